@@ -1,0 +1,21 @@
+"""The errors that dbt-anonymize raises; every message says who, which rule, what came, what to do."""
+
+
+class AnonymizeError(Exception):
+    """Base of all errors of this package."""
+
+
+class SpecError(AnonymizeError, ValueError):
+    """An anonymization is declared wrongly."""
+
+
+class HierarchyError(AnonymizeError, ValueError):
+    """A generalization hierarchy is malformed."""
+
+
+class EvaluationError(AnonymizeError, ValueError):
+    """Models cannot be trained or scored on what was given."""
+
+
+class PublishError(AnonymizeError, RuntimeError):
+    """A release could not be written; the earlier release is unchanged."""
