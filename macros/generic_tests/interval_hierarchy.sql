@@ -1,0 +1,9 @@
+{% test interval_hierarchy(model, levels, nested=true) %}
+{{ config(store_failures=false) }}
+{#- An empty build has no rows to check, and no hierarchy may be empty otherwise. -#}
+{%- if flags.EMPTY -%}
+select 1 as violations where false
+{%- else -%}
+{{ dbt_anonymize.interval_hierarchy_violations(model, levels, nested) }}
+{%- endif -%}
+{% endtest %}

@@ -1,0 +1,47 @@
+{# The effort that the results chose, or a stop. While nothing is built: the last effort, so that SQL can be shown. #}
+{% macro _chosen_effort(anonymization, results, efforts, fingerprint) -%}
+    {%- if not dbt_anonymize._is_building() -%}
+        {{ return(efforts.keys() | list | last) }}
+    {%- endif -%}
+    {%- set relation = adapter.get_relation(database=results.database, schema=results.schema, identifier=results.identifier) -%}
+    {%- if relation is none -%}
+        {%- do dbt_anonymize._raise_errors(anonymization, [
+            results ~ " does not exist, so no effort is chosen. Run `dbt build -s +" ~ model.name ~ "`."
+        ]) -%}
+    {%- endif -%}
+    {%- set rows = run_query(
+        "select effort, k, records, records_below_k, qualifies, is_chosen, fingerprint from " ~ relation ~ " order by effort"
+    ).rows -%}
+    {%- set chosen = [] -%}
+    {%- set reasons = [] -%}
+    {%- set outdated = [] -%}
+    {%- for effort, k, records, records_below_k, qualifies, is_chosen, computed_from in rows -%}
+        {%- if computed_from != fingerprint -%}{%- do outdated.append(effort) -%}{%- endif -%}
+        {%- if is_chosen -%}{%- do chosen.append(effort | int) -%}{%- endif -%}
+        {%- if effort > 0 -%}
+            {%- do reasons.append(
+                "effort " ~ effort ~ " has k = " ~ k ~ " and " ~ ("qualifies" if qualifies else
+                "does not qualify, since " ~ records_below_k ~ " of " ~ records ~ " records are in classes below the required k")
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if outdated -%}
+        {%- do dbt_anonymize._raise_errors(anonymization, [
+            results ~ " was computed from another version of the spec, so its choice does not count. Run `dbt build -s +" ~ model.name ~ "`."
+        ]) -%}
+    {%- endif -%}
+    {%- if chosen | length != 1 -%}
+        {%- do dbt_anonymize._raise_errors(anonymization, [
+            "exactly one effort must be chosen; got " ~ chosen | length ~ " ("
+            ~ (reasons | join("; ") or "there are no results") ~ "). Add a stronger effort, or change the guarantees, the suppression"
+            ~ " limit or release.effort in anonymizations/" ~ anonymization ~ ".yml."
+        ]) -%}
+    {%- endif -%}
+    {%- if chosen[0] not in efforts -%}
+        {%- do dbt_anonymize._raise_errors(anonymization, [
+            "effort " ~ chosen[0] ~ " is chosen, which is not an effort that may be released (those are "
+            ~ efforts.keys() | join(", ") ~ "; 0 is the untouched table). Run `dbt build -s +" ~ model.name ~ "`."
+        ]) -%}
+    {%- endif -%}
+    {{ return(chosen[0]) }}
+{%- endmacro %}

@@ -1,0 +1,26 @@
+{# Why a column cannot be used as declared, as messages. Known plain types only: an enumeration shows all its values
+   and a struct hides columns without a role. Names the type without its parameters, which may be values. #}
+{% macro _column_type_errors(column, use) -%}
+    {%- if not column -%}{{ return([]) }}{%- endif -%}
+    {%- set ordered = [
+        "tinyint", "smallint", "integer", "int", "bigint", "hugeint", "utinyint", "usmallint", "uinteger", "ubigint", "uhugeint",
+        "float", "real", "double", "double precision", "decimal", "numeric", "number", "date", "timestamp", "timestamp without time zone",
+        "timestamp with time zone", "timestamp_s", "timestamp_ms", "timestamp_ns",
+    ] -%}
+    {%- set texts = ["varchar", "text", "string", "char", "character", "character varying", "boolean", "bool", "uuid", "time", "time without time zone"] -%}
+    {%- set type = column.dtype | lower -%}
+    {%- set base = modules.re.sub("\\s*\\([0-9, ]*\\)", "", type) -%}
+    {%- set allowed = ordered if use == "interval" else ordered + texts -%}
+    {%- if base in allowed -%}{{ return([]) }}{%- endif -%}
+    {%- set shown = modules.re.match("[a-z_ ]*", type).group() | trim -%}
+    {%- if use == "interval" -%}
+        {{ return([
+            "column " ~ column.name ~ " must be a number or a date for an interval hierarchy; got " ~ shown
+            ~ ". Cast it in a model before, or declare a categorical hierarchy."
+        ]) }}
+    {%- endif -%}
+    {{ return([
+        "column " ~ column.name ~ " must be a number, text, date or boolean; got " ~ shown ~ "."
+        ~ " Cast it in a model before (an enumeration to text; a struct or list to columns, each with a role)."
+    ]) }}
+{%- endmacro %}

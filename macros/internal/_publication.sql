@@ -1,0 +1,30 @@
+{# Python that publishes the candidate outside the warehouse, or nothing where the released table itself is the publication. #}
+{% macro _publication(candidate, declaration) -%}
+    {{ return(adapter.dispatch("_publication", "dbt_anonymize")(candidate, declaration)) }}
+{%- endmacro %}
+
+{% macro default___publication(candidate, declaration) -%}{{ return("") }}{%- endmacro %}
+
+{# A DuckDB file has no grants: who reads it reads all of it. So the release is a file of its own. #}
+{% macro duckdb___publication(candidate, declaration) -%}
+from dbt_anonymize.publish import publish
+
+
+class dbtObj:
+    def __init__(self, load):
+        pass
+
+
+def model(dbt, session):
+    publish(
+        session,
+        relation={{ (candidate | string) | tojson }},
+        table={{ this.identifier | tojson }},
+        folder={{ (flags.PROJECT_DIR | string) | tojson }},
+        path={{ declaration.path | tojson }},
+    )
+
+
+def materialize(result, session):
+    pass
+{% endmacro %}

@@ -1,0 +1,53 @@
+{#
+  Write, check, publish. The rows are built beside the release, checked as they are, and only then take its place;
+  whatever fails before leaves the earlier release as it was. Publishing comes last: it cannot be rolled back.
+#}
+{% materialization dbt_anonymize_release, default %}
+    {%- set target_relation = this.incorporate(type="table") -%}
+    {%- set existing_relation = load_cached_relation(this) -%}
+    {%- if dbt_anonymize._is_trial() and existing_relation is not none -%}
+        {#- A build of no rows or a sample tries the SQL; it must not take away what is released. -#}
+        {% call statement("main") -%}
+            select 1 as nothing from ({{ sql }}) as candidate
+        {%- endcall %}
+        {{ return({"relations": [existing_relation]}) }}
+    {%- endif -%}
+    {%- set candidate = make_intermediate_relation(target_relation) -%}
+    {%- set backup_relation = make_backup_relation(target_relation, existing_relation.type if existing_relation else "table") -%}
+
+    {{ drop_relation_if_exists(load_cached_relation(candidate)) }}
+    {{ drop_relation_if_exists(load_cached_relation(backup_relation)) }}
+    {{ run_hooks(pre_hooks, inside_transaction=False) }}
+    {{ run_hooks(pre_hooks, inside_transaction=True) }}
+
+    {% call statement("main") -%}
+        {{ create_table_as(False, candidate, sql) }}
+    {%- endcall %}
+    {%- if not dbt_anonymize._is_trial() -%}
+        {%- do dbt_anonymize._check_release(candidate) -%}
+    {%- endif -%}
+    {#- Publishing works on a connection of its own and must see the candidate. -#}
+    {%- do adapter.commit() -%}
+
+    {% call statement("swap") -%}
+        select 1 as begins_a_transaction
+    {%- endcall %}
+    {%- if existing_relation is not none -%}
+        {%- do adapter.rename_relation(existing_relation, backup_relation) -%}
+    {%- endif -%}
+    {%- do adapter.rename_relation(candidate, target_relation) -%}
+    {{ run_hooks(post_hooks, inside_transaction=True) }}
+    {%- do apply_grants(target_relation, config.get("grants"), should_revoke=should_revoke(existing_relation, full_refresh_mode=True)) -%}
+    {%- do persist_docs(target_relation, model) -%}
+    {%- set publication = dbt_anonymize._publication(candidate, model.config.meta.dbt_anonymize) -%}
+    {%- if publication and not dbt_anonymize._is_trial() -%}
+        {% call statement("publish", language="python") -%}
+            {{ publication }}
+        {%- endcall %}
+    {%- endif -%}
+    {%- do adapter.commit() -%}
+    {{ drop_relation_if_exists(backup_relation) }}
+    {{ run_hooks(post_hooks, inside_transaction=False) }}
+
+    {{ return({"relations": [target_relation]}) }}
+{% endmaterialization %}

@@ -1,0 +1,34 @@
+{% macro anonymization_results(results) -%}
+{{ config(materialized="incremental", incremental_strategy="append", full_refresh=false, on_schema_change="append_new_columns") }}
+{#- Only what this run has computed: a history must not repeat results that were merely there. A retry names nothing,
+    and computes what the failed run did not record. -#}
+{%- set computed = [] -%}
+{%- for name, relation in results.items() -%}
+    {%- if not selected_resources or ("model." ~ model.package_name ~ "." ~ name ~ "_results") in selected_resources -%}
+        {%- do computed.append(name) -%}
+    {%- endif -%}
+{%- endfor -%}
+{%- set columns = [
+    "effort", "k", "records", "suppressed_records", "records_below_k", "repetitions", "qf_mean", "qf_sd", "qf_low", "qf_high", "qf_difference",
+    "qnf", "alpha", "q", "qualifies", "is_chosen", "fingerprint",
+] -%}
+with
+
+{% for name, relation in results.items() -%}
+results_{{ loop.index }} as (
+
+    select
+        {{ dbt_anonymize._as_text(dbt_anonymize._literal(invocation_id)) }} as run_id,
+        cast({{ dbt_anonymize._literal(run_started_at.strftime("%Y-%m-%d %H:%M:%S.%f")) }} as timestamp) as run_at,
+        {{ dbt_anonymize._as_text(dbt_anonymize._literal(name)) }} as name,
+        {{ columns | join(",\n        ") }}
+    from {{ relation }}
+    where {{ "true" if name in computed else "false" }}
+
+){{ ",\n" if not loop.last }}
+{% endfor %}
+{%- for name in results %}
+select * from results_{{ loop.index }}
+{{- "\nunion all" if not loop.last }}
+{%- endfor %}
+{%- endmacro %}

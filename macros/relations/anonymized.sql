@@ -1,0 +1,43 @@
+{% macro anonymized(anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, fingerprint) -%}
+{%- set k = dbt_anonymize._required_k(guarantees) -%}
+{%- set generalized = [] -%}
+{%- for quasi_identifier in quasi_identifiers -%}
+    {%- do generalized.extend(dbt_anonymize._label_columns(quasi_identifier)) -%}
+{%- endfor -%}
+{%- set released = generalized + kept_columns -%}
+{{ config(
+    materialized="dbt_anonymize_release",
+    schema=dbt_anonymize._release_schema(),
+    meta={"dbt_anonymize": {
+        "anonymization": anonymization,
+        "k": k,
+        "columns": released + ["cqi"],
+        "quasi_identifiers": quasi_identifiers,
+        "suppression_limit": suppression_limit,
+        "path": dbt_anonymize._release_path(anonymization),
+    }},
+) }}
+{%- set chosen = dbt_anonymize._chosen_effort(anonymization, results, efforts, fingerprint) -%}
+with
+
+effort as (
+
+    select * from {{ efforts[chosen] }}
+
+)
+
+select
+    {%- for column in released %}
+    {{ dbt_anonymize._quote(column) }},
+    {%- endfor %}
+    equivalence_class as cqi
+from effort
+{#- Not `class_size >= k`: what the suppression limit does not allow must stop the build, not vanish. #}
+where not is_suppressed
+{#- Ordered by what is released, so that the order of the rows carries nothing else. #}
+order by
+    {%- for column in released %}
+    {{ dbt_anonymize._quote(column) }},
+    {%- endfor %}
+    cqi
+{%- endmacro %}

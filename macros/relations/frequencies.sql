@@ -1,0 +1,25 @@
+{% macro frequencies(microdata, quasi_identifiers, sensitive, target) -%}
+{{ config(materialized="table") }}
+{%- set columns = [] -%}
+{%- for quasi_identifier in quasi_identifiers -%}
+    {%- do columns.append(dbt_anonymize._quote(quasi_identifier.name)) -%}
+    {%- do columns.append(dbt_anonymize._quote(quasi_identifier.name ~ "_leaf")) -%}
+{%- endfor -%}
+{%- for column in (sensitive + [target]) | unique -%}
+    {%- do columns.append(dbt_anonymize._quote(column)) -%}
+{%- endfor -%}
+with
+
+microdata as (
+
+    select * from {{ microdata }}
+
+)
+
+select
+    {{ columns | join(",\n    ") }},
+    count(*) as records
+from microdata
+group by
+    {{ columns | join(",\n    ") }}
+{%- endmacro %}
