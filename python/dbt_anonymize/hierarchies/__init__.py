@@ -1,0 +1,48 @@
+"""Generalization hierarchies: build, read, write and check them.
+
+A hierarchy says what becomes of the values of one quasi-identifier when it is generalized more and
+more, up to the root ``*``. It is kept as a dbt seed: a CSV file with one row per leaf.
+"""
+
+from dbt_anonymize.hierarchies.arx import read_arx, to_interval_hierarchy
+from dbt_anonymize.hierarchies.dates import date_intervals
+from dbt_anonymize.hierarchies.groups import explicit_groups, ordered_groups
+from dbt_anonymize.hierarchies.intervals import cut_intervals, equal_width_intervals
+from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy, Hierarchy, IntervalHierarchy
+from dbt_anonymize.hierarchies.priority import priority_by_frequency, priority_by_order
+from dbt_anonymize.hierarchies.quantiles import quantile_intervals
+from dbt_anonymize.hierarchies.redaction import all_codes, redact_codes
+from dbt_anonymize.hierarchies.rules import Violation, check, is_nested, violations
+from dbt_anonymize.hierarchies.seed_csv import (
+    hierarchy_csv,
+    read_hierarchy,
+    read_table,
+    write_hierarchy,
+)
+
+__all__ = [
+    "ROOT",
+    "CategoricalHierarchy",
+    "Hierarchy",
+    "IntervalHierarchy",
+    "Violation",
+    "all_codes",
+    "check",
+    "cut_intervals",
+    "date_intervals",
+    "equal_width_intervals",
+    "explicit_groups",
+    "hierarchy_csv",
+    "is_nested",
+    "ordered_groups",
+    "priority_by_frequency",
+    "priority_by_order",
+    "quantile_intervals",
+    "read_arx",
+    "read_hierarchy",
+    "read_table",
+    "redact_codes",
+    "to_interval_hierarchy",
+    "violations",
+    "write_hierarchy",
+]

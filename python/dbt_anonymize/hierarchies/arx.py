@@ -1,0 +1,149 @@
+"""Import of hierarchy files of the ARX Data Anonymization Tool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from pathlib import Path
+
+from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.hierarchies.bounds import Bound, parse_bound
+from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy, IntervalHierarchy
+from dbt_anonymize.hierarchies.rules import check
+from dbt_anonymize.hierarchies.seed_csv import read_rows
+
+ARX_NULL = "NULL"
+
+
+def read_arx(path: Path, *, delimiter: str = ";", nested: bool = True) -> CategoricalHierarchy:
+    """Read an ARX hierarchy file.
+
+    Column 0 is the value and column i its label at level i; there is no header. Rows of the values
+    ``NULL`` and ``*``, which stand for missing and suppressed cells in ARX, are left out: here NULL
+    generalizes to ``*`` by itself. Levels above the first one that is wholly ``*`` are cut off, as
+    ARX does, and a root is added if there is none.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        UTF-8 file.
+    delimiter : str, default ';'
+        Separates cells.
+    nested : bool, default True
+        Whether a label must have one parent.
+
+    Returns
+    -------
+    CategoricalHierarchy
+        Values in the order of the file.
+
+    Raises
+    ------
+    HierarchyError
+        If the file cannot be read, its rows differ in length, or it breaks rules.
+    """
+    rows = read_rows(path, delimiter=delimiter)
+    width = len(rows[0].cells) if rows else 0
+    ragged = [row.line for row in rows if len(row.cells) != width]
+    if ragged or not rows:
+        raise HierarchyError(
+            f"{path} must have rows of equally many cells; {len(ragged)} of {len(rows)} differ "
+            f"from the first one, lines {ragged[:8]}. "
+            "Correct the file or the delimiter."
+        )
+    kept = [row.cells for row in rows if row.cells[0] not in (ARX_NULL, ROOT)]
+    if not kept:
+        raise HierarchyError(f"{path} must hold values; it holds none. Export the hierarchy again.")
+    values, *levels = zip(*kept, strict=True)
+    hierarchy = CategoricalHierarchy(values, _up_to_root(levels, len(values)))
+    return check(hierarchy, name=str(path), nested=nested)
+
+
+def to_interval_hierarchy(
+    hierarchy: CategoricalHierarchy, *, nested: bool = True
+) -> IntervalHierarchy:
+    """Turn a hierarchy over numbers or dates into one over intervals.
+
+    Each label of level 1 becomes one leaf, from its smallest value to the smallest value of the
+    next label; the last one ends one step (the smallest distance of two values) after the largest
+    value. Labels and the numbers of levels stay as they are.
+
+    Parameters
+    ----------
+    hierarchy : CategoricalHierarchy
+        All values are numbers, or all are ISO dates.
+    nested : bool, default True
+        Whether a label must have one parent.
+
+    Returns
+    -------
+    IntervalHierarchy
+        Also holds what lies between the listed values.
+
+    Raises
+    ------
+    HierarchyError
+        If values are not numbers or dates, or the values of a label are not neighbours.
+
+    Examples
+    --------
+    >>> pairs = ("0-1", "0-1", "2-3", "2-3")
+    >>> converted = to_interval_hierarchy(CategoricalHierarchy(tuple("0123"), (pairs, ("*",) * 4)))
+    >>> [int(bound) for bound in converted.upper_bounds], converted.labels
+    ([2, 4], (('0-1', '2-3'), ('*', '*')))
+    """
+    bounds = [parse_bound(value) for value in hierarchy.values]
+    known = [bound for bound in bounds if bound is not None]
+    if len(known) < len(bounds) or len({type(bound) for bound in known}) != 1:
+        raise HierarchyError(
+            f"values must be all numbers or all dates to become intervals; "
+            f"{len(bounds) - len(known)} of {len(bounds)} are neither, or kinds are mixed. "
+            "Import it as a categorical hierarchy."
+        )
+    order = sorted(range(len(known)), key=known.__getitem__)
+    ordered = [known[row] for row in order]
+    columns = [[level[row] for row in order] for level in hierarchy.labels]
+    starts = [
+        row for row in range(len(order)) if row == 0 or columns[0][row] != columns[0][row - 1]
+    ]
+    _refuse_cut_leaves(columns, starts)
+    lower = tuple(ordered[row] for row in starts)
+    upper = (*lower[1:], _after(ordered))
+    labels = tuple(tuple(level[row] for row in starts) for level in columns)
+    return check(IntervalHierarchy(lower, upper, labels), name="of intervals", nested=nested)
+
+
+def _up_to_root(levels: Sequence[tuple[str, ...]], rows: int) -> tuple[tuple[str, ...], ...]:
+    root = (ROOT,) * rows
+    below = list(levels)
+    return (*(below[: below.index(root)] if root in below else below), root)
+
+
+def _after(ordered: Sequence[Bound]) -> Bound:
+    """Return where the last value ends: one step after it."""
+    last = ordered[-1]
+    if isinstance(last, Decimal):
+        return last + min(_steps([Decimal(str(bound)) for bound in ordered]), default=Decimal(1))
+    days = [Decimal(bound.toordinal()) for bound in ordered if isinstance(bound, date)]
+    return last + timedelta(days=int(min(_steps(days), default=Decimal(1))))
+
+
+def _steps(ordered: Sequence[Decimal]) -> list[Decimal]:
+    return [after - before for before, after in pairwise(ordered) if after != before]
+
+
+def _refuse_cut_leaves(columns: Sequence[Sequence[str]], starts: Sequence[int]) -> None:
+    """Raise if values that share a label of level 1 differ at a higher level (never if nested)."""
+    begins = set(starts)
+    cut = sum(
+        1
+        for row in range(len(columns[0]))
+        if row not in begins and any(level[row] != level[row - 1] for level in columns[1:])
+    )
+    if cut:
+        raise HierarchyError(
+            f"labels of level 1 must not be cut by higher levels; {cut} values cut them. "
+            "Put a finer level below."
+        )

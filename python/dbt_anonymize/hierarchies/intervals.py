@@ -1,0 +1,105 @@
+"""Intervals of equal width, or between chosen cut points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import pairwise
+
+from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.hierarchies.bounds import Bound, Number, as_decimal, merge_boundaries
+from dbt_anonymize.hierarchies.model import IntervalHierarchy, stack_levels
+from dbt_anonymize.hierarchies.rules import check
+
+MOST_LEAVES = 1_000_000
+
+
+def equal_width_intervals(
+    lower: Number, upper: Number, widths: Sequence[Number], *, merge: Sequence[int] = ()
+) -> IntervalHierarchy:
+    """Build one level of equal intervals per width, then merge the last of them further.
+
+    Parameters
+    ----------
+    lower, upper : number
+        Range of the hierarchy; ``upper`` is not part of it.
+    widths : sequence of numbers, length >= 1
+        Width of each level, rising; each is a multiple of the first. Intervals start at ``lower``;
+        the last one is cut at ``upper`` and named by its true bounds.
+    merge : sequence of int, optional
+        Further levels: how many neighbours of the level below become one.
+
+    Returns
+    -------
+    IntervalHierarchy
+        Nested only if each width divides the next one; see
+        :func:`dbt_anonymize.hierarchies.is_nested`.
+
+    Raises
+    ------
+    HierarchyError
+        If the range is empty, or the widths do not rise or cut a leaf.
+
+    Examples
+    --------
+    >>> equal_width_intervals(0, 20, [5, 15]).labels[1]
+    ('[0, 15)', '[0, 15)', '[0, 15)', '[15, 20)')
+    """
+    start, end = as_decimal(lower, who="lower"), as_decimal(upper, who="upper")
+    steps = [as_decimal(width, who="a width") for width in widths]
+    if not steps or steps[0] <= 0 or any(a >= b for a, b in pairwise(steps)):
+        raise HierarchyError(
+            "widths must be numbers > 0 that rise; they do not. List them upwards."
+        )
+    if not start < end:
+        raise HierarchyError(f"lower must be below upper; got {start} and {end}. Swap them.")
+    if (end - start) / steps[0] > MOST_LEAVES:
+        raise HierarchyError(
+            f"a hierarchy must have at most {MOST_LEAVES} leaves; the first width gives more. "
+            "Widen it."
+        )
+    levels: list[Sequence[Bound]] = [_steps(start, end, step) for step in steps]
+    return _merged(levels, merge, name="of equal intervals")
+
+
+def cut_intervals(cuts: Sequence[Number], *, merge: Sequence[int] = ()) -> IntervalHierarchy:
+    """Build a leaf between each two neighbouring cut points, then merge neighbours.
+
+    Parameters
+    ----------
+    cuts : sequence of numbers, length >= 2
+        Rising; the first and the last are the range.
+    merge : sequence of int, optional
+        Further levels: how many neighbours of the level below become one.
+
+    Returns
+    -------
+    IntervalHierarchy
+        Always nested.
+
+    Raises
+    ------
+    HierarchyError
+        If the cut points do not rise, or merging leaves a single interval.
+
+    Examples
+    --------
+    >>> cut_intervals([0, 20, 30, 50, 200], merge=[2]).labels[1]
+    ('[0, 30)', '[0, 30)', '[30, 200)', '[30, 200)')
+    """
+    leaves = tuple(as_decimal(cut, who="a cut point") for cut in cuts)
+    if len(leaves) < 2:
+        raise HierarchyError(f"cuts must be at least two numbers; got {len(leaves)}. Add some.")
+    return _merged([leaves], merge, name="of cut points")
+
+
+def _merged(levels: list[Sequence[Bound]], merge: Sequence[int], *, name: str) -> IntervalHierarchy:
+    for factor in merge:
+        levels.append(merge_boundaries(levels[-1], factor))
+    return check(stack_levels(levels), name=name, nested=False)
+
+
+def _steps(start: Decimal, end: Decimal, width: Decimal) -> tuple[Decimal, ...]:
+    whole = int((end - start) // width)
+    boundaries = [start + step * width for step in range(whole + 1)]
+    return tuple(boundaries) if boundaries[-1] == end else (*boundaries, end)

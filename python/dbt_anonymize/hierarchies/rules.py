@@ -1,0 +1,280 @@
+"""The rules of a well-formed hierarchy. The dbt tests check the same rules inside the warehouse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.hierarchies.bounds import Bound, parse_bound
+from dbt_anonymize.hierarchies.model import ROOT, Hierarchy
+from dbt_anonymize.hierarchies.table import SeedTable
+
+LINES_SHOWN = 8
+
+AnyHierarchy = TypeVar("AnyHierarchy", bound=Hierarchy)
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A broken rule.
+
+    Attributes
+    ----------
+    rule : str
+        The rule, as a sentence that should hold.
+    level : int or None
+        The level at which it is broken; None if it concerns the leaves.
+    lines : tuple of int
+        Lines of the file (the header is line 1) that break it.
+    """
+
+    rule: str
+    level: int | None
+    lines: tuple[int, ...]
+
+    def __str__(self) -> str:
+        where = f"level {self.level}: " if self.level is not None else ""
+        if not self.lines:
+            return f"{where}{self.rule}"
+        shown = ", ".join(map(str, self.lines[:LINES_SHOWN]))
+        more = ", …" if len(self.lines) > LINES_SHOWN else ""
+        rows = "1 row, line" if len(self.lines) == 1 else f"{len(self.lines)} rows, lines"
+        return f"{where}{self.rule} ({rows} {shown}{more})"
+
+
+def violations(hierarchy: Hierarchy | SeedTable, *, nested: bool = True) -> tuple[Violation, ...]:
+    """Return every rule that a hierarchy breaks.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy or SeedTable
+        A hierarchy, or the rows of a file that should be one.
+    nested : bool, default True
+        Whether a label must have one parent, as every search over levels needs.
+
+    Returns
+    -------
+    tuple of Violation
+        Empty for a well-formed hierarchy. Rows with a wrong number of cells, or no rows at all,
+        are reported alone: nothing else can be said about such a file.
+
+    Examples
+    --------
+    >>> from dbt_anonymize.hierarchies.model import CategoricalHierarchy
+    >>> wrong = CategoricalHierarchy(("a", "a"), (("*", "all"),))
+    >>> for violation in violations(wrong):
+    ...     print(violation)
+    values are unique (1 row, line 3)
+    level 1: the top level is the root * (1 row, line 3)
+    """
+    table = hierarchy if isinstance(hierarchy, SeedTable) else hierarchy.table()
+    if not table.rows:
+        leaf = "interval" if table.kind == "interval" else "value"
+        return (Violation(f"it has at least one {leaf}", None, ()),)
+    ragged = tuple(row.line for row in table.rows if len(row.cells) != len(table.columns))
+    if ragged:
+        return (Violation("every row has as many cells as the header", None, ragged),)
+    leaf_rules = _interval_rules if table.kind == "interval" else _value_rules
+    found = (*leaf_rules(table), *_level_rules(table), *(_nesting_rules(table) if nested else ()))
+    return tuple(violation for violation in found if violation.lines)
+
+
+def check(hierarchy: AnyHierarchy, *, name: str, nested: bool = True) -> AnyHierarchy:
+    """Return a hierarchy unchanged, or raise if it breaks rules.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The hierarchy.
+    name : str
+        Named in the error.
+    nested : bool, default True
+        Whether a label must have one parent.
+
+    Returns
+    -------
+    Hierarchy
+        The same object.
+
+    Raises
+    ------
+    HierarchyError
+        Lists every broken rule.
+    """
+    raise_violations(violations(hierarchy, nested=nested), name=name)
+    return hierarchy
+
+
+def raise_violations(broken: Iterable[Violation], *, name: str) -> None:
+    """Raise one error that lists violations; do nothing if there are none.
+
+    Parameters
+    ----------
+    broken : iterable of Violation
+        What :func:`violations` returned.
+    name : str
+        Named in the error.
+
+    Raises
+    ------
+    HierarchyError
+        If there is any violation.
+    """
+    lines = [f"\n  - {violation}" for violation in broken]
+    if lines:
+        raise HierarchyError(
+            f"hierarchy {name} must keep these rules, and does not:{''.join(lines)}\n"
+            "Correct those lines."
+        )
+
+
+def is_nested(hierarchy: Hierarchy) -> bool:
+    """Return whether every label has one parent.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        A hierarchy that keeps the other rules.
+
+    Returns
+    -------
+    bool
+        False if it may only be used with ``nested: false``.
+    """
+    return not any(violation.lines for violation in _nesting_rules(hierarchy.table()))
+
+
+def _value_rules(table: SeedTable) -> Iterator[Violation]:
+    values = [(row.line, row.cells[0]) for row in table.rows]
+    yield Violation(
+        "values are not NULL (NULL generalizes to * by itself)",
+        None,
+        tuple(line for line, value in values if value == ""),
+    )
+    yield Violation("values are unique", None, _repeated(values))
+    yield Violation(
+        "the root label * is not a value",
+        None,
+        tuple(line for line, value in values if value == ROOT),
+    )
+    for level in range(1, table.levels):
+        labels = table.level(level)
+        wholly_root = all(label == ROOT for _, label in labels)
+        yield Violation(
+            "only the top level is wholly * (leave the other out)",
+            level,
+            tuple(line for line, _ in labels) if wholly_root else (),
+        )
+
+
+def _interval_rules(table: SeedTable) -> Iterator[Violation]:
+    yield Violation("labels of level 1 are unique", 1, _repeated(table.level(1)))
+    for level in range(1, table.levels):
+        yield Violation(
+            "the root label * stands at the top level only",
+            level,
+            tuple(line for line, label in table.level(level) if label == ROOT),
+        )
+    leaves = [
+        (parse_bound(row.cells[0]), parse_bound(row.cells[1]), row.line) for row in table.rows
+    ]
+    mixed = _mixed_types(leaves)
+    yield Violation("bounds are all numbers or all dates", None, mixed)
+    if mixed:
+        return
+    wrong = tuple(line for lower, upper, line in leaves if not _ascends(lower, upper))
+    yield Violation("bounds are finite and lower_bound < upper_bound", None, wrong)
+    if not wrong:
+        yield from _tiling_rules(table, leaves)
+
+
+def _ascends(lower: Bound | None, upper: Bound | None) -> bool:
+    return lower is not None and upper is not None and lower < upper  # type: ignore[operator]
+
+
+def _mixed_types(leaves: list[tuple[Bound | None, Bound | None, int]]) -> tuple[int, ...]:
+    types = [({type(b) for b in (lower, upper) if b is not None}, n) for lower, upper, n in leaves]
+    first = next((found for found, _ in types if found), set())
+    return tuple(line for found, line in types if (found and found != first) or len(found) > 1)
+
+
+def _tiling_rules(
+    table: SeedTable, leaves: list[tuple[Bound | None, Bound | None, int]]
+) -> Iterator[Violation]:
+    """Check what needs the order of the leaves; rows may stand in any order."""
+    order = sorted(range(len(leaves)), key=lambda row: leaves[row][:2])
+    gaps, overlaps = [], []
+    reached = leaves[order[0]][1]
+    for row in order[1:]:
+        lower, upper, line = leaves[row]
+        if lower > reached:  # type: ignore[operator]
+            gaps.append(line)
+        elif lower < reached:  # type: ignore[operator]
+            overlaps.append(line)
+        reached = max(reached, upper)  # type: ignore[type-var]
+    yield Violation("intervals have no gap between them", None, tuple(gaps))
+    yield Violation("intervals do not overlap", None, tuple(overlaps))
+    for level in range(1, table.levels):
+        labels = table.level(level)
+        yield Violation(
+            "labels cover neighbouring intervals", level, _scattered([labels[row] for row in order])
+        )
+
+
+def _level_rules(table: SeedTable) -> Iterator[Violation]:
+    for level in range(1, table.levels + 1):
+        labels = table.level(level)
+        empty = tuple(line for line, label in labels if label == "")
+        yield Violation("labels are not empty", level, empty)
+    yield Violation(
+        "the top level is the root *",
+        table.levels,
+        tuple(line for line, label in table.level(table.levels) if label != ROOT),
+    )
+
+
+def _nesting_rules(table: SeedTable) -> Iterator[Violation]:
+    for level in range(1, table.levels):
+        parents: dict[str, str] = {}
+        pairs = list(zip(table.level(level), table.level(level + 1), strict=True))
+        yield Violation(
+            "a label has one parent (declare nested: false to relax it)",
+            level,
+            tuple(
+                line
+                for (line, label), (_, parent) in pairs
+                if parents.setdefault(label, parent) != parent
+            ),
+        )
+        yield Violation(
+            # NULL is * at every level: whoever joins it there must stay with it.
+            "the label * stays * at every higher level",
+            level,
+            tuple(line for (line, label), (_, parent) in pairs if label == ROOT != parent),
+        )
+
+
+def _repeated(cells: Iterable[tuple[int, str]]) -> tuple[int, ...]:
+    """Return the lines of cells that stood on an earlier line already; empty cells do not count."""
+    seen: set[str] = set()
+    lines = []
+    for line, cell in cells:
+        if cell and cell in seen:
+            lines.append(line)
+        seen.add(cell)
+    return tuple(lines)
+
+
+def _scattered(labels: list[tuple[int, str]]) -> tuple[int, ...]:
+    """Return the lines at which a label begins again after another label came in between."""
+    seen: set[str] = set()
+    previous: str | None = None
+    lines = []
+    for line, label in labels:
+        if label != previous and label in seen:
+            lines.append(line)
+        seen.add(label)
+        previous = label
+    return tuple(lines)

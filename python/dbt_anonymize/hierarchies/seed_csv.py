@@ -1,0 +1,202 @@
+"""Read and write hierarchy seeds: RFC 4180 CSV in UTF-8."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import cast
+
+from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.hierarchies.bounds import Bound, parse_bound
+from dbt_anonymize.hierarchies.model import CategoricalHierarchy, Hierarchy, IntervalHierarchy
+from dbt_anonymize.hierarchies.rules import raise_violations, violations
+from dbt_anonymize.hierarchies.table import LEAF_COLUMNS, SeedRow, SeedTable, table_kind
+
+
+def read_rows(path: Path, *, delimiter: str = ",") -> tuple[SeedRow, ...]:
+    """Return the rows of a CSV file with the line on which each starts.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        UTF-8 file, with or without byte order mark.
+    delimiter : str, default ','
+        Separates cells.
+
+    Returns
+    -------
+    tuple of SeedRow
+        All rows that are not blank, the header included.
+
+    Raises
+    ------
+    HierarchyError
+        If the file cannot be read, is not UTF-8, or holds broken quotation marks.
+    """
+    rows, line = [], 1
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, delimiter=delimiter, strict=True)
+            for cells in reader:
+                if cells:
+                    rows.append(SeedRow(line, tuple(cells)))
+                line = reader.line_num + 1
+    except UnicodeDecodeError:
+        raise HierarchyError(
+            f"{path} must be UTF-8 text; it is not. Save it with the encoding UTF-8."
+        ) from None
+    except csv.Error:
+        raise HierarchyError(
+            f"{path} must be CSV; quotation marks or line ends near line {line} are broken. "
+            'Write a quotation mark inside a quoted cell as "".'
+        ) from None
+    except OSError as error:
+        raise HierarchyError(
+            f"{path} must be a readable file; got: {error.strerror}. Correct the path."
+        ) from None
+    return tuple(rows)
+
+
+def read_table(path: Path) -> SeedTable:
+    """Return the rows of a hierarchy seed as text, without judging them.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        CSV file with a header row.
+
+    Returns
+    -------
+    SeedTable
+        To be judged by :func:`dbt_anonymize.hierarchies.violations`.
+
+    Raises
+    ------
+    HierarchyError
+        If the file cannot be read or its header is not that of a hierarchy.
+    """
+    rows = read_rows(path)
+    header = rows[0].cells if rows else ()
+    return SeedTable(table_kind(header, name=str(path)), header, rows[1:])
+
+
+def read_hierarchy(path: Path, *, nested: bool = True) -> Hierarchy:
+    """Read a hierarchy seed and check it.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        CSV file with a header row.
+    nested : bool, default True
+        Whether a label must have one parent.
+
+    Returns
+    -------
+    Hierarchy
+        Intervals in ascending order; values in the order of the file.
+
+    Raises
+    ------
+    HierarchyError
+        If the file cannot be read, or lists every rule that it breaks.
+    """
+    table = read_table(path)
+    raise_violations(violations(table, nested=nested), name=str(path))
+    leaf_cells = len(LEAF_COLUMNS[table.kind])
+    if table.kind == "categorical":
+        values = tuple(row.cells[0] for row in table.rows)
+        return CategoricalHierarchy(values, _labels([row.cells[leaf_cells:] for row in table.rows]))
+    rows = sorted((row.cells for row in table.rows), key=lambda cells: _bound(cells[0]))
+    return IntervalHierarchy(
+        tuple(_bound(cells[0]) for cells in rows),
+        tuple(_bound(cells[1]) for cells in rows),
+        _labels([cells[leaf_cells:] for cells in rows]),
+    )
+
+
+def hierarchy_csv(hierarchy: Hierarchy) -> str:
+    r"""Return the text of the seed of a hierarchy.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The hierarchy.
+
+    Returns
+    -------
+    str
+        CSV with a header row; lines end in a line feed, whatever the operating system.
+
+    Examples
+    --------
+    >>> hierarchy_csv(CategoricalHierarchy(("yes, no",), (("*",),)))
+    'value,level_1\n"yes, no",*\n'
+    """
+    table = hierarchy.table()
+    rows = [table.columns, *(row.cells for row in table.rows)]
+    return "".join(",".join(map(_quoted, cells)) + "\n" for cells in rows)
+
+
+def write_hierarchy(hierarchy: Hierarchy, path: Path) -> None:
+    """Write the seed of a hierarchy; an existing file is replaced.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The hierarchy.
+    path : pathlib.Path
+        Where to write; its folder must exist.
+    """
+    path.write_text(hierarchy_csv(hierarchy), encoding="utf-8", newline="\n")
+
+
+def read_column(path: Path, column: str) -> list[str]:
+    """Return the cells of one column of a CSV file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        CSV file with a header row.
+    column : str
+        Name of the column.
+
+    Returns
+    -------
+    list of str
+        In the order of the file; empty cells (NULL) are left out.
+
+    Raises
+    ------
+    HierarchyError
+        If the file cannot be read, the column is not there, or a row has too few cells.
+    """
+    rows = read_rows(path)
+    header = rows[0].cells if rows else ()
+    if column not in header:
+        raise HierarchyError(
+            f"{path} must have the column {column}; got: {', '.join(header) or 'no header'}. "
+            "Correct --column."
+        )
+    position = header.index(column)
+    short = [row.line for row in rows if len(row.cells) != len(header)]
+    if short:
+        raise HierarchyError(
+            f"{path}: every row must have as many cells as the header; "
+            f"{len(short)} rows have not, the first on line {short[0]}. Correct the file."
+        )
+    return [row.cells[position] for row in rows[1:] if row.cells[position] != ""]
+
+
+def _quoted(cell: str) -> str:
+    """Quote a cell if it must be; the csv module of Python 3.11 forgets lone carriage returns."""
+    if any(character in cell for character in ',"\r\n'):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell
+
+
+def _bound(cell: str) -> Bound:
+    return cast("Bound", parse_bound(cell))  # the rules were checked before
+
+
+def _labels(rows: list[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(zip(*rows, strict=True))

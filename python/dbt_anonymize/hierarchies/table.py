@@ -1,0 +1,94 @@
+"""The rows of a hierarchy seed as text, before anything is known to be right about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dbt_anonymize.errors import HierarchyError
+
+Kind = Literal["interval", "categorical"]
+
+LEAF_COLUMNS: dict[Kind, tuple[str, ...]] = {
+    "interval": ("lower_bound", "upper_bound"),
+    "categorical": ("value",),
+}
+
+
+@dataclass(frozen=True)
+class SeedRow:
+    """One row: the line of the file on which it starts, and its cells."""
+
+    line: int
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SeedTable:
+    """A hierarchy seed as text; rows may still have the wrong number of cells."""
+
+    kind: Kind
+    columns: tuple[str, ...]
+    rows: tuple[SeedRow, ...]
+
+    @property
+    def levels(self) -> int:
+        """Number of level columns."""
+        return len(self.columns) - len(LEAF_COLUMNS[self.kind])
+
+    def level(self, level: int) -> list[tuple[int, str]]:
+        """Return line and label of each row at a level from 1 to ``levels``."""
+        column = len(LEAF_COLUMNS[self.kind]) + level - 1
+        return [(row.line, row.cells[column]) for row in self.rows]
+
+
+def level_columns(levels: int) -> tuple[str, ...]:
+    """Return the names of the level columns.
+
+    Parameters
+    ----------
+    levels : int
+        Number of levels.
+
+    Returns
+    -------
+    tuple of str
+        ``level_1`` and so on.
+
+    Examples
+    --------
+    >>> level_columns(2)
+    ('level_1', 'level_2')
+    """
+    return tuple(f"level_{level}" for level in range(1, levels + 1))
+
+
+def table_kind(columns: Sequence[str], *, name: str) -> Kind:
+    """Return the kind of hierarchy that a header row declares.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Header row of the file.
+    name : str
+        Named in the error.
+
+    Returns
+    -------
+    {'interval', 'categorical'}
+        The kind.
+
+    Raises
+    ------
+    HierarchyError
+        If the columns are those of neither kind.
+    """
+    for kind, leaf_columns in LEAF_COLUMNS.items():
+        levels = len(columns) - len(leaf_columns)
+        if levels >= 1 and tuple(columns) == (*leaf_columns, *level_columns(levels)):
+            return kind
+    raise HierarchyError(
+        f"{name}: the columns of a hierarchy must be lower_bound, upper_bound, level_1, level_2, … "
+        f"or value, level_1, level_2, …; got {len(columns)} other columns. Correct the header row."
+    )

@@ -1,0 +1,99 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.hierarchies import (
+    CategoricalHierarchy,
+    read_arx,
+    to_interval_hierarchy,
+    violations,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(os.environ.get("DBT_ANONYMIZE_DATA", ROOT.parent / "shared" / "data"))
+ADULT_FILES = sorted((DATA / "adult").glob("adult_hierarchy_*.csv"))
+
+
+def write(folder: Path, text: str) -> Path:
+    file = folder / "arx.csv"
+    file.write_text(text, encoding="utf-8", newline="")
+    return file
+
+
+def test_null_and_any_are_left_out_and_levels_above_the_root_are_cut_off(tmp_path):
+    file = write(tmp_path, 'a;"x;1";*;*\r\nb;y;*;*\r\nNULL;NULL;*;*\r\n*;*;*;*\r\n')
+    assert read_arx(file) == CategoricalHierarchy(("a", "b"), (("x;1", "y"), ("*", "*")))
+
+
+def test_a_missing_root_is_added(tmp_path):
+    assert read_arx(write(tmp_path, "a;x\nb;y\n")).labels == (("x", "y"), ("*", "*"))
+
+
+def test_numbers_become_intervals_with_the_labels_of_the_file(tmp_path):
+    hierarchy = to_interval_hierarchy(
+        read_arx(write(tmp_path, "10;ten;all\n0;low;all\n5;low;all\n20;high;all\n"))
+    )
+    assert violations(hierarchy) == ()
+    assert [int(bound) for bound in hierarchy.lower_bounds] == [0, 10, 20]
+    assert [int(bound) for bound in hierarchy.upper_bounds] == [10, 20, 25]
+    assert hierarchy.labels[0] == ("low", "ten", "high")
+
+
+def test_dates_become_intervals_that_end_a_day_after_the_last():
+    values = ("2024-02-28", "2024-02-29")
+    hierarchy = to_interval_hierarchy(CategoricalHierarchy(values, (("a", "b"), ("*", "*"))))
+    assert str(hierarchy.upper_bounds[-1]) == "2024-03-01"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "equally many cells"),
+        ("a;x;*\nb;*\n", r"1 of 2 differ from the first one, lines \[2\]"),
+        ("NULL;*\n", "must hold values"),
+        ("a;x;p;*\nb;x;q;*\n", "one parent"),
+        ("a;*\na;*\n", "values are unique"),
+    ],
+)
+def test_a_broken_file_is_refused(tmp_path, text, message):
+    with pytest.raises(HierarchyError, match=message):
+        read_arx(write(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("values", "labels", "message"),
+    [
+        (("1", "x"), (("a", "b"), ("*", "*")), "1 of 2 are neither"),
+        (("1", "2024-01-01"), (("a", "b"), ("*", "*")), "kinds are mixed"),
+        (("1", "2", "3"), (("a", "b", "a"), ("*",) * 3), "labels of level 1 are unique"),
+        (("1", "2"), (("a", "a"), ("p", "q"), ("*",) * 2), "cut by higher levels"),
+        (("1", "1.0"), (("a", "b"), ("*", "*")), "lower_bound < upper_bound"),
+    ],
+)
+def test_what_is_no_interval_is_not_converted(values, labels, message):
+    with pytest.raises(HierarchyError, match=message):
+        to_interval_hierarchy(CategoricalHierarchy(values, labels))
+
+
+@pytest.mark.skipif(not ADULT_FILES, reason=f"needs the ARX hierarchies of adult in {DATA}")
+def test_the_adult_hierarchies_of_arx_are_imported():
+    imported = {file.stem.removeprefix("adult_hierarchy_"): read_arx(file) for file in ADULT_FILES}
+    assert {name: hierarchy.levels for name, hierarchy in imported.items()} == {
+        "age": 4,
+        "education": 3,
+        "marital-status": 2,
+        "native-country": 2,
+        "occupation": 2,
+        "race": 1,
+        "salary-class": 1,
+        "sex": 1,
+        "workclass": 2,
+    }
+    age = to_interval_hierarchy(imported["age"])
+    assert age.levels == 4
+    assert (int(age.lower_bounds[0]), int(age.upper_bounds[-1])) == (1, 101)
+    for value, *labels in zip(imported["age"].values, *imported["age"].labels, strict=True):
+        leaf = age.leaf(int(value))
+        assert [level[leaf] for level in age.labels] == labels
