@@ -1,0 +1,8 @@
+"""Train models on every effort of an anonymization and score them on the untouched source.
+
+Importing this package is cheap: scikit-learn, pandas and dbt are imported when they are needed.
+"""
+
+from dbt_anonymize.evaluation.evaluator import evaluate
+
+__all__ = ["evaluate"]

@@ -1,0 +1,170 @@
+"""Read columns of DuckDB relations as arrays of numbers, in the order of a key.
+
+Values of people stay in the database: texts are turned into codes there, and record keys into
+hashes that are only compared with each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbt_anonymize.errors import EvaluationError
+
+if TYPE_CHECKING:
+    import duckdb
+
+_SOURCE = "dbt_anonymize_source"
+_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+_NUMBERS = (*_INTEGERS, *(f"U{name}" for name in _INTEGERS), "FLOAT", "DOUBLE", "DECIMAL")
+_TEXTS = ("VARCHAR", "BOOLEAN", "ENUM", "UUID")
+
+
+def quote_name(name: str) -> str:
+    """Return a column name as a quoted SQL identifier.
+
+    Examples
+    --------
+    >>> print(quote_name('we"ird'))
+    "we""ird"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_text(text: str) -> str:
+    """Return a text as an SQL string literal.
+
+    Examples
+    --------
+    >>> print(quote_text("it's"))
+    'it''s'
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def text_sql(column: str) -> str:
+    """Return SQL for a column as text."""
+    return f"cast({quote_name(column)} as text)"
+
+
+def code_sql(column: str, labels: Sequence[str]) -> str:
+    """Return SQL for the position of a column's text among labels; -1 for any other, -2 for NULL.
+
+    Parameters
+    ----------
+    column : str
+        Column name, not quoted.
+    labels : sequence of str
+        Distinct.
+    """
+    text = text_sql(column)
+    if not labels:
+        return f"case when {text} is null then -2 else -1 end"
+    enum = f"enum({', '.join(quote_text(label) for label in labels)})"
+    code = f"coalesce(cast(enum_code(try_cast({text} as {enum})) as bigint), -1)"
+    return f"case when {text} is null then -2 else {code} end"
+
+
+Kind = Literal["number", "date", "text"]
+
+
+def column_kind(relation: duckdb.DuckDBPyRelation, column: str) -> Kind:
+    """Return what a column holds.
+
+    Parameters
+    ----------
+    relation : duckdb.DuckDBPyRelation
+        Has the column, in whatever case.
+    column : str
+        Column name, not quoted.
+
+    Returns
+    -------
+    {"number", "date", "text"}
+        Timestamps are dates, and booleans are texts.
+
+    Raises
+    ------
+    EvaluationError
+        If there is no such column or its type is none of those.
+    """
+    columns = zip(relation.columns, relation.types, strict=True)
+    types = {name.lower(): str(kind) for name, kind in columns}
+    if column.lower() not in types:
+        raise EvaluationError(
+            f"column `{column}` must be in the relation that is evaluated; it is not. "
+            "Run `dbt-anonymize generate` and build the efforts again."
+        )
+    name = types[column.lower()].split("(")[0].strip()
+    if name in _NUMBERS:
+        return "number"
+    if name == "DATE" or name.startswith("TIMESTAMP"):
+        return "date"
+    if name in _TEXTS:
+        return "text"
+    raise EvaluationError(
+        f"column `{column}` must be a number, a date, a text or a boolean to be used by a model; "
+        f"got {types[column.lower()]}. Cast it in the source or leave it out of the features."
+    )
+
+
+def number_sql(column: str, kind: Kind) -> str:
+    """Return SQL for a number, or for a date as days since 1970-01-01, in double precision."""
+    if kind == "date":
+        return f"epoch({quote_name(column)}) / 86400.0"
+    return f"cast({quote_name(column)} as double)"
+
+
+def is_empty(relation: duckdb.DuckDBPyRelation) -> bool:
+    """Tell whether a relation has no rows."""
+    return not _query(relation, f"select 1 from {_SOURCE} limit 1").fetchall()  # noqa: S608
+
+
+def read_texts(relation: duckdb.DuckDBPyRelation, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Return the distinct combinations of columns as texts, sorted."""
+    texts = ", ".join(text_sql(column) for column in columns)
+    sql = f"select distinct {texts} from {_SOURCE} order by all"  # noqa: S608 - quoted names
+    return _query(relation, sql).fetchall()
+
+
+def read_arrays(
+    relation: duckdb.DuckDBPyRelation, expressions: Mapping[str, str], order_by: str
+) -> dict[str, NDArray[Any]]:
+    """Read expressions over a relation, one array each.
+
+    Parameters
+    ----------
+    relation : duckdb.DuckDBPyRelation
+        Read once, and only the columns named in the expressions.
+    expressions : mapping of str to str
+        Name of the result to SQL. Numbers only.
+    order_by : str
+        Column name, not quoted; unique, so that the order is total.
+
+    Returns
+    -------
+    dict of str to array
+        By the names of ``expressions``, and ``record_hash``. NULL among doubles is NaN.
+    """
+    parts = [f"hash({quote_name(order_by)})", *expressions.values()]
+    aliased = ", ".join(f"{sql} as c{position}" for position, sql in enumerate(parts))
+    sql = f"select {aliased} from {_SOURCE} order by {quote_name(order_by)}"  # noqa: S608
+    fetched = _query(relation, sql).fetchnumpy()
+    names = ["record_hash", *expressions]
+    return {name: _plain(fetched[f"c{position}"]) for position, name in enumerate(names)}
+
+
+def _query(relation: duckdb.DuckDBPyRelation, sql: str) -> duckdb.DuckDBPyRelation:
+    found = relation.query(_SOURCE, sql)
+    if found is None:  # only statements that are not a select
+        raise TypeError("relation.query must be given a select")
+    return found
+
+
+def _plain(array: NDArray[Any] | np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    if isinstance(array, np.ma.MaskedArray):
+        return np.asarray(array.filled(np.nan))
+    return np.asarray(array)

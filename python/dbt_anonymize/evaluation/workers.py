@@ -1,0 +1,150 @@
+"""Spread models over all cores; the scores do not depend on how many there are.
+
+Every model runs with one thread, here and in the workers, so that sums are formed in one order and
+no core is asked for twice. Small work is done in this process, since starting others costs more.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.progress import Progress
+from dbt_anonymize.evaluation.scoring import Problem, Score, Task, score_task
+
+WORKERS_VARIABLE = "DBT_ANONYMIZE_WORKERS"
+# Starting the workers and importing scikit-learn in each takes about this long.
+_START_SECONDS = 3.0
+# Arrays beyond this many bytes are shared between workers through a file, not copied.
+_SHARED_BYTES = 100_000
+# dbt may run several Python models at once; each uses all cores, so one after the other.
+_POOL = threading.Lock()
+
+
+def worker_count() -> int:
+    """Return the number of worker processes: all cores, or what the environment says.
+
+    Raises
+    ------
+    EvaluationError
+        If ``DBT_ANONYMIZE_WORKERS`` is set to anything but a whole number >= 1.
+    """
+    import joblib  # noqa: PLC0415
+
+    text = os.environ.get(WORKERS_VARIABLE, "").strip()
+    if not text:
+        return max(1, int(joblib.cpu_count()))
+    if not text.isdecimal() or int(text) < 1:
+        raise EvaluationError(
+            f"environment variable {WORKERS_VARIABLE} must be a whole number >= 1; got {text!r}. "
+            "Correct it, or unset it to use all cores."
+        )
+    return int(text)
+
+
+def make_tasks(repetitions: int, efforts: int, workers: int) -> list[Task]:
+    """Return tasks that cover every effort of every repetition once.
+
+    Parameters
+    ----------
+    repetitions, efforts : int
+        How many there are.
+    workers : int
+        With few repetitions for each, the efforts of a repetition are tasks of their own.
+
+    Examples
+    --------
+    >>> [task.efforts for task in make_tasks(repetitions=2, efforts=2, workers=2)]
+    [(0,), (1,), (0,), (1,)]
+    >>> make_tasks(repetitions=4, efforts=2, workers=1)[-1]
+    Task(repetition=4, efforts=(0, 1))
+    """
+    step = efforts if repetitions >= 4 * workers else 1
+    return [
+        Task(repetition, tuple(range(first, min(first + step, efforts))))
+        for repetition in range(1, repetitions + 1)
+        for first in range(0, efforts, step)
+    ]
+
+
+def run_tasks(
+    problem: Problem, tasks: Sequence[Task], workers: int, progress: Progress
+) -> list[Score]:
+    """Do all tasks, here while that is quicker and else in worker processes.
+
+    Parameters
+    ----------
+    problem : Problem
+        Handed to each worker.
+    tasks : sequence of Task
+        In any order.
+    workers : int
+        Number of processes; 1 does everything in this one.
+    progress : Progress
+        Told of finished models.
+
+    Returns
+    -------
+    list of Score
+        Sorted by effort and repetition.
+    """
+    with _POOL:
+        progress.start()
+        scores: list[Score] = []
+        waiting = list(reversed(tasks))
+        while waiting:
+            started = progress.elapsed
+            done = run_quietly(problem, waiting.pop())
+            progress.advance(len(done))
+            scores.extend(done)
+            is_first = len(waiting) + 1 == len(tasks)  # imports take time, too
+            seconds = progress.elapsed - started
+            is_telling = workers > 1 and not (is_first and seconds < _START_SECONDS)
+            if is_telling and seconds * len(waiting) > _START_SECONDS:
+                break
+        for done in _run_in_workers(problem, waiting[::-1], workers):
+            progress.advance(len(done))
+            scores.extend(done)
+    return sorted(scores, key=lambda score: (score.effort, score.repetition))
+
+
+def _run_in_workers(problem: Problem, tasks: Sequence[Task], workers: int) -> Iterator[list[Score]]:
+    if not tasks:
+        return
+    import joblib  # noqa: PLC0415
+
+    with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+        parallel = joblib.Parallel(
+            n_jobs=min(workers, len(tasks)),
+            return_as="generator_unordered",
+            max_nbytes=_SHARED_BYTES,
+        )
+        yield from parallel(joblib.delayed(run_quietly)(problem, task) for task in tasks)
+
+
+def run_quietly(problem: Problem, task: Task) -> list[Score]:
+    """Do a task with one thread, without the warnings of scikit-learn."""
+    with _one_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return score_task(problem, task)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    with _thread_pools().limit(limits=1):
+        yield
+
+
+@functools.cache
+def _thread_pools() -> Any:
+    """Return the numeric libraries of this process, once those of the models are loaded."""
+    import sklearn.ensemble  # noqa: F401, PLC0415
+
+    return import_module("threadpoolctl").ThreadpoolController()

@@ -1,0 +1,403 @@
+"""The whole evaluation, on real relations."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import f1_score
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation import estimators, workers
+from dbt_anonymize.evaluation.splits import seeds, split_records
+from tests.evaluation.conftest import Log
+from tests.evaluation.tables import CLASSES, effort, interval_efforts, mean, scores, table
+
+Connection = duckdb.DuckDBPyConnection
+NAME = 'Bildung "neu"'
+
+
+class Spy:
+    """A model that keeps what it is given and always answers the first class."""
+
+    def __init__(self, seen: list[tuple[np.ndarray, np.ndarray]]) -> None:
+        self.seen = seen
+
+    def fit(self, rows: np.ndarray, _: np.ndarray) -> Spy:
+        """Keep the training rows."""
+        self.rows = rows
+        return self
+
+    def predict(self, rows: np.ndarray) -> np.ndarray:
+        """Keep the rows that are asked for."""
+        self.seen.append((self.rows, rows))
+        return np.zeros(len(rows), dtype=int)
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Give what models are trained on and asked for, one pair per model."""
+    found: list[tuple[np.ndarray, np.ndarray]] = []
+    monkeypatch.setattr(estimators, "make_estimator", lambda *_, **__: Spy(found))
+    return found
+
+
+def test_the_scores_have_the_columns_and_rows_of_the_interface(connection: Connection) -> None:
+    found = scores(connection, interval_efforts(connection), repetitions=2)
+    assert list(found.columns) == ["effort", "model", "repetition", "test_on", "measure", "value"]
+    keys = found[["effort", "repetition", "test_on"]].to_numpy().tolist()
+    assert keys == [[e, r, t] for e in (0, 1) for r in (1, 2) for t in ("original", "generalized")]
+    assert set(found["model"]) == {"decision_tree"}
+    assert set(found["measure"]) == {"accuracy"}
+    original, generalized = (mean(found, 0, test_on) for test_on in ("original", "generalized"))
+    assert original == generalized
+
+
+@pytest.mark.parametrize("model", ["random_forest", "decision_tree"])
+def test_scores_equal_those_of_a_plain_scikit_learn_loop(
+    connection: Connection, model: str
+) -> None:
+    efforts = interval_efforts(connection, widths=(0, 10), suppressed=(1, 2, 30))
+    found = scores(connection, efforts, model=model, repetitions=4)
+    frames = [e["relation"].df().sort_values("record_id") for e in efforts]
+    target = np.searchsorted(CLASSES, frames[0]["label"].to_numpy(dtype=str))
+    rows = [((f["age_lower"] + f["age_upper"]) / 2).to_numpy().reshape(-1, 1) for f in frames]
+    expected = []
+    for frame, own in zip(frames, rows, strict=True):
+        for repetition in range(1, 5):
+            split_seed, model_seed = seeds(1, repetition)
+            split = split_records(target, 0.3, split_seed)
+            train = split.train[~frame["is_suppressed"].to_numpy()[split.train]]
+            kind = RandomForestClassifier if model == "random_forest" else DecisionTreeClassifier
+            fitted = kind(random_state=model_seed).fit(own[train], target[train])
+            expected += [
+                float((fitted.predict(x[split.test]) == target[split.test]).mean())
+                for x in (rows[0], own)
+            ]
+    assert found["value"].tolist() == expected
+
+
+def test_training_never_sees_a_test_record(
+    connection: Connection, seen: list[tuple[np.ndarray, np.ndarray]]
+) -> None:
+    scores(connection, interval_efforts(connection, widths=(0,)), repetitions=20)
+    assert len(seen) == 20
+    for trained, asked in seen:
+        # Every record has its own age.
+        assert not set(trained[:, 0]) & set(asked[:, 0])
+        assert len(trained) + len(asked) == 60
+
+
+def test_all_efforts_of_a_repetition_share_their_split(
+    connection: Connection, seen: list[tuple[np.ndarray, np.ndarray]]
+) -> None:
+    # Intervals narrower than the distance of two ages: every record stays apart.
+    scores(connection, interval_efforts(connection, widths=(0, 0.5, 0.25)), repetitions=4)
+    for first in range(0, 12, 3):
+        ages = [np.floor(trained[:, 0]) for trained, _ in seen[first : first + 3]]
+        assert np.array_equal(ages[0], ages[1])
+        assert np.array_equal(ages[0], ages[2])
+    assert not np.array_equal(seen[0][0], seen[3][0])
+
+
+def test_suppressed_records_test_but_do_not_train(
+    connection: Connection, seen: list[tuple[np.ndarray, np.ndarray]]
+) -> None:
+    hidden = tuple(range(0, 60, 3))
+    efforts = interval_efforts(connection, widths=(0, 0.5), suppressed=hidden)
+    hidden_ages = set(efforts[0]["relation"].filter("record_id % 3 = 0").df()["age_lower"].tolist())
+    scores(connection, efforts, repetitions=10)
+    trained = [np.floor(rows[:, 0]) for rows, _ in seen[1::2]]
+    asked = [np.floor(rows[:, 0]) for _, rows in seen[1::2]]
+    assert not any(hidden_ages & set(ages) for ages in trained)
+    assert set(np.concatenate(asked)) >= hidden_ages
+    assert all(len(set(ages)) == 18 for ages in asked)
+
+
+@pytest.mark.parametrize("model", ["random_forest", "gradient_boosting", "logistic_regression"])
+def test_scores_do_not_depend_on_the_number_of_workers(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    efforts = interval_efforts(connection, records=200, widths=(0, 7, 30))
+    monkeypatch.setattr(workers, "_START_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "_SHARED_BYTES", 100)
+    given_away: list[int] = []
+    run_in_workers = workers._run_in_workers
+    monkeypatch.setattr(
+        workers,
+        "_run_in_workers",
+        lambda *given: given_away.append(len(given[1])) or run_in_workers(*given),
+    )
+    found = []
+    for count in ("1", "2"):
+        monkeypatch.setenv("DBT_ANONYMIZE_WORKERS", count)
+        found.append(scores(connection, efforts, repetitions=9, model=model))
+    assert given_away == [0, 8]
+    pd.testing.assert_frame_equal(found[0], found[1], check_exact=True)
+
+
+def test_two_threads_may_evaluate_at_once(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As dbt does with two Python models and two threads.
+    efforts = interval_efforts(connection)
+    expected = scores(connection, efforts, repetitions=9)
+    monkeypatch.setenv("DBT_ANONYMIZE_WORKERS", "2")
+    monkeypatch.setattr(workers, "_START_SECONDS", 0.0)
+
+    def evaluate_again(_: int) -> pd.DataFrame:
+        cursor = connection.cursor()
+        own = [{**e, "relation": cursor.table(e["relation"].alias)} for e in efforts]
+        return scores(cursor, own, repetitions=9)
+
+    with ThreadPoolExecutor(2) as threads:
+        for found in threads.map(evaluate_again, range(2)):
+            pd.testing.assert_frame_equal(found, expected, check_exact=True)
+
+
+def test_scores_do_not_depend_on_the_physical_order_of_rows(connection: Connection) -> None:
+    efforts = interval_efforts(connection)
+    shuffled = [
+        {**e, "relation": table(connection, e["relation"].df().sample(frac=1, random_state=seed))}
+        for seed, e in enumerate(efforts)
+    ]
+    found = [scores(connection, each, model="random_forest") for each in (efforts, shuffled)]
+    pd.testing.assert_frame_equal(found[0], found[1], check_exact=True)
+
+
+def test_scores_are_repeatable_and_follow_the_random_state(connection: Connection) -> None:
+    efforts = interval_efforts(connection)
+    first, again, other = (
+        scores(connection, efforts, random_state=state)["value"].tolist() for state in (4, 4, 5)
+    )
+    assert first == again
+    assert first != other
+
+
+def education(connection: Connection) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return efforts over a category that decides the target, and their features."""
+    label_of = {"Bachelors": "higher", "Masters": "higher", "9th": "lower", "10th": "lower"}
+    raw = np.tile(list(label_of), 25)
+    labels = [raw, np.array([label_of[value] for value in raw])]
+    efforts = [
+        effort(
+            connection,
+            number,
+            pd.DataFrame(
+                {
+                    "record_id": np.arange(100),
+                    NAME: values,
+                    "label": np.where(labels[1] == "higher", "yes", "no"),
+                    "is_suppressed": False,
+                }
+            ),
+            {NAME: number},
+        )
+        for number, values in enumerate(labels)
+    ]
+    hierarchy = pd.DataFrame({"value": label_of.keys(), "level_1": label_of.values()})
+    name = {"name": NAME, "kind": "categorical"}
+    return efforts, [{**name, "hierarchy": table(connection, hierarchy)}]
+
+
+def test_a_one_hot_of_labels_could_not_read_untouched_values(connection: Connection) -> None:
+    untouched, generalized = (each["relation"].df() for each in education(connection)[0])
+    encoder = OneHotEncoder(handle_unknown="ignore").fit(generalized[[NAME]])
+    model = DecisionTreeClassifier(random_state=1)
+    model.fit(encoder.transform(generalized[[NAME]]), generalized["label"])
+    predicted = model.predict(encoder.transform(untouched[[NAME]]))
+    # Every raw value is unknown, so every record gets the same answer.
+    assert len(set(predicted)) == 1
+    assert min(f1_score(untouched["label"], predicted, average=None)) == 0.0
+
+
+@pytest.mark.parametrize("model", ["logistic_regression", "random_forest", "naive_bayes"])
+def test_a_model_trained_on_labels_reads_untouched_values(
+    connection: Connection, model: str
+) -> None:
+    efforts, features = education(connection)
+    found = scores(
+        connection, efforts, features=features, model=model, measure="f1", positive="yes"
+    )
+    assert found["value"].tolist() == [1.0] * 12
+
+
+def test_a_single_tree_may_read_one_leaf_alone_but_still_reads(connection: Connection) -> None:
+    # All leaves of a label rise together, so one of them is enough for a tree.
+    efforts, features = education(connection)
+    found = scores(connection, efforts, features=features, measure="f1", positive="yes")
+    assert mean(found, 0) == mean(found, 1, "generalized") == 1.0
+    assert 0.5 < mean(found, 1) < 1.0
+
+
+def test_names_may_hold_quotes_spaces_unicode_and_reserved_words(connection: Connection) -> None:
+    plain = interval_efforts(connection)
+    names = {
+        "record_id": 'we"ird id',
+        "age": "select",
+        "age_lower": "select_lower",
+        "age_upper": "select_upper",
+        "label": "größe {{ x }} '☃'",
+    }
+    renamed = [
+        {**e, "relation": table(connection, e["relation"].df().rename(columns=names))}
+        for e in plain
+    ]
+    found = scores(
+        connection,
+        renamed,
+        record_key='we"ird id',
+        target="größe {{ x }} '☃'",
+        features=[{"name": "select", "kind": "interval"}],
+    )
+    pd.testing.assert_frame_equal(found, scores(connection, plain))
+
+
+def test_the_positive_class_may_be_a_boolean_or_a_number(connection: Connection) -> None:
+    efforts = interval_efforts(connection)
+    for sql, positive in (("label = 'yes'", True), ("(label = 'yes')::int", 1)):
+        typed = [
+            {**e, "relation": e["relation"].project(f"* replace ({sql} as label)")} for e in efforts
+        ]
+        found = scores(connection, typed, measure="recall", positive=positive)
+        assert mean(found, 0) > 0.5
+
+
+def test_a_training_set_without_two_classes_has_no_score_but_a_warning(
+    connection: Connection, log: Log
+) -> None:
+    efforts = interval_efforts(connection, suppressed=tuple(range(60)))
+    found = scores(connection, efforts)
+    assert found[found["effort"] == 1]["value"].isna().all()
+    assert found[found["effort"] == 0]["value"].notna().all()
+    assert log.warnings == [
+        "test: effort 1: 3 of 3 models have no score: the training records hold 0 of 2 classes"
+    ]
+    nulls = connection.sql("select count(*) from found where value is null").fetchall()
+    assert nulls == [(6,)]
+
+
+def test_a_model_that_cannot_be_trained_on_an_effort_has_no_score_but_a_warning(
+    connection: Connection, log: Log
+) -> None:
+    efforts = interval_efforts(connection, suppressed=tuple(range(50)))
+    found = scores(
+        connection, efforts, model="k_nearest_neighbours", parameters={"n_neighbors": 12}
+    )
+    assert found[found["effort"] == 1]["value"].isna().all()
+    assert all("n_neighbors" in line for line in log.warnings)
+    assert log.warnings
+
+
+def test_a_model_that_cannot_be_trained_on_the_untouched_table_is_an_error(
+    connection: Connection,
+) -> None:
+    with pytest.raises(EvaluationError, match="n_estimators"):
+        scores(
+            connection,
+            interval_efforts(connection),
+            model="random_forest",
+            parameters={"n_estimators": -1},
+        )
+
+
+def test_an_effort_that_carries_no_information_scores_like_the_zero_rule(
+    connection: Connection,
+) -> None:
+    efforts = interval_efforts(connection, widths=(0, 1000))
+    tree = scores(connection, efforts)
+    zero = scores(connection, efforts, model="zero_rule")
+    assert mean(tree, 1) == mean(zero, 1)
+    assert mean(tree, 0) > mean(zero, 0)
+
+
+def test_missing_plain_numbers_are_filled(connection: Connection) -> None:
+    efforts = interval_efforts(connection)
+    relations = [
+        e["relation"].project("*, case when record_id % 4 > 0 then age_lower end as weight")
+        for e in efforts
+    ]
+    changed = [{**e, "relation": r} for e, r in zip(efforts, relations, strict=True)]
+    features = [{"name": "age", "kind": "interval"}, {"name": "weight", "kind": "plain"}]
+    found = scores(connection, changed, features=features, model="logistic_regression")
+    assert found["value"].between(0.5, 1.0).all()
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_no_records_give_no_scores(connection: Connection, log: Log, *, hidden: bool) -> None:
+    efforts, features = education(connection)
+    empty = [{**e, "relation": e["relation"].limit(0)} for e in efforts]
+    if hidden:  # `--empty` builds limit the hierarchies as well
+        features[0]["hierarchy"] = features[0]["hierarchy"].limit(0)
+    found = scores(connection, empty, features=features)
+    assert len(found) == 0
+    assert log.lines == ["test: no records, so no models are trained"]
+    types = [str(kind) for kind in connection.sql("select * from found").types]
+    assert types == ["BIGINT", "VARCHAR", "BIGINT", "VARCHAR", "VARCHAR", "DOUBLE"]
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        ({"measure": "auc"}, "quality.measure must be one of"),
+        ({"measure": "f1"}, "quality.positive must name"),
+        ({"measure": "f1", "positive": "maybe"}, "one of the 2 values"),
+        ({"repetitions": 0}, "repetitions must be >= 1"),
+        ({"features": []}, "at least one column"),
+        ({"features": [{"name": "age", "kind": "categorical"}]}, "with a hierarchy"),
+        ({"target": "age_bracket"}, "`age_bracket` must be in the relation"),
+        ({"model": "oracle"}, "quality.model must be one of"),
+        ({"record_key": "label"}, "58 repeated values"),
+    ],
+)
+def test_choices_that_cannot_be_evaluated_are_refused(
+    connection: Connection, change: dict[str, Any], rule: str
+) -> None:
+    with pytest.raises(EvaluationError, match=rule):
+        scores(connection, interval_efforts(connection), **change)
+
+
+def test_efforts_must_begin_with_the_untouched_table(connection: Connection) -> None:
+    with pytest.raises(EvaluationError, match="must begin with effort 0"):
+        scores(connection, interval_efforts(connection)[1:])
+
+
+@pytest.mark.parametrize("condition", ["record_id < 59", "record_id > 0"])
+def test_efforts_with_other_records_are_refused(connection: Connection, condition: str) -> None:
+    efforts = interval_efforts(connection)
+    efforts[1]["relation"] = efforts[1]["relation"].filter(condition)
+    with pytest.raises(EvaluationError, match="got 59 and 60 records"):
+        scores(connection, efforts)
+
+
+def test_as_many_but_other_records_are_refused(connection: Connection) -> None:
+    efforts = interval_efforts(connection)
+    moved = "* replace (record_id + 1 as record_id)"
+    efforts[1]["relation"] = efforts[1]["relation"].project(moved)
+    with pytest.raises(EvaluationError, match="same record keys"):
+        scores(connection, efforts)
+
+
+@pytest.mark.parametrize("sql", ["'yes'", "case when record_id > 0 then label end"])
+def test_a_target_of_one_class_or_with_nulls_is_refused(connection: Connection, sql: str) -> None:
+    efforts = interval_efforts(connection)
+    for each in efforts:
+        each["relation"] = each["relation"].project(f"* replace ({sql} as label)")
+    with pytest.raises(EvaluationError, match="target `label`") as raised:
+        scores(connection, efforts)
+    assert "yes" not in str(raised.value)
+
+
+def test_the_working_database_is_left_as_it_was(connection: Connection) -> None:
+    efforts = interval_efforts(connection)
+    objects = "select count(*) from duckdb_tables() union all select count(*) from duckdb_views()"
+    before = connection.execute(objects).fetchall()
+    scores(connection, efforts)
+    assert connection.execute(objects).fetchall() == before

@@ -1,0 +1,202 @@
+"""How values enter a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation import features
+from dbt_anonymize.evaluation.features import (
+    Design,
+    Encoding,
+    categorical_encoding,
+    filled,
+    interval_encoding,
+    make_design,
+    plain_encoding,
+    training_medians,
+)
+from dbt_anonymize.evaluation.relations import read_arrays
+from tests.evaluation.tables import table
+
+HIERARCHY = pd.DataFrame(
+    {
+        "value": ["Köln", "Bonn", "Rome"],
+        "level_1": ["DE", "DE", 'it\'s "IT"'],
+        # The label DE covers another set of leaves here.
+        "level_2": ["DE", "other", "other"],
+        "level_3": ["*", "*", "*"],
+    }
+)
+
+
+def matrix(relation: duckdb.DuckDBPyRelation, *encodings: Encoding) -> np.ndarray:
+    expressions = {encoding.feature: encoding.sql for encoding in encodings}
+    arrays = read_arrays(relation, expressions, order_by="k")
+    design = make_design(encodings, [arrays[encoding.feature] for encoding in encodings])
+    return design.rows[design.codes]
+
+
+def column(connection: duckdb.DuckDBPyConnection, values: list[Any], name: str = "x") -> Any:
+    return table(connection, pd.DataFrame({"k": range(len(values)), name: values}))
+
+
+def test_an_interval_is_its_midpoint(connection: duckdb.DuckDBPyConnection) -> None:
+    relation = connection.sql(
+        "select * from (values (2, 0.5, 0.5), (1, 10, 15), (3, -4, -1)) as t(k, x_lower, x_upper)"
+    )
+    found = matrix(relation, interval_encoding(relation, "x"))
+    assert found.tolist() == [[12.5], [0.5], [-2.5]]
+
+
+def test_an_interval_of_dates_is_its_midpoint_in_days(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    for kind in ("date", "timestamp"):
+        relation = connection.sql(
+            f"select 1 as k, {kind} '1970-01-01' as x_lower, {kind} '1970-01-04' as x_upper"
+        )
+        assert matrix(relation, interval_encoding(relation, "x")).tolist() == [[1.5]]
+
+
+def test_a_missing_bound_is_refused(connection: duckdb.DuckDBPyConnection) -> None:
+    relation = connection.sql("select 1 as k, null::double as x_lower, 2.0 as x_upper")
+    with pytest.raises(EvaluationError, match="1 of 1 are not"):
+        matrix(relation, interval_encoding(relation, "x"))
+
+
+def test_text_bounds_are_refused(connection: duckdb.DuckDBPyConnection) -> None:
+    relation = connection.sql("select 1 as k, '1' as x_lower, '2' as x_upper")
+    with pytest.raises(EvaluationError, match="`x_lower` must hold numbers or dates"):
+        interval_encoding(relation, "x")
+
+
+@pytest.mark.parametrize(
+    ("level", "labels", "expected"),
+    [
+        # Leaves in the order of their names: Bonn, Köln, Rome.
+        (0, ["Köln", "Rome"], [[0, 1, 0], [0, 0, 1]]),
+        (1, ["DE", 'it\'s "IT"'], [[1 / 2, 1 / 2, 0], [0, 0, 1]]),
+        (2, ["DE", "other"], [[0, 1, 0], [1 / 2, 0, 1 / 2]]),
+        (3, ["*", "*"], [[1 / 3] * 3, [1 / 3] * 3]),
+        (0, ["*", None], [[1 / 3] * 3, [1 / 3] * 3]),
+        (1, ["*", "DE"], [[1 / 3] * 3, [1 / 2, 1 / 2, 0]]),
+    ],
+)
+def test_a_category_is_an_expected_one_hot_over_the_leaves_of_its_label(
+    connection: duckdb.DuckDBPyConnection,
+    level: int,
+    labels: list[str | None],
+    expected: list[list[float]],
+) -> None:
+    relation = column(connection, labels)
+    hierarchy = table(connection, HIERARCHY)
+    found = matrix(relation, categorical_encoding(relation, "x", hierarchy, level))
+    assert found == pytest.approx(np.array(expected))
+
+
+def test_numbers_and_leading_zeros_are_compared_as_text(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    hierarchy = table(connection, pd.DataFrame({"value": ["01067", "1067"]}))
+    relation = column(connection, ["1067", "01067"])
+    found = matrix(relation, categorical_encoding(relation, "x", hierarchy, 0))
+    assert found.tolist() == [[0, 1], [1, 0]]
+
+
+def test_a_label_that_is_not_in_its_level_is_refused_and_not_shown(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    relation = column(connection, ["DE", "Bonn"])
+    encoding = categorical_encoding(relation, "x", table(connection, HIERARCHY), 1)
+    with pytest.raises(EvaluationError, match="1 of 2 records") as raised:
+        matrix(relation, encoding)
+    assert "Bonn" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "level", "rule"),
+    [
+        (HIERARCHY, 4, "no \\['level_4'\\]"),
+        (pd.DataFrame({"value": ["a", "a"], "level_1": ["b", "c"]}), 1, "2 rows for 1 values"),
+        (pd.DataFrame({"value": ["a", "d"], "level_1": ["b", None]}), 1, "1 of them without"),
+    ],
+)
+def test_a_hierarchy_that_does_not_give_one_label_is_refused(
+    connection: duckdb.DuckDBPyConnection, hierarchy: pd.DataFrame, level: int, rule: str
+) -> None:
+    relation = column(connection, ["a"])
+    with pytest.raises(EvaluationError, match=rule):
+        categorical_encoding(relation, "x", table(connection, hierarchy), level)
+
+
+def test_plain_columns_enter_by_their_type(connection: duckdb.DuckDBPyConnection) -> None:
+    relation = connection.sql(
+        """
+        select * from (values
+            (1, 2, 'b', true, date '1970-01-03', 1.5::decimal(5, 2)),
+            (2, null, null, null, null, null),
+            (3, 4, 'a', false, date '1970-01-02', 2.5)
+        ) as t(k, "int", "select", flag, day, amount)
+        """
+    )
+    names = ("int", "select", "flag", "day", "amount")
+    found = matrix(relation, *(plain_encoding(relation, name) for name in names))
+    nan = np.nan
+    assert found == pytest.approx(
+        np.array(
+            [
+                [2, 0, 1, 0, 1, 2, 1.5],
+                [nan, 0, 0, 0, 0, nan, nan],
+                [4, 1, 0, 1, 0, 1, 2.5],
+            ]
+        ),
+        nan_ok=True,
+    )
+
+
+def test_a_missing_number_becomes_the_median_of_the_training_records_alone() -> None:
+    design = Design(
+        rows=np.array([[1.0], [2.0], [7.0], [np.nan], [1000.0]]), codes=np.array([0, 1, 2, 3, 4, 4])
+    )
+    medians = training_medians(design, np.array([0, 1, 2, 3]))
+    assert filled(design.rows, medians)[3] == 2.0
+    assert training_medians(design, np.array([3])) == 0.0
+
+
+def test_infinity_is_refused(connection: duckdb.DuckDBPyConnection) -> None:
+    relation = column(connection, [1.0, float("-inf"), float("nan")])
+    with pytest.raises(EvaluationError, match="`x` must be finite or missing; 1 of 3"):
+        matrix(relation, plain_encoding(relation, "x"))
+
+
+def test_a_type_that_no_model_reads_is_refused(connection: duckdb.DuckDBPyConnection) -> None:
+    relation = connection.sql("select 1 as k, [1, 2] as x")
+    with pytest.raises(EvaluationError, match="got INTEGER\\[\\]"):
+        plain_encoding(relation, "x")
+
+
+def test_a_column_that_is_missing_is_refused(connection: duckdb.DuckDBPyConnection) -> None:
+    with pytest.raises(EvaluationError, match="`y` must be in the relation"):
+        plain_encoding(column(connection, [1]), "y")
+
+
+def test_too_many_categories_are_refused(
+    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(features, "MAX_CATEGORIES", 2)
+    with pytest.raises(EvaluationError, match="at most 2 categories"):
+        plain_encoding(column(connection, ["a", "b", "c"]), "x")
+
+
+def test_equal_rows_are_stored_once() -> None:
+    numbers = [np.array([1.0, np.nan, 1.0, np.nan, 1.0]), np.array([3.0, 5.0, 3.0, 5.0, 4.0])]
+    encodings = [Encoding(name, "", may_be_missing=True) for name in ("a", "b")]
+    design = make_design(encodings, numbers)
+    assert len(design.rows) == 3
+    assert np.array_equal(design.rows[design.codes], np.column_stack(numbers), equal_nan=True)
