@@ -1,4 +1,4 @@
-"""The errors that dbt-anonymize raises; every message says who, which rule, what came, what to do."""
+"""The errors of dbt-anonymize; every message says who, which rule, what came, what to do."""
 
 
 class AnonymizeError(Exception):
@@ -19,3 +19,11 @@ class EvaluationError(AnonymizeError, ValueError):
 
 class PublishError(AnonymizeError, RuntimeError):
     """A release could not be written; the earlier release is unchanged."""
+
+
+class ProjectError(AnonymizeError, ValueError):
+    """The dbt project is not as it must be: missing, or a file of its own is in the way."""
+
+
+class WarehouseError(AnonymizeError, RuntimeError):
+    """A relation of the warehouse could not be read."""

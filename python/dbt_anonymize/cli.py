@@ -1,0 +1,228 @@
+"""The command `dbt-anonymize`: the only place that prints.
+
+Exit codes: 0 fine, 1 a check failed, 2 bad input.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dbt_anonymize.errors import AnonymizeError, SpecError
+from dbt_anonymize.hierarchies.cli import app as hierarchy_app
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from dbt_anonymize.results import EffortResult
+    from dbt_anonymize.spec import Source
+
+FAILED_CHECK = 1
+BAD_INPUT = 2
+
+app = typer.Typer(
+    help="Test-driven anonymization of tables about people, with dbt.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.add_typer(hierarchy_app, name="hierarchy", help="Make and check generalization hierarchies.")
+
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[NAME]...", help="Anonymizations; all by default.", show_default=False),
+]
+ProjectDir = Annotated[
+    Path, typer.Option("--project-dir", help="A dbt project, or a folder in it.")
+]
+
+
+@contextlib.contextmanager
+def _errors_without_traceback() -> Iterator[None]:
+    try:
+        yield
+    except AnonymizeError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(BAD_INPUT) from None
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dbt-anonymize {version('dbt-anonymize')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    show_version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Declare, generate and look at anonymizations; `dbt build` does the work."""
+
+
+@app.command()
+def generate(
+    names: Names = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; fail if models differ from the specs.")
+    ] = False,
+    project_dir: ProjectDir = Path(),
+) -> None:
+    """Write models/<name>/ from anonymizations/<name>.yml."""
+    from dbt_anonymize import generate as generator  # noqa: PLC0415 (keeps --help fast)
+
+    with _errors_without_traceback():
+        if not check:
+            changed = generator.generate(project_dir, names or ())
+            for path in changed:
+                typer.echo(path.as_posix())
+            typer.echo(f"{len(changed)} files changed." if changed else "Nothing to change.")
+            return
+        drifts = generator.check(project_dir, names or ())
+    for drift in drifts:
+        typer.echo(drift.diff)
+    if drifts:
+        typer.echo(
+            "\n".join(
+                f"{drift.path.as_posix()}: must be what its spec says; it is {drift.kind}."
+                for drift in drifts
+            )
+            + "\nRun `dbt-anonymize generate`.",
+            err=True,
+        )
+        raise typer.Exit(FAILED_CHECK)
+    typer.echo("Models and specs agree.")
+
+
+@app.command()
+def results(
+    names: Names = None,
+    project_dir: ProjectDir = Path(),
+    target: Annotated[
+        str | None, typer.Option(help="Target of the profile; that of dbt by default.")
+    ] = None,
+) -> None:
+    """Show what the last `dbt build` found, and where the releases lie."""
+    from rich.console import Console  # noqa: PLC0415
+
+    from dbt_anonymize.project import find_project  # noqa: PLC0415
+    from dbt_anonymize.results import read_results, release_file  # noqa: PLC0415
+    from dbt_anonymize.spec import load_specs  # noqa: PLC0415
+    from dbt_anonymize.warehouse import open_warehouse  # noqa: PLC0415
+
+    console = Console()
+    with _errors_without_traceback():
+        project = find_project(project_dir)
+        specs = load_specs(project.root, names)
+        if not specs:
+            raise SpecError(
+                "anonymizations/: must hold at least one anonymization; there is none. "
+                "Start with `dbt-anonymize init`."
+            )
+        with open_warehouse(project, target) as warehouse:
+            found = {
+                spec.name: (read_results(warehouse, spec.name), release_file(warehouse, spec.name))
+                for spec in specs
+            }
+    for spec in specs:
+        efforts, path = found[spec.name]
+        console.print(f"{spec.name}: {spec.description}", highlight=False, markup=False)
+        console.print(_results_table(spec.quality.measure, efforts))
+        released = _release_line(project.root, path, efforts)
+        console.print(f"{released}\n", highlight=False, markup=False)
+
+
+def _release_line(root: Path, path: Path, efforts: list[EffortResult]) -> str:
+    """Tell what is released, and whether it is of these results."""
+    if not (root / path).is_file():
+        return "released: nothing"
+    if any(effort.is_chosen for effort in efforts):
+        return f"released: {path}"
+    return f"released: nothing of these results; {path} is of an earlier build"
+
+
+def _results_table(measure: str, efforts: list[EffortResult]) -> Table:
+    from rich import box  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    # Without vertical lines it fits 80 columns.
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    for heading in ("effort", "k", "suppressed", f"QF ({measure})", "QNF", "Q"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in ("qualifies", "chosen"):
+        table.add_column(heading, no_wrap=True)
+    for result in efforts:
+        half = result.qf_half_interval
+        table.add_row(
+            str(result.effort),
+            "-" if result.k is None else str(result.k),
+            str(result.suppressed_records),
+            _number(result.qf_mean) + ("" if half is None else f" ± {half:.3f}"),
+            _number(result.qnf),
+            _number(result.q),
+            "yes" if result.qualifies else "no",
+            "chosen" if result.is_chosen else "",
+            style="bold" if result.is_chosen else None,
+        )
+    return table
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+@app.command()
+def init(
+    name: Annotated[str, typer.Argument(help="Name of the new anonymization.")],
+    ref: Annotated[str | None, typer.Option(help="Model or seed to anonymize.")] = None,
+    source: Annotated[
+        str | None, typer.Option(help="dbt source to anonymize, as source_name.table_name.")
+    ] = None,
+    project_dir: ProjectDir = Path(),
+) -> None:
+    """Write a draft of anonymizations/<name>.yml from the columns of a relation."""
+    from dbt_anonymize.draft import check_name, draft_spec  # noqa: PLC0415
+    from dbt_anonymize.project import find_project  # noqa: PLC0415
+    from dbt_anonymize.warehouse import open_warehouse  # noqa: PLC0415
+
+    declared = _declared_source(ref, source)
+    with _errors_without_traceback():
+        project = find_project(project_dir)
+        path = check_name(project, name)
+        with open_warehouse(project) as warehouse:
+            relation = (
+                warehouse.relation_of_ref(declared.ref)
+                if declared.ref is not None
+                else warehouse.relation_of_source(*(declared.source or ("", "")))
+            )
+            columns = warehouse.columns(relation)
+    (project.root / path.parent).mkdir(exist_ok=True)
+    (project.root / path).write_text(draft_spec(name, declared, columns), encoding="utf-8")
+    typer.echo(f"{path.as_posix()}: decide every TODO, then run `dbt-anonymize generate {name}`.")
+
+
+def _declared_source(ref: str | None, source: str | None) -> Source:
+    from dbt_anonymize.spec import Source  # noqa: PLC0415
+
+    source_name, _, table = (source or "").partition(".")
+    if (ref is None) == (source is None) or (source is not None and not (source_name and table)):
+        typer.echo(
+            "init: must be given exactly one relation. "
+            "Write --ref model_or_seed, or --source source_name.table_name.",
+            err=True,
+        )
+        raise typer.Exit(BAD_INPUT)
+    return Source(ref=ref) if ref is not None else Source(source=(source_name, table))

@@ -1,0 +1,111 @@
+"""Python values as literals of generated files, safe for any text.
+
+dbt renders Jinja in SQL files and in strings of YAML files, and refuses Python files in which
+Jinja would change something. So no literal ever holds a brace: it is written as an escape, which
+Jinja and Python read alike.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+# What dbt takes for a sign that a string of a YAML file holds Jinja.
+_JINJA_DELIMITER = re.compile(r"\{[{%#]|[#}%]\}")
+_PLAIN_YAML = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def jinja(value: object) -> str:
+    r"""Return a Jinja literal.
+
+    Parameters
+    ----------
+    value : None, bool, int, float, str, list, tuple or mapping
+        What the literal must evaluate to.
+
+    Returns
+    -------
+    str
+        On one line.
+
+    Examples
+    --------
+    >>> print(jinja({"k": 3, "it's {{ x }}": [True, None]}))
+    {'k': 3, 'it\'s \x7b\x7b x \x7d\x7d': [true, none]}
+    """
+    return _literal(value, "'", {None: "none", True: "true", False: "false"})
+
+
+def python(value: object) -> str:
+    r"""Return a Python literal, with the same arguments as ``jinja``.
+
+    Examples
+    --------
+    >>> print(python(["größe", "a\nb", None]))
+    ["größe", "a\nb", None]
+    """
+    return _literal(value, '"', {None: "None", True: "True", False: "False"})
+
+
+def yaml_text(value: str) -> str:
+    r"""Return a YAML scalar that dbt reads as the text itself, where it renders Jinja.
+
+    Examples
+    --------
+    >>> print(yaml_text("age"), yaml_text("no"), yaml_text("full name"))
+    age "no" "full name"
+    >>> print(yaml_text("{{ x }}"))
+    "{{ '\\x7b\\x7b x \\x7d\\x7d' }}"
+    """
+    return plain_yaml_text(f"{{{{ {jinja(value)} }}}}" if _JINJA_DELIMITER.search(value) else value)
+
+
+def plain_yaml_text(value: str) -> str:
+    r"""Return a YAML scalar that is read as the text itself, where nobody renders Jinja.
+
+    Examples
+    --------
+    >>> print(plain_yaml_text("{{ x }}"), plain_yaml_text("on"))
+    "{{ x }}" "on"
+    """
+    if _PLAIN_YAML.fullmatch(value) and value.lower() not in _YAML_WORDS:
+        return value
+    # YAML's double quotes know every escape of JSON; what is not printable must be escaped.
+    quoted = json.dumps(value, ensure_ascii=False)
+    return "".join(_escaped_character(character) for character in quoted)
+
+
+def _literal(value: object, quote: str, words: Mapping[bool | None, str]) -> str:
+    if value is None or isinstance(value, bool):
+        return words[value]
+    if isinstance(value, str):
+        return quote + "".join(_escaped(character, quote) for character in value) + quote
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_literal(item, quote, words) for item in value)}]"
+    if isinstance(value, Mapping):
+        items = (
+            f"{_literal(key, quote, words)}: {_literal(item, quote, words)}"
+            for key, item in value.items()
+        )
+        return f"{{{', '.join(items)}}}"
+    raise TypeError(f"a literal must be a scalar, list or mapping; got {type(value).__name__}")
+
+
+def _escaped(character: str, quote: str) -> str:
+    if character == quote:
+        return f"\\{quote}"
+    if character in "{}":
+        return f"\\x{ord(character):02x}"
+    return _ESCAPES.get(character) or _escaped_character(character)
+
+
+def _escaped_character(character: str) -> str:
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

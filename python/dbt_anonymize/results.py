@@ -1,0 +1,70 @@
+"""What the last build found: the results of an anonymization as a table for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from dbt_anonymize.warehouse import Warehouse
+
+
+@dataclass(frozen=True)
+class EffortResult:
+    """One row of ``<n>_results``; the fields are columns of that relation."""
+
+    effort: int
+    k: int | None
+    suppressed_records: int
+    qf_mean: float | None
+    qf_low: float | None
+    qf_high: float | None
+    qnf: float | None
+    q: float | None
+    qualifies: bool
+    is_chosen: bool
+
+    @property
+    def qf_half_interval(self) -> float | None:
+        """Half the width of the 95 % interval of QF; None where one repetition gives none."""
+        if self.qf_low is None or self.qf_high is None:
+            return None
+        return (self.qf_high - self.qf_low) / 2
+
+
+def read_results(warehouse: Warehouse, name: str) -> list[EffortResult]:
+    """Read the results of an anonymization.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Where it was built.
+    name : str
+        Name of the anonymization.
+
+    Returns
+    -------
+    list of EffortResult
+        Ordered by effort.
+
+    Raises
+    ------
+    WarehouseError
+        If it was not built yet.
+    """
+    relation = warehouse.relation_of_ref(f"{name}_results")
+    columns = ", ".join(field.name for field in fields(EffortResult))
+    sql = f"select {columns} from {relation} order by effort"  # noqa: S608 (names of our own)
+    return [EffortResult(*row) for row in warehouse.rows(sql)]
+
+
+def release_file(warehouse: Warehouse, name: str) -> Path:
+    """Return where the release of an anonymization is published, relative to the project.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Where it is built; the file depends on its target.
+    name : str
+        Name of the anonymization.
+    """
+    return Path(warehouse.meta(f"{name}_anonymized")["path"])

@@ -1,0 +1,262 @@
+"""From files to specs: all errors of all files are collected and raised once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from dbt_anonymize.errors import SpecError
+from dbt_anonymize.spec.models import (
+    Column,
+    Guarantees,
+    Hierarchy,
+    KAnonymity,
+    Quality,
+    Release,
+    Source,
+    Spec,
+)
+from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
+from dbt_anonymize.spec.rules import BROKEN_RULES, violations
+from dbt_anonymize.spec.yaml_file import read_yaml
+
+FOLDER = "anonymizations"
+SUFFIX = ".yml"
+
+# What each type of error means in the words of our messages: rule, remedy.
+_MESSAGES = {
+    "missing": ("must be given", "Add it."),
+    "string_type": ("must be text", "Put it in quotes."),
+    "int_type": ("must be a whole number", "Write digits only, without quotes."),
+    "float_type": ("must be a number", "Write it like 0.3 (YAML reads 1e-3 as text: write 0.001)."),
+    "bool_type": ("must be true or false", "Write true or false."),
+    "finite_number": ("must be a finite number", "Write a number."),
+    "dict_type": ("must be a mapping of keys to values", "Write one key: value per line."),
+    "model_type": ("must be a mapping of keys to values", "Write one key: value per line."),
+    "tuple_type": ("must be a list", "Write it like [first, second]."),
+    "string_pattern_mismatch": (
+        "must start with a-z and hold only a-z, 0-9 and _",
+        "Rename it: it becomes part of the names of relations.",
+    ),
+    "string_too_short": ("must not be empty", "Write a name."),
+    "string_too_long": ("must have at most {max_length} characters", "Shorten it."),
+    "too_short": ("must have at least {min_length} entries", "Add one."),
+    "too_long": ("must have at most {max_length} entries", "Remove the others."),
+    "greater_than_equal": ("must be >= {ge}", "Raise it."),
+    "greater_than": ("must be > {gt}", "Raise it."),
+    "less_than_equal": ("must be <= {le}", "Lower it."),
+    "less_than": ("must be < {lt}", "Lower it."),
+    "literal_error": ("must be {expected}", "Write one of these."),
+}
+
+_MODELS: dict[tuple[str, ...], type[Any]] = {
+    (): Spec,
+    ("source",): Source,
+    ("columns", "*"): Column,
+    ("columns", "*", "hierarchy"): Hierarchy,
+    ("guarantees",): Guarantees,
+    ("guarantees", "k_anonymity"): KAnonymity,
+    ("quality",): Quality,
+    ("release",): Release,
+}
+
+
+def load_spec(path: Path) -> Spec:
+    """Read and validate one spec.
+
+    Parameters
+    ----------
+    path : Path
+        ``anonymizations/<name>.yml``.
+
+    Returns
+    -------
+    Spec
+        The spec; its name is the name of the file.
+
+    Raises
+    ------
+    SpecError
+        With one line per error of the file.
+    """
+    return _load([path], root=path.parent.parent)[0]
+
+
+def load_specs(project_dir: Path, names: Collection[str] | None = None) -> list[Spec]:
+    """Read and validate the specs of a project.
+
+    Parameters
+    ----------
+    project_dir : Path
+        Folder that holds ``anonymizations/``.
+    names : collection of str, optional
+        Which anonymizations; all of them by default.
+
+    Returns
+    -------
+    list of Spec
+        Ordered by name.
+
+    Raises
+    ------
+    SpecError
+        With one line per error of all files, or if a name has no file.
+    """
+    paths = spec_paths(project_dir)
+    wanted = sorted(paths) if not names else sorted(set(names))
+    unknown = [name for name in wanted if name not in paths]
+    if unknown:
+        raise SpecError(
+            "\n".join(
+                f"{FOLDER}/{name}{SUFFIX}: must exist. "
+                + did_you_mean(name, paths, "Write it, or start with `dbt-anonymize init`.")
+                for name in unknown
+            )
+        )
+    return _load([paths[name] for name in wanted], root=project_dir)
+
+
+def spec_paths(project_dir: Path) -> dict[str, Path]:
+    """Return the file of each anonymization of a project by name, ordered by name."""
+    return {path.stem: path for path in sorted((project_dir / FOLDER).glob(f"*{SUFFIX}"))}
+
+
+def _load(paths: Iterable[Path], root: Path) -> list[Spec]:
+    specs: list[Spec] = []
+    lines: list[str] = []
+    for path in paths:
+        spec, problems = _read(path)
+        shown_path = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+        lines.extend(f"{shown_path}: {problem}" for problem in problems)
+        if spec is not None:
+            specs.append(spec)
+    if lines:
+        raise SpecError("\n".join(lines))
+    return specs
+
+
+def _read(path: Path) -> tuple[Spec | None, list[Problem]]:
+    content, problems = read_yaml(path)
+    if not isinstance(content, dict):
+        if not problems:
+            came = "an empty file" if content is None else shown(content)
+            problems.append(
+                Problem(
+                    (),
+                    "must be a mapping of keys to values",
+                    "Start with `dbt-anonymize init`.",
+                    came,
+                )
+            )
+        return None, problems
+    # A key that is not text is reported by its own text already.
+    raw = _with_text_keys(content)
+    reported = {problem.path for problem in problems}
+    spec, found = validate(raw)
+    problems.extend(problem for problem in found if problem.path not in reported)
+    name = raw.get("name")
+    if isinstance(name, str) and name != path.stem:
+        problems.append(
+            Problem(
+                ("name",),
+                f"must be the name of the file, {path.stem}",
+                "Correct it, or rename the file.",
+                shown(name),
+            )
+        )
+    return spec, problems
+
+
+def validate(raw: dict[str, Any]) -> tuple[Spec | None, list[Problem]]:
+    """Return the spec, or every problem of it.
+
+    Parameters
+    ----------
+    raw : dict
+        A spec as read from YAML.
+
+    Returns
+    -------
+    spec : Spec or None
+        None if there is a problem.
+    problems : list of Problem
+        First those of single keys, then those between keys.
+    """
+    try:
+        return Spec.model_validate(raw), []
+    except ValidationError as error:
+        details = [item for item in error.errors() if not _is_repetition(item)]
+    # A union reports each of its branches at the same place.
+    single = {problem.path: problem for problem in map(_translated, details)}
+    between = [problem for problem in violations(raw) if problem.path not in single]
+    return None, [*single.values(), *between]
+
+
+def _is_repetition(detail: ErrorDetails) -> bool:
+    """Whether an error only says that something else is wrong: it is reported by itself."""
+    if detail["type"] == "too_short":  # entries that are wrong themselves do not count
+        return len(detail["input"]) >= int(detail["ctx"]["min_length"])
+    return detail["type"] == BROKEN_RULES
+
+
+def _translated(detail: ErrorDetails) -> Problem:
+    """Return a pydantic error in our words."""
+    kind, context = detail["type"], detail.get("ctx", {})
+    location = tuple(key for key in detail["loc"] if key != "[key]")
+    path: KeyPath = tuple(key + 1 if isinstance(key, int) else key for key in location)
+    if path[:2] == ("quality", "positive"):
+        path = path[:2]  # without the branch of the union
+        return Problem(
+            path,
+            "must be a value of the target: text, a whole number, or true or false",
+            "Write the value; put text in quotes.",
+            shown(detail["input"]),
+        )
+    if kind == "rule":
+        return Problem(path, context["rule"], context["remedy"], _came(detail["input"]))
+    if kind == "extra_forbidden":
+        return Problem(path, "must be a key that we know", _known_keys(path))
+    rule, remedy = _MESSAGES.get(kind, (f"must be valid ({detail['msg']})", "Correct it."))
+    if kind == "missing":
+        return Problem(path, rule, remedy)
+    limits = {key: _whole(value) for key, value in context.items()}
+    return Problem(path, rule.format(**limits), remedy, _came(detail["input"]))
+
+
+def _whole(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _came(value: object) -> str:
+    """Return what came: a scalar as it is, a collection by its kind."""
+    if isinstance(value, dict):
+        return f"a mapping of {names(str(key) for key in value)}"
+    if isinstance(value, (list, tuple)):
+        return "an empty list" if not value else f"a list of {len(value)}"
+    return shown(value)
+
+
+def _known_keys(path: KeyPath) -> str:
+    parent = tuple(
+        "*" if position == 1 and path[0] == "columns" else str(key)
+        for position, key in enumerate(path[:-1])
+    )
+    model = _MODELS.get(parent)
+    known = list(model.model_fields) if model is not None else []
+    return did_you_mean(path[-1], known, f"Remove it; known keys are {names(known)}.")
+
+
+def _with_text_keys(value: Any) -> Any:
+    """Return the content with every key as text, so that one odd key does not hide other errors."""
+    if isinstance(value, dict):
+        return {
+            key if isinstance(key, str) else str(key): _with_text_keys(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_with_text_keys(item) for item in value]
+    return value

@@ -1,0 +1,107 @@
+"""A problem of a spec: where it is, which rule, what came, what to do."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+KeyPath = tuple[str | int, ...]
+
+_SIMPLE_KEY = re.compile(r"[^\W\d]\w*")
+_LONGEST_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One violated rule.
+
+    Parameters
+    ----------
+    path : tuple of str and int
+        Keys from the top of the file; list items are counted from 1, like efforts.
+    rule : str
+        What must hold, starting with "must".
+    remedy : str
+        What to do: one sentence.
+    got : str, optional
+        What came instead, as ``shown`` writes it.
+    """
+
+    path: KeyPath
+    rule: str
+    remedy: str
+    got: str | None = None
+
+    def __str__(self) -> str:
+        where = f"{key_path(self.path)}: " if self.path else ""
+        got = "" if self.got is None else f"; got {self.got}"
+        return f"{where}{self.rule}{got}. {self.remedy}"
+
+
+def key_path(path: KeyPath) -> str:
+    """Return keys joined by dots; a key that is not a plain word is quoted.
+
+    Examples
+    --------
+    >>> key_path(("columns", "full name", "role"))
+    "columns.'full name'.role"
+    """
+    return ".".join(
+        key if isinstance(key, str) and _SIMPLE_KEY.fullmatch(key) else repr(key) for key in path
+    )
+
+
+def shown(value: object) -> str:
+    """Return a value as it may appear in a message: short and on one line.
+
+    Examples
+    --------
+    >>> shown("a" * 100)
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."
+    >>> shown(None)
+    'nothing'
+    """
+    text = "nothing" if value is None else repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+
+
+def names(known: Iterable[str]) -> str:
+    """Return names as a list for a message.
+
+    Examples
+    --------
+    >>> names(["age", "full name"])
+    'age, full name'
+    >>> names([])
+    '(none)'
+    """
+    return ", ".join(known) or "(none)"
+
+
+def closest(name: object, known: Iterable[str]) -> str | None:
+    """Return the known name that is most like ``name``, if any is.
+
+    Examples
+    --------
+    >>> closest("Estradiol", ["age", "estradiol"])
+    'estradiol'
+    >>> closest("phone", ["age"]) is None
+    True
+    """
+    by_folded = {item.casefold(): item for item in known}
+    match = difflib.get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=0.6)
+    return by_folded[match[0]] if match else None
+
+
+def did_you_mean(name: object, known: Iterable[str], otherwise: str) -> str:
+    """Return a suggestion, or ``otherwise`` where nothing is near.
+
+    Examples
+    --------
+    >>> did_you_mean("agee", ["age"], "Remove it.")
+    'Did you mean age?'
+    """
+    match = closest(name, known)
+    return otherwise if match is None else f"Did you mean {match}?"

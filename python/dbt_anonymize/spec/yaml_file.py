@@ -1,0 +1,96 @@
+"""Reading a YAML file strictly: no duplicate keys, no surprises of YAML 1.1, no objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from dbt_anonymize.spec.problems import KeyPath, Problem, shown
+
+_BOOLEAN_WORDS = frozenset({"yes", "no", "on", "off", "y", "n"})
+_TEXT, _BOOLEAN, _MERGE = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "bool", "merge"))
+
+
+def read_yaml(path: Path) -> tuple[object, list[Problem]]:
+    """Return the content of a file and what is wrong with it as YAML.
+
+    Parameters
+    ----------
+    path : Path
+        A UTF-8 file.
+
+    Returns
+    -------
+    content : object
+        None if the file cannot be read at all.
+    problems : list of Problem
+        Duplicate keys, keys and values that YAML takes for something else, syntax errors.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return None, [Problem((), "must be UTF-8 text", "Save the file as UTF-8.")]
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        return None, [Problem((), "must be a readable file", "Check the path.", reason.lower())]
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        problems = list(_problems(node, (), frozenset())) if node is not None else []
+        if any("contain itself" in problem.rule for problem in problems):
+            return None, problems
+        return yaml.safe_load(text), problems
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        return None, [Problem((), "must be valid YAML", "Correct it.", _syntax_error(error))]
+
+
+def _problems(node: yaml.Node, path: KeyPath, above: frozenset[int]) -> Iterator[Problem]:
+    if id(node) in above:
+        yield Problem(path, "must not contain itself (an alias to a key above)", "Write it out.")
+        return
+    above |= {id(node)}
+    if isinstance(node, yaml.MappingNode):
+        yield from _problems_of_keys(node, path)
+        for key, value in node.value:
+            yield from _problems(value, (*path, _key_text(key)), above)
+    elif isinstance(node, yaml.SequenceNode):
+        for number, item in enumerate(node.value, start=1):
+            yield from _problems(item, (*path, number), above)
+    elif node.tag == _BOOLEAN and node.value.lower() in _BOOLEAN_WORDS:
+        yield Problem(
+            path,
+            f"must not be {node.value} without quotes, which YAML reads as true or false",
+            f'Write "{node.value}" for the text, or true or false.',
+        )
+
+
+def _problems_of_keys(node: yaml.MappingNode, path: KeyPath) -> Iterator[Problem]:
+    first_lines: dict[str, int] = {}
+    for key, _ in node.value:
+        name, line = _key_text(key), key.start_mark.line + 1
+        if name in first_lines and key.tag != _MERGE:
+            yield Problem(
+                (*path, name),
+                f"must be written once; it is in line {first_lines[name]} and in line {line}",
+                "Remove one of them.",
+            )
+        first_lines.setdefault(name, line)
+        if key.tag not in {_TEXT, _MERGE}:
+            kind = key.tag.rpartition(":")[2]
+            yield Problem(
+                (*path, name),
+                f"must be text, but YAML reads the key {name} as {kind}",
+                f'Put it in quotes: "{name}".',
+            )
+
+
+def _key_text(key: yaml.Node) -> str:
+    return key.value if isinstance(key, yaml.ScalarNode) else "(a list or mapping)"
+
+
+def _syntax_error(error: Exception) -> str:
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        mark = error.problem_mark
+        return f"{error.problem} in line {mark.line + 1}, column {mark.column + 1}"
+    return shown(str(error))

@@ -1,0 +1,171 @@
+"""Reading the warehouse of a dbt project through dbt's own connection, whatever the adapter."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from argparse import Namespace
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.project import Project
+from dbt_anonymize.spec.problems import did_you_mean
+
+_LOCKED = "could not set lock on file"
+_LONGEST_REASON = 300
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """An open connection to the warehouse of a project.
+
+    Parameters
+    ----------
+    adapter : dbt.adapters.base.BaseAdapter
+        With an open connection.
+    manifest : dbt.contracts.graph.manifest.Manifest
+        What the project declares.
+    """
+
+    adapter: Any
+    manifest: Any
+
+    def meta(self, name: str) -> dict[str, Any]:
+        """Return what a generated model declares about itself."""
+        node = self._node(name)
+        return dict(node.config.meta.get("dbt_anonymize", {}))
+
+    def relation_of_ref(self, name: str) -> Any:
+        """Return the existing relation of a model, seed or snapshot."""
+        node = self._node(name)
+        return self._existing(name, node.database, node.schema, node.alias)
+
+    def _node(self, name: str) -> Any:
+        nodes = {
+            node.name: node
+            for node in self.manifest.nodes.values()
+            if node.resource_type in {"model", "seed", "snapshot"}
+        }
+        if name not in nodes:
+            raise WarehouseError(
+                f"{name}: must be a model or seed of the project. "
+                + did_you_mean(name, nodes, "Write its name as in ref().")
+            )
+        return nodes[name]
+
+    def relation_of_source(self, source: str, table: str) -> Any:
+        """Return the existing relation of a dbt source."""
+        sources = {(node.source_name, node.name): node for node in self.manifest.sources.values()}
+        name = f"{source}.{table}"
+        if (source, table) not in sources:
+            raise WarehouseError(
+                f"{name}: must be a source of the project. "
+                + did_you_mean(name, map(".".join, sources), "Write its name as in source().")
+            )
+        node = sources[source, table]
+        return self._existing(name, node.database, node.schema, node.identifier)
+
+    def columns(self, relation: Any) -> list[tuple[str, str]]:
+        """Return name and data type of each column of a relation."""
+        found = self.adapter.get_columns_in_relation(relation)
+        return [(str(column.name), str(column.data_type)) for column in found]
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        cursor = self.adapter.connections.get_thread_connection().handle.cursor()
+        cursor.execute(sql)
+        return [tuple(row) for row in cursor.fetchall()]
+
+    def _existing(self, name: str, database: str, schema: str, identifier: str) -> Any:
+        relation = self.adapter.get_relation(
+            database=database, schema=schema, identifier=identifier
+        )
+        if relation is None:
+            raise WarehouseError(
+                f"{name}: must exist in the warehouse; {database}.{schema} does not hold it. "
+                "Run `dbt build` first."
+            )
+        return relation
+
+
+@contextlib.contextmanager
+def open_warehouse(project: Project, target: str | None = None) -> Iterator[Warehouse]:
+    """Open the warehouse of a project, with the profile and target that dbt itself would use.
+
+    Parameters
+    ----------
+    project : Project
+        The dbt project; the working directory while the connection is open.
+    target : str, optional
+        Target of the profile; by default ``DBT_TARGET`` or that of the profile.
+
+    Yields
+    ------
+    Warehouse
+        Open until the end of the block.
+
+    Raises
+    ------
+    WarehouseError
+        If the project cannot be parsed, or the warehouse cannot be read.
+    """
+    # dbt takes more than a second to import; commands that do not need it must not wait.
+    from dbt.adapters.factory import get_adapter, register_adapter, reset_adapters  # noqa: PLC0415
+    from dbt.cli.main import dbtRunner  # noqa: PLC0415
+    from dbt.cli.resolvers import default_profiles_dir  # noqa: PLC0415
+    from dbt.config.runtime import RuntimeConfig  # noqa: PLC0415
+    from dbt.context.providers import generate_runtime_macro_context  # noqa: PLC0415
+    from dbt.mp_context import get_mp_context  # noqa: PLC0415
+
+    # Paths in profiles.yml are relative to the project.
+    with contextlib.chdir(project.root):
+        target = target or os.environ.get("DBT_TARGET")
+        choice = ["--target", target] if target else []
+        parsed = dbtRunner().invoke(["--quiet", "parse", *choice])
+        if not parsed.success:
+            raise WarehouseError(
+                f"{project.root}: must be a project that dbt can parse; got {parsed.exception}. "
+                "See `dbt parse`."
+            )
+        # What dbt falls back to; parsing has proved that it leads to a profile.
+        arguments = Namespace(
+            project_dir=str(project.root),
+            profiles_dir=os.environ.get("DBT_PROFILES_DIR", str(default_profiles_dir())),
+            profile=os.environ.get("DBT_PROFILE"),
+            target=target,
+            vars={},
+            threads=None,
+        )
+        config = RuntimeConfig.from_args(arguments)
+        reset_adapters()  # type: ignore[no-untyped-call]
+        register_adapter(config, get_mp_context())
+        adapter = get_adapter(config)
+        adapter.set_macro_resolver(parsed.result)
+        adapter.set_macro_context_generator(generate_runtime_macro_context)
+        try:
+            with adapter.connection_named("dbt_anonymize"):
+                yield Warehouse(adapter=adapter, manifest=parsed.result)
+        except WarehouseError:
+            raise
+        except Exception as error:
+            raise _explained(error) from error
+        finally:
+            adapter.cleanup_connections()
+            reset_adapters()  # type: ignore[no-untyped-call]
+
+
+def _explained(error: Exception) -> WarehouseError:
+    """Return the error of a driver in our words."""
+    if _LOCKED in str(error).lower():
+        return WarehouseError(
+            "the warehouse must not be open in another process: DuckDB lets only one process in "
+            "while one writes. Close the other one (a dbt run, a notebook, a database browser) "
+            "and try again."
+        )
+    reason = " ".join(str(error).split())[:_LONGEST_REASON]
+    return WarehouseError(
+        f"the warehouse could not be read ({type(error).__name__}: {reason}). "
+        "Check the connection with `dbt debug`."
+    )

@@ -1,0 +1,88 @@
+"""Small projects and specs that the unit tests write."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+SPEC: dict[str, Any] = {
+    "version": 1,
+    "name": "visits",
+    "source": {"ref": "visits_source"},
+    "record_key": "visit_id",
+    "columns": {
+        "phone": {"role": "identifier"},
+        "age": {
+            "role": "quasi_identifier",
+            "hierarchy": {"ref": "ages", "kind": "interval", "levels": 3},
+        },
+        "city": {
+            "role": "quasi_identifier",
+            "hierarchy": {"ref": "cities", "kind": "categorical", "levels": 2},
+        },
+        "income": {"role": "insensitive"},
+        "ill": {"role": "sensitive"},
+    },
+    "target": "ill",
+    "features": ["age", "city", "income"],
+    "efforts": [{"age": 1, "city": 0}, {"age": 2, "city": 1}],
+    "guarantees": {"k_anonymity": {"k": 3}},
+    "suppression_limit": 0.1,
+    "quality": {
+        "model": "naive_bayes",
+        "measure": "accuracy",
+        "repetitions": 10,
+        "test_share": 0.3,
+        "random_state": 1,
+    },
+    "alpha": 0.1,
+    "qnf": "1 - 1/k",
+}
+
+PROFILE = {
+    "dbt_anonymize": {
+        "target": "duckdb",
+        "outputs": {
+            "duckdb": {
+                "type": "duckdb",
+                "path": "warehouse.duckdb",
+                "threads": 1,
+                "attach": [{"path": "vault.duckdb", "alias": "vault"}],
+            }
+        },
+    }
+}
+
+
+def spec(**changes: Any) -> dict[str, Any]:
+    """Return a sound spec with some of its keys replaced."""
+    return copy.deepcopy(SPEC) | changes
+
+
+def write_spec(project: Path, content: dict[str, Any]) -> Path:
+    """Write a spec into a project under its own name."""
+    path = project / "anonymizations" / f"{content['name']}.yml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    return path
+
+
+def write_project(folder: Path, *specs: dict[str, Any]) -> Path:
+    """Write a dbt project with the profile that it needs, and some specs."""
+    folder.mkdir(exist_ok=True)
+    settings = {
+        "name": "clinic",
+        "version": "1.0.0",
+        "profile": "dbt_anonymize",
+        "flags": {"send_anonymous_usage_stats": False},
+    }
+    (folder / "dbt_project.yml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    (folder / "profiles.yml").write_text(yaml.safe_dump(PROFILE), encoding="utf-8")
+    for content in specs:
+        write_spec(folder, content)
+    return folder

@@ -1,0 +1,223 @@
+"""The command: what it prints and how it exits; 0 fine, 1 a failed check, 2 bad input."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from click.testing import Result
+from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+from typer.testing import CliRunner
+
+from dbt_anonymize.cli import app
+from dbt_anonymize.errors import SpecError
+from dbt_anonymize.spec import load_spec
+from tests.unit.declarations import SPEC, spec, write_project
+
+ANONYMIZED = """{{ config(meta={"dbt_anonymize": {"path": "release/dev/visits.duckdb"}}) }}
+select 1 as nothing"""
+RESULTS = """
+select * from (values
+    (0, 1, 0, 0.91, 0.90, 0.92, 0.0, 0.91, false, false),
+    (1, 1072, 1234567, 0.85, 0.83, 0.87, 1072.0, 10.925, true, true),
+    (2, null, 99, null, null, null, null, null, false, false)
+) as t (effort, k, suppressed_records, qf_mean, qf_low, qf_high, qnf, q, qualifies, is_chosen)
+"""
+
+
+def run(*arguments: str | Path) -> Result:
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    assert "Traceback" not in result.output
+    return result
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Path]:
+    """Give a project whose warehouse holds a source and the results of `visits`."""
+    folder = write_project(tmp_path / "project", SPEC)
+    models = folder / "models"
+    models.mkdir()
+    (models / "visits_results.sql").write_text(RESULTS)
+    (models / "visits_anonymized.sql").write_text(ANONYMIZED)
+    (models / "visits_source.sql").write_text("select 1 as visit_id, 'x' as \"full {{ name }}\"")
+    with duckdb.connect(str(folder / "warehouse.duckdb")) as connection:
+        connection.execute(f"create table visits_results as {RESULTS}")
+        connection.execute(
+            """create table visits_source as select 1 as visit_id, 'x' as "no: 'x'" """
+        )
+    yield folder
+    DuckDBConnectionManager.close_all_connections()
+
+
+def test_generate_writes_and_then_has_nothing_to_do(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC)
+    first = run("generate", "--project-dir", project)
+    assert first.exit_code == 0
+    assert "models/visits/visits_results.sql" in first.stdout
+    second = run("generate", "visits", "--project-dir", project)
+    assert (second.exit_code, second.stdout) == (0, "Nothing to change.\n")
+
+
+def test_a_failed_check_exits_with_1_and_shows_the_difference(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC)
+    run("generate", "--project-dir", project)
+    assert run("generate", "--check", "--project-dir", project).exit_code == 0
+    path = project / "models" / "visits" / "visits_results.sql"
+    path.write_text(path.read_text().replace("alpha=0.1", "alpha=9.9"))
+    result = run("generate", "--check", "--project-dir", project)
+    assert result.exit_code == 1
+    assert "-    alpha=9.9," in result.stdout
+    assert "visits_results.sql: must be what its spec says; it is different." in result.stderr
+    assert "alpha=9.9" in path.read_text()
+
+
+def test_bad_input_exits_with_2_and_one_line_per_error(tmp_path: Path) -> None:
+    project = write_project(tmp_path, spec(alpha=-1, target="nobody"))
+    for arguments in (("generate",), ("generate", "--check"), ("results",)):
+        result = run(*arguments, "--project-dir", project)
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        assert len(result.stderr.splitlines()) == 2
+        assert "visits.yml: alpha: must be >= 0; got -1" in result.stderr
+
+
+def test_an_unknown_name_exits_with_2(tmp_path: Path) -> None:
+    result = run("generate", "visit", "--project-dir", write_project(tmp_path, SPEC))
+    assert result.exit_code == 2
+    assert "anonymizations/visit.yml: must exist. Did you mean visits?" in result.stderr
+
+
+def test_a_folder_without_project_exits_with_2(tmp_path: Path) -> None:
+    for arguments in (("generate",), ("results",), ("init", "x", "--ref", "y")):
+        result = run(*arguments, "--project-dir", tmp_path)
+        assert result.exit_code == 2
+        assert "there is no dbt_project.yml" in result.stderr
+
+
+def test_results_show_every_effort_and_the_release(project: Path) -> None:
+    (project / "release" / "dev").mkdir(parents=True)
+    (project / "release" / "dev" / "visits.duckdb").touch()
+    result = run("results", "--project-dir", project)
+    assert result.exit_code == 0, result.output
+    rows = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    assert "effort k suppressed QF (accuracy) QNF Q qualifies chosen" in rows
+    assert "0 1 0 0.910 ± 0.010 0.000 0.910 no" in rows
+    assert "1 1072 1234567 0.850 ± 0.020 1072.000 10.925 yes chosen" in rows
+    assert "2 - 99 - - - no" in rows
+    assert "released: release/dev/visits.duckdb" in rows
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_results_say_that_nothing_is_released(project: Path) -> None:
+    assert "released: nothing" in run("results", "visits", "--project-dir", project).stdout
+
+
+def test_results_without_a_choice_do_not_claim_the_release_of_an_earlier_build(
+    project: Path,
+) -> None:
+    (project / "release" / "dev").mkdir(parents=True)
+    (project / "release" / "dev" / "visits.duckdb").touch()
+    with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
+        connection.execute("update visits_results set is_chosen = false")
+    printed = " ".join(run("results", "--project-dir", project).stdout.split())
+    assert "nothing of these results; release/dev/visits.duckdb is of an earlier build" in printed
+
+
+def test_results_of_a_project_without_specs_exit_with_2(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC)
+    (project / "anonymizations" / "visits.yml").unlink()
+    result = run("results", "--project-dir", project)
+    assert result.exit_code == 2
+    assert "must hold at least one anonymization" in result.stderr
+
+
+def test_results_before_a_build_exit_with_2(project: Path) -> None:
+    with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
+        connection.execute("drop table visits_results")
+    result = run("results", "--project-dir", project)
+    assert result.exit_code == 2
+    assert "visits_results: must exist in the warehouse" in result.stderr
+    assert "Run `dbt build` first." in result.stderr
+
+
+def test_a_warehouse_that_another_process_holds_is_explained(project: Path) -> None:
+    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); input()"
+    arguments = [sys.executable, "-c", code, str(project / "warehouse.duckdb")]
+    with subprocess.Popen(
+        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "open\n"
+        result = run("results", "--project-dir", project)
+        other.communicate("\n")
+    assert result.exit_code == 2
+    assert "must not be open in another process" in result.stderr
+
+
+def test_a_project_that_dbt_can_not_parse_exits_with_2(project: Path) -> None:
+    (project / "models" / "broken.sql").write_text("select {{ ")
+    result = run("results", "--project-dir", project)
+    assert result.exit_code == 2
+    assert "must be a project that dbt can parse" in result.stderr
+
+
+def test_init_writes_a_draft_that_decides_nothing(project: Path) -> None:
+    result = run("init", "clinic", "--ref", "visits_source", "--project-dir", project)
+    assert result.exit_code == 0, result.output
+    path = project / "anonymizations" / "clinic.yml"
+    with pytest.raises(SpecError) as error:
+        load_spec(path)
+    lines = str(error.value).splitlines()
+    assert all("TODO" in line for line in lines)
+    assert any("columns.\"no: 'x'\".role: must be" in line for line in lines)
+    assert any("columns.visit_id.role: must be" in line for line in lines)
+    again = run("init", "clinic", "--ref", "visits_source", "--project-dir", project)
+    assert again.exit_code == 2
+    assert "anonymizations/clinic.yml: must not exist yet" in again.stderr
+
+
+def test_init_needs_one_existing_relation(project: Path) -> None:
+    wrong: list[tuple[tuple[str, ...], str]] = [
+        ((), "must be given exactly one relation"),
+        (("--ref", "a", "--source", "b.c"), "must be given exactly one relation"),
+        (("--source", "b"), "must be given exactly one relation"),
+        (("--ref", "visits_sorce"), "Did you mean visits_source?"),
+        (("--source", "b.c"), "b.c: must be a source of the project"),
+    ]
+    for arguments, message in wrong:
+        result = run("init", "clinic", *arguments, "--project-dir", project)
+        assert result.exit_code == 2
+        assert message in result.stderr
+    result = run("init", "No Name", "--ref", "visits_source", "--project-dir", project)
+    assert result.exit_code == 2
+    assert "must start with a-z" in result.stderr
+
+
+def test_version_is_shown() -> None:
+    result = run("--version")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("dbt-anonymize 0.")
+
+
+def test_help_names_the_commands() -> None:
+    result = run("--help")
+    assert result.exit_code == 0
+    for command in ("generate", "results", "init", "hierarchy"):
+        assert command in result.stdout
+
+
+def test_help_imports_neither_dbt_nor_learning() -> None:
+    code = (
+        "import sys; from dbt_anonymize.cli import app; "
+        "slow = {'dbt', 'sklearn', 'pandas', 'numpy', 'duckdb', 'pydantic'} & set(sys.modules); "
+        "sys.exit(', '.join(sorted(slow)) or None)"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=os.environ
+    )
+    assert finished.returncode == 0, finished.stderr

@@ -1,0 +1,403 @@
+"""Generated models say what their spec says, whatever the names, and drift is found."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pytest
+import yaml
+from dbt.adapters.factory import reset_adapters
+from dbt.cli.main import dbtRunner
+from dbt.clients.jinja import get_rendered
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dbt_anonymize.errors import ProjectError, SpecError
+from dbt_anonymize.generate import check, generate, render
+from dbt_anonymize.spec import Spec
+from tests.unit.declarations import REPOSITORY, SPEC, spec, write_project, write_spec
+
+HOSTILE_NAMES = [
+    'it\'s "x"',
+    "{{ ref('y') }}",
+    "{% endmacro %}",
+    "{# no #}",
+    "back\\slash\\",
+    "two\nlines",
+    "größe 年齢",
+    "null",
+    "yes",
+    "select",
+    "a" * 200,
+]
+
+
+class Relation(str):
+    """What `ref` and `source` return here."""
+
+    __slots__ = ()
+
+
+class Macros:
+    """Stands for the package in a rendered model: records the call instead of answering it."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+
+    def __getattr__(self, name: str) -> Callable[..., str]:
+        def record(**arguments: Any) -> str:
+            self.calls.append((name, arguments))
+            return ""
+
+        return record
+
+
+def call_of(sql: str) -> tuple[str, dict[str, Any]]:
+    """Return the macro call of a generated model and its arguments, as Jinja reads them."""
+    macros = Macros()
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined)  # noqa: S701
+    rendered = environment.from_string(sql).render(
+        dbt_anonymize=macros,
+        ref=lambda name: Relation(f"ref {name}"),
+        source=lambda *names: Relation(f"source {'.'.join(names)}"),
+    )
+    assert not rendered.strip()
+    (call,) = macros.calls
+    return call
+
+
+def python_call_of(code: str) -> dict[str, Any]:
+    """Return what the generated Python model passes to `evaluate`."""
+    received: dict[str, Any] = {}
+
+    class Dbt:
+        def ref(self, name: str) -> Relation:
+            return Relation(f"ref {name}")
+
+        def config(self, **options: Any) -> None:
+            received["config"] = options
+
+    namespace: dict[str, Any] = {}
+    code = code.replace("    from dbt_anonymize.evaluation import evaluate\n", "")
+    exec(code, namespace)  # noqa: S102 (the generated model itself)
+    namespace["evaluate"] = lambda session, **arguments: received.update(arguments)
+    namespace["model"](Dbt(), None)
+    return received
+
+
+def files_of(content: dict[str, Any]) -> dict[str, str]:
+    return render(Spec.model_validate(content))
+
+
+def hostile(names: list[str]) -> dict[str, Any]:
+    """Return a spec in which every column has one of the names."""
+    phone, age, city, income, ill, key = names
+    content = spec(record_key=key, target=ill, features=[age, city, income])
+    roles = SPEC["columns"]
+    content["columns"] = dict(zip(names[:5], roles.values(), strict=True))
+    content["efforts"] = [{age: 1, city: 0}, {age: 2, city: 1}]
+    content["description"] = f"About {phone}"
+    return content
+
+
+def test_microdata_gets_the_declaration() -> None:
+    name, arguments = call_of(files_of(SPEC)["visits_microdata.sql"])
+    assert name == "microdata"
+    assert arguments == {
+        "anonymization": "visits",
+        "source": "ref visits_source",
+        "record_key": "visit_id",
+        "identifiers": ["phone"],
+        "quasi_identifiers": [
+            {
+                "name": "age",
+                "kind": "interval",
+                "hierarchy": "ref ages",
+                "levels": 3,
+                "nested": True,
+            },
+            {
+                "name": "city",
+                "kind": "categorical",
+                "hierarchy": "ref cities",
+                "levels": 2,
+                "nested": True,
+            },
+        ],
+        "kept_columns": ["income", "ill"],
+        "target": "ill",
+    }
+
+
+def test_a_dbt_source_is_read_as_a_source() -> None:
+    files = files_of(spec(source={"source": ["clinic", "visits"]}))
+    assert call_of(files["visits_microdata.sql"])[1]["source"] == "source clinic.visits"
+    assert call_of(files["visits_identifiers.sql"])[1]["source"] == "source clinic.visits"
+
+
+def test_every_effort_is_a_model_and_the_baseline_is_effort_0() -> None:
+    files = files_of(SPEC)
+    levels = {}
+    for number in range(3):
+        name, arguments = call_of(files[f"visits_effort_{number}.sql"])
+        assert (name, arguments["effort"]) == ("effort", number)
+        levels[number] = {q["name"]: q["level"] for q in arguments["quasi_identifiers"]}
+    assert levels == {
+        0: {"age": 0, "city": 0},
+        1: {"age": 1, "city": 0},
+        2: {"age": 2, "city": 1},
+    }
+    assert "visits_effort_3.sql" not in files
+    assert call_of(files["visits_privacy.sql"])[1]["efforts"] == levels
+
+
+def test_the_baseline_can_not_be_released() -> None:
+    files = files_of(SPEC)
+    for name in ("anonymized", "identifiers"):
+        efforts = call_of(files[f"visits_{name}.sql"])[1]["efforts"]
+        assert efforts == {1: "ref visits_effort_1", 2: "ref visits_effort_2"}
+
+
+def test_scores_get_hierarchies_and_levels_of_categories_only() -> None:
+    arguments = python_call_of(files_of(SPEC)["visits_scores.py"])
+    assert arguments["config"] == {"materialized": "table"}
+    assert arguments["efforts"] == [
+        {"effort": 0, "relation": "ref visits_effort_0", "levels": {"city": 0}},
+        {"effort": 1, "relation": "ref visits_effort_1", "levels": {"city": 0}},
+        {"effort": 2, "relation": "ref visits_effort_2", "levels": {"city": 1}},
+    ]
+    assert arguments["features"] == [
+        {"name": "age", "kind": "interval"},
+        {"name": "city", "kind": "categorical", "hierarchy": "ref cities"},
+        {"name": "income", "kind": "plain"},
+    ]
+    assert arguments["positive"] is None
+    assert arguments["parameters"] == {}
+
+
+def test_a_category_that_is_no_feature_needs_no_level() -> None:
+    arguments = python_call_of(files_of(spec(features=["age"]))["visits_scores.py"])
+    assert [effort["levels"] for effort in arguments["efforts"]] == [{}, {}, {}]
+
+
+def test_macros_take_exactly_the_arguments_that_models_give() -> None:
+    signatures = {
+        match[1]: {part.partition("=")[0].strip() for part in match[2].split(",")}
+        for path in (REPOSITORY / "macros" / "relations").glob("*.sql")
+        for match in re.finditer(r"\{%-? *macro (\w+)\((.*?)\)", path.read_text(encoding="utf-8"))
+    }
+    for file, sql in files_of(SPEC).items():
+        if file.endswith(".sql"):
+            name, arguments = call_of(sql)
+            assert set(arguments) == signatures[name], file
+
+
+def test_properties_describe_every_model_and_every_column() -> None:
+    files = files_of(SPEC)
+    models = {model["name"]: model for model in yaml.safe_load(files["_visits.yml"])["models"]}
+    assert {f"{name}.sql" for name in models} | {"visits_scores.py"} == (
+        set(files) | {"visits_scores.sql"}
+    ) - {"_visits.yml"}
+    for model in models.values():
+        assert model["description"]
+        assert all(column["description"] for column in model["columns"])
+        names = [column["name"] for column in model["columns"]]
+        assert len(names) == len(set(names))
+    assert [column["name"] for column in models["visits_anonymized"]["columns"]] == [
+        "age", "age_lower", "age_upper", "city", "income", "ill", "cqi",
+    ]  # fmt: skip
+    (test,) = models["visits_anonymized"]["data_tests"]
+    assert test == {
+        "dbt_anonymize.k_anonymity": {"arguments": {"k": 3, "quasi_identifiers": ["age", "city"]}}
+    }
+
+
+@given(
+    st.lists(
+        st.sampled_from(HOSTILE_NAMES)
+        | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20).filter(
+            lambda text: text.strip() and "\0" not in text
+        ),
+        min_size=6,
+        max_size=6,
+        unique_by=str.casefold,
+    )
+)
+@settings(max_examples=40, deadline=None)
+def test_any_column_name_reads_back_from_sql_python_and_yaml(names: list[str]) -> None:
+    phone, age, city, income, ill, key = names
+    try:
+        files = files_of(hostile(names))
+    except ValueError:  # a derived or reserved name, by chance
+        return
+    microdata = call_of(files["visits_microdata.sql"])[1]
+    assert microdata["record_key"] == key
+    assert microdata["identifiers"] == [phone]
+    assert [q["name"] for q in microdata["quasi_identifiers"]] == [age, city]
+    assert microdata["kept_columns"] == [income, ill]
+    assert call_of(files["visits_privacy.sql"])[1]["efforts"][2] == {age: 2, city: 1}
+    ast.parse(files["visits_scores.py"])
+    scores = python_call_of(files["visits_scores.py"])
+    assert [feature["name"] for feature in scores["features"]] == [age, city, income]
+    assert scores["target"] == ill
+    assert scores["efforts"][2]["levels"] == {city: 1}
+    assert "{{" not in files["visits_scores.py"]
+    yaml.safe_load(files["_visits.yml"])
+
+
+def test_dbt_reads_hostile_names_as_they_are(tmp_path: Path) -> None:
+    """The real parser: names of columns, arguments of tests, and what a model depends on."""
+    names = HOSTILE_NAMES[:6]
+    project = write_project(tmp_path / "project", hostile(names))
+    # Macros are called with the name of the package, here that of the project.
+    settings_file = project / "dbt_project.yml"
+    settings_file.write_text(settings_file.read_text().replace("clinic", "dbt_anonymize"))
+    shutil.copytree(REPOSITORY / "macros", project / "macros")
+    generate(project)
+    for name in ("visits_source", "ages", "cities"):
+        (project / "models" / f"{name}.sql").write_text("select 1 as x")
+    with contextlib.chdir(project):
+        outcome = dbtRunner().invoke(["--quiet", "parse", "--profiles-dir", str(project)])
+    reset_adapters()
+    assert outcome.success, outcome.exception
+    nodes = {node.name: node for node in outcome.result.nodes.values()}
+    assert set(names[1:5]) <= set(nodes["visits_microdata"].columns)
+    assert names[0] in nodes["visits_identifiers"].columns
+    assert nodes["visits_microdata"].description.endswith(f"About {names[0]}")
+    assert set(nodes["visits_scores"].depends_on.nodes) == {
+        f"model.dbt_anonymize.{name}"
+        for name in ("visits_effort_0", "visits_effort_1", "visits_effort_2", "cities")
+    }
+    (k_test,) = [node for name, node in nodes.items() if "k_anonymity" in name]
+    declared = k_test.test_metadata.kwargs["quasi_identifiers"]
+    assert [get_rendered(name, {}, native=True) for name in declared] == names[1:3]
+
+
+def test_generating_twice_changes_nothing(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC)
+    written = generate(project)
+    assert Path("models/visits/visits_results.sql") in written
+    assert Path("models/anonymization_results.sql") in written
+    times = {path: (project / path).stat().st_mtime_ns for path in written}
+    assert generate(project) == []
+    assert {path: (project / path).stat().st_mtime_ns for path in written} == times
+    assert check(project) == []
+
+
+def test_generating_works_from_a_folder_of_the_project(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC)
+    assert generate(project / "anonymizations")
+    assert (project / "models" / "visits" / "_visits.yml").is_file()
+
+
+def test_models_lie_where_the_project_says(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC)
+    with (project / "dbt_project.yml").open("a") as file:
+        file.write("model-paths: [transform]\n")
+    generate(project)
+    assert (project / "transform" / "anonymization_results.sql").is_file()
+
+
+def test_check_finds_edited_missing_and_stale_files(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC)
+    generate(project)
+    models = project / "models" / "visits"
+    results = models / "visits_results.sql"
+    results.write_text(results.read_text().replace("alpha=0.1", "alpha=9.9"))
+    (models / "visits_privacy.sql").unlink()
+    (models / "visits_effort_3.sql").write_text((models / "visits_effort_2.sql").read_text())
+    drifts = {drift.path.name: drift for drift in check(project)}
+    assert {name: drift.kind for name, drift in drifts.items()} == {
+        "visits_results.sql": "different",
+        "visits_privacy.sql": "missing",
+        "visits_effort_3.sql": "stale",
+    }
+    assert "-    alpha=9.9,\n+    alpha=0.1," in drifts["visits_results.sql"].diff
+    assert generate(project) == [
+        Path("models/visits/visits_effort_3.sql"),
+        Path("models/visits/visits_privacy.sql"),
+        Path("models/visits/visits_results.sql"),
+    ]
+    assert check(project) == []
+
+
+def test_files_of_others_are_neither_stale_nor_overwritten(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC)
+    own = project / "models" / "visits" / "visits_report.sql"
+    own.parent.mkdir(parents=True)
+    own.write_text("select 1 as x -- generated by dbt-anonymize? no")
+    in_the_way = project / "models" / "visits" / "visits_results.sql"
+    in_the_way.write_text("select 2 as x")
+    with pytest.raises(ProjectError, match=r"visits_results.sql: must be absent or generated"):
+        generate(project)
+    assert in_the_way.read_text() == "select 2 as x"
+    assert not (project / "models" / "anonymization_results.sql").exists()
+    in_the_way.unlink()
+    generate(project)
+    assert own.exists()
+    assert check(project) == []
+
+
+def test_models_of_a_removed_spec_are_removed(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC, spec(name="others"))
+    generate(project)
+    (project / "anonymizations" / "others.yml").unlink()
+    kinds = {drift.path.parts[1]: drift.kind for drift in check(project)}
+    assert kinds == {"others": "stale", "anonymization_results.sql": "different"}
+    generate(project)
+    assert not (project / "models" / "others").exists()
+    (project / "anonymizations" / "visits.yml").unlink()
+    generate(project)
+    assert list((project / "models").iterdir()) == []
+
+
+def test_a_name_limits_what_is_written_and_the_history_lists_all(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC, spec(name="others"))
+    written = generate(project, ["others"])
+    assert {path.parts[1] for path in written} == {
+        "others",
+        "anonymization_results.sql",
+        "_anonymization_results.yml",
+    }
+    name, arguments = call_of((project / "models" / "anonymization_results.sql").read_text())
+    assert name == "anonymization_results"
+    assert arguments == {
+        "results": {"others": "ref others_results", "visits": "ref visits_results"}
+    }
+    assert {drift.path.parts[1] for drift in check(project)} == {"visits"}
+
+
+def test_nothing_is_written_if_any_spec_is_wrong(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC, spec(name="others", alpha=-1))
+    with pytest.raises(SpecError, match=r"others\.yml: alpha: must be >= 0"):
+        generate(project)
+    assert not (project / "models").exists()
+
+
+def test_a_project_without_specs_is_told_how_to_start(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="dbt-anonymize init"):
+        generate(write_project(tmp_path))
+
+
+def test_a_folder_without_project_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ProjectError, match=r"there is no dbt_project\.yml"):
+        generate(tmp_path)
+
+
+def test_a_fixed_effort_is_passed_on(tmp_path: Path) -> None:
+    project = write_project(tmp_path)
+    write_spec(project, spec(release={"effort": 2}))
+    generate(project)
+    text = (project / "models" / "visits" / "visits_results.sql").read_text()
+    assert call_of(text)[1]["release_effort"] == 2
+
+
+def test_committed_models_are_what_their_specs_say() -> None:
+    assert [drift.diff for drift in check(REPOSITORY)] == []
