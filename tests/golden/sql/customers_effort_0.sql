@@ -1,0 +1,77 @@
+with
+
+microdata as (
+
+    select * from "shop"."main"."customers_microdata"
+
+),
+
+
+range_1 as (
+
+    select
+        min(lower_bound) as range_lower,
+        max(upper_bound) as range_upper
+    from "shop"."main"."customers_hierarchy_birth_date"
+
+),
+
+generalized as not materialized (
+
+    select
+        microdata."customer_id",
+        microdata."order",
+        microdata."größe",
+        microdata."spending",
+        microdata."churned",
+        coalesce(cast(microdata."birth_date" as TEXT), '*') as "birth_date",
+        coalesce(microdata."birth_date", range_1.range_lower) as "birth_date_lower",
+        coalesce(microdata."birth_date", range_1.range_upper) as "birth_date_upper",
+        coalesce(cast(microdata."zip" as TEXT), '*') as "zip",
+        coalesce(cast(microdata."gender" as TEXT), '*') as "gender"
+    from microdata
+    cross join range_1
+
+),
+
+classes as (
+
+    select
+        "birth_date",
+        "zip",
+        "gender",
+        count(*) as class_size
+    from generalized
+    group by
+        "birth_date",
+        "zip",
+        "gender"
+
+),
+
+effort as (
+
+    select
+        generalized."customer_id",
+        generalized."birth_date",
+        generalized."birth_date_lower",
+        generalized."birth_date_upper",
+        generalized."zip",
+        generalized."gender",
+        generalized."order",
+        generalized."größe",
+        generalized."spending",
+        generalized."churned",
+        'n' || cast(length(generalized."birth_date") as TEXT) || ':' || generalized."birth_date" || '|t' || cast(length(generalized."zip") as TEXT) || ':' || generalized."zip" || '|t' || cast(length(generalized."gender") as TEXT) || ':' || generalized."gender" as equivalence_class,
+        classes.class_size,
+        false as is_suppressed
+    from generalized
+    inner join classes
+        on
+            generalized."birth_date" = classes."birth_date"
+            and generalized."zip" = classes."zip"
+            and generalized."gender" = classes."gender"
+
+)
+
+select * from effort

@@ -1,0 +1,47 @@
+"""Every public macro stands in a file of its own name and documents each of its arguments."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.projects import REPOSITORY
+
+MACROS = REPOSITORY / "macros"
+DEFINITION = re.compile(r"{%-?\s*(macro|test)\s+(\w+)\s*\((.*?)\)\s*-?%}", re.DOTALL)
+PUBLIC = [
+    (path, kind, name, arguments)
+    for path in sorted(MACROS.rglob("*.sql"))
+    for kind, name, arguments in DEFINITION.findall(path.read_text(encoding="utf-8"))
+    if not name.startswith("_") and "__" not in name
+]
+
+
+def test_there_are_public_macros() -> None:
+    assert len(PUBLIC) > 10
+
+
+@pytest.mark.parametrize(("path", "kind", "name", "arguments"), PUBLIC, ids=[p[2] for p in PUBLIC])
+def test_it_has_a_file_of_its_own(path, kind, name, arguments) -> None:  # type: ignore[no-untyped-def]
+    assert path.stem == name
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [(name, arguments) for _, kind, name, arguments in PUBLIC if kind == "macro"],
+    ids=[name for _, kind, name, _ in PUBLIC if kind == "macro"],
+)
+def test_its_arguments_are_documented_in_order(name: str, arguments: str) -> None:
+    import yaml
+
+    documented = {
+        macro["name"]: macro
+        for file in MACROS.rglob("*.yml")
+        for macro in yaml.safe_load(file.read_text(encoding="utf-8")).get("macros", [])
+    }
+    declared = [argument.split("=")[0].strip() for argument in arguments.split(",")]
+    assert [argument["name"] for argument in documented[name]["arguments"]] == declared
+    assert all(
+        argument["description"] and argument["type"] for argument in documented[name]["arguments"]
+    )

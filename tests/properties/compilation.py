@@ -1,0 +1,216 @@
+"""Compile macros once, in-process, so that properties run their SQL many times without dbt."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+LEVELS = 3
+
+
+@dataclass(frozen=True)
+class Quasi:
+    """A quasi-identifier: its column and how its hierarchy orders the values."""
+
+    name: str
+    kind: str
+    sql_type: str
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What an anonymization demands: class size and how much may be suppressed for it."""
+
+    name: str
+    k: int
+    limit: str
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the macros that need the policy."""
+        return {
+            "guarantees": {"k_anonymity": {"k": self.k}},
+            "suppression_limit": float(self.limit),
+        }
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A table about people whose SQL is compiled for every combination of levels."""
+
+    name: str
+    record_key: str
+    quasi_identifiers: tuple[Quasi, ...]
+    sensitive: str
+    target: str
+    policies: tuple[Policy, ...]
+    chosen: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def kept(self) -> list[str]:
+        """Return the columns that are released as they are."""
+        return [self.sensitive, self.target]
+
+    @property
+    def efforts(self) -> tuple[tuple[int, ...], ...]:
+        """Return the levels of each effort by number; by default all combinations."""
+        if self.chosen:
+            return tuple(dict.fromkeys(self.chosen))
+        return tuple(itertools.product(range(LEVELS + 1), repeat=len(self.quasi_identifiers)))
+
+    @property
+    def compared(self) -> dict[int, tuple[int, ...]]:
+        """Return the efforts whose privacy is computed: a few, for the sake of time."""
+        return {
+            number: levels
+            for number, levels in enumerate(self.efforts)
+            if self.chosen or not any(levels) or sum(levels) in (1, 4) or set(levels) == {LEVELS}
+        }
+
+    def effort_model(self, policy: Policy, levels: tuple[int, ...]) -> str:
+        """Return the name of the model of one effort."""
+        return f"{self.name}_{policy.name}_effort_{self.efforts.index(levels)}"
+
+    def hierarchy(self, position: int) -> str:
+        """Return the name of the hierarchy of the quasi-identifier at this position."""
+        return f"{self.name}_hierarchy_{position}"
+
+
+class Ref:
+    """A `ref` that survives `repr`, so that arguments are written as plain Python values."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"ref({self.name!r})"
+
+
+def call(macro: str, **arguments: object) -> str:
+    """Return the text of a model that calls one macro of the package."""
+    listed = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+    return "{{ dbt_anonymize." + macro + "(" + listed + ") }}"
+
+
+def shape_models(shape: Shape) -> dict[str, str]:
+    """Return the models of one shape: microdata, frequencies, efforts, privacy and the test."""
+    quasi_identifiers = [{"name": q.name, "kind": q.kind} for q in shape.quasi_identifiers]
+    with_hierarchy = [
+        dict(quasi, hierarchy=Ref(shape.hierarchy(position)))
+        for position, quasi in enumerate(quasi_identifiers)
+    ]
+    models = {
+        f"{shape.name}_microdata": call(
+            "microdata",
+            anonymization=shape.name,
+            source=Ref(f"{shape.name}_source"),
+            record_key=shape.record_key,
+            identifiers=[],
+            quasi_identifiers=[dict(q, levels=LEVELS, nested=True) for q in with_hierarchy],
+            kept_columns=shape.kept,
+            target=shape.target,
+        ),
+        f"{shape.name}_frequencies": call(
+            "frequencies",
+            microdata=Ref(f"{shape.name}_microdata"),
+            quasi_identifiers=quasi_identifiers,
+            sensitive=[shape.sensitive],
+            target=shape.target,
+        ),
+        f"{shape.name}_k_anonymity": call(
+            "test_k_anonymity",
+            model=Ref(f"{shape.name}_source"),
+            k=shape.policies[0].k,
+            quasi_identifiers=[q.name for q in shape.quasi_identifiers],
+        ),
+    }
+    for policy in shape.policies:
+        models[f"{shape.name}_{policy.name}_privacy"] = call(
+            "privacy",
+            frequencies=Ref(f"{shape.name}_frequencies"),
+            quasi_identifiers=with_hierarchy,
+            efforts={
+                number: {q.name: level for q, level in zip(shape.quasi_identifiers, e, strict=True)}
+                for number, e in shape.compared.items()
+            },
+            **policy.arguments,
+        )
+        for number, levels in enumerate(shape.efforts):
+            models[shape.effort_model(policy, levels)] = call(
+                "effort",
+                effort=number,
+                microdata=Ref(f"{shape.name}_microdata"),
+                record_key=shape.record_key,
+                quasi_identifiers=[
+                    dict(q, level=level) for q, level in zip(with_hierarchy, levels, strict=True)
+                ],
+                kept_columns=shape.kept,
+                **policy.arguments,
+            )
+    return models
+
+
+def shape_seeds(shape: Shape) -> list[str]:
+    """Return the names that the models of a shape refer to without defining them."""
+    hierarchies = [shape.hierarchy(i) for i in range(len(shape.quasi_identifiers))]
+    return [f"{shape.name}_source", *hierarchies]
+
+
+def compile_models(folder: Path, models: Mapping[str, str], seeds: list[str]) -> dict[str, str]:
+    """Compile models of a project of their own; return the SQL of each by name.
+
+    Relations are named `"memory"."main"."<name>"`, which is where a plain in-memory connection of
+    DuckDB keeps its tables.
+    """
+    project = {
+        "name": "properties",
+        "version": "1.0",
+        "profile": "properties",
+        "flags": {"send_anonymous_usage_stats": False},
+    }
+    profile = {"target": "memory", "outputs": {"memory": {"type": "duckdb", "path": ":memory:"}}}
+    # JSON is YAML.
+    texts = {
+        "dbt_project.yml": json.dumps(project),
+        "packages.yml": json.dumps({"packages": [{"local": str(REPOSITORY)}]}),
+        "profiles.yml": json.dumps({"properties": profile}),
+        **{f"seeds/{name}.csv": "nothing\n" for name in seeds},
+        **{f"models/{name}.sql": text for name, text in models.items()},
+    }
+    for file, text in texts.items():
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    _dbt(folder, "deps")
+    compiled = {r.node.name: r.node.compiled_code for r in _dbt(folder, "compile").results}
+    return {name: compiled[name] for name in models}
+
+
+def _dbt(folder: Path, *arguments: str) -> Any:
+    from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+    from dbt.adapters.factory import reset_adapters
+    from dbt.cli.main import dbtRunner
+
+    messages: list[str] = []
+    runner = dbtRunner(callbacks=[lambda event: messages.append(str(event.info))])
+    with contextlib.chdir(folder), _released(DuckDBConnectionManager, reset_adapters):
+        outcome = runner.invoke(
+            [*arguments, "--profiles-dir", str(folder), "--log-level-file", "none"]
+        )
+    assert outcome.success, "\n".join([*messages, str(outcome.exception or "")])
+    return outcome.result
+
+
+@contextlib.contextmanager
+def _released(manager: Any, reset_adapters: Any) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        manager.close_all_connections()
+        reset_adapters()

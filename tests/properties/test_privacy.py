@@ -1,0 +1,113 @@
+"""Privacy rolled up from the frequencies against a recount and against the records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from . import recount
+from .compilation import Policy, Shape
+from .recount import CategoricalHierarchy, IntervalHierarchy, Record, World
+from .warehouse import Row, Warehouse
+from .worlds import COSTLY, PLAIN, SHAPES, worlds
+
+each_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+
+
+def privacy_of(warehouse: Warehouse, shape: Shape, policy: Policy, levels: tuple[int, ...]) -> Row:
+    rows = warehouse.rows(f"{shape.name}_{policy.name}_privacy")
+    (found,) = [row for row in rows if row["effort"] == shape.efforts.index(levels)]
+    return found
+
+
+@each_shape
+@COSTLY
+@given(data=st.data())
+def test_privacy_of_every_effort_equals_a_recount(
+    warehouse: Warehouse, shape: Shape, data: st.DataObject
+) -> None:
+    world, policy = data.draw(worlds(shape)), data.draw(st.sampled_from(shape.policies))
+    warehouse.load_world(shape, world)
+    found = warehouse.rows(f"{shape.name}_{policy.name}_privacy")
+    assert found == [
+        {"effort": number}
+        | asdict(recount.privacy(world, levels, policy.k, policy.limit, is_baseline=not number))
+        for number, levels in shape.compared.items()
+    ]
+
+
+@each_shape
+@COSTLY
+@given(data=st.data())
+def test_privacy_rolled_up_from_frequencies_equals_a_count_of_the_records(
+    warehouse: Warehouse, shape: Shape, data: st.DataObject
+) -> None:
+    world, policy = data.draw(worlds(shape, min_size=1)), shape.policies[-1]
+    warehouse.load_world(shape, world)
+    number = data.draw(st.sampled_from(sorted(shape.compared)))
+    found = privacy_of(warehouse, shape, policy, shape.efforts[number])
+    rows = warehouse.rows(shape.effort_model(policy, shape.efforts[number]))
+    released = Counter(row["equivalence_class"] for row in rows if not row["is_suppressed"])
+    assert found == {
+        "effort": number,
+        "k": min(released.values()),
+        "equivalence_classes": len(released),
+        "records": len(rows),
+        "released_records": released.total(),
+        "suppressed_records": len(rows) - released.total(),
+        "records_below_k": sum(row["class_size"] < policy.k for row in rows),
+        "highest_risk": 1 / min(released.values()),
+        "average_risk": len(released) / released.total(),
+    }
+
+
+@pytest.mark.parametrize(("singles", "is_within_limit"), [(29, True), (30, False)])
+def test_the_suppression_limit_is_the_decimal_number_that_was_declared(
+    warehouse: Warehouse, *, singles: int, is_within_limit: bool
+) -> None:
+    """As binary fractions, 0.29 * 100 is less than 29; the 29th record may be suppressed."""
+    breaks = tuple(float(n) for n in range(singles + 2))
+    leaves = tuple(f"leaf {n}" for n in range(singles + 1))
+    hierarchies = (
+        IntervalHierarchy(breaks, (leaves, leaves, ("*",) * (singles + 1))),
+        CategoricalHierarchy(("Ulm",), (("city",), ("country",), ("*",))),
+    )
+    ages = [float(n) for n in range(singles)] + [float(singles)] * (100 - singles)
+    world = World(hierarchies, tuple(Record((age, "Ulm"), None, "no") for age in ages))
+    warehouse.load_world(PLAIN, world)
+    found = privacy_of(warehouse, PLAIN, PLAIN.policies[1], (1, 0))
+    assert found["suppressed_records"] == (singles if is_within_limit else 0)
+    assert found["k"] == (100 - singles if is_within_limit else 1)
+
+
+def test_an_empty_table_has_privacy_of_nobody_for_every_effort(warehouse: Warehouse) -> None:
+    hierarchies = (
+        IntervalHierarchy((0.0, 1.0), (("leaf",), ("group",), ("*",))),
+        CategoricalHierarchy(("Ulm",), (("city",), ("country",), ("*",))),
+    )
+    warehouse.load_world(PLAIN, World(hierarchies, ()))
+    found = warehouse.rows("plain_some_privacy")
+    assert [row["effort"] for row in found] == sorted(PLAIN.compared)
+    assert {
+        (row["k"], row["records"], row["highest_risk"], row["average_risk"]) for row in found
+    } == {(None, 0, None, None)}
+
+
+@each_shape
+@COSTLY
+@given(data=st.data())
+def test_the_k_anonymity_test_reports_the_size_of_every_smaller_class(
+    warehouse: Warehouse, shape: Shape, data: st.DataObject
+) -> None:
+    world = data.draw(worlds(shape))
+    warehouse.load_world(shape, world)
+    counts = Counter(record.quasi_identifiers for record in world.records)
+    found = warehouse.rows(f"{shape.name}_k_anonymity")
+    assert all(list(row) == ["class_size"] for row in found)
+    assert sorted(row["class_size"] for row in found) == sorted(
+        size for size in counts.values() if size < shape.policies[0].k
+    )
