@@ -1,0 +1,59 @@
+"""Fixtures that all tests share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.projects import Project, copy_consumer, copy_demo, run_command
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quiet_dbt() -> Iterator[None]:
+    """Keep dbt from writing colours and progress into the output of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DBT_USE_COLORS", "0")
+        patch.setenv("DBT_QUIET", "1")
+        yield
+
+
+# The environment that runs the tests is the one that would be installed.
+UP_TO_DATE = "--assume-old=pyproject.toml --assume-old=constraints.txt"
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """The demonstration as `make demo` built it, and what the command printed."""
+
+    project: Project
+    printed: str
+
+
+@pytest.fixture(scope="session")
+def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
+    """Give the demonstration, built once by the README's own command."""
+    project = copy_demo(tmp_path_factory.mktemp("demo") / "project")
+    return Demonstration(project, run_command(f"make demo {UP_TO_DATE}", project.folder))
+
+
+@pytest.fixture(scope="session")
+def demo(demonstration: Demonstration) -> Project:
+    """Give the built demonstration; tests that change it take a copy."""
+    return demonstration.project
+
+
+@pytest.fixture(scope="session")
+def built_consumer(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Give the stranger's project, built once; tests that change it take a copy."""
+    project = copy_consumer(tmp_path_factory.mktemp("consumer") / "project")
+    project.build()
+    return project
+
+
+@pytest.fixture
+def consumer(built_consumer: Project, tmp_path: Path) -> Project:
+    """Give a copy of the stranger's built project that a test may break."""
+    return built_consumer.copy(tmp_path / "project")

@@ -1,0 +1,231 @@
+"""The three demonstrations, built by the command of the README."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+from tests.projects import Project
+
+NAMES = ("fertility_clinic", "wdbc", "wdbc_nested")
+IDENTIFIERS = ("patient_number", "first_name", "surname", "phone", "email", "address")
+RESULT_COLUMNS = {
+    "effort",
+    "k",
+    "qf_mean",
+    "qf_sd",
+    "qf_low",
+    "qf_high",
+    "qf_difference",
+    "qnf",
+    "alpha",
+    "q",
+    "qualifies",
+    "is_chosen",
+}
+
+
+def rows(project: Project, sql: str) -> list[dict[str, object]]:
+    with project.connection() as connection:
+        result = connection.execute(sql)
+        names = [column[0] for column in result.description]
+        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def chosen(project: Project, name: str) -> dict[str, object]:
+    (row,) = rows(project, f"select * from {name}_results where is_chosen")
+    return row
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_results_have_one_row_per_effort_and_the_public_columns(demo: Project, name: str) -> None:
+    results = rows(demo, f"select * from {name}_results")
+    assert [row["effort"] for row in results] == list(range(7))
+    assert results[0].keys() >= RESULT_COLUMNS
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_q_is_recomputed_from_the_scores(demo: Project, name: str) -> None:
+    scores: dict[int, list[float]] = {}
+    for row in rows(
+        demo, f"select * from {name}_scores where test_on = 'original' order by repetition"
+    ):
+        scores.setdefault(int(str(row["effort"])), []).append(float(str(row["value"])))
+    for row in rows(demo, f"select * from {name}_results"):
+        values = scores[int(str(row["effort"]))]
+        mean = math.fsum(values) / len(values)
+        k = int(str(row["k"]))
+        qnf = k if name == "wdbc" else 1 - 1 / k
+        assert row["qf_mean"] == pytest.approx(mean, abs=1e-12)
+        assert row["qf_difference"] == pytest.approx(
+            mean - math.fsum(scores[0]) / len(values), abs=1e-12
+        )
+        assert row["qnf"] == pytest.approx(qnf, abs=1e-12)
+        assert row["q"] == pytest.approx(mean + float(str(row["alpha"])) * qnf, abs=1e-12)
+        assert row["qf_low"] < row["qf_mean"] < row["qf_high"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_chosen_effort_has_the_highest_q_of_those_that_qualify(
+    demo: Project, name: str
+) -> None:
+    qualifying = rows(demo, f"select * from {name}_results where qualifies")
+    best = max(qualifying, key=lambda row: float(str(row["q"])))
+    assert chosen(demo, name) == best
+    assert best["effort"] != 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_range_that_contains_alpha_names_the_chosen_effort(demo: Project, name: str) -> None:
+    best = chosen(demo, name)
+    (row,) = rows(
+        demo,
+        f"select effort from {name}_alpha_ranges where alpha_from <= {best['alpha']}"
+        f" and ({best['alpha']} < alpha_to or alpha_to is null)",
+    )
+    assert row["effort"] == best["effort"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_cqi_is_shared_by_at_least_k_in_release_and_vault(demo: Project, name: str) -> None:
+    k = chosen(demo, name)["k"]
+    release, vault = (
+        dict(demo.query(f"select cqi, count(*) from {relation} where cqi is not null group by cqi"))
+        for relation in (f"release_{name}.{name}_anonymized", f"vault.main.{name}_identifiers")
+    )
+    assert release == vault
+    assert min(release.values()) == k
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_order_of_released_rows_carries_nothing(demo: Project, name: str) -> None:
+    released = demo.release(name)
+    assert len(released) > 0
+    assert released == sorted(released)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_warehouse_shows_the_rows_that_were_published(demo: Project, name: str) -> None:
+    shown = demo.query(f"select * from main_release.{name}_anonymized")
+    assert shown == demo.release(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scores_are_complete_and_paired(demo: Project, name: str) -> None:
+    counts = rows(
+        demo,
+        "select effort, test_on, measure, count(*) as n, count(distinct repetition) as repetitions,"
+        f" count(value) as scored from {name}_scores group by all",
+    )
+    repetitions = 100 if name == "wdbc" else 30
+    assert len(counts) == 7 * 2
+    assert {(r["n"], r["repetitions"], r["scored"]) for r in counts} == {(repetitions,) * 3}
+    differing = demo.query(
+        f"select count(*) from {name}_scores a join {name}_scores b using (effort, repetition)"
+        " where effort = 0 and a.test_on < b.test_on and a.value <> b.value"
+    )
+    assert differing == [(0,)], "effort 0 is its own generalization"
+
+
+def test_wdbc_is_the_data_that_scikit_learn_ships(demo: Project) -> None:
+    data = load_breast_cancer()
+    columns = list(data.feature_names)
+    expected = Counter(
+        (
+            float(row[columns.index("mean radius")]),
+            float(row[columns.index("mean symmetry")]),
+            str(label),
+        )
+        for row, label in zip(data.data, data.target_names[data.target], strict=True)
+    )
+    assert (
+        Counter(demo.query("select mean_radius, mean_symmetry, diagnosis from wdbc_source"))
+        == expected
+    )
+
+
+def test_wdbc_has_the_k_of_its_widths(demo: Project) -> None:
+    radius = load_breast_cancer().data[:, 0]
+    expected = {
+        effort: min(Counter(radius // width).values())
+        for effort, width in enumerate((1, 3, 5, 7, 9, 11), start=1)
+    }
+    found = dict(demo.query("select effort, k from wdbc_privacy where effort > 0"))
+    assert found == expected
+
+
+def test_k_rises_with_every_effort_of_wdbc_nested(demo: Project) -> None:
+    ks = [k for (k,) in demo.query("select k from wdbc_nested_privacy order by effort")]
+    assert ks == sorted(set(ks))
+    assert all(r["qualifies"] for r in rows(demo, "from wdbc_nested_results where effort > 0"))
+
+
+def test_a_wider_interval_costs_accuracy(demo: Project) -> None:
+    """Scored on the originals, the untouched table learns best and width 11 learns worst."""
+    means = dict(demo.query("select effort, qf_mean from wdbc_results"))
+    assert means[0] == pytest.approx(0.88, abs=0.02)
+    assert min(means, key=lambda effort: means[effort]) == 6
+
+
+def test_the_clinics_identifiers_are_in_the_vault_and_in_no_other_file(demo: Project) -> None:
+    people = demo.query(
+        f"select {', '.join(IDENTIFIERS)} from vault.main.fertility_clinic_identifiers"
+    )
+    assert len(people) >= 2000
+    values = {
+        str(value).encode() for person in people for value in person[3:6] if len(str(value)) >= 6
+    }
+    vault = (demo.folder / "vault" / "vault.duckdb").read_bytes()
+    assert any(value in vault for value in values), "else the search below proves nothing"
+    for file in (demo.folder / demo.warehouse, *(demo.folder / "release").rglob("*.duckdb")):
+        content = file.read_bytes()
+        assert not [value for value in values if value in content], file.name
+
+
+def test_the_vault_holds_every_patient_once_and_null_for_the_suppressed(demo: Project) -> None:
+    (row,) = rows(
+        demo,
+        "select count(*) as n, count(distinct visit_id) as people, count(*) - count(cqi) as without"
+        " from vault.main.fertility_clinic_identifiers",
+    )
+    assert row["n"] == row["people"] == 2400
+    effort = chosen(demo, "fertility_clinic")["effort"]
+    suppressed = demo.query(
+        f"select suppressed_records from fertility_clinic_privacy where effort = {effort}"
+    )
+    assert suppressed == [(row["without"],)]
+
+
+def test_the_history_names_every_anonymization_of_the_run(demo: Project) -> None:
+    history = demo.query(
+        "select name, count(*), count(distinct run_id) from anonymization_results"
+        " group by name order by name"
+    )
+    assert history == [(name, 7, 1) for name in NAMES]
+
+
+def test_negative_zero_is_released_as_zero(demo: Project, tmp_path: Path) -> None:
+    """They are equal and so one class, which would look like two."""
+    project = demo.copy(tmp_path / "project")
+    project.execute("update wdbc_source set mean_radius = -0.0 where record_id < 3")
+    assert project.dbt("run", "-s", "wdbc_microdata").succeeded
+    shown = project.query(
+        "select distinct cast(mean_radius as varchar) from wdbc_microdata where mean_radius = 0"
+    )
+    assert shown == [("0.0",)]
+
+
+@pytest.mark.parametrize("value", ["nan", "infinity", "-infinity", "-0.001", "36.0"])
+def test_a_number_outside_the_hierarchy_stops_the_build(
+    demo: Project, tmp_path: Path, value: str
+) -> None:
+    project = demo.copy(tmp_path / "project")
+    project.execute(f"update wdbc_source set mean_radius = '{value}' where record_id = 7")
+    outcome = project.dbt("run", "-s", "wdbc_microdata+")
+    assert "hierarchy of mean_radius does not cover the column: 1 of 569" in outcome.messages
+    assert not outcome.succeeded
+    assert project.release("wdbc") == demo.release("wdbc")

@@ -1,0 +1,401 @@
+"""What is uncertain stops the build, says why without a value, and leaves the release alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dbt_anonymize.generate import generate
+from tests.projects import Project
+
+RELEASE = "release/dev/customers.duckdb"
+PLANTED = "ZIP-of-a-person"
+# What `dbt seed` and then `dbt run` do, without the time to start twice.
+SEED_AND_RUN = ("build", "--full-refresh", "--exclude-resource-type", "test", "unit_test")
+
+
+def stops(project: Project, *arguments: str, says: tuple[str, ...]) -> None:
+    """Assert that a command fails with a message and leaves the release the same to the byte."""
+    before = (project.folder / RELEASE).read_bytes()
+    outcome = project.dbt(*arguments)
+    assert not outcome.succeeded
+    for fragment in says:
+        assert fragment in outcome.messages, outcome.messages
+    assert (project.folder / RELEASE).read_bytes() == before
+    left = {path.name for path in (project.folder / RELEASE).parent.iterdir()}
+    assert left == {"customers.duckdb"}
+
+
+def everything_written(project: Project) -> str:
+    """Return all that dbt logged and compiled."""
+    return "".join(
+        path.read_text(encoding="utf-8", errors="replace")
+        for folder in ("logs", "target")
+        for path in (project.folder / folder).rglob("*")
+        if path.is_file()
+    )
+
+
+def add_rows(*rows: str) -> Callable[[str], str]:
+    return lambda text: text + "".join(f"{row}\n" for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "says"),
+    [
+        pytest.param(
+            "seeds/customers.csv",
+            lambda text: "\n".join(
+                line + (",x" if number else ",loyalty card")
+                for number, line in enumerate(text.splitlines())
+            ),
+            ("every column of the source needs a declared role", "loyalty card"),
+            id="an undeclared column",
+        ),
+        pytest.param(
+            "seeds/customers.csv",
+            lambda text: text.replace("spending", "spent", 1),
+            ("declared columns are not in the source", "spending"),
+            id="a missing column",
+        ),
+        pytest.param(
+            "seeds/customers.csv",
+            add_rows(f"1,A,a@example.org,1980-01-01,{PLANTED},female,1,170,1.0,yes"),
+            ("hierarchy of zip does not cover", "1 of 401 records"),
+            id="an uncovered category",
+        ),
+        pytest.param(
+            "seeds/customers.csv",
+            add_rows("1,A,a@example.org,1980-01-01,1067,female,1,170,1.0,yes"),
+            ("hierarchy of zip does not cover", "leading zeros"),
+            id="a category without its leading zero",
+        ),
+        pytest.param(
+            "seeds/customers.csv",
+            add_rows("1,A,a@example.org,2000-01-01,01067,female,1,170,1.0,yes"),
+            ("hierarchy of birth_date does not cover", "1 of 401 records"),
+            id="a date on the open upper bound",
+        ),
+        pytest.param(
+            "seeds/customers.csv",
+            lambda text: text + text.splitlines()[1] + "\n" + text.splitlines()[1] + "\n",
+            ("record key customer_id must be unique", "2 repeat another's"),
+            id="duplicate record keys",
+        ),
+        pytest.param(
+            "seeds/customers.csv",
+            add_rows(",A,a@example.org,1980-01-01,01067,female,1,170,1.0,yes"),
+            ("record key customer_id must be unique", "1 of 401 records have none"),
+            id="a record without a key",
+        ),
+        pytest.param(
+            "seeds/customers.csv",
+            lambda text: text.replace(",no\n", ",yes\n"),
+            ("target churned has one value only",),
+            id="one class in the target",
+        ),
+        pytest.param(
+            "seeds/customers.csv",
+            add_rows("1,A,a@example.org,1980-01-01,01067,female,1,170,1.0,"),
+            ("target churned must not be NULL", "1 of 401"),
+            id="a missing target",
+        ),
+        pytest.param(
+            "seeds/customers.csv",
+            lambda text: text.splitlines()[0] + "\n",
+            ("has no rows, so there is nothing to anonymize",),
+            id="an empty source",
+        ),
+        pytest.param(
+            "seeds/customers_hierarchy_birth_date.csv",
+            lambda text: "".join(ln for ln in text.splitlines(True) if "1975-01-01,1976" not in ln),
+            ("intervals have no gap",),
+            id="a gap in a hierarchy",
+        ),
+        pytest.param(
+            "seeds/customers_hierarchy_birth_date.csv",
+            lambda text: text.replace("1975-01-01,1976-01-01", "1975-01-01,1976-06-01"),
+            ("intervals do not overlap",),
+            id="an overlap in a hierarchy",
+        ),
+        pytest.param(
+            "seeds/customers_hierarchy_zip.csv",
+            lambda text: text + text.splitlines()[1] + "\n",
+            ("values are unique",),
+            id="a duplicate in a hierarchy",
+        ),
+        pytest.param(
+            "seeds/customers_hierarchy_zip.csv",
+            lambda text: text.replace("01067,010**,0****", "01067,010**,9****"),
+            ("a label has one parent",),
+            id="a label with two parents",
+        ),
+        pytest.param(
+            "seeds/customers_hierarchy_zip.csv",
+            lambda text: text.replace("level_3", "region"),
+            ("must have the columns value, level_1, level_2, level_3",),
+            id="a hierarchy with other columns",
+        ),
+    ],
+)
+def test_bad_input_stops_a_run_without_tests(
+    consumer: Project, file: str, change: Callable[[str], str], says: tuple[str, ...]
+) -> None:
+    """`dbt run` executes no test, so the models themselves must stop."""
+    consumer.edit(file, change)
+    stops(consumer, *SEED_AND_RUN, says=says)
+    assert PLANTED not in everything_written(consumer)
+
+
+def test_a_text_column_under_an_interval_hierarchy_stops_before_it_is_compared(
+    consumer: Project,
+) -> None:
+    """A failed cast would quote the value."""
+    consumer.edit(
+        "seeds/customers.csv", add_rows(f"1,A,a@e.org,{PLANTED},01067,female,1,1,1.0,yes")
+    )
+    stops(consumer, *SEED_AND_RUN, says=("birth_date must be a number or a date",))
+    assert PLANTED not in everything_written(consumer)
+
+
+@pytest.mark.parametrize("bound", ["infinity", "-infinity"])
+def test_an_infinite_value_is_outside_every_hierarchy(consumer: Project, bound: str) -> None:
+    consumer.execute(
+        f"update customers set birth_date = '{bound}'"
+        " where customer_id = (select min(customer_id) from customers)"
+    )
+    stops(consumer, "run", says=("hierarchy of birth_date does not cover", "1 of 400 records"))
+
+
+def require(consumer: Project, *, k: int, suppression_limit: float) -> None:
+    """Change the guarantee in the spec and write the models anew."""
+    consumer.edit(
+        "anonymizations/customers.yml",
+        lambda text: text.replace("k: 4", f"k: {k}").replace(
+            "suppression_limit: 0.1", f"suppression_limit: {suppression_limit}"
+        ),
+    )
+    generate(consumer.folder)
+
+
+def test_no_qualifying_effort_stops_the_build_and_names_every_effort(consumer: Project) -> None:
+    require(consumer, k=399, suppression_limit=0.1)
+    stops(
+        consumer,
+        *SEED_AND_RUN,
+        says=("exactly one effort must be chosen; got 0", "effort 1 has k =", "does not qualify"),
+    )
+
+
+def test_rows_that_break_the_guarantee_stop_the_next_build(consumer: Project) -> None:
+    ((k,),) = consumer.query(
+        "select min(n) from (select count(*) n from customers_effort_3 group by equivalence_class)"
+    )
+    require(consumer, k=max(2, k), suppression_limit=0.0)
+    if k < 2:
+        consumer.edit(
+            "seeds/customers.csv",
+            lambda text: "".join(
+                line for line in text.splitlines(True) if line.split(",")[3:6].count("") == 0
+            ),
+        )
+    assert consumer.dbt(*SEED_AND_RUN).succeeded
+    consumer.edit("seeds/customers.csv", add_rows("1,A,a@example.org,,,,1,170,1.0,yes"))
+    stops(consumer, *SEED_AND_RUN, says=("exactly one effort must be chosen; got 0",))
+
+
+def test_effort_zero_is_never_released(consumer: Project) -> None:
+    consumer.execute("update customers_results set is_chosen = (effort = 0)")
+    stops(consumer, "run", "-s", "customers_anonymized", says=("effort 0 is chosen",))
+
+
+def test_two_chosen_efforts_are_one_too_many(consumer: Project) -> None:
+    consumer.execute("update customers_results set is_chosen = effort > 1")
+    stops(consumer, "run", "-s", "customers_anonymized", says=("got 2",))
+
+
+def test_results_that_are_gone_stop_the_release(consumer: Project) -> None:
+    consumer.execute("drop table customers_results")
+    stops(consumer, "run", "-s", "customers_anonymized", says=("does not exist",))
+
+
+def test_a_release_trusts_no_earlier_result(consumer: Project) -> None:
+    """The results say that the effort qualifies; the records, changed since, say otherwise."""
+    consumer.execute(
+        "delete from customers_microdata where customer_id not in"
+        " (select min(customer_id) from customers_effort_3 group by equivalence_class)"
+    )
+    stops(
+        consumer,
+        "run",
+        "-s",
+        "customers_anonymized",
+        says=("k_anonymity requires at least 4 records in each equivalence class",),
+    )
+
+
+def test_a_hierarchy_that_lost_a_value_stops_the_release(consumer: Project) -> None:
+    consumer.execute("delete from customers_hierarchy_zip where value = '01067'")
+    stops(consumer, "run", "-s", "customers_anonymized", says=("is not in the hierarchy",))
+
+
+def test_a_vault_that_disagrees_with_the_release_keeps_its_earlier_state(consumer: Project) -> None:
+    before = consumer.query("from vault.main.customers_identifiers order by all")
+    consumer.execute(
+        "delete from customers where customer_id in"
+        " (select customer_id from customers_effort_3 where not is_suppressed limit 1)"
+    )
+    outcome = consumer.dbt("run", "-s", "customers_identifiers")
+    assert not outcome.succeeded
+    assert "must hold the same groups of people" in outcome.messages
+    assert consumer.query("from vault.main.customers_identifiers order by all") == before
+
+
+def test_a_release_folder_that_cannot_be_written_stops_the_build(
+    consumer: Project, tmp_path: Path
+) -> None:
+    consumer.edit(
+        "dbt_project.yml",
+        lambda text: text + "vars:\n  dbt_anonymize_release_folder: warehouse/shop.duckdb\n",
+    )
+    stops(consumer, "run", "-s", "customers_anonymized", says=("could not be published",))
+    assert consumer.query("select count(*) from main_release.customers_anonymized") != [(0,)]
+
+
+def test_a_retry_is_as_strict_as_the_build_that_failed(consumer: Project) -> None:
+    require(consumer, k=399, suppression_limit=0.1)
+    stops(consumer, "run", says=("exactly one effort must be chosen",))
+    stops(consumer, "retry", says=("exactly one effort must be chosen",))
+
+
+def test_a_hierarchy_that_repeats_a_row_counts_nobody_twice(consumer: Project) -> None:
+    """Only the release is built anew, from a seed that nobody has checked."""
+    before = consumer.release("customers")
+    consumer.execute("insert into customers_hierarchy_zip from customers_hierarchy_zip")
+    consumer.execute(
+        "insert into customers_hierarchy_birth_date from customers_hierarchy_birth_date"
+    )
+    assert consumer.dbt("run", "-s", "customers_anonymized", "customers_identifiers").succeeded
+    assert consumer.release("customers") == before
+    people = consumer.query(
+        "select count(*), count(distinct customer_id) from vault.main.customers_identifiers"
+    )
+    assert people == [(400, 400)]
+
+
+def test_a_collation_cannot_hide_a_class_of_one(consumer: Project) -> None:
+    """`Female` and `female` are one class for the engine, and two for everybody who looks."""
+    consumer.edit(
+        "anonymizations/customers.yml",
+        lambda text: text.replace(
+            "features: [birth_date, zip, gender,", "features: [birth_date, zip,"
+        ).replace("qnf: 1 - 1/k", "qnf: 1 - 1/k\nrelease: {effort: 1}"),
+    )
+    generate(consumer.folder)
+    consumer.edit("seeds/customers.csv", lambda text: text.replace(",female,", ",Female,", 1))
+    consumer.edit(
+        "profiles.yml",
+        lambda text: text.replace(
+            "      threads: 2\n", "      threads: 2\n      settings: {default_collation: nocase}\n"
+        ),
+    )
+    stops(consumer, *SEED_AND_RUN, says=("default_collation must be binary",))
+
+
+def test_a_column_with_a_collation_cannot_hide_a_class_of_one(consumer: Project) -> None:
+    consumer.execute("alter table customers_microdata alter gender type varchar collate nocase")
+    consumer.execute(
+        "update customers_microdata set gender = 'Female' where customer_id ="
+        " (select min(customer_id) from customers_effort_1"
+        " where gender = 'female' and not is_suppressed)"
+    )
+    consumer.execute("update customers_results set is_chosen = (effort = 1), qualifies = true")
+    stops(consumer, "run", "-s", "customers_anonymized", says=("k_anonymity requires",))
+
+
+@pytest.mark.parametrize("flag", [["--empty"], ["--sample", "1 day"]])
+def test_a_trial_run_touches_neither_release_nor_vault(consumer: Project, flag: list[str]) -> None:
+    relations = ("main_release.customers_anonymized", "vault.main.customers_identifiers")
+    before = [consumer.query(f"from {relation} order by all") for relation in relations]
+    file = (consumer.folder / RELEASE).read_bytes()
+    consumer.edit(
+        "seeds/_seeds.yml",
+        lambda text: text.replace(
+            "      column_types: {zip: text}\n",
+            "      column_types: {zip: text}\n      event_time: birth_date\n",
+        ),
+    )
+    consumer.dbt("run", *flag)
+    after = [consumer.query(f"from {relation} order by all") for relation in relations]
+    assert after == before
+    assert (consumer.folder / RELEASE).read_bytes() == file
+
+
+def test_results_of_another_version_of_the_spec_do_not_count(consumer: Project) -> None:
+    consumer.edit(
+        "anonymizations/customers.yml", lambda text: text.replace("alpha: 0.05", "alpha: 0.5")
+    )
+    generate(consumer.folder)
+    stops(consumer, "run", "-s", "customers_anonymized", says=("another version of the spec",))
+
+
+def test_more_suppressed_records_than_declared_stop_the_release(consumer: Project) -> None:
+    consumer.execute(
+        "delete from customers_microdata where customer_id in"
+        " (select customer_id from customers_effort_3 order by equivalence_class limit 200)"
+    )
+    stops(consumer, "run", "-s", "customers_anonymized", says=("of the records may be suppressed",))
+
+
+@pytest.mark.parametrize(
+    ("type_", "says"),
+    [
+        ("enum('no', 'yes', 'only-of-the-suppressed')", "got enum."),
+        ("struct(answer varchar)", "got struct."),
+        ("varchar[]", "got varchar"),
+    ],
+)
+def test_a_kept_column_of_a_type_that_shows_more_than_its_values_stops_the_build(
+    consumer: Project, type_: str, says: str
+) -> None:
+    value = {"e": "churned", "s": "{answer: churned}", "v": "[churned]"}[type_[0]]
+    consumer.execute(f"alter table customers alter churned type {type_} using {value}")
+    stops(consumer, "run", says=("column churned must be a number, text, date or boolean", says))
+    assert "only-of-the-suppressed" not in consumer.dbt("run").messages
+
+
+def test_the_vault_must_not_be_the_warehouse(consumer: Project) -> None:
+    (consumer.folder / "macros").mkdir()
+    (consumer.folder / "macros" / "names.sql").write_text(
+        "{% macro generate_database_name(custom_database_name=none, node=none) -%}"
+        "{{ return(target.database) }}{%- endmacro %}"
+    )
+    outcome = consumer.dbt("run", "-s", "customers_identifiers")
+    assert "the vault must be a database file of its own" in outcome.messages
+
+
+def test_a_profile_without_a_vault_is_told_what_to_add(consumer: Project) -> None:
+    consumer.edit("profiles.yml", lambda text: text.split("      attach:")[0])
+    outcome = consumer.dbt("parse")
+    assert not outcome.succeeded
+    assert "attach: [{path: vault/vault.duckdb, alias: vault}]" in outcome.messages
+
+
+def test_a_log_that_a_killed_reader_left_does_not_spoil_the_next_release(consumer: Project) -> None:
+    (consumer.folder / f"{RELEASE}.wal").write_bytes(b"of the earlier file")
+    assert consumer.dbt("run", "-s", "customers_anonymized").succeeded
+    assert len(consumer.release("customers")) > 0
+
+
+def test_a_failing_hook_leaves_the_release_as_it_was(consumer: Project) -> None:
+    consumer.edit(
+        "dbt_project.yml",
+        lambda text: text + "models:\n  +post-hook: \"select error('a hook of the project')\"\n",
+    )
+    consumer.execute(
+        "delete from customers_microdata where customer_id ="
+        " (select min(customer_id) from customers_effort_3 where class_size > 20)"
+    )
+    stops(consumer, "run", "-s", "customers_anonymized", says=("a hook of the project",))

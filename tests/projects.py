@@ -1,0 +1,175 @@
+"""Projects that tests build in this process: dbt is imported once, each has its own folder."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import yaml
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+CONSUMER_PROJECT = REPOSITORY / "tests" / "consumer_project"
+# What a clone holds of the demonstration; the rest of the repository is not needed to build it.
+DEMO_PARTS = (
+    "Makefile",
+    "pyproject.toml",
+    "constraints.txt",
+    "dbt_project.yml",
+    "profiles.yml",
+    "anonymizations",
+    "macros",
+    "models",
+    "seeds",
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one dbt command did."""
+
+    succeeded: bool
+    messages: str
+    statuses: dict[str, str]
+
+    def status(self, name: str) -> str:
+        """Return the status of the node whose name is given, for example `success` or `skipped`."""
+        (status,) = [
+            s for unique_id, s in self.statuses.items() if unique_id.split(".")[-1] == name
+        ]
+        return status
+
+
+@dataclass(frozen=True)
+class Project:
+    """A dbt project in a folder of its own, built in this process."""
+
+    folder: Path
+    warehouse: str
+
+    def dbt(self, *arguments: str) -> Outcome:
+        """Run a dbt command inside the project and let go of all database files."""
+        from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+        from dbt.adapters.factory import reset_adapters
+        from dbt.cli.main import dbtRunner
+
+        messages: list[str] = []
+        runner = dbtRunner(
+            callbacks=[lambda e: messages.append(e.info.msg) if e.info.level != "debug" else None]
+        )
+        with contextlib.chdir(self.folder):
+            result = runner.invoke([*arguments, "--profiles-dir", str(self.folder)])
+        DuckDBConnectionManager.close_all_connections()
+        reset_adapters()
+        if result.exception is not None:
+            messages.append(str(result.exception))
+        results: list[Any] = list(getattr(result.result, "results", None) or [])
+        return Outcome(
+            succeeded=bool(result.success),
+            messages="\n".join(messages),
+            statuses={r.node.unique_id: str(r.status) for r in results if hasattr(r, "node")},
+        )
+
+    def build(self, *arguments: str) -> Outcome:
+        """Run `dbt build`, which must succeed."""
+        outcome = self.dbt("build", *arguments)
+        assert outcome.succeeded, outcome.messages
+        return outcome
+
+    @contextlib.contextmanager
+    def connection(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Open the warehouse with vault and releases attached, as nobody but a test may."""
+        connection = duckdb.connect(str(self.folder / self.warehouse))
+        try:
+            connection.execute(f"attach '{self.folder}/vault/vault.duckdb' as vault")
+            for release in sorted((self.folder / "release").rglob("*.duckdb")):
+                connection.execute(f"attach '{release}' as release_{release.stem} (read_only)")
+            yield connection
+        finally:
+            connection.close()
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        with self.connection() as connection:
+            return connection.execute(sql).fetchall()
+
+    def execute(self, sql: str) -> None:
+        """Change the warehouse behind dbt's back."""
+        with self.connection() as connection:
+            connection.execute(sql)
+
+    def release(self, name: str) -> list[tuple[Any, ...]]:
+        """Return all rows of a published release, in the order of the file."""
+        with duckdb.connect(str(self.release_file(name)), read_only=True) as c:
+            return c.execute(f'select * from "{name}_anonymized"').fetchall()
+
+    def release_file(self, name: str) -> Path:
+        """Return the file of a release, of whichever target."""
+        (path,) = (self.folder / "release").rglob(f"{name}.duckdb")
+        return path
+
+    def copy(self, folder: Path) -> Project:
+        """Return an independent copy of the project as it is built now."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        return Project(folder, self.warehouse)
+
+    def edit(self, file: str, change: Callable[[str], str]) -> None:
+        """Rewrite one text file of the project; the change must change something."""
+        path = self.folder / file
+        before = path.read_text(encoding="utf-8")
+        after = change(before)
+        assert after != before, f"the edit of {file} changed nothing"
+        path.write_text(after, encoding="utf-8")
+
+
+def copy_demo(folder: Path) -> Project:
+    """Copy the demonstration, unbuilt."""
+    folder.mkdir(parents=True)
+    for part in DEMO_PARTS:
+        source = REPOSITORY / part
+        if source.is_dir():
+            shutil.copytree(source, folder / part)
+        else:
+            shutil.copy(source, folder / part)
+    for place in ("vault", "warehouse", "release"):
+        (folder / place).mkdir()
+    (folder / ".venv").symlink_to(REPOSITORY / ".venv")
+    return Project(folder, "warehouse/dbt_anonymize.duckdb")
+
+
+def run_command(command: str, folder: Path) -> str:
+    """Run a command of the documentation as a user would, and return what it prints."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("DBT_")}
+    environment["PATH"] = f"{REPOSITORY / '.venv' / 'bin'}{os.pathsep}{environment['PATH']}"
+    finished = subprocess.run(  # noqa: S602 (the commands are those of our own documentation)
+        command,
+        shell=True,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert finished.returncode == 0, f"{command}\n{finished.stdout}"
+    return finished.stdout
+
+
+def copy_consumer(folder: Path) -> Project:
+    """Copy the stranger's project, unbuilt, with the package installed from this repository."""
+    ignored = shutil.ignore_patterns(
+        "target", "logs", "dbt_packages", "package-lock.yml", "*.duckdb"
+    )
+    shutil.copytree(CONSUMER_PROJECT, folder, ignore=ignored)
+    packages = {"packages": [{"local": str(REPOSITORY)}]}
+    (folder / "packages.yml").write_text(yaml.safe_dump(packages), encoding="utf-8")
+    project = Project(folder, "warehouse/shop.duckdb")
+    outcome = project.dbt("deps")
+    assert outcome.succeeded, outcome.messages
+    return project
