@@ -1,0 +1,61 @@
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+# dbt reads the profile of this repository, also where the machine has another one.
+export DBT_PROFILES_DIR := $(CURDIR)
+
+.PHONY: help setup setup-dev demo lint format types test seeds generate clean
+
+help: ## Show this help
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
+
+setup: $(VENV)/.runtime ## Create .venv with what is needed to build
+
+setup-dev: $(VENV)/.dev ## Create .venv with what is needed to develop and test
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=python3.x")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing into $(VENV) ..."
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing into $(VENV) ..."
+	$(PIP) --editable '.[dev]'
+	@touch $@ $(VENV)/.runtime
+
+demo: setup ## Build the three demonstrations and print their results
+	$(BIN)/dbt build
+	$(BIN)/dbt-anonymize results
+
+lint: setup-dev ## Check style: ruff, mypy, and sqlfluff on the SQL that the macros write
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/sqlfluff lint --disable-progress-bar tests/golden/sql
+
+types: setup-dev ## Check types only
+	$(BIN)/mypy
+
+format: setup-dev ## Format the Python code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+test: lint ## Run the linters and all tests
+	$(BIN)/pytest
+
+seeds: setup-dev ## Write the demonstration's seeds anew
+	$(BIN)/python scripts/make_demo_seeds.py
+
+generate: setup ## Write the models of all specs in anonymizations/
+	$(BIN)/dbt-anonymize generate
+
+clean: ## Remove everything that was built, but not .venv
+	rm -rf target logs warehouse/*.duckdb* vault/*.duckdb* release/*.duckdb*
