@@ -5,9 +5,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-# dbt reads the profile of this repository, also where the machine has another one.
-export DBT_PROFILES_DIR := $(CURDIR)
-
 .PHONY: help setup setup-dev demo lint format types test seeds generate clean
 
 help: ## Show this help
@@ -31,6 +28,8 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.runtime
 
+# With the profile of this repository, also where the machine has another one.
+demo: export DBT_PROFILES_DIR := $(CURDIR)
 demo: setup ## Build the three demonstrations and print their results
 	$(BIN)/dbt build
 	$(BIN)/dbt-anonymize results
@@ -58,4 +57,4 @@ generate: setup ## Write the models of all specs in anonymizations/
 	$(BIN)/dbt-anonymize generate
 
 clean: ## Remove everything that was built, but not .venv
-	rm -rf target logs warehouse/*.duckdb* vault/*.duckdb* release/*.duckdb*
+	rm -rf target logs warehouse/*.duckdb* vault/*.duckdb* release/*/

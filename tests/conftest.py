@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,11 @@ from tests.projects import Project, copy_consumer, copy_demo, run_command
 
 @pytest.fixture(scope="session", autouse=True)
 def _quiet_dbt() -> Iterator[None]:
-    """Keep dbt from writing colours and progress into the output of the tests."""
+    """Keep dbt from writing colours and progress, and the machine's settings out of the tests."""
     with pytest.MonkeyPatch.context() as patch:
+        for name in [*os.environ]:
+            if name.startswith("DBT_") and not name.startswith("DBT_ANONYMIZE_"):
+                patch.delenv(name)
         patch.setenv("DBT_USE_COLORS", "0")
         patch.setenv("DBT_QUIET", "1")
         yield

@@ -7,7 +7,8 @@ from collections import Counter
 
 import pytest
 
-from tests.projects import Project
+from dbt_anonymize.generate import check
+from tests.projects import CONSUMER_PROJECT, Project
 
 
 @pytest.fixture(scope="module")
@@ -20,6 +21,10 @@ def test_it_contains_none_of_our_models_seeds_and_tests(
     nodes: dict[str, dict[str, object]],
 ) -> None:
     assert {node["package_name"] for node in nodes.values()} == {"shop"}
+
+
+def test_its_models_are_what_its_spec_says() -> None:
+    assert check(CONSUMER_PROJECT) == []
 
 
 def test_the_release_keeps_k_for_each_combination_of_quasi_identifiers(
