@@ -89,7 +89,8 @@ def generate(
             return
         drifts = generator.check(project_dir, names or ())
     for drift in drifts:
-        typer.echo(drift.diff)
+        if drift.kind == "different":
+            typer.echo(drift.diff)
     if drifts:
         typer.echo(
             "\n".join(
