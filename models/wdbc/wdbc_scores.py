@@ -3,43 +3,16 @@
 def model(dbt, session):
     from dbt_anonymize.evaluation import evaluate
     dbt.config(materialized="table")
-    # Each `dbt.ref` stands in a list of its own: dbt does not see those within the arguments of a call.
+    # Lists of their own: dbt sees no `dbt.ref` within the arguments of a call. `levels` are those of categories,
+    # whose labels are read as the leaves that they cover.
     efforts = [
-        {
-            "effort": 0,
-            "relation": dbt.ref("wdbc_effort_0"),
-            "levels": {},
-        },
-        {
-            "effort": 1,
-            "relation": dbt.ref("wdbc_effort_1"),
-            "levels": {},
-        },
-        {
-            "effort": 2,
-            "relation": dbt.ref("wdbc_effort_2"),
-            "levels": {},
-        },
-        {
-            "effort": 3,
-            "relation": dbt.ref("wdbc_effort_3"),
-            "levels": {},
-        },
-        {
-            "effort": 4,
-            "relation": dbt.ref("wdbc_effort_4"),
-            "levels": {},
-        },
-        {
-            "effort": 5,
-            "relation": dbt.ref("wdbc_effort_5"),
-            "levels": {},
-        },
-        {
-            "effort": 6,
-            "relation": dbt.ref("wdbc_effort_6"),
-            "levels": {},
-        },
+        {"effort": 0, "relation": dbt.ref("wdbc_effort_0"), "levels": {}},
+        {"effort": 1, "relation": dbt.ref("wdbc_effort_1"), "levels": {}},
+        {"effort": 2, "relation": dbt.ref("wdbc_effort_2"), "levels": {}},
+        {"effort": 3, "relation": dbt.ref("wdbc_effort_3"), "levels": {}},
+        {"effort": 4, "relation": dbt.ref("wdbc_effort_4"), "levels": {}},
+        {"effort": 5, "relation": dbt.ref("wdbc_effort_5"), "levels": {}},
+        {"effort": 6, "relation": dbt.ref("wdbc_effort_6"), "levels": {}},
     ]
     features = [
         {"name": "mean_radius", "kind": "interval"},

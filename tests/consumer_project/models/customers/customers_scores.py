@@ -3,28 +3,13 @@
 def model(dbt, session):
     from dbt_anonymize.evaluation import evaluate
     dbt.config(materialized="table")
-    # Each `dbt.ref` stands in a list of its own: dbt does not see those within the arguments of a call.
+    # Lists of their own: dbt sees no `dbt.ref` within the arguments of a call. `levels` are those of categories,
+    # whose labels are read as the leaves that they cover.
     efforts = [
-        {
-            "effort": 0,
-            "relation": dbt.ref("customers_effort_0"),
-            "levels": {"zip": 0, "gender": 0},
-        },
-        {
-            "effort": 1,
-            "relation": dbt.ref("customers_effort_1"),
-            "levels": {"zip": 1, "gender": 0},
-        },
-        {
-            "effort": 2,
-            "relation": dbt.ref("customers_effort_2"),
-            "levels": {"zip": 2, "gender": 1},
-        },
-        {
-            "effort": 3,
-            "relation": dbt.ref("customers_effort_3"),
-            "levels": {"zip": 2, "gender": 1},
-        },
+        {"effort": 0, "relation": dbt.ref("customers_effort_0"), "levels": {"zip": 0, "gender": 0}},
+        {"effort": 1, "relation": dbt.ref("customers_effort_1"), "levels": {"zip": 1, "gender": 0}},
+        {"effort": 2, "relation": dbt.ref("customers_effort_2"), "levels": {"zip": 2, "gender": 1}},
+        {"effort": 3, "relation": dbt.ref("customers_effort_3"), "levels": {"zip": 2, "gender": 1}},
     ]
     features = [
         {"name": "birth_date", "kind": "interval"},
