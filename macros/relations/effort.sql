@@ -10,7 +10,7 @@ microdata as (
     select * from {{ microdata }}
 
 ),
-{{ dbt_anonymize.generalize("microdata", quasi_identifiers, columns) }}
+{{- dbt_anonymize.generalize("microdata", quasi_identifiers, columns) }}
 
 {{ dbt_anonymize.class_sizes(quasi_identifiers, k, suppression_limit) }}
 

@@ -15,7 +15,7 @@ frequencies as (
 {%- for quasi_identifier in quasi_identifiers %}
 {%- do generalized.append(dict(quasi_identifier, level=levels[quasi_identifier.name])) %}
 {%- endfor %}
-{{ dbt_anonymize.generalize("frequencies", generalized, ["records"], prefix) }}
+{{- dbt_anonymize.generalize("frequencies", generalized, ["records"], prefix) }}
 
 {{ dbt_anonymize.class_sizes(generalized, k, suppression_limit, "sum(records)", prefix) }}
 

@@ -6,7 +6,6 @@ microdata as (
 
 ),
 
-
 range_1 as (
 
     select

@@ -6,7 +6,6 @@ frequencies as (
 
 ),
 
-
 effort_0_range_1 as (
 
     select
@@ -55,7 +54,6 @@ effort_0_privacy as (
     from effort_0_classes
 
 ),
-
 
 effort_1_range_1 as (
 
@@ -158,7 +156,6 @@ effort_1_privacy as (
     cross join effort_1_suppression
 
 ),
-
 
 effort_2_range_1 as (
 
@@ -278,7 +275,6 @@ effort_2_privacy as (
     cross join effort_2_suppression
 
 ),
-
 
 effort_3_range_1 as (
 
