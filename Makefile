@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help setup setup-dev demo lint format types test seeds generate clean
+.PHONY: help setup setup-dev demo lint format types test seeds generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -55,6 +55,10 @@ seeds: setup-dev ## Write the demonstration's seeds anew
 
 generate: setup ## Write the models of all specs in anonymizations/
 	$(BIN)/dbt-anonymize generate
+
+bench: setup-dev ## Measure the SQL on a million rows, and the scoring against a plain loop
+	$(BIN)/python benchmarks/relations.py 1000000
+	$(BIN)/python benchmarks/scoring.py
 
 clean: ## Remove everything that was built, but not .venv
 	rm -rf target logs warehouse/*.duckdb* vault/*.duckdb* release/*/
