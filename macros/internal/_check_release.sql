@@ -29,9 +29,11 @@
         ~ "select count(*) as class_size from " ~ candidate ~ " group by " ~ generalized | join(", ") ~ ") as classes"
     ).rows[0] -%}
     {%- set classes, small_classes, released = counts[0], counts[1], counts[2] -%}
-    {%- set records = run_query(
-        "select coalesce(max(records), 0) from " ~ ref(declaration.anonymization ~ "_results")
-    ).rows[0][0] -%}
+    {%- set limits = run_query(
+        "select records, " ~ dbt_anonymize._may_be_suppressed(declaration.suppression_limit, "records")
+        ~ " from (select coalesce(max(records), 0) as records from " ~ ref(declaration.anonymization ~ "_results") ~ ") as results"
+    ).rows[0] -%}
+    {%- set records, may_be_suppressed = limits[0], limits[1] -%}
     {%- set errors = [] -%}
     {%- if released == 0 -%}
         {%- do errors.append("the release would be empty. Add a stronger effort or raise the suppression limit.") -%}
@@ -42,7 +44,7 @@
             ~ small_classes ~ " of " ~ classes ~ " classes have fewer. The results are of other data; run `dbt build -s +" ~ model.name ~ "`."
         ) -%}
     {%- endif -%}
-    {%- if released > records or records - released > declaration.suppression_limit * records -%}
+    {%- if released > records or records - released > may_be_suppressed -%}
         {%- do errors.append(
             "at most " ~ declaration.suppression_limit ~ " of the records may be suppressed; " ~ released ~ " of " ~ records
             ~ " would be released. The results are of other data or of another limit; run `dbt build -s +" ~ model.name ~ "`."

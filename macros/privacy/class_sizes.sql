@@ -21,7 +21,7 @@
 
     select
         coalesce(sum(case when class_size < {{ k }} then class_size end), 0)
-        <= floor({{ suppression_limit }} * sum(class_size)) as is_within_limit
+        <= {{ dbt_anonymize._may_be_suppressed(suppression_limit, "sum(class_size)") }} as is_within_limit
     from {{ prefix }}classes
 
 ),

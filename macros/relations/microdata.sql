@@ -14,14 +14,12 @@
     }},
     post_hook="{{ dbt_anonymize._check_microdata() }}",
 ) }}
+{%- set found = {} -%}
+{%- for column in (adapter.get_columns_in_relation(source) if execute else []) -%}
+    {%- do found.update({column.name: column}) -%}
+{%- endfor -%}
 {%- if dbt_anonymize._is_building() -%}
-    {%- do dbt_anonymize._check_declaration(anonymization, source, [record_key] + identifiers, quasi_identifiers, kept_columns) -%}
-{%- endif -%}
-{%- set floats = [] -%}
-{%- if execute -%}
-    {%- for column in adapter.get_columns_in_relation(source) if column.is_float() -%}
-        {%- do floats.append(column.name) -%}
-    {%- endfor -%}
+    {%- do dbt_anonymize._check_declaration(anonymization, source, found, [record_key] + identifiers, quasi_identifiers, kept_columns) -%}
 {%- endif -%}
 with
 
@@ -71,7 +69,8 @@ select
     {%- for quasi_identifier in quasi_identifiers %}
     {%- set quoted = dbt_anonymize._quote(quasi_identifier.name) %}
     {#- Adding 0 turns -0.0 into 0.0: they are equal, so they must not look different in the release. #}
-    {{ "source." ~ quoted ~ " + 0 as " ~ quoted if quasi_identifier.name in floats else "source." ~ quoted }},
+    {%- set column = found.get(quasi_identifier.name) %}
+    {{ "source." ~ quoted ~ " + 0 as " ~ quoted if column and column.is_float() else "source." ~ quoted }},
     {#- The leaf stays with the record: every effort joins its level by equality. #}
     leaves_{{ loop.index }}.leaf as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") }},
     {%- endfor %}
@@ -92,14 +91,10 @@ left join leaves_{{ loop.index }}
 
 
 {# Before the build: every source column has a role, and every hierarchy is well formed. All errors at once. #}
-{% macro _check_declaration(anonymization, source, other_columns, quasi_identifiers, kept_columns) -%}
+{% macro _check_declaration(anonymization, source, found, other_columns, quasi_identifiers, kept_columns) -%}
     {%- set spec = "anonymizations/" ~ anonymization ~ ".yml" -%}
     {%- set errors = dbt_anonymize._setting_errors() -%}
     {%- set declared = other_columns + kept_columns -%}
-    {%- set found = {} -%}
-    {%- for column in adapter.get_columns_in_relation(source) -%}
-        {%- do found.update({column.name: column}) -%}
-    {%- endfor -%}
     {%- for quasi_identifier in quasi_identifiers -%}
         {%- do declared.append(quasi_identifier.name) -%}
         {%- do errors.extend(dbt_anonymize._hierarchy_errors(quasi_identifier)) -%}

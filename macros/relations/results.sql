@@ -90,7 +90,7 @@ combined as (
         coalesce(
             privacy.effort > 0
             and privacy.k >= {{ dbt_anonymize._required_k(guarantees) }}
-            and privacy.suppressed_records <= floor({{ suppression_limit }} * privacy.records),
+            and privacy.suppressed_records <= {{ dbt_anonymize._may_be_suppressed(suppression_limit, "privacy.records") }},
             false
         ) as qualifies
     from privacy

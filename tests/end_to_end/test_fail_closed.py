@@ -399,3 +399,23 @@ def test_a_failing_hook_leaves_the_release_as_it_was(consumer: Project) -> None:
         " (select min(customer_id) from customers_effort_3 where class_size > 20)"
     )
     stops(consumer, "run", "-s", "customers_anonymized", says=("a hook of the project",))
+
+
+@pytest.mark.parametrize(("records", "is_released"), [(100, True), (99, True), (101, False)])
+def test_the_suppression_limit_of_a_release_is_exact(
+    consumer: Project, records: int, is_released: bool
+) -> None:
+    """As binary fractions 0.29 * 100 is less than 29; of 101 records, 30 are one too many."""
+    consumer.edit(
+        "models/customers/customers_anonymized.sql",
+        lambda text: text.replace("suppression_limit=0.1", "suppression_limit=0.29"),
+    )
+    consumer.execute(
+        "create table alike as select person.* from"
+        " (from customers_effort_3 where not is_suppressed limit 1) as person, range(71);"
+        "drop view customers_effort_3; create view customers_effort_3 as from alike;"
+        f"update customers_results set records = {records}, is_chosen = (effort = 3)"
+    )
+    outcome = consumer.dbt("run", "-s", "customers_anonymized")
+    assert outcome.succeeded == is_released, outcome.messages
+    assert (len(consumer.release("customers")) == 71) == is_released
