@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from dbt_anonymize.errors import AnonymizeError, SpecError
 from dbt_anonymize.spec import Spec, load_spec, load_specs
+from dbt_anonymize.spec.efforts import written
 from tests.unit.declarations import REPOSITORY
 from tests.unit.declarations import SPEC as SOUND
 
@@ -74,7 +75,6 @@ WRONG: list[tuple[str, object, str, str]] = [
     ("features", ["visit_id"], "features.1", "must not be the record key"),
     ("features", ["age", "age"], "features.2", "must name each column once"),
     ("features", ["incom"], "features.1", "Did you mean income?"),
-    ("efforts", [], "efforts", "at least 1 entries"),
     ("efforts", [{"age": 1}], "efforts.1", "city is missing"),
     ("efforts", [{"age": 1, "city": 0, "aeg": 1}], "efforts.1.aeg", "Did you mean age?"),
     ("efforts", [{"age": 4, "city": 0}], "efforts.1.age", "0 to 3; got 4"),
@@ -91,6 +91,146 @@ WRONG: list[tuple[str, object, str, str]] = [
     ("guarantees", {}, "guarantees.k_anonymity", "must be given"),
     ("guarantees.k_anonymity.k", 1, "guarantees.k_anonymity.k", "must be >= 2; got 1"),
     ("guarantees.k_anonymity.K", 2, "guarantees.k_anonymity.K", "Did you mean k?"),
+    ("guarantees.l_diversty", {"l": 2}, "guarantees.l_diversty", "Did you mean l_diversity?"),
+    ("guarantees.l_diversity", {"attribute": "ill"}, "guarantees.l_diversity.l", "must be given"),
+    (
+        "guarantees.l_diversity",
+        {"attribute": "il", "l": 2},
+        "guarantees.l_diversity.attribute",
+        "Did you mean ill?",
+    ),
+    (
+        "guarantees.l_diversity",
+        {"attribute": "age", "l": 2},
+        "guarantees.l_diversity.attribute",
+        "must be a column of role sensitive",
+    ),
+    (
+        "guarantees.l_diversity",
+        {"attribute": "ill", "l": 1},
+        "guarantees.l_diversity.l",
+        "must be > 1; got 1",
+    ),
+    (
+        "guarantees.l_diversity",
+        {"attribute": "ill", "l": 2.5},
+        "guarantees.l_diversity",
+        "whole number l >= 2 where the variant is distinct",
+    ),
+    (
+        "guarantees.l_diversity",
+        {"attribute": "ill", "l": 2, "variant": "recursive"},
+        "guarantees.l_diversity",
+        "must have c if and only if the variant is recursive",
+    ),
+    (
+        "guarantees.l_diversity",
+        [{"attribute": "ill", "l": 2}, {"attribute": "ill", "ll": 2, "l": 2}],
+        "guarantees.l_diversity.2.ll",
+        "Did you mean l?",
+    ),
+    (
+        "guarantees.l_diversity",
+        [{"attribute": "ill", "l": 2}, {"attribute": "ill", "l": 3}],
+        "guarantees.l_diversity.2",
+        "must not limit the same measure twice",
+    ),
+    ("guarantees.l_diversity", [], "guarantees.l_diversity", "at least 1 entries"),
+    ("guarantees.l_diversity", 3, "guarantees.l_diversity", "must be a list"),
+    (
+        "guarantees.t_closeness",
+        {"attribute": "ill", "t": 0.2, "distance": "hierarchical"},
+        "guarantees.t_closeness.distance",
+        "where the sensitive column has no hierarchy",
+    ),
+    (
+        "guarantees.t_closeness",
+        {"attribute": "ill", "t": 1.5},
+        "guarantees.t_closeness.t",
+        "must be <= 1",
+    ),
+    ("guarantees.k_map", {"k": 5}, "guarantees.k_map", "must have a table of the population"),
+    (
+        "guarantees.k_map",
+        {"k": 5, "estimator": "poisson"},
+        "guarantees.k_map",
+        "must have estimator and significance together",
+    ),
+    (
+        "guarantees.k_map",
+        {"k": 5, "estimator": "poisson", "significance": 0.05},
+        "guarantees.k_map",
+        "must have the size of the population",
+    ),
+    (
+        "guarantees.uniqueness",
+        {"population": 0.1},
+        "guarantees.uniqueness",
+        "must have the size of the population",
+    ),
+    ("guarantees.uniqueness", {}, "guarantees.uniqueness", "in exactly one place"),
+    (
+        "guarantees.reidentification_risk",
+        {},
+        "guarantees.reidentification_risk",
+        "must limit the average or the highest risk",
+    ),
+    (
+        "guarantees.delta_presence",
+        {"minimum": 0.5, "maximum": 0.1},
+        "guarantees.delta_presence",
+        "minimum <= maximum",
+    ),
+    ("population", {}, "population", "must name a relation or a size"),
+    ("population", {"ref": "a", "source": ["b", "c"]}, "population", "at most one relation"),
+    ("subject", "income", "subject", "must be a column of role identifier"),
+    ("subject", "phon", "subject", "Did you mean phone?"),
+    ("columns.age.weight", 0, "columns.age.weight", "must be > 0"),
+    ("columns.income.weight", 2, "columns.income", "must not have a weight"),
+    (
+        "columns.ill.hierarchy",
+        {"ref": "x", "kind": "interval", "levels": 1},
+        "columns.ill",
+        "must have a categorical hierarchy",
+    ),
+    ("columns.ill_t", {"role": "insensitive"}, "columns.ill_t", "that we add for ill"),
+    ("efforts", [{"levels": {"age": 1}, "k": 5}], "efforts.1.levels", "city is missing"),
+    (
+        "efforts",
+        [{"levels": {"age": 9, "city": 0}}],
+        "efforts.1.levels.age",
+        "0 to 3; got 9",
+    ),
+    (
+        "efforts",
+        [{"levels": {"age": 1, "city": 0}, "k": 2}],
+        "efforts.1.k",
+        "at least the k that is guaranteed, 3; got 2",
+    ),
+    ("efforts", [{"recoding": "mondrian"}], "efforts.1.recoding", "'multidimensional'"),
+    ("efforts", [{"recoding": "local"}], "efforts.1", "must have rounds if and only if"),
+    (
+        "efforts",
+        [{"recoding": "local", "rounds": [{"age": 1, "city": 0}, {"age": 1}]}],
+        "efforts.1.rounds.2",
+        "city is missing",
+    ),
+    (
+        "efforts",
+        [{"recoding": "multidimensional", "stict": True}],
+        "efforts.1.stict",
+        "Did you mean strict?",
+    ),
+    ("search", {"efforts": 0}, "search.efforts", "must be >= 1"),
+    ("search", {"levels": {"aeg": {}}}, "search.levels.aeg", "Did you mean age?"),
+    ("search", {"levels": {"age": {"highest": 7}}}, "search.levels.age", "0 to 3"),
+    (
+        "search",
+        {"levels": {"age": {"lowest": 2, "highest": 1}}},
+        "search.levels.age",
+        "lowest <= highest",
+    ),
+    ("information_loss", {"aggregate": "mean"}, "information_loss.aggregate", "'geometric_mean'"),
     ("suppression_limit", 1, "suppression_limit", "must be < 1"),
     ("suppression_limit", -0.1, "suppression_limit", "must be >= 0"),
     ("suppression_limit", NAN, "suppression_limit", "must be a finite number"),
@@ -163,7 +303,7 @@ def test_a_sound_spec_is_read(write: Callable[..., Path]) -> None:
     assert spec.kept_columns == ["income", "ill"]
     assert spec.release.effort == "auto"
     assert spec.quasi_identifiers["age"].nested is True
-    assert spec.numbered_efforts[2] == {"age": 2, "city": 1}
+    assert spec.numbered_efforts[2].levels == {"age": 2, "city": 1}
 
 
 @pytest.mark.parametrize(("path", "value", "place", "message"), WRONG)
@@ -320,7 +460,7 @@ def test_k_of_the_demos_rises_with_every_effort(name: str) -> None:
     rising = []
     for effort in spec.efforts:
         labels = {}
-        for column, level in effort.items():
+        for column, level in (effort.levels or {}).items():
             hierarchy = pd.read_csv(next(seeds.glob(f"*/{spec.quasi_identifiers[column].ref}.csv")))
             leaf = hierarchy["lower_bound"].searchsorted(source[column], side="right") - 1
             labels[column] = hierarchy[f"level_{level}"].to_numpy()[leaf]
@@ -329,3 +469,60 @@ def test_k_of_the_demos_rises_with_every_effort(name: str) -> None:
         is_within = (sizes.sum() - kept.sum()) / sizes.sum() <= spec.suppression_limit
         rising.append(int((kept if is_within else sizes).min()))
     assert rising == sorted(set(rising))
+
+
+def test_an_effort_is_written_short_or_in_full(write: Callable[..., Path]) -> None:
+    efforts = [
+        {"age": 1, "city": 0},
+        {"levels": {"city": 1, "age": 2}, "k": 7},
+        {"recoding": "local", "rounds": [{"age": 1, "city": 1}, {"age": 3, "city": 2}]},
+        {"recoding": "multidimensional", "strict": False},
+    ]
+    numbered = load_spec(write(changed("efforts", efforts))).numbered_efforts
+    assert [effort.recoding for effort in numbered.values()] == [
+        "full_domain",
+        "full_domain",
+        "full_domain",
+        "local",
+        "multidimensional",
+    ]
+    assert (numbered[2].k, numbered[2].levels) == (7, {"age": 2, "city": 1})
+    assert numbered[3].rounds == ({"age": 1, "city": 1}, {"age": 3, "city": 2})
+    assert not numbered[4].is_strict
+    assert [written(effort) for effort in list(numbered.values())[1:]] == efforts
+
+
+def test_quasi_identifiers_may_be_named_like_our_keys(write: Callable[..., Path]) -> None:
+    spec = copy.deepcopy(SOUND)
+    for old, new in (("age", "k"), ("city", "levels")):
+        spec["columns"][new] = spec["columns"].pop(old)
+    spec |= {"features": ["k", "levels"], "efforts": [{"k": 1, "levels": 0}]}
+    assert load_spec(write(spec)).numbered_efforts[1].levels == {"k": 1, "levels": 0}
+    spec["efforts"] = [{"levels": {"k": 1, "levels": 0}, "k": 4}]
+    assert load_spec(write(spec)).numbered_efforts[1].k == 4
+
+
+def test_a_spec_may_leave_its_efforts_to_the_search(write: Callable[..., Path]) -> None:
+    assert load_spec(write(changed("efforts", []))).efforts == ()
+    assert load_spec(write(changed("efforts", REMOVED))).efforts == ()
+
+
+def test_several_guarantees_are_resolved_with_their_defaults(write: Callable[..., Path]) -> None:
+    spec = changed(
+        "guarantees.l_diversity",
+        [{"attribute": "ill", "l": 2}, {"attribute": "ill", "l": 1.5, "variant": "entropy"}],
+    )
+    spec["guarantees"]["uniqueness"] = {"population": 0.01}
+    spec["population"] = {"size": 83_000_000}
+    assert load_spec(write(spec)).guarantees.resolved == [
+        {"model": "k_anonymity", "k": 3},
+        {"model": "l_diversity", "attribute": "ill", "l": 2, "variant": "distinct"},
+        {"model": "l_diversity", "attribute": "ill", "l": 1.5, "variant": "entropy"},
+        {"model": "uniqueness", "population": 0.01, "estimator": "dankar"},
+    ]
+
+
+def test_what_a_search_looks_for_does_not_outdate_results(write: Callable[..., Path]) -> None:
+    fingerprint = load_spec(write(SOUND)).fingerprint
+    assert load_spec(write(changed("search", {"efforts": 3}))).fingerprint == fingerprint
+    assert load_spec(write(changed("guarantees.k_anonymity.k", 4))).fingerprint != fingerprint

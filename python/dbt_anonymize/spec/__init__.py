@@ -1,11 +1,11 @@
 """What a user declares: one validated spec per anonymized table."""
 
+from dbt_anonymize.spec.efforts import Effort
+from dbt_anonymize.spec.guarantees import Guarantees, KAnonymity
 from dbt_anonymize.spec.loading import load_spec, load_specs
 from dbt_anonymize.spec.models import (
     Column,
-    Guarantees,
     Hierarchy,
-    KAnonymity,
     Quality,
     Release,
     Source,
@@ -14,6 +14,7 @@ from dbt_anonymize.spec.models import (
 
 __all__ = [
     "Column",
+    "Effort",
     "Guarantees",
     "Hierarchy",
     "KAnonymity",

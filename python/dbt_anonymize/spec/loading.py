@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,17 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from dbt_anonymize.errors import SpecError
+from dbt_anonymize.spec.efforts import Effort, levels_alone
+from dbt_anonymize.spec.guarantees import MODELS, Guarantees
 from dbt_anonymize.spec.models import (
+    Bounds,
     Column,
-    Guarantees,
     Hierarchy,
-    KAnonymity,
+    InformationLoss,
+    Population,
     Quality,
     Release,
+    Search,
     Source,
     Spec,
 )
@@ -58,8 +62,13 @@ _MODELS: dict[tuple[str, ...], type[Any]] = {
     ("source",): Source,
     ("columns", "*"): Column,
     ("columns", "*", "hierarchy"): Hierarchy,
+    ("population",): Population,
+    ("efforts", "*"): Effort,
     ("guarantees",): Guarantees,
-    ("guarantees", "k_anonymity"): KAnonymity,
+    **{("guarantees", name): model for name, model in MODELS.items()},
+    ("information_loss",): InformationLoss,
+    ("search",): Search,
+    ("search", "levels", "*"): Bounds,
     ("quality",): Quality,
     ("release",): Release,
 }
@@ -191,7 +200,8 @@ def validate(raw: dict[str, Any]) -> tuple[Spec | None, list[Problem]]:
     except ValidationError as error:
         details = [item for item in error.errors() if not _is_repetition(item)]
     # A union reports each of its branches at the same place.
-    single = {problem.path: problem for problem in map(_translated, details)}
+    translated = (_translated(_as_written(item, raw)) for item in details)
+    single = {problem.path: problem for problem in translated}
     between = [problem for problem in violations(raw) if problem.path not in single]
     return None, [*single.values(), *between]
 
@@ -201,6 +211,29 @@ def _is_repetition(detail: ErrorDetails) -> bool:
     if detail["type"] == "too_short":  # entries that are wrong themselves do not count
         return len(detail["input"]) >= int(detail["ctx"]["min_length"])
     return detail["type"] == BROKEN_RULES
+
+
+def _as_written(detail: ErrorDetails, raw: object) -> ErrorDetails:
+    """Return an error at the place where the user wrote it.
+
+    Shorthand is written out before it is validated: one guarantee becomes a list of one, and levels
+    alone become an effort.
+    """
+    location: list[int | str] = []
+    for key in detail["loc"]:
+        is_list = isinstance(raw, (list, tuple))
+        if isinstance(key, int) and not is_list:
+            continue
+        if key == "levels" and location[:1] == ["efforts"] and levels_alone(raw):
+            continue
+        location.append(key)
+        if isinstance(raw, Mapping):
+            raw = raw.get(key)
+        elif isinstance(raw, (list, tuple)) and isinstance(key, int) and key < len(raw):
+            raw = raw[key]
+        else:
+            raw = None
+    return {**detail, "loc": tuple(location)}
 
 
 def _translated(detail: ErrorDetails) -> Problem:
@@ -241,10 +274,13 @@ def _came(value: object) -> str:
 
 
 def _known_keys(path: KeyPath) -> str:
-    parent = tuple(
-        "*" if position == 1 and path[0] == "columns" else str(key)
-        for position, key in enumerate(path[:-1])
-    )
+    # Positions in lists, and names that users choose, do not matter.
+    parent: tuple[str, ...] = ()
+    for key in path[:-1]:
+        if isinstance(key, int):
+            parent += ("*",) if parent == ("efforts",) else ()
+        else:
+            parent += ("*" if parent in {("columns",), ("search", "levels")} else key,)
     model = _MODELS.get(parent)
     known = list(model.model_fields) if model is not None else []
     return did_you_mean(path[-1], known, f"Remove it; known keys are {names(known)}.")

@@ -12,9 +12,7 @@ from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     FiniteFloat,
     PlainValidator,
@@ -25,6 +23,10 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from dbt_anonymize.lattice.names import MeasureName
+from dbt_anonymize.spec.base import ColumnName, Level, RelationName, Strict, rule_error
+from dbt_anonymize.spec.efforts import AnyEffort, Effort
+from dbt_anonymize.spec.guarantees import Guarantees
 from dbt_anonymize.spec.problems import Problem
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 
@@ -40,22 +42,9 @@ LARGEST_SEED = 2**32 - 1
 
 def _name(value: object) -> object:
     if value in RESERVED_SPEC_NAMES:
-        raise _error(
+        raise rule_error(
             "must not be 'anonymization': its results would be the history of all anonymizations",
             "Choose another name.",
-        )
-    return value
-
-
-def _column_name(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    if not value.strip():
-        raise _error("must not be empty", "Write the name of the column.")
-    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        raise _error(
-            "must be text that a database can store (no NUL, no half of a surrogate pair)",
-            "Write the name of the column as the database shows it.",
         )
     return value
 
@@ -64,25 +53,18 @@ def _released_effort(value: object) -> object:
     if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
         return value
     if value == 0 and not isinstance(value, bool):
-        raise _error(
+        raise rule_error(
             "must not be 0: effort 0 is the untouched source, which is never released",
             "Write auto, or the number of an effort, counted from 1.",
         )
-    raise _error(
+    raise rule_error(
         "must be auto or the number of an effort", "Write auto, or a number counted from 1."
     )
 
 
-def _error(rule: str, remedy: str) -> PydanticCustomError:
-    return PydanticCustomError("rule", "{rule}", {"rule": rule, "remedy": remedy})
-
-
-ColumnName = Annotated[str, Field(max_length=255), BeforeValidator(_column_name)]
 SpecName = Annotated[
     str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=LONGEST_NAME), BeforeValidator(_name)
 ]
-RelationName = Annotated[str, Field(min_length=1)]
-Level = Annotated[int, Field(ge=0)]
 Scalar = StrictBool | StrictInt | FiniteFloat | StrictStr | None
 
 
@@ -96,7 +78,7 @@ def _parameter(value: object) -> object:
         for item in items
     )
     if not finite:
-        raise _error(
+        raise rule_error(
             "must be a finite number, text, true, false, null or a list of these", "Correct it."
         )
     return value
@@ -105,13 +87,7 @@ def _parameter(value: object) -> object:
 Parameter = Annotated[Any, PlainValidator(_parameter)]
 
 
-class _Strict(BaseModel):
-    """No unknown keys, no silent conversions (`yes` is not text, `true` is not 1), no NaN."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-
-
-class Source(_Strict):
+class Source(Strict):
     """The table about people: a dbt model or seed (``ref``), or a dbt source (``source``)."""
 
     ref: RelationName | None = None
@@ -120,15 +96,40 @@ class Source(_Strict):
     @model_validator(mode="after")
     def _exactly_one(self) -> Source:
         if (self.ref is None) == (self.source is None):
-            raise _error(
+            raise rule_error(
                 "must name exactly one relation",
                 "Write {ref: model_or_seed} or {source: [source_name, table_name]}.",
             )
         return self
 
 
-class Hierarchy(_Strict):
-    """Where the generalization hierarchy of a quasi-identifier lies and how high it is."""
+class Population(Strict):
+    """The people among whom an attacker looks: a relation, a number, or both."""
+
+    ref: RelationName | None = None
+    source: Annotated[tuple[RelationName, RelationName] | None, Field(strict=False)] = None
+    size: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Population:
+        if self.ref is not None and self.source is not None:
+            raise rule_error("must name at most one relation", "Remove ref or source.")
+        if self.ref is None and self.source is None and self.size is None:
+            raise rule_error(
+                "must name a relation or a size", "Write {ref: model_or_seed} or {size: 83000000}."
+            )
+        return self
+
+    @property
+    def relation(self) -> Source | None:
+        """The table of the population, with the same quasi-identifiers as the source."""
+        if self.ref is None and self.source is None:
+            return None
+        return Source(ref=self.ref, source=self.source)
+
+
+class Hierarchy(Strict):
+    """Where the generalization hierarchy of an attribute lies and how high it is."""
 
     ref: RelationName
     kind: Literal["interval", "categorical"]
@@ -136,44 +137,49 @@ class Hierarchy(_Strict):
     nested: bool = True
 
 
-class Column(_Strict):
+class Column(Strict):
     """What a column says about a person."""
 
     role: Role
     hierarchy: Hierarchy | None = None
+    # How much a loss in this quasi-identifier counts, relative to the others.
+    weight: Annotated[float, Field(gt=0)] | None = None
 
     @model_validator(mode="after")
     def _hierarchy_where_generalized(self) -> Column:
         if self.role == "quasi_identifier" and self.hierarchy is None:
-            raise _error(
+            raise rule_error(
                 "must have a hierarchy: a quasi-identifier is released generalized",
                 "Add hierarchy: {ref: ..., kind: interval or categorical, levels: ...}.",
             )
-        if self.role != "quasi_identifier" and self.hierarchy is not None:
-            raise _error(
+        if self.role not in {"quasi_identifier", "sensitive"} and self.hierarchy is not None:
+            raise rule_error(
                 f"must not have a hierarchy: columns of role {self.role} are not generalized",
                 "Remove the hierarchy, or make the role quasi_identifier.",
+            )
+        if (
+            self.role == "sensitive"
+            and self.hierarchy is not None
+            and self.hierarchy.kind != "categorical"
+        ):
+            raise rule_error(
+                "must have a categorical hierarchy: that of a sensitive column says how near its "
+                "values are to each other (t_closeness)",
+                "Change kind to categorical, or remove the hierarchy.",
+            )
+        if self.role != "quasi_identifier" and self.weight is not None:
+            raise rule_error(
+                "must not have a weight: only what is generalized can lose information",
+                "Remove it.",
             )
         return self
 
 
-class KAnonymity(_Strict):
-    """Every released record shares its quasi-identifiers with at least k - 1 others."""
-
-    k: Annotated[int, Field(ge=2)]
-
-
-class Guarantees(_Strict):
-    """What a release must keep; checked on the data of every build."""
-
-    k_anonymity: KAnonymity
-
-
-class Quality(_Strict):
+class Quality(Strict):
     """How the functional quality QF of an effort is measured."""
 
     model: str
-    parameters: dict[str, Parameter] = {}
+    parameters: dict[str, Parameter] = Field(default={})
     measure: Measure
     positive: StrictStr | StrictInt | StrictBool | None = None
     repetitions: Annotated[int, Field(ge=1)]
@@ -181,13 +187,39 @@ class Quality(_Strict):
     random_state: Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 
 
-class Release(_Strict):
+class Release(Strict):
     """Which effort is published: the best that qualifies (``auto``), or one by its number."""
 
     effort: Annotated[Literal["auto"] | int, PlainValidator(_released_effort)] = "auto"
 
 
-class Spec(_Strict):
+class InformationLoss(Strict):
+    """How the information losses of the quasi-identifiers are put together.
+
+    The factor weighs generalization (0) against suppression (1): below 0.5 suppression costs less,
+    above it generalization does; at 0.5 both cost what they destroy.
+    """
+
+    aggregate: Literal["sum", "maximum", "arithmetic_mean", "geometric_mean"] = "geometric_mean"
+    generalization_suppression_factor: Annotated[float, Field(ge=0, le=1)] = 0.5
+
+
+class Bounds(Strict):
+    """Levels of one quasi-identifier that a search may use, both included."""
+
+    lowest: Level = 0
+    highest: Level | None = None
+
+
+class Search(Strict):
+    """What `dbt-anonymize search` looks for."""
+
+    efforts: Annotated[int, Field(ge=1, le=50)] = 5
+    measure: MeasureName = "loss"
+    levels: dict[str, Bounds] = Field(default={})
+
+
+class Spec(Strict):
     """One anonymization.
 
     Examples
@@ -213,7 +245,7 @@ class Spec(_Strict):
     ... })
     >>> spec.identifiers, list(spec.quasi_identifiers), spec.kept_columns
     (['phone'], ['age'], ['diagnosis'])
-    >>> spec.numbered_efforts
+    >>> {number: effort.levels for number, effort in spec.numbered_efforts.items()}
     {0: {'age': 0}, 1: {'age': 1}, 2: {'age': 2}}
     """
 
@@ -222,16 +254,22 @@ class Spec(_Strict):
     description: str = ""
     source: Source
     record_key: ColumnName
+    # Column that is equal for all records of one person; privacy then counts people, not records.
+    subject: ColumnName | None = None
+    population: Population | None = None
     columns: Annotated[dict[ColumnName, Column], Field(min_length=1)]
     target: str
     features: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
-    efforts: Annotated[tuple[dict[str, Level], ...], Field(min_length=1, strict=False)]
+    # Empty until they are written by hand or by `dbt-anonymize search`.
+    efforts: Annotated[tuple[AnyEffort, ...], Field(strict=False)] = ()
     guarantees: Guarantees
     suppression_limit: Annotated[float, Field(ge=0, lt=1)]
     quality: Quality
     alpha: Annotated[float, Field(ge=0)]
     qnf: Literal["k", "1 - 1/k"]
     release: Release = Release()
+    information_loss: InformationLoss = InformationLoss()
+    search: Search = Search()
 
     @model_validator(mode="after")
     def _keeps_the_rules(self) -> Spec:
@@ -257,8 +295,33 @@ class Spec(_Strict):
         return {
             name: column.hierarchy
             for name, column in self.columns.items()
-            if column.hierarchy is not None
+            if column.hierarchy is not None and column.role == "quasi_identifier"
         }
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Weight of each quasi-identifier in information loss; 1 by default."""
+        return {name: self.columns[name].weight or 1.0 for name in self.quasi_identifiers}
+
+    @property
+    def sensitive_hierarchies(self) -> dict[str, Hierarchy]:
+        """Hierarchy of each sensitive column whose distance a guarantee measures along it."""
+        return {
+            guarantee["attribute"]: hierarchy
+            for guarantee in self.guarantees.resolved
+            if guarantee.get("distance") == "hierarchical"
+            and (hierarchy := self.columns[guarantee["attribute"]].hierarchy) is not None
+        }
+
+    @property
+    def population_relation(self) -> Source | None:
+        """The table of the population, if one is declared."""
+        return self.population.relation if self.population else None
+
+    @property
+    def population_size(self) -> int | None:
+        """How many people the population has, if it is declared."""
+        return self.population.size if self.population else None
 
     @property
     def sensitive(self) -> list[str]:
@@ -273,14 +336,24 @@ class Spec(_Strict):
     @property
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that change with anything but the description."""
-        content = self.model_dump(mode="json", exclude={"description"})
+        content = self.model_dump(mode="json", exclude={"description", "search"})
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]
 
     @property
-    def numbered_efforts(self) -> dict[int, dict[str, int]]:
-        """Levels of each effort, the untouched baseline (effort 0) included."""
-        baseline = dict.fromkeys(self.quasi_identifiers, 0)
-        declared = (
-            {name: effort[name] for name in self.quasi_identifiers} for effort in self.efforts
-        )
-        return dict(enumerate([baseline, *declared]))
+    def numbered_efforts(self) -> dict[int, Effort]:
+        """Each effort by its number, the untouched baseline (effort 0) included."""
+        baseline = Effort(levels=dict.fromkeys(self.quasi_identifiers, 0))
+        return dict(enumerate([baseline, *map(self._in_declared_order, self.efforts)]))
+
+    @property
+    def recoded_efforts(self) -> dict[int, Effort]:
+        """Efforts whose levels differ per record, by number."""
+        return {
+            n: effort for n, effort in self.numbered_efforts.items() if not effort.is_full_domain
+        }
+
+    def _in_declared_order(self, effort: Effort) -> Effort:
+        if effort.levels is None:
+            return effort
+        levels = {name: effort.levels[name] for name in self.quasi_identifiers}
+        return effort.model_copy(update={"levels": levels})

@@ -10,16 +10,46 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dbt_anonymize.spec.problems import Problem, did_you_mean, names, shown
+from dbt_anonymize.spec.efforts import levels_alone
+from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
 
 # Type of the pydantic error that stands for all problems found here.
 BROKEN_RULES = "broken_rules"
 
 ROLES = ("identifier", "quasi_identifier", "sensitive", "insensitive")
 RESERVED_COLUMNS = frozenset(
-    {"equivalence_class", "class_size", "is_suppressed", "cqi", "effort", "records"}
+    {
+        "class_size",
+        "cqi",
+        "effort",
+        "equivalence_class",
+        "has_majority",
+        "is_suppressed",
+        "is_violating",
+        "majority_records",
+        "population_size",
+        "records",
+        "subject",
+    }
 )
-DERIVED_SUFFIXES = ("_lower", "_upper", "_leaf")
+# Columns that we add for a column of the role.
+DERIVED_SUFFIXES = {
+    "quasi_identifier": ("_lower", "_upper", "_leaf", "_level", "_share"),
+    "sensitive": (
+        "_beta",
+        "_delta",
+        "_distinct_l",
+        "_enhanced_beta",
+        "_entropy_l",
+        "_grassberger_l",
+        "_hierarchical_t",
+        "_limited_share",
+        "_highest_share",
+        "_ordered_t",
+        "_recursive_c",
+        "_t",
+    ),
+}
 MEASURES_OF_ONE_CLASS = frozenset({"precision", "recall", "f1"})
 
 
@@ -33,6 +63,12 @@ class Draft:
     target: str | None
     features: list[str]
     efforts: list[dict[str, Any] | None]
+    guarantees: Mapping[str, Any]
+    subject: str | None
+    population: Mapping[str, Any]
+    nested: dict[str, bool]
+    trees: frozenset[str]
+    search_levels: Mapping[str, Any]
     quality: Mapping[str, Any]
     release_effort: int | None
 
@@ -62,6 +98,16 @@ class Draft:
                 dict(item) if isinstance(item, Mapping) else None
                 for item in _items(raw.get("efforts"))
             ],
+            guarantees=_mapping(raw.get("guarantees")),
+            subject=_text(raw.get("subject")),
+            population=_mapping(raw.get("population")),
+            nested={
+                name: _mapping(column.get("hierarchy")).get("nested") is not False
+                for name, column in columns.items()
+                if roles[name] == "quasi_identifier"
+            },
+            trees=frozenset(name for name, column in columns.items() if column.get("hierarchy")),
+            search_levels=_mapping(_mapping(raw.get("search")).get("levels")),
             quality=_mapping(raw.get("quality")),
             release_effort=_integer(_mapping(raw.get("release")).get("effort")),
         )
@@ -117,7 +163,9 @@ def _column_names_are_free(draft: Draft) -> Iterator[Problem]:
             "Remove it from columns.",
         )
     derived = {
-        f"{name}{suffix}".casefold(): name for name in draft.levels for suffix in DERIVED_SUFFIXES
+        f"{name}{suffix}".casefold(): name
+        for name, role in (draft.roles or {}).items()
+        for suffix in DERIVED_SUFFIXES.get(str(role), ())
     }
     seen: dict[str, str] = {}
     for name, place in places.items():
@@ -182,40 +230,60 @@ def _efforts_name_the_quasi_identifiers(draft: Draft) -> Iterator[Problem]:
     if not draft.has_all_roles:
         return
     for number, effort in enumerate(draft.efforts, start=1):
-        if effort is None:
-            continue
-        yield from (
-            Problem(
-                ("efforts", number),
-                f"must name a level for every quasi-identifier; {name} is missing",
-                f"Add a level of {name}; 0 leaves its values as they are.",
-            )
-            for name in draft.levels
-            if name not in effort
+        for place, levels in _level_vectors(number, effort):
+            yield from _levels_problems(place, levels, draft)
+
+
+def _level_vectors(number: int, effort: object) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
+    """Yield every mapping of quasi-identifiers to levels of an effort, and where it stands."""
+    if not isinstance(effort, Mapping):
+        return
+    if levels_alone(effort):
+        yield ("efforts", number), effort
+        return
+    if isinstance(effort.get("levels"), Mapping):
+        yield ("efforts", number, "levels"), effort["levels"]
+    for position, levels in enumerate(_items(effort.get("rounds")), start=1):
+        if isinstance(levels, Mapping):
+            yield ("efforts", number, "rounds", position), levels
+
+
+def _levels_problems(place: KeyPath, vector: Mapping[str, Any], draft: Draft) -> Iterator[Problem]:
+    yield from (
+        Problem(
+            place,
+            f"must name a level for every quasi-identifier; {name} is missing",
+            f"Add a level of {name}; 0 leaves its values as they are.",
         )
-        for name, level in effort.items():
-            place = ("efforts", number, name)
-            if name not in draft.levels:
-                suggestion = did_you_mean(
-                    name, draft.levels, f"Quasi-identifiers are {names(draft.levels)}."
-                )
-                yield Problem(place, "must be a quasi-identifier", suggestion, str(name))
-                continue
-            levels, level_number = draft.levels[name], _integer(level)
-            if levels is not None and level_number is not None and level_number > levels:
-                yield Problem(
-                    place,
-                    f"must be a level of its hierarchy, 0 to {levels}",
-                    f"Lower it; {levels} is the root.",
-                    shown(level),
-                )
+        for name in draft.levels
+        if name not in vector
+    )
+    for name, level in vector.items():
+        if name not in draft.levels:
+            suggestion = did_you_mean(
+                name, draft.levels, f"Quasi-identifiers are {names(draft.levels)}."
+            )
+            yield Problem((*place, name), "must be a quasi-identifier", suggestion, str(name))
+            continue
+        levels, level_number = draft.levels[name], _integer(level)
+        if levels is not None and level_number is not None and level_number > levels:
+            yield Problem(
+                (*place, name),
+                f"must be a level of its hierarchy, 0 to {levels}",
+                f"Lower it; {levels} is the root.",
+                shown(level),
+            )
 
 
 def _efforts_differ(draft: Draft) -> Iterator[Problem]:
     for number, effort in enumerate(draft.efforts, start=1):
         if not effort:
             continue
-        if all(_integer(level) == 0 for level in effort.values()):
+        if any(
+            levels and all(_integer(level) == 0 for level in levels.values())
+            for place, levels in _level_vectors(number, effort)
+            if "rounds" not in place
+        ):
             yield Problem(
                 ("efforts", number),
                 "must generalize something: level 0 everywhere is the untouched source",
@@ -226,6 +294,145 @@ def _efforts_differ(draft: Draft) -> Iterator[Problem]:
             yield Problem(
                 ("efforts", number), f"must differ from effort {other}", "Remove one of them."
             )
+
+
+def _efforts_demand_at_least_k(draft: Draft) -> Iterator[Problem]:
+    required = _integer(_mapping(draft.guarantees.get("k_anonymity")).get("k"))
+    for number, effort in enumerate(draft.efforts, start=1):
+        k = None if not effort or levels_alone(effort) else _integer(effort.get("k"))
+        if k is not None and required is not None and k < required:
+            yield Problem(
+                ("efforts", number, "k"),
+                f"must be at least the k that is guaranteed, {required}",
+                "Raise it, or remove it.",
+                shown(k),
+            )
+
+
+def _recoding_needs_nested_hierarchies(draft: Draft) -> Iterator[Problem]:
+    scattered = [name for name, nested in draft.nested.items() if not nested]
+    for number, effort in enumerate(draft.efforts, start=1):
+        if effort and not levels_alone(effort) and effort.get("recoding") == "multidimensional":
+            yield from (
+                Problem(
+                    ("efforts", number, "recoding"),
+                    f"must be full_domain where a hierarchy is not nested; that of {name} is not",
+                    "Make the hierarchy nested, or write levels.",
+                )
+                for name in scattered
+            )
+
+
+def _guarantees_name_sensitive_columns(draft: Draft) -> Iterator[Problem]:
+    if not draft.has_all_roles:
+        return
+    sensitive = [name for name, role in (draft.roles or {}).items() if role == "sensitive"]
+    for place, guarantee in _guarantees(draft):
+        attribute = guarantee.get("attribute")
+        if not isinstance(attribute, str):
+            continue
+        if attribute not in sensitive:
+            yield Problem(
+                (*place, "attribute"),
+                "must be a column of role sensitive",
+                did_you_mean(attribute, sensitive, f"Sensitive columns are {names(sensitive)}."),
+                shown(attribute),
+            )
+        elif guarantee.get("distance") == "hierarchical" and attribute not in draft.trees:
+            yield Problem(
+                (*place, "distance"),
+                f"must be equal or ordered where the sensitive column has no hierarchy; {attribute}"
+                " has none",
+                f"Add a categorical hierarchy to columns.{attribute}, or change the distance.",
+                "hierarchical",
+            )
+
+
+def _guarantees_differ(draft: Draft) -> Iterator[Problem]:
+    """Check that nothing is limited twice: each measure of an attribute has one column."""
+    seen: set[tuple[object, ...]] = set()
+    for place, guarantee in _guarantees(draft):
+        what = (
+            place[1],
+            str(guarantee.get("attribute")),
+            str(guarantee.get("variant")),
+            str(guarantee.get("distance")),
+            str(guarantee.get("estimator")),
+            guarantee.get("population") is None,
+        )
+        if what in seen:
+            yield Problem(
+                place, "must not limit the same measure twice", "Keep the stronger one of them."
+            )
+        seen.add(what)
+
+
+def _populations_are_declared(draft: Draft) -> Iterator[Problem]:
+    has_relation = bool(draft.population.get("ref") or draft.population.get("source"))
+    has_size = _integer(draft.population.get("size")) is not None
+    for place, guarantee in _guarantees(draft):
+        model = place[1]
+        estimates = any(guarantee.get(key) is not None for key in ("estimator", "population"))
+        if (model == "delta_presence" or (model == "k_map" and not estimates)) and not has_relation:
+            yield Problem(
+                place,
+                "must have a table of the population to count in",
+                "Add population: {ref: ...}, with the same quasi-identifiers as the source.",
+            )
+        if model in {"k_map", "uniqueness"} and estimates and not has_size:
+            yield Problem(
+                place,
+                "must have the size of the population to estimate from",
+                "Add population: {size: ...}, the number of people among whom an attacker looks.",
+            )
+
+
+def _subject_is_an_identifier(draft: Draft) -> Iterator[Problem]:
+    if draft.subject is None or draft.roles is None:
+        return
+    role = draft.roles.get(draft.subject)
+    if draft.subject not in draft.roles:
+        yield _unknown_column(("subject",), draft.subject, draft)
+    elif role is not None and role != "identifier":
+        yield Problem(
+            ("subject",),
+            "must be a column of role identifier: it leads to one person",
+            "Give the column this role, or choose another subject.",
+            f"{draft.subject}, which is {role}",
+        )
+
+
+def _search_bounds_are_levels(draft: Draft) -> Iterator[Problem]:
+    if not draft.has_all_roles:
+        return
+    for name, bounds in draft.search_levels.items():
+        place: KeyPath = ("search", "levels", str(name))
+        if name not in draft.levels:
+            suggestion = did_you_mean(
+                name, draft.levels, f"Quasi-identifiers are {names(draft.levels)}."
+            )
+            yield Problem(place, "must be a quasi-identifier", suggestion, str(name))
+            continue
+        levels = draft.levels[name]
+        lowest = _integer(_mapping(bounds).get("lowest", 0))
+        highest = _integer(_mapping(bounds).get("highest", levels))
+        if levels is not None and lowest is not None and highest is not None:
+            if max(lowest, highest) > levels:
+                yield Problem(
+                    place, f"must be levels of its hierarchy, 0 to {levels}", "Lower them."
+                )
+            elif lowest > highest:
+                yield Problem(place, "must have lowest <= highest", "Exchange them.")
+
+
+def _guarantees(draft: Draft) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
+    """Yield every declared guarantee that is a mapping, and where it stands."""
+    for model, declared in draft.guarantees.items():
+        if isinstance(declared, Mapping):
+            yield ("guarantees", str(model)), declared
+        for position, guarantee in enumerate(_items(declared), start=1):
+            if isinstance(guarantee, Mapping):
+                yield ("guarantees", str(model), position), guarantee
 
 
 def _released_effort_exists(draft: Draft) -> Iterator[Problem]:
@@ -319,6 +526,13 @@ _RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
     _features_are_usable,
     _efforts_name_the_quasi_identifiers,
     _efforts_differ,
+    _efforts_demand_at_least_k,
+    _recoding_needs_nested_hierarchies,
+    _guarantees_name_sensitive_columns,
+    _guarantees_differ,
+    _populations_are_declared,
+    _subject_is_an_identifier,
+    _search_bounds_are_levels,
     _released_effort_exists,
     _positive_fits_the_measure,
     _model_and_parameters_exist,

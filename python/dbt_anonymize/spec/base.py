@@ -1,0 +1,37 @@
+"""What the parts of a spec have in common: strict models, named columns, errors in our words."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+
+class Strict(BaseModel):
+    """No unknown keys, no silent conversions (`yes` is not text, `true` is not 1), no NaN."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+def rule_error(rule: str, remedy: str) -> PydanticCustomError:
+    """Return the error of a rule that starts with "must", and what to do."""
+    return PydanticCustomError("rule", "{rule}", {"rule": rule, "remedy": remedy})
+
+
+def _column_name(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    if not value.strip():
+        raise rule_error("must not be empty", "Write the name of the column.")
+    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        raise rule_error(
+            "must be text that a database can store (no NUL, no half of a surrogate pair)",
+            "Write the name of the column as the database shows it.",
+        )
+    return value
+
+
+ColumnName = Annotated[str, Field(max_length=255), BeforeValidator(_column_name)]
+RelationName = Annotated[str, Field(min_length=1)]
+Level = Annotated[int, Field(ge=0)]

@@ -1,0 +1,259 @@
+"""Writing efforts into a spec as a small change of its text: all else stays byte for byte."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from dbt_anonymize.errors import SpecError
+from dbt_anonymize.literals import plain_yaml_text
+from dbt_anonymize.spec.efforts import Effort, written
+from dbt_anonymize.spec.loading import load_spec
+
+_KEY = "efforts"
+# A list that is not there yet is written below this key, which every spec has.
+_BEFORE = "features"
+
+
+def with_efforts(text: str, efforts: Sequence[Effort]) -> str:
+    r"""Return the text of a spec with its efforts replaced.
+
+    Parameters
+    ----------
+    text : str
+        A sound spec; line ends of Windows stay.
+    efforts : sequence of Effort
+        At least one.
+
+    Returns
+    -------
+    str
+        The style of the list, block or flow, is kept; a missing or empty one becomes a block. An
+        effort that stays keeps its text and its comment, a comment on a line of its own stays too;
+        a comment behind an effort that goes, goes with it.
+
+    Raises
+    ------
+    SpecError
+        If the text is written so that this cannot be done without a change elsewhere (an anchor in
+        the list that is used below, for example). The message holds the lines to write by hand.
+
+    Examples
+    --------
+    >>> spec = "features: [age]\nefforts:\n  - {age: 1}  # weak\n  - {age: 3}\nalpha: 1\n"
+    >>> one, two = (Effort(levels={"age": level}) for level in (1, 2))
+    >>> print(with_efforts(spec, [one, two]), end="")
+    features: [age]
+    efforts:
+      - {age: 1}  # weak
+      - {age: 2}
+    alpha: 1
+    """
+    contents = [written(effort) for effort in efforts]
+    before = yaml.safe_load(text)
+    edited = _edited(text, contents)
+    try:
+        after = yaml.safe_load(edited)
+    except yaml.YAMLError:
+        after = None
+    if after != {**before, _KEY: contents}:
+        lines = "\n".join(f"  - {_flow(content)}" for content in contents)
+        raise SpecError(
+            "efforts: must be a plain list to be replaced; anchors, aliases or tags are in the "
+            f"way. Write them by hand:\n{_KEY}:\n{lines}"
+        )
+    return edited
+
+
+def write_efforts(path: Path, efforts: Sequence[Effort]) -> bool:
+    """Replace the efforts in the file of a spec, in one step; the file is never half written.
+
+    Parameters
+    ----------
+    path : Path
+        ``anonymizations/<name>.yml``; must be sound, and is sound afterwards.
+    efforts : sequence of Effort
+        At least one.
+
+    Returns
+    -------
+    bool
+        Whether anything had to be changed.
+
+    Raises
+    ------
+    SpecError
+        If the spec is not sound, before or after; the file is then unchanged.
+    """
+    load_spec(path)
+    # Not read_text, which would turn the line ends of Windows into our own.
+    text = path.read_bytes().decode("utf-8")
+    edited = with_efforts(text, efforts)
+    if edited == text:
+        return False
+    target = path.resolve()
+    with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as folder:
+        # Under its own name, because a spec is called like its file.
+        stage = Path(folder) / target.parent.name / path.name
+        stage.parent.mkdir()
+        stage.write_bytes(edited.encode("utf-8"))
+        shutil.copymode(target, stage)
+        load_spec(stage)
+        stage.replace(target)
+    return True
+
+
+def _edited(text: str, contents: Sequence[Any]) -> str:
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    if not isinstance(root, yaml.MappingNode):
+        return text
+    entries = {key.value: (key, value) for key, value in root.value}
+    newline = "\r\n" if "\r\n" in text else "\n"
+    if _KEY not in entries:
+        return _inserted(text, root, entries[_BEFORE], contents, newline)
+    key, value = entries[_KEY]
+    if isinstance(value, yaml.SequenceNode) and value.value:
+        replace = _replaced_flow if value.flow_style else _replaced_block
+        return replace(text, value, contents, newline)
+    # An empty list, or nothing.
+    start, end = value.start_mark.index, value.end_mark.index
+    if root.flow_style:
+        return f"{text[:start]}[{', '.join(map(_flow, contents))}]{text[end:]}"
+    start = text.index(":", key.end_mark.index) + 1
+    column = key.start_mark.column
+    line_end = _line_end(text, end)
+    rest = text[end:line_end]
+    # What stands behind the list, a comment perhaps, stays behind the key.
+    kept = f"{text[:start]}{rest if rest.strip() else ''}"
+    return f"{kept}{_block(contents, column + 2, newline)}{text[line_end:]}"
+
+
+def _inserted(
+    text: str,
+    root: yaml.MappingNode,
+    entry: tuple[yaml.Node, yaml.Node],
+    contents: Sequence[Any],
+    newline: str,
+) -> str:
+    """Write a list below another entry."""
+    key, value = entry
+    end = _end(value)
+    if root.flow_style:
+        listed = ", ".join(map(_flow, contents))
+        return f"{text[:end]}, {_KEY}: [{listed}]{text[end:]}"
+    end = _line_end(text, end)
+    # Comments that are indented belong to the entry.
+    while comment := re.match(r"\r?\n[ \t]+#[^\r\n]*", text[end:]):
+        end += comment.end()
+    column = key.start_mark.column
+    is_apart = re.match(r"\r?\n[ \t]*\r?\n", text[end:])
+    gap = newline * (2 if is_apart else 1)
+    block = _block(contents, column + 2, newline)
+    return f"{text[:end]}{gap}{' ' * column}{_KEY}:{block}{text[end:]}"
+
+
+def _replaced_flow(
+    text: str, value: yaml.SequenceNode, contents: Sequence[Any], newline: str
+) -> str:
+    """Replace the items between brackets; they are set apart as they were."""
+    first, last = value.value[0], value.value[-1]
+    start, end = first.start_mark.index, _end(last)
+    opening = text[value.start_mark.index + 1 : start]
+    between = f",{opening}" if newline in opening and not opening.strip() else ", "
+    if len(value.value) > 1:
+        found = text[_end(first) : value.value[1].start_mark.index]
+        between = found if found.strip() == "," else between
+    old = {_frozen(item): text[item.start_mark.index : _end(item)] for item in value.value}
+    items = [old.get(_frozen(content)) or _flow(content) for content in contents]
+    return f"{text[:start]}{between.join(items)}{text[end:]}"
+
+
+def _replaced_block(
+    text: str, value: yaml.SequenceNode, contents: Sequence[Any], newline: str
+) -> str:
+    """Replace the items of a block; comments on lines of their own stay before their position."""
+    items = value.value
+    ends = [_line_end(text, _end(item)) for item in items]
+    # From the dash of the first item on; what lies above it belongs to the key.
+    start = value.start_mark.index
+    column = value.start_mark.column
+    dashed = f"\n{' ' * column}-"
+    old: dict[Any, str] = {}
+    comments: list[str] = [""]
+    for number, (item, end) in enumerate(zip(items, ends, strict=True)):
+        # The first line that starts like an item; a comment may hold a dash too.
+        dash = text.index(dashed, ends[number - 1]) + len(dashed) - 1 if number else start
+        old.setdefault(_frozen(item), text[dash:end])
+        if number:
+            comments.append(_own_lines(text[ends[number - 1] : dash]))
+    in_flow = bool(getattr(items[0], "flow_style", True))
+    indent = " " * column
+    parts: list[str] = []
+    for number, content in enumerate(contents):
+        item = old.get(_frozen(content)) or f"- {_item(content, column + 2, in_flow, newline)}"
+        above = comments[number] if number < len(comments) else ""
+        parts.append(f"{above}{indent if number else ''}{item}")
+    left = "".join(comments[len(contents) :])
+    below = f"{newline}{left}".rstrip("\r\n") if left else ""
+    return f"{text[:start]}{newline.join(parts)}{below}{text[ends[-1] :]}"
+
+
+def _own_lines(between: str) -> str:
+    """Return the whole lines between two items: comments and blank lines."""
+    rest = between.partition("\n")[2]
+    return rest[: rest.rfind("\n") + 1]
+
+
+def _end(node: yaml.Node) -> int:
+    """Return where a node ends; the mark of a block lies behind the comments below it."""
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        return _end(last[1] if isinstance(last, tuple) else last)
+    return int(node.end_mark.index)
+
+
+def _line_end(text: str, start: int) -> int:
+    """Return where the line of a position ends, before its line break."""
+    match = re.compile(r"[^\r\n]*").match(text, start)
+    return match.end() if match else len(text)
+
+
+def _block(contents: Sequence[Any], column: int, newline: str) -> str:
+    return "".join(f"{newline}{' ' * column}- {_flow(content)}" for content in contents)
+
+
+def _item(content: Any, column: int, in_flow: bool, newline: str) -> str:
+    """Return an effort in one line, or one line for each of its keys."""
+    if in_flow:
+        return _flow(content)
+    lines = [f"{plain_yaml_text(str(key))}: {_flow(value)}" for key, value in content.items()]
+    return f"{newline}{' ' * column}".join(lines)
+
+
+def _flow(content: Any) -> str:
+    """Return an effort as YAML in one line."""
+    if isinstance(content, Mapping):
+        entries = (f"{plain_yaml_text(str(key))}: {_flow(v)}" for key, v in content.items())
+        return f"{{{', '.join(entries)}}}"
+    if isinstance(content, (list, tuple)):
+        return f"[{', '.join(map(_flow, content))}]"
+    if isinstance(content, bool):
+        return "true" if content else "false"
+    return plain_yaml_text(content) if isinstance(content, str) else str(content)
+
+
+def _frozen(item: Any) -> Any:
+    """Return an effort, as YAML node or as content, so that equal ones can be found."""
+    if isinstance(item, yaml.Node):
+        item = yaml.SafeLoader("").construct_document(item)
+    if isinstance(item, Mapping):
+        return tuple(sorted((str(key), _frozen(value)) for key, value in item.items()))
+    if isinstance(item, (list, tuple)):
+        return tuple(map(_frozen, item))
+    return (type(item).__name__, str(item))

@@ -1,0 +1,93 @@
+"""How an effort anonymizes: the same level for all records, or levels that differ per record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from dbt_anonymize.spec.base import Level, Strict, rule_error
+
+Levels = dict[str, Level]
+
+
+class Effort(Strict):
+    """One effort.
+
+    Three forms: a level for every quasi-identifier (``recoding: full_domain``, also written as the
+    levels alone), a list of rounds of such levels (``local``: records that are too rare at the
+    levels of one round are generalized at those of the next), or none (``multidimensional``:
+    Mondrian).
+    """
+
+    recoding: Literal["full_domain", "local", "multidimensional"] = "full_domain"
+    levels: Levels | None = None
+    rounds: Annotated[tuple[Levels, ...], Field(min_length=1, strict=False)] | None = None
+    strict: bool | None = None
+    # At least the declared k; more makes this effort stronger than the guarantee demands.
+    k: Annotated[int, Field(ge=2)] | None = None
+
+    @model_validator(mode="after")
+    def _fits_its_recoding(self) -> Effort:
+        if (self.recoding == "full_domain") != (self.levels is not None):
+            raise rule_error(
+                "must have levels if and only if it is an effort of full-domain recoding",
+                "Write a level for every quasi-identifier, or remove them.",
+            )
+        if (self.recoding == "local") != (self.rounds is not None):
+            raise rule_error(
+                "must have rounds if and only if its recoding is local",
+                "Write a list of levels, one for each round; `dbt-anonymize search` finds them.",
+            )
+        if self.strict is not None and self.recoding != "multidimensional":
+            raise rule_error(
+                "must have strict only where its recoding is multidimensional", "Remove it."
+            )
+        return self
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether equal values always stay together in a multidimensional recoding."""
+        return self.strict is not False
+
+    @property
+    def is_full_domain(self) -> bool:
+        """Whether all records have the same levels."""
+        return self.levels is not None
+
+
+def levels_alone(raw: object) -> bool:
+    """Tell whether an effort is written as its levels alone, without the key ``levels``.
+
+    A quasi-identifier may be named like one of our keys, so the kinds of the values decide.
+
+    Examples
+    --------
+    >>> levels_alone({"age": 1, "k": 2}), levels_alone({"levels": {"age": 1}, "k": 20})
+    (True, False)
+    """
+    if not isinstance(raw, Mapping):
+        return False
+    return not (
+        isinstance(raw.get("levels"), Mapping)
+        or isinstance(raw.get("recoding"), str)
+        or isinstance(raw.get("rounds"), (list, tuple))
+    )
+
+
+def _effort(raw: object) -> object:
+    if isinstance(raw, Mapping) and levels_alone(raw):
+        return {"levels": dict(raw)}
+    return raw
+
+
+AnyEffort = Annotated[Effort, BeforeValidator(_effort)]
+
+
+def written(effort: Effort) -> dict[str, Any]:
+    """Return an effort as it is written by hand, the shortest way."""
+    content = effort.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    if set(content) == {"levels"} and levels_alone(effort.levels):
+        return dict(effort.levels or {})
+    return content
