@@ -17,33 +17,27 @@
 
 {# Classes as everybody will see them: by the bytes of every generalized value. #}
 {% macro _class_errors(candidate, declaration) -%}
-    {%- set generalized = [dbt_anonymize._as_bytes("cqi")] -%}
-    {%- for quasi_identifier in declaration.quasi_identifiers -%}
-        {%- for column in dbt_anonymize._label_columns(quasi_identifier) -%}
-            {%- set quoted = dbt_anonymize._quote(column) -%}
-            {%- do generalized.append(dbt_anonymize._as_bytes(quoted) if loop.first else quoted) -%}
-        {%- endfor -%}
-    {%- endfor -%}
-    {%- set counts = run_query(
-        "select count(*), coalesce(sum(case when class_size < " ~ declaration.k ~ " then 1 else 0 end), 0), coalesce(sum(class_size), 0) from ("
-        ~ "select count(*) as class_size from " ~ candidate ~ " group by " ~ generalized | join(", ") ~ ") as classes"
-    ).rows[0] -%}
-    {%- set classes, small_classes, released = counts[0], counts[1], counts[2] -%}
+    {%- set frequencies = ref(declaration.anonymization ~ "_frequencies") -%}
+    {%- set has_subject = "subject" in adapter.get_columns_in_relation(frequencies) | map(attribute="name") | list -%}
+    {%- set guarantees = dbt_anonymize._countable_guarantees(declaration.guarantees, has_subject) -%}
+    {%- set counts = run_query(dbt_anonymize._release_counts(candidate, declaration, guarantees, frequencies)).rows[0] -%}
+    {%- set classes, released = counts[0], counts[1] -%}
     {%- set limits = run_query(
         "select records, " ~ dbt_anonymize._may_be_suppressed(declaration.suppression_limit, "records")
         ~ " from (select coalesce(max(records), 0) as records from " ~ ref(declaration.anonymization ~ "_results") ~ ") as results"
     ).rows[0] -%}
     {%- set records, may_be_suppressed = limits[0], limits[1] -%}
     {%- set errors = [] -%}
+    {%- set remedy = " The results are of other data; run `dbt build -s +" ~ model.name ~ "`." -%}
     {%- if released == 0 -%}
         {%- do errors.append("the release would be empty. Add a stronger effort or raise the suppression limit.") -%}
     {%- endif -%}
-    {%- if small_classes > 0 -%}
-        {%- do errors.append(
-            "k_anonymity requires at least " ~ declaration.k ~ " records in each equivalence class; "
-            ~ small_classes ~ " of " ~ classes ~ " classes have fewer. The results are of other data; run `dbt build -s +" ~ model.name ~ "`."
-        ) -%}
-    {%- endif -%}
+    {%- for guarantee in guarantees -%}
+        {%- set broken = counts[1 + loop.index] -%}
+        {%- if broken > 0 -%}
+            {%- do errors.append(dbt_anonymize._guarantee_text(guarantee) ~ "; " ~ broken ~ " of " ~ classes ~ " classes break it." ~ remedy) -%}
+        {%- endif -%}
+    {%- endfor -%}
     {%- if released > records or records - released > may_be_suppressed -%}
         {%- do errors.append(
             "at most " ~ declaration.suppression_limit ~ " of the records may be suppressed; " ~ released ~ " of " ~ records
@@ -51,4 +45,113 @@
         ) -%}
     {%- endif -%}
     {{ return(errors) }}
+{%- endmacro %}
+
+
+{#
+  The guarantees that the released rows suffice to count again. They say nothing about a population or a hierarchy of a
+  sensitive attribute; and where people have several records, only how many records and values a class has at least.
+#}
+{% macro _countable_guarantees(guarantees, has_subject) -%}
+    {%- set countable = [] -%}
+    {%- for guarantee in guarantees -%}
+        {%- if guarantee.model == "k_anonymity" -%}
+            {%- do countable.append(guarantee) -%}
+        {%- elif guarantee.model == "l_diversity" and has_subject -%}
+            {%- do countable.append(dict(guarantee, variant="distinct")) -%}
+        {%- elif guarantee.model == "alpha_k_anonymity" and has_subject -%}
+            {%- do countable.append({"model": "k_anonymity", "k": guarantee.k}) -%}
+        {%- elif not has_subject and (
+            guarantee.model in ["alpha_k_anonymity", "l_diversity", "beta_likeness", "delta_disclosure"]
+            or (guarantee.model == "t_closeness" and guarantee.distance != "hierarchical")
+            or guarantee.model == "reidentification_risk"
+            or (guarantee.model == "uniqueness" and guarantee.sample is defined)
+        ) -%}
+            {%- do countable.append(guarantee) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(countable) }}
+{%- endmacro %}
+
+
+{# Query with one row: the classes, the records, and for each guarantee the classes that break it. #}
+{% macro _release_counts(candidate, declaration, guarantees, frequencies) -%}
+{%- set attributes = dbt_anonymize._guaranteed_attributes(guarantees) -%}
+{%- set keys = ["key_of_text"] -%}
+with
+
+generalized as (
+
+    select
+        {{ dbt_anonymize._as_bytes("cqi") }} as key_of_text,
+        {%- for quasi_identifier in declaration.quasi_identifiers %}
+        {%- set number = loop.index %}
+        {%- for column in dbt_anonymize._label_columns(quasi_identifier) %}
+        {%- set key = "label_" ~ number ~ "_" ~ loop.index %}
+        {%- do keys.append(key) %}
+        {{ dbt_anonymize._as_bytes(dbt_anonymize._quote(column)) if loop.first else dbt_anonymize._quote(column) }} as {{ key }},
+        {%- endfor %}
+        {%- endfor %}
+        {%- for attribute in attributes %}
+        {{ dbt_anonymize._quote(attribute) }},
+        {%- endfor %}
+        1 as records
+    from {{ candidate }}
+
+),
+
+frequencies as (
+
+    select * from {{ frequencies }}
+
+),
+{{- dbt_anonymize._global_distributions("frequencies", attributes, guarantees, "table_") }}
+{{- dbt_anonymize._measured_classes(keys, guarantees, attributes, distributions="table_") }}
+
+counts as (
+
+    select
+        count(*) as number_of_classes,
+        coalesce(sum(records), 0) as released
+        {%- for guarantee in guarantees %},
+        {{ dbt_anonymize._broken_classes(guarantee, guarantees) }}
+        {%- endfor %}
+    from classes
+
+)
+
+select * from counts
+{%- endmacro %}
+
+
+{# How many classes break a guarantee, as an aggregate; one about all classes together is broken by all or none. #}
+{% macro _broken_classes(guarantee, declared) -%}
+    {%- set conditions = dbt_anonymize._violated_conditions([guarantee], "table_", declared) -%}
+    {%- set broken = [] -%}
+    {%- if conditions -%}
+        {%- do broken.append("coalesce(sum(case when " ~ conditions | join(" or ") ~ " then 1 else 0 end), 0)") -%}
+    {%- endif -%}
+    {%- if guarantee.average -%}
+        {%- do broken.append("case when count(*) > " ~ guarantee.average ~ " * sum(records) then count(*) else 0 end") -%}
+    {%- endif -%}
+    {%- if guarantee.sample is defined -%}
+        {%- set ones = "sum(case when records = 1 then 1 else 0 end)" -%}
+        {%- do broken.append("case when " ~ ones ~ " > " ~ guarantee.sample ~ " * sum(records) then " ~ ones ~ " else 0 end") -%}
+    {%- endif -%}
+    {{ return(broken | join(" + ")) }}
+{%- endmacro %}
+
+
+{# A guarantee in words, for messages: its name and parameters, never a value of the data. #}
+{% macro _guarantee_text(guarantee) -%}
+    {%- if guarantee.model == "k_anonymity" -%}
+        {{ return("k_anonymity requires at least " ~ guarantee.k ~ " records in each equivalence class") }}
+    {%- endif -%}
+    {%- set parameters = [] -%}
+    {%- for parameter, value in guarantee.items() if parameter not in ["model", "attribute", "values"] -%}
+        {%- do parameters.append(parameter ~ " = " ~ value) -%}
+    {%- endfor -%}
+    {{ return(
+        guarantee.model ~ (" of " ~ guarantee.attribute if guarantee.attribute else "") ~ " requires " ~ parameters | join(", ")
+    ) }}
 {%- endmacro %}

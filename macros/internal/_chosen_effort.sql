@@ -10,18 +10,18 @@
         ]) -%}
     {%- endif -%}
     {%- set rows = run_query(
-        "select effort, k, records, records_below_k, qualifies, is_chosen, fingerprint from " ~ relation ~ " order by effort"
+        "select effort, k, records, violating_records, qualifies, is_chosen, fingerprint from " ~ relation ~ " order by effort"
     ).rows -%}
     {%- set chosen = [] -%}
     {%- set reasons = [] -%}
     {%- set outdated = [] -%}
-    {%- for effort, k, records, records_below_k, qualifies, is_chosen, computed_from in rows -%}
+    {%- for effort, k, records, violating_records, qualifies, is_chosen, computed_from in rows -%}
         {%- if computed_from != fingerprint -%}{%- do outdated.append(effort) -%}{%- endif -%}
         {%- if is_chosen -%}{%- do chosen.append(effort | int) -%}{%- endif -%}
         {%- if effort > 0 -%}
             {%- do reasons.append(
                 "effort " ~ effort ~ " has k = " ~ k ~ " and " ~ ("qualifies" if qualifies else
-                "does not qualify, since " ~ records_below_k ~ " of " ~ records ~ " records are in classes below the required k")
+                "does not qualify, since " ~ violating_records ~ " of " ~ records ~ " records are in classes that break a guarantee")
             ) -%}
         {%- endif -%}
     {%- endfor -%}

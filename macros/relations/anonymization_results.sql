@@ -9,7 +9,7 @@
     {%- endif -%}
 {%- endfor -%}
 {%- set columns = [
-    "effort", "k", "records", "suppressed_records", "records_below_k", "repetitions", "qf_mean", "qf_sd", "qf_low", "qf_high", "qf_difference",
+    "effort", "k", "records", "suppressed_records", "violating_records", "repetitions", "qf_mean", "qf_sd", "qf_low", "qf_high", "qf_difference",
     "qnf", "alpha", "q", "qualifies", "is_chosen", "fingerprint",
 ] -%}
 with

@@ -1,5 +1,5 @@
-{% macro anonymized(anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, fingerprint) -%}
-{%- set k = dbt_anonymize._required_k(guarantees) -%}
+{% macro anonymized(anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, frequencies, fingerprint) -%}
+{%- set guarantees = dbt_anonymize._checked_guarantees(guarantees) -%}
 {%- set generalized = [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}
     {%- do generalized.extend(dbt_anonymize._label_columns(quasi_identifier)) -%}
@@ -10,7 +10,7 @@
     schema=dbt_anonymize._release_schema(),
     meta={"dbt_anonymize": {
         "anonymization": anonymization,
-        "k": k,
+        "guarantees": guarantees,
         "columns": released + ["cqi"],
         "quasi_identifiers": quasi_identifiers,
         "suppression_limit": suppression_limit,

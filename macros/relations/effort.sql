@@ -1,8 +1,5 @@
-{% macro effort(effort, microdata, record_key, quasi_identifiers, kept_columns, guarantees, suppression_limit) -%}
+{% macro effort(effort, microdata, classes, record_key, quasi_identifiers, kept_columns, recoding=none) -%}
 {{ config(materialized="view") }}
-{#- Effort 0 is the untouched baseline: nothing is suppressed in it, and nothing is released from it. -#}
-{%- set k = dbt_anonymize._required_k(guarantees) if effort > 0 else none -%}
-{%- set columns = [record_key] + kept_columns -%}
 with
 
 microdata as (
@@ -10,9 +7,26 @@ microdata as (
     select * from {{ microdata }}
 
 ),
-{{- dbt_anonymize.generalize("microdata", quasi_identifiers, columns) }}
+{%- if recoding %}
 
-{{ dbt_anonymize.class_sizes(quasi_identifiers, k, suppression_limit) }}
+{{ dbt_anonymize._recoded_rows("generalized", recoding, record_key, quasi_identifiers, kept_columns) }}
+{%- else %}
+{{- dbt_anonymize.generalize("microdata", quasi_identifiers, [record_key] + kept_columns) }}
+{%- endif %}
+
+classes as (
+
+    select
+        {%- for quasi_identifier in quasi_identifiers %}
+        {{ dbt_anonymize._quote(quasi_identifier.name) }},
+        {%- endfor %}
+        equivalence_class,
+        class_size,
+        is_suppressed
+    from {{ classes }}
+    where effort = {{ effort }}
+
+),
 
 effort as (
 
@@ -22,27 +36,29 @@ effort as (
         {%- for column in dbt_anonymize._label_columns(quasi_identifier) %}
         {{ dbt_anonymize._quote(column, "generalized") }},
         {%- endfor %}
+        {%- if recoding %}
+        {{ dbt_anonymize._quote(quasi_identifier.name ~ "_level", "generalized") }},
+        {%- endif %}
         {%- endfor %}
         {%- for column in kept_columns %}
         {{ dbt_anonymize._quote(column, "generalized") }},
         {%- endfor %}
-        {{ dbt_anonymize.equivalence_class(quasi_identifiers, "generalized") }} as equivalence_class,
-        classes.class_size,
-        {%- if k is none %}
-        false as is_suppressed
-        {%- else %}
-        classes.class_size < {{ k }} and suppression.is_within_limit as is_suppressed
-        {%- endif %}
+        {%- for column in ["equivalence_class", "class_size", "is_suppressed"] %}
+        case
+            when classes.class_size is null
+                then {{ dbt_anonymize._raise_in_sql(
+                    model.name ~ ": the equivalence class of a record is not in " ~ classes.identifier ~ ". Build again from the microdata on."
+                ) }}
+            else classes.{{ column }}
+        end as {{ column }}{{ "," if not loop.last }}
+        {%- endfor %}
     from generalized
-    inner join classes
+    left join classes
         on
         {%- for quasi_identifier in quasi_identifiers %}
             {{ "and " if not loop.first }}
             {{- dbt_anonymize._quote(quasi_identifier.name, "generalized") }} = {{ dbt_anonymize._quote(quasi_identifier.name, "classes") }}
         {%- endfor %}
-    {%- if k is not none %}
-    cross join suppression
-    {%- endif %}
 
 )
 
@@ -56,4 +72,28 @@ select * from effort
         {{ return([quasi_identifier.name, quasi_identifier.name ~ "_lower", quasi_identifier.name ~ "_upper"]) }}
     {%- endif -%}
     {{ return([quasi_identifier.name]) }}
+{%- endmacro %}
+
+
+{# CTE with one row per record of an effort whose level differs per record: labels, bounds and levels from the recoding. #}
+{% macro _recoded_rows(name, recoding, record_key, quasi_identifiers, columns) -%}
+{{ name }} as {{ dbt_anonymize._not_materialized() }}(
+
+    select
+        {{ dbt_anonymize._quote(record_key, "microdata") }},
+        {%- for column in columns %}
+        {{ dbt_anonymize._quote(column, "microdata") }},
+        {%- endfor %}
+        {%- for quasi_identifier in quasi_identifiers %}
+        {%- for column in dbt_anonymize._label_columns(quasi_identifier) %}
+        {{ dbt_anonymize._quote(column, "recoding") }},
+        {%- endfor %}
+        {{ dbt_anonymize._quote(quasi_identifier.name ~ "_level", "recoding") }}{{ "," if not loop.last }}
+        {%- endfor %}
+    from microdata
+    {#- A record that the recoding lost has no label, and so no class: the effort stops. #}
+    left join {{ recoding }} as recoding
+        on {{ dbt_anonymize._quote(record_key, "microdata") }} = {{ dbt_anonymize._quote(record_key, "recoding") }}
+
+),
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{% macro frequencies(microdata, quasi_identifiers, sensitive, target) -%}
+{% macro frequencies(microdata, quasi_identifiers, sensitive, target, has_subject=false) -%}
 {{ config(materialized="table") }}
 {%- set columns = [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}
@@ -8,6 +8,9 @@
 {%- for column in (sensitive + [target]) | unique -%}
     {%- do columns.append(dbt_anonymize._quote(column)) -%}
 {%- endfor -%}
+{%- if has_subject -%}
+    {%- do columns.append("subject") -%}
+{%- endif -%}
 with
 
 microdata as (

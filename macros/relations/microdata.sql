@@ -1,4 +1,5 @@
-{% macro microdata(anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target) -%}
+{% macro microdata(anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none) -%}
+{%- set guarantees = dbt_anonymize._checked_guarantees(guarantees) -%}
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
 {%- set checked = [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}
@@ -11,6 +12,8 @@
         "record_key": record_key,
         "quasi_identifiers": checked,
         "target": target,
+        "guarantees": guarantees,
+        "subject": subject,
     }},
     post_hook="{{ dbt_anonymize._check_microdata() }}",
 ) }}
@@ -19,7 +22,7 @@
     {%- do found.update({column.name: column}) -%}
 {%- endfor -%}
 {%- if dbt_anonymize._is_building() -%}
-    {%- do dbt_anonymize._check_declaration(anonymization, source, found, [record_key] + identifiers, quasi_identifiers, kept_columns) -%}
+    {%- do dbt_anonymize._check_declaration(anonymization, source, found, [record_key] + identifiers + ([subject] if subject else []), quasi_identifiers, kept_columns) -%}
 {%- endif -%}
 with
 
@@ -28,40 +31,26 @@ source as (
     select * from {{ source }}
 
 ),
-{%- for quasi_identifier in quasi_identifiers %}
-{%- if quasi_identifier.kind == "interval" %}
-{%- set raw = dbt_anonymize._quote(quasi_identifier.name) %}
-{#- Each value is looked up once, and records find it by equality: a join of all records on bounds sorts them all. #}
+{%- if subject %}
 
-values_{{ loop.index }} as (
+{#- Whose record it is, without saying who: a number. #}
 
-    select distinct {{ raw }} as found
-    from source
-    where {{ raw }} is not null
-
-),
-
-leaves_{{ loop.index }} as (
+subjects as (
 
     select
-        values_{{ loop.index }}.found,
-        hierarchy.lower_bound as leaf
-    from values_{{ loop.index }}
-    inner join {{ quasi_identifier.hierarchy }} as hierarchy
-        on
-            values_{{ loop.index }}.found >= hierarchy.lower_bound
-            and values_{{ loop.index }}.found < hierarchy.upper_bound
+        found,
+        row_number() over (order by found) as subject
+    from (
+        select distinct {{ dbt_anonymize._quote(subject) }} as found
+        from source
+        where {{ dbt_anonymize._quote(subject) }} is not null
+    ) as people
 
-){{ "," if not loop.last }}
-{%- else %}
-
-leaves_{{ loop.index }} as (
-
-    select {{ dbt_anonymize._as_text("value") }} as leaf
-    from {{ quasi_identifier.hierarchy }}
-
-){{ "," if not loop.last }}
+),
 {%- endif %}
+{%- for quasi_identifier in quasi_identifiers %}
+
+{{ dbt_anonymize._leaves("source", quasi_identifier, loop.index) }}{{ "," if not loop.last }}
 {%- endfor %}
 
 select
@@ -75,17 +64,17 @@ select
     leaves_{{ loop.index }}.leaf as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") }},
     {%- endfor %}
     {%- for column in kept_columns %}
-    {{ dbt_anonymize._quote(column, "source") }}{{ "," if not loop.last }}
+    {{ dbt_anonymize._quote(column, "source") }}{{ "," if not loop.last or subject }}
     {%- endfor %}
-from source
-{%- for quasi_identifier in quasi_identifiers %}
-{%- set raw = dbt_anonymize._quote(quasi_identifier.name, "source") %}
-left join leaves_{{ loop.index }}
-    {%- if quasi_identifier.kind == "interval" %}
-    on {{ raw }} = leaves_{{ loop.index }}.found
-    {%- else %}
-    on {{ dbt_anonymize._as_text(raw) }} = leaves_{{ loop.index }}.leaf
+    {%- if subject %}
+    subjects.subject
     {%- endif %}
+from source
+{%- if subject %}
+left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.found
+{%- endif %}
+{%- for quasi_identifier in quasi_identifiers %}
+{{ dbt_anonymize._join_leaves("source", quasi_identifier, loop.index) }}
 {%- endfor %}
 {%- endmacro %}
 
@@ -161,6 +150,18 @@ left join leaves_{{ loop.index }}
                 "the target " ~ declaration.target ~ " has one value only, so there is nothing to learn. Choose another target in " ~ spec ~ "."
             ) -%}
         {%- endif -%}
+        {%- if declaration.subject -%}
+            {%- set without = run_query("select count(*) from " ~ this ~ " where subject is null").rows[0][0] -%}
+            {%- if without > 0 -%}
+                {%- do errors.append(
+                    "the subject " ~ declaration.subject ~ " must not be NULL; " ~ without ~ " of " ~ records
+                    ~ " records have none. Say whose they are, or filter them in a model before."
+                ) -%}
+            {%- endif -%}
+        {%- endif -%}
+        {%- for attribute in dbt_anonymize._guaranteed_attributes(declaration.guarantees) -%}
+            {%- do errors.extend(dbt_anonymize._attribute_errors(attribute, declaration.guarantees, records)) -%}
+        {%- endfor -%}
         {%- for quasi_identifier in declaration.quasi_identifiers -%}
             {%- set uncovered = run_query(
                 "select count(*) from " ~ this ~ " where " ~ dbt_anonymize._quote(quasi_identifier.name) ~ " is not null and "
@@ -177,4 +178,32 @@ left join leaves_{{ loop.index }}
         {%- endfor -%}
     {%- endif -%}
     {%- do dbt_anonymize._raise_errors(declaration.anonymization, errors) -%}
+{%- endmacro %}
+
+
+{# Why guarantees of a sensitive attribute cannot be judged or kept on these data, as messages. #}
+{% macro _attribute_errors(attribute, guarantees, records) -%}
+    {%- set column = dbt_anonymize._quote(attribute) -%}
+    {%- set counts = run_query("select count(" ~ column ~ "), count(distinct " ~ column ~ ") from " ~ this).rows[0] -%}
+    {%- set known, values = counts[0], counts[1] -%}
+    {%- set errors = [] -%}
+    {%- if known < records -%}
+        {%- do errors.append(
+            "the sensitive attribute " ~ attribute ~ " must not be NULL, since a guarantee is about it; " ~ (records - known) ~ " of "
+            ~ records ~ " records have no value. Replace NULL by a value of its own, or filter the records, in a model before."
+        ) -%}
+    {%- endif -%}
+    {%- for guarantee in guarantees if guarantee.attribute == attribute -%}
+        {%- if guarantee.model == "l_diversity" and guarantee.l > values -%}
+            {%- do errors.append(
+                "l_diversity requires l = " ~ guarantee.l ~ " of " ~ attribute ~ ", which has " ~ values ~ " values only. Lower l to at most " ~ values ~ "."
+            ) -%}
+        {%- elif guarantee.model == "alpha_k_anonymity" and not guarantee["values"] and guarantee.alpha * values < 1 -%}
+            {%- do errors.append(
+                "alpha_k_anonymity requires that no value of " ~ attribute ~ " has a share above " ~ guarantee.alpha ~ ", which " ~ values
+                ~ " values cannot keep. Raise alpha to at least 1/" ~ values ~ "."
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(errors) }}
 {%- endmacro %}

@@ -1,49 +1,24 @@
-{% macro privacy(frequencies, quasi_identifiers, efforts, guarantees, suppression_limit) -%}
+{% macro privacy(classes, efforts, sensitive, guarantees, suppression_limit, has_population=false, population_size=none) -%}
 {{ config(materialized="table") }}
-{%- set required_k = dbt_anonymize._required_k(guarantees) -%}
+{%- set guarantees = dbt_anonymize._checked_guarantees(guarantees) -%}
+{%- set double = dbt_anonymize._type_double() -%}
+{%- set bigint = dbt.type_bigint() -%}
+{%- set measures = [] -%}
+{%- for attribute in (sensitive + dbt_anonymize._guaranteed_attributes(guarantees)) | unique -%}
+    {%- do measures.extend(dbt_anonymize._attribute_measures(attribute, guarantees, true)) -%}
+{%- endfor -%}
 with
-
-frequencies as (
-
-    select * from {{ frequencies }}
-
-),
-{%- for effort, levels in efforts.items() %}
-{%- set prefix = "effort_" ~ effort ~ "_" %}
-{%- set k = required_k if effort > 0 else none %}
-{%- set generalized = [] %}
-{%- for quasi_identifier in quasi_identifiers %}
-{%- do generalized.append(dict(quasi_identifier, level=levels[quasi_identifier.name])) %}
-{%- endfor %}
-{{- dbt_anonymize.generalize("frequencies", generalized, ["records"], prefix) }}
-
-{{ dbt_anonymize.class_sizes(generalized, k, suppression_limit, "sum(records)", prefix) }}
-
-{{ prefix }}privacy as (
-
-    select
-        {{ effort }} as effort,
-        {{ prefix }}classes.class_size,
-        {{ prefix }}classes.class_size < {{ required_k }} as is_below_k,
-        {%- if k is none %}
-        false as is_suppressed
-        {%- else %}
-        {{ prefix }}classes.class_size < {{ k }} and {{ prefix }}suppression.is_within_limit as is_suppressed
-        {%- endif %}
-    from {{ prefix }}classes
-    {%- if k is not none %}
-    cross join {{ prefix }}suppression
-    {%- endif %}
-
-),
-{%- endfor %}
 
 classes as (
 
-    {%- for effort in efforts %}
-    select * from effort_{{ effort }}_privacy
-    {{- "\n    union all" if not loop.last }}
-    {%- endfor %}
+    select * from {{ classes }}
+
+),
+
+released as (
+
+    select * from classes
+    where not is_suppressed
 
 ),
 
@@ -60,30 +35,108 @@ efforts as (
 counts as (
 
     select
+        effort,
+        sum(records) as records,
+        sum(case when is_suppressed then records else 0 end) as suppressed_records,
+        sum(case when is_violating then records else 0 end) as violating_records
+    from classes
+    group by effort
+
+),
+
+measured as (
+
+    select
+        effort,
+        min(class_size) as k,
+        count(*) as equivalence_classes,
+        sum(records) as released_records,
+        cast(sum(class_size) as {{ double }}) as people,
+        sum(case when class_size = 1 then 1 else 0 end) as ones,
+        min(population_size) as smallest_population,
+        sum(population_size) as population,
+        sum(cast(class_size as {{ double }}) / nullif(population_size, 0)) as found_people
+        {%- for measure in measures %},
+        {{ dbt_anonymize._worst_of_classes(measure) }} as {{ dbt_anonymize._quote(measure.column) }}
+        {%- endfor %}
+    from released
+    group by effort
+
+),
+{%- if population_size %}
+
+sizes as (
+
+    select
+        effort as case_id,
+        class_size,
+        count(*) as classes
+    from released
+    group by
+        effort,
+        class_size
+
+),
+{{- dbt_anonymize._population_uniques("sizes", "dankar", population_size) }}
+{%- endif %}
+
+privacy as (
+
+    select
         efforts.effort,
-        {%- set bigint = dbt.type_bigint() %}
-        cast(min(case when not classes.is_suppressed then classes.class_size end) as {{ bigint }}) as k,
-        cast(count(case when not classes.is_suppressed then 1 end) as {{ bigint }}) as equivalence_classes,
-        cast(coalesce(sum(classes.class_size), 0) as {{ bigint }}) as records,
-        cast(coalesce(sum(case when not classes.is_suppressed then classes.class_size end), 0) as {{ bigint }}) as released_records,
-        cast(coalesce(sum(case when classes.is_suppressed then classes.class_size end), 0) as {{ bigint }}) as suppressed_records,
-        cast(coalesce(sum(case when classes.is_below_k then classes.class_size end), 0) as {{ bigint }}) as records_below_k
+        cast(measured.k as {{ bigint }}) as k,
+        cast(coalesce(measured.equivalence_classes, 0) as {{ bigint }}) as equivalence_classes,
+        cast(coalesce(counts.records, 0) as {{ bigint }}) as records,
+        cast(coalesce(measured.released_records, 0) as {{ bigint }}) as released_records,
+        cast(coalesce(counts.suppressed_records, 0) as {{ bigint }}) as suppressed_records,
+        cast(coalesce(counts.violating_records, 0) as {{ bigint }}) as violating_records,
+        coalesce(
+            efforts.effort > 0
+            and measured.released_records > 0
+            and counts.violating_records <= {{ dbt_anonymize._may_be_suppressed(suppression_limit, "counts.records") }},
+            false
+        ) as meets_guarantees,
+        cast(1.0 as {{ double }}) / measured.k as highest_risk,
+        measured.equivalence_classes / measured.people as average_risk,
+        measured.ones / measured.people as sample_uniqueness,
+        {%- if has_population %}
+        cast(1.0 as {{ double }}) / nullif(measured.smallest_population, 0) as journalist_highest_risk,
+        greatest(
+            cast(measured.equivalence_classes as {{ double }}) / nullif(measured.population, 0), measured.found_people / measured.people
+        ) as journalist_average_risk,
+        measured.found_people / measured.people as marketer_risk,
+        {%- else %}
+        cast(null as {{ double }}) as journalist_highest_risk,
+        cast(null as {{ double }}) as journalist_average_risk,
+        cast(null as {{ double }}) as marketer_risk,
+        {%- endif %}
+        {%- if population_size %}
+        uniques.uniques / {{ population_size }} as population_uniqueness
+        {%- else %}
+        cast(null as {{ double }}) as population_uniqueness
+        {%- endif %}
+        {%- for measure in measures %},
+        measured.{{ dbt_anonymize._quote(measure.column) }}
+        {%- endfor %}
     from efforts
-    left join classes on efforts.effort = classes.effort
-    group by efforts.effort
+    left join counts on efforts.effort = counts.effort
+    left join measured on efforts.effort = measured.effort
+    {%- if population_size %}
+    left join uniques on efforts.effort = uniques.case_id
+    {%- endif %}
 
 )
 
-select
-    effort,
-    k,
-    equivalence_classes,
-    records,
-    released_records,
-    suppressed_records,
-    records_below_k,
-    cast(1.0 as {{ dbt_anonymize._type_double() }}) / k as highest_risk,
-    cast(equivalence_classes as {{ dbt_anonymize._type_double() }}) / nullif(released_records, 0) as average_risk
-from counts
+select * from privacy
 order by effort
+{%- endmacro %}
+
+
+{# The worst value of a measure among classes: of diversity the smallest, of everything else the largest; NULL is infinite. #}
+{% macro _worst_of_classes(measure) -%}
+    {%- set column = dbt_anonymize._quote(measure.column) -%}
+    {%- if measure.alias in ["distinct_l", "entropy_l", "grassberger_l"] -%}
+        {{ return("min(" ~ column ~ ")") }}
+    {%- endif -%}
+    {{ return("case when count(" ~ column ~ ") = count(*) then max(" ~ column ~ ") end") }}
 {%- endmacro %}

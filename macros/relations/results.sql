@@ -1,4 +1,4 @@
-{% macro results(scores, privacy, measure, test_share, alpha, qnf, guarantees, suppression_limit, fingerprint, release_effort="auto") -%}
+{% macro results(scores, privacy, measure, test_share, alpha, qnf, fingerprint, release_effort="auto") -%}
 {{ config(materialized="table") }}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- if qnf not in ["k", "1 - 1/k"] -%}
@@ -74,7 +74,7 @@ combined as (
         privacy.k,
         privacy.records,
         privacy.suppressed_records,
-        privacy.records_below_k,
+        privacy.violating_records,
         intervals.repetitions,
         intervals.qf_mean,
         intervals.qf_sd,
@@ -87,12 +87,7 @@ combined as (
         1 - cast(1.0 as {{ double }}) / privacy.k as qnf,
         {%- endif %}
         cast({{ alpha }} as {{ double }}) as alpha,
-        coalesce(
-            privacy.effort > 0
-            and privacy.k >= {{ dbt_anonymize._required_k(guarantees) }}
-            and privacy.suppressed_records <= {{ dbt_anonymize._may_be_suppressed(suppression_limit, "privacy.records") }},
-            false
-        ) as qualifies
+        privacy.effort > 0 and coalesce(privacy.meets_guarantees, false) as qualifies
     from privacy
     left join intervals on privacy.effort = intervals.effort
 
@@ -127,7 +122,7 @@ select
     k,
     records,
     suppressed_records,
-    records_below_k,
+    violating_records,
     repetitions,
     qf_mean,
     qf_sd,

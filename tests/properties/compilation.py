@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,19 +24,22 @@ class Quasi:
 
 @dataclass(frozen=True)
 class Policy:
-    """What an anonymization demands: class size and how much may be suppressed for it."""
+    """What an anonymization demands: guarantees and how much may be suppressed for them."""
 
     name: str
     k: int
     limit: str
+    further: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def guarantees(self) -> list[dict[str, Any]]:
+        """Return all guarantees, k-anonymity first."""
+        return [{"model": "k_anonymity", "k": self.k}, *map(dict, self.further)]
 
     @property
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of the macros that need the policy."""
-        return {
-            "guarantees": {"k_anonymity": {"k": self.k}},
-            "suppression_limit": float(self.limit),
-        }
+        return {"guarantees": self.guarantees, "suppression_limit": float(self.limit)}
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,9 @@ class Shape:
     sensitive: str
     target: str
     policies: tuple[Policy, ...]
-    chosen: tuple[tuple[int, ...], ...] = ()
+    chosen: tuple[tuple[int, ...], ...]
+    # Whether the classes of one effort alone are needed too, which are faster to compute.
+    has_single_efforts: bool = True
 
     @property
     def kept(self) -> list[str]:
@@ -59,23 +63,22 @@ class Shape:
 
     @property
     def efforts(self) -> tuple[tuple[int, ...], ...]:
-        """Return the levels of each effort by number; by default all combinations."""
-        if self.chosen:
-            return tuple(dict.fromkeys(self.chosen))
-        return tuple(itertools.product(range(LEVELS + 1), repeat=len(self.quasi_identifiers)))
+        """Return the levels of each effort by number."""
+        return tuple(dict.fromkeys(self.chosen))
 
     @property
-    def compared(self) -> dict[int, tuple[int, ...]]:
-        """Return the efforts whose privacy is computed: a few, for the sake of time."""
-        return {
-            number: levels
-            for number, levels in enumerate(self.efforts)
-            if self.chosen or not any(levels) or sum(levels) in (1, 4) or set(levels) == {LEVELS}
-        }
+    def classes(self) -> str:
+        """Return the name of the classes that the efforts read, whatever their policy."""
+        return f"{self.name}_classes"
 
-    def effort_model(self, policy: Policy, levels: tuple[int, ...]) -> str:
+    def effort_model(self, levels: tuple[int, ...]) -> str:
         """Return the name of the model of one effort."""
-        return f"{self.name}_{policy.name}_effort_{self.efforts.index(levels)}"
+        return f"{self.name}_effort_{self.efforts.index(levels)}"
+
+    def classes_model(self, policy: Policy, levels: tuple[int, ...] | None = None) -> str:
+        """Return the name of the model of the classes of one effort, or of all efforts."""
+        number = "" if levels is None else f"_{self.efforts.index(levels)}"
+        return f"{self.name}_{policy.name}_classes{number}"
 
     def hierarchy(self, position: int) -> str:
         """Return the name of the hierarchy of the quasi-identifier at this position."""
@@ -99,10 +102,10 @@ def call(macro: str, **arguments: object) -> str:
 
 
 def shape_models(shape: Shape) -> dict[str, str]:
-    """Return the models of one shape: microdata, frequencies, efforts, privacy and the test."""
+    """Return the models of one shape: from microdata to privacy, for every policy."""
     quasi_identifiers = [{"name": q.name, "kind": q.kind} for q in shape.quasi_identifiers]
     with_hierarchy = [
-        dict(quasi, hierarchy=Ref(shape.hierarchy(position)))
+        dict(quasi, hierarchy=Ref(shape.hierarchy(position)), levels=LEVELS)
         for position, quasi in enumerate(quasi_identifiers)
     ]
     models = {
@@ -112,9 +115,10 @@ def shape_models(shape: Shape) -> dict[str, str]:
             source=Ref(f"{shape.name}_source"),
             record_key=shape.record_key,
             identifiers=[],
-            quasi_identifiers=[dict(q, levels=LEVELS, nested=True) for q in with_hierarchy],
+            quasi_identifiers=[dict(q, nested=True) for q in with_hierarchy],
             kept_columns=shape.kept,
             target=shape.target,
+            guarantees=shape.policies[0].guarantees,
         ),
         f"{shape.name}_frequencies": call(
             "frequencies",
@@ -123,43 +127,63 @@ def shape_models(shape: Shape) -> dict[str, str]:
             sensitive=[shape.sensitive],
             target=shape.target,
         ),
-        f"{shape.name}_k_anonymity": call(
-            "test_k_anonymity",
-            model=Ref(f"{shape.name}_source"),
-            k=shape.policies[0].k,
-            quasi_identifiers=[q.name for q in shape.quasi_identifiers],
-        ),
     }
     for policy in shape.policies:
-        models[f"{shape.name}_{policy.name}_privacy"] = call(
-            "privacy",
+        models |= _policy_models(shape, policy, with_hierarchy)
+    for number, levels in enumerate(shape.efforts):
+        models[shape.effort_model(levels)] = call(
+            "effort",
+            effort=number,
+            microdata=Ref(f"{shape.name}_microdata"),
+            classes=Ref(shape.classes),
+            record_key=shape.record_key,
+            quasi_identifiers=[
+                dict(q, level=level) for q, level in zip(with_hierarchy, levels, strict=True)
+            ],
+            kept_columns=shape.kept,
+        )
+    return models
+
+
+def _policy_models(
+    shape: Shape, policy: Policy, with_hierarchy: list[dict[str, Any]]
+) -> dict[str, str]:
+    def classes(efforts: Mapping[int, tuple[int, ...]]) -> str:
+        names = [q.name for q in shape.quasi_identifiers]
+        return call(
+            "classes",
             frequencies=Ref(f"{shape.name}_frequencies"),
             quasi_identifiers=with_hierarchy,
+            sensitive=[shape.sensitive],
+            target=shape.target,
             efforts={
-                number: {q.name: level for q, level in zip(shape.quasi_identifiers, e, strict=True)}
-                for number, e in shape.compared.items()
+                number: {"levels": dict(zip(names, levels, strict=True))}
+                for number, levels in efforts.items()
             },
             **policy.arguments,
         )
-        for number, levels in enumerate(shape.efforts):
-            models[shape.effort_model(policy, levels)] = call(
-                "effort",
-                effort=number,
-                microdata=Ref(f"{shape.name}_microdata"),
-                record_key=shape.record_key,
-                quasi_identifiers=[
-                    dict(q, level=level) for q, level in zip(with_hierarchy, levels, strict=True)
-                ],
-                kept_columns=shape.kept,
-                **policy.arguments,
-            )
-    return models
+
+    return {
+        **{
+            shape.classes_model(policy, levels): classes({number: levels})
+            for number, levels in enumerate(shape.efforts)
+            if shape.has_single_efforts
+        },
+        shape.classes_model(policy): classes(dict(enumerate(shape.efforts))),
+        f"{shape.name}_{policy.name}_privacy": call(
+            "privacy",
+            classes=Ref(shape.classes),
+            efforts=list(range(len(shape.efforts))),
+            sensitive=[shape.sensitive],
+            **policy.arguments,
+        ),
+    }
 
 
 def shape_seeds(shape: Shape) -> list[str]:
     """Return the names that the models of a shape refer to without defining them."""
     hierarchies = [shape.hierarchy(i) for i in range(len(shape.quasi_identifiers))]
-    return [f"{shape.name}_source", *hierarchies]
+    return [f"{shape.name}_source", shape.classes, *hierarchies]
 
 
 def compile_models(folder: Path, models: Mapping[str, str], seeds: list[str]) -> dict[str, str]:

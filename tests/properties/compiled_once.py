@@ -9,6 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from .compilation import LEVELS, Policy, Quasi, Shape, compile_models, shape_models, shape_seeds
+from .generic import GENERIC_MODELS, GENERIC_SEEDS, MESSAGE_MODELS
+from .guarded import GUARDED_MODELS, GUARDED_SEEDS
+from .sampled import SAMPLED_MODELS, SAMPLED_SEEDS
 from .statements import FURTHER_MODELS, FURTHER_SEEDS
 from .worlds import SHAPES
 
@@ -31,6 +34,7 @@ def oracle_shape(kinds: tuple[str, ...]) -> Shape:
         + tuple(
             tuple((position + shift) % LEVELS for position in range(len(kinds))) for shift in (1, 2)
         ),
+        has_single_efforts=False,
     )
 
 
@@ -51,7 +55,7 @@ def statements() -> Mapping[str, str]:
     shapes = [*SHAPES, *ORACLE_SHAPES.values()]
     models = {name: text for shape in shapes for name, text in shape_models(shape).items()}
     seeds = [name for shape in shapes for name in shape_seeds(shape)]
+    models |= GUARDED_MODELS | SAMPLED_MODELS | GENERIC_MODELS | MESSAGE_MODELS | FURTHER_MODELS
+    seeds += [*GUARDED_SEEDS, *SAMPLED_SEEDS, *GENERIC_SEEDS, *FURTHER_SEEDS]
     with tempfile.TemporaryDirectory() as folder:
-        return MappingProxyType(
-            compile_models(Path(folder), {**models, **FURTHER_MODELS}, [*seeds, *FURTHER_SEEDS])
-        )
+        return MappingProxyType(compile_models(Path(folder), models, seeds))

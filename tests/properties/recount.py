@@ -89,9 +89,11 @@ class Privacy:
     records: int
     released_records: int
     suppressed_records: int
-    records_below_k: int
+    violating_records: int
+    meets_guarantees: bool
     highest_risk: float | None
     average_risk: float | None
+    sample_uniqueness: float | None
 
 
 def generalize(hierarchy: Hierarchy, level: int, value: Value | None) -> Value:
@@ -163,7 +165,11 @@ def privacy(
         records=len(rows),
         released_records=released,
         suppressed_records=sum(is_suppressed),
-        records_below_k=sum(size < required_k for size in sizes),
+        violating_records=sum(size < required_k for size in sizes),
+        meets_guarantees=not is_baseline and smallest is not None and smallest >= required_k,
         highest_risk=1 / smallest if smallest else None,
         average_risk=len(classes) / released if released else None,
+        sample_uniqueness=(
+            sum(size == 1 for size in classes.values()) / released if released else None
+        ),
     )

@@ -40,8 +40,7 @@ FURTHER_MODELS: dict[str, str] = {
             test_share=TEST_SHARE,
             alpha=alpha,
             qnf=QNFS[qnf],
-            guarantees={"k_anonymity": {"k": REQUIRED_K}},
-            suppression_limit=float(LIMIT),
+            fingerprint="0123abcd",
             release_effort=release,
         )
         for alpha, qnf, release in itertools.product(ALPHAS, QNFS, RELEASES)

@@ -24,7 +24,9 @@ each_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.na
 def effort_rows(
     warehouse: Warehouse, shape: Shape, levels: tuple[int, ...], policy: Policy | None = None
 ) -> list[Row]:
-    return warehouse.records(shape, shape.effort_model(policy or shape.policies[0], levels))
+    policy = policy or shape.policies[0]
+    warehouse.build(shape.classes_model(policy, levels), shape.classes)
+    return warehouse.records(shape, shape.effort_model(levels))
 
 
 def label_columns(shape: Shape) -> list[str]:
@@ -266,7 +268,8 @@ def test_a_value_that_the_hierarchy_lost_stops_the_effort(warehouse: Warehouse) 
     warehouse.load_world(
         PLAIN, replace(ONE_LEAF, records=(recount.Record((0.5, "Ulm"), "a", "no"),))
     )
+    warehouse.build(PLAIN.classes_model(PLAIN.policies[0], (0, 1)), PLAIN.classes)
     lost = recount.CategoricalHierarchy(("Bonn",), (("city",), ("country",), ("*",)))
     warehouse.load_hierarchy(PLAIN.hierarchy(1), lost)
     with pytest.raises(duckdb.Error, match="a value of city is not in the hierarchy"):
-        warehouse.rows(PLAIN.effort_model(PLAIN.policies[0], (0, 1)))
+        warehouse.rows(PLAIN.effort_model((0, 1)))

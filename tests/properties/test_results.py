@@ -62,25 +62,24 @@ def load(warehouse: Warehouse, efforts: list[Effort]) -> None:
             rows.append((number, "forest", repetition, "generalized", MEASURE, 0.987))
     warehouse.load("scores", columns, reversed(rows))
     counts = {"effort": "int", "k": "bigint", "records": "bigint", "suppressed_records": "bigint"}
-    counts |= {"records_below_k": "bigint"}
+    counts |= {"violating_records": "bigint", "meets_guarantees": "boolean"}
     warehouse.load(
         "privacy",
         counts,
         [
-            (n, e.k, e.records, e.suppressed_records, e.suppressed_records)
+            (n, e.k, e.records, e.suppressed_records, e.suppressed_records, meets(e))
             for n, e in reversed(list(enumerate(efforts)))
         ],
     )
 
 
-def qualifies(number: int, effort: Effort) -> bool:
+def meets(effort: Effort) -> bool:
     allowed = math.floor(Fraction(LIMIT) * effort.records)
-    return (
-        number > 0
-        and effort.k is not None
-        and effort.k >= REQUIRED_K
-        and effort.suppressed_records <= allowed
-    )
+    return effort.k is not None and effort.k >= REQUIRED_K and effort.suppressed_records <= allowed
+
+
+def qualifies(number: int, effort: Effort) -> bool:
+    return number > 0 and meets(effort)
 
 
 def qnf_of(qnf: str, k: int | None) -> float | None:

@@ -76,10 +76,10 @@ class Warehouse:
         labels = {f"level_{level}": "varchar" for level in range(1, levels + 1)}
         self.load(table, {**leaf, **labels}, hierarchy.rows)
 
-    def build(self, model: str) -> None:
-        """Create or replace the table of a compiled model."""
+    def build(self, model: str, table: str | None = None) -> None:
+        """Create or replace the table of a compiled model, under its name by default."""
         statement = self.statements[model]
-        self.connection.execute(f"create or replace table {quote(model)} as {statement}")
+        self.connection.execute(f"create or replace table {quote(table or model)} as {statement}")
 
     def rows(self, model: str) -> list[Row]:
         """Return what the statement of a compiled model selects."""

@@ -18,9 +18,12 @@ PROPERTY = settings(max_examples=100, deadline=None, derandomize=True, database=
 HALF = settings(PROPERTY, max_examples=40)
 # Properties of a table run once for each of two shapes.
 EACH_SHAPE = settings(PROPERTY, max_examples=25)
+MANY = settings(PROPERTY, max_examples=125)
 COSTLY = settings(PROPERTY, max_examples=15)
 DAMAGE = settings(PROPERTY, max_examples=5)
 
+# With any two efforts, the one of their smaller levels is among them too.
+CHOSEN = ((0, 0), (1, 0), (0, 1), (1, 1), (2, 1), (1, 2), (2, 2), (3, 2), (3, 3))
 PLAIN = Shape(
     name="plain",
     record_key="record_id",
@@ -29,6 +32,7 @@ PLAIN = Shape(
     target="outcome",
     # 0.29 is a trap: as a binary fraction, 0.29 * 100 is less than 29.
     policies=(Policy("some", 3, "0.1"), Policy("many", 4, "0.29")),
+    chosen=CHOSEN,
 )
 HOSTILE = Shape(
     name="hostile",
@@ -40,6 +44,7 @@ HOSTILE = Shape(
     sensitive="select",
     target="line\nbreak",
     policies=(Policy("none", 2, "0.0"),),
+    chosen=CHOSEN,
 )
 SHAPES = (PLAIN, HOSTILE)
 
@@ -134,8 +139,8 @@ def worlds(draw: st.DrawFn, shape: Shape, min_size: int = 0) -> World:
 
 
 def levels_of(shape: Shape) -> st.SearchStrategy[tuple[int, ...]]:
-    """Draw a level for every quasi-identifier."""
-    return st.tuples(*[st.integers(0, LEVELS)] * len(shape.quasi_identifiers))
+    """Draw the levels of one of the efforts."""
+    return st.sampled_from(shape.efforts)
 
 
 def _values(hierarchy: Hierarchy) -> list[Value | None]:

@@ -1,0 +1,45 @@
+{#
+  Mondrian (LeFevre, DeWitt and Ramakrishnan 2006): people are parted along one quasi-identifier after the other, and every
+  part is a class with labels of its own. How many rounds that takes depends on the data, so the rounds run while the
+  model is prepared, over scratch tables; the select that the model is made of reads their end. How: see _mondrian.sql.
+#}
+{% macro multidimensional_recoding(
+    microdata, quasi_identifiers, record_key, guarantees, sensitive=[], strict=true, k=none, has_subject=false, population=none,
+    population_size=none, sensitive_hierarchies={}
+) -%}
+{{ config(materialized="table", post_hook="{{ dbt_anonymize._forget_recoding(" ~ quasi_identifiers | length ~ ") }}") }}
+{%- do dbt_anonymize._check_nested(quasi_identifiers) -%}
+{%- set plan = dbt_anonymize._mondrian_plan(
+    quasi_identifiers, record_key, guarantees, strict, k, has_subject, population_size, sensitive_hierarchies
+) -%}
+{%- if not dbt_anonymize._is_building() -%}
+{{ dbt_anonymize._at_root(microdata, plan) }}
+{%- else -%}
+{%- do dbt_anonymize._run_statements(dbt_anonymize._mondrian_setup(microdata, plan)) -%}
+{%- set round = dbt_anonymize._mondrian_round(plan) -%}
+{#- Every round cuts a part, finishes it or gives up one of its attributes, so they come to an end. -#}
+{%- for number in range(100000) -%}
+    {%- if run_query("select 1 from " ~ dbt_anonymize._scratch("summary") ~ " limit 1").rows | length == 0 -%}{%- break -%}{%- endif -%}
+    {%- do dbt_anonymize._run_statements(round) -%}
+{%- endfor -%}
+{{ dbt_anonymize._mondrian_result(plan) }}
+{%- endif -%}
+{%- endmacro %}
+
+
+{# Levels that differ per record need labels with one parent. #}
+{% macro _check_nested(quasi_identifiers) -%}
+    {%- for quasi_identifier in quasi_identifiers if quasi_identifier.get("nested", true) is false -%}
+        {{ exceptions.raise_compiler_error(
+            model.name ~ ": a multidimensional recoding needs nested hierarchies; the one of " ~ quasi_identifier.name
+            ~ " is declared with nested: false. Correct the hierarchy, or use an effort with levels."
+        ) }}
+    {%- endfor -%}
+{%- endmacro %}
+
+
+{# After the build: the scratch tables hold people. #}
+{% macro _forget_recoding(quasi_identifiers) -%}
+    {%- if not dbt_anonymize._is_building() -%}{{ return("") }}{%- endif -%}
+    {%- do dbt_anonymize._run_statements(dbt_anonymize._drop_scratch(dbt_anonymize._mondrian_scratch(quasi_identifiers))) -%}
+{%- endmacro %}

@@ -1,0 +1,9 @@
+{% test beta_likeness(model, attribute, beta, quasi_identifiers, variant="enhanced", subject=none) %}
+{{ config(store_failures=false) }}
+{{ dbt_anonymize._test_rows(
+    dbt_anonymize.beta_likeness(model, quasi_identifiers, attribute, beta, variant, subject),
+    ["class_size", "records", {"basic": "beta", "enhanced": "enhanced_beta"}[variant]],
+    model,
+    [attribute, subject],
+) }}
+{% endtest %}

@@ -1,0 +1,9 @@
+{% test k_map(model, k, quasi_identifiers, population=none, estimator=none, significance=none, population_size=none, subject=none) %}
+{{ config(store_failures=false) }}
+{{ dbt_anonymize._test_rows(
+    dbt_anonymize.k_map(model, quasi_identifiers, k, population, estimator, significance, population_size, subject),
+    ["class_size", "records", "demanded_size" if estimator else "population_size"],
+    model,
+    [subject],
+) }}
+{% endtest %}

@@ -1,0 +1,130 @@
+{#
+  CTEs about a whole table, written once for all classes that are measured against it:
+    <prefix>everybody         one row: `people` (distinct subjects, or records without a subject)
+    <prefix>derived_k_<i>     one row: `k` that the i-th estimated k-map (of `guarantees`) demands of a class
+    <prefix>distribution_<j>  one row per value of the j-th attribute, NULL included: `value`, `position` (order of the
+                              data type, NULL last), `people` and `people_up_to` (of this and earlier values)
+    <prefix>total_<j>         one row: `people`, `number_of_values`, `missing` (people whose value is NULL)
+    <prefix>branches_<j>      with a hierarchy: `level`, `label`, `people`, for the levels below the root
+  Arguments
+    rows                   name of a CTE: the attributes, `subject` where has_subject, and what `count` needs
+    sensitive              names of the attributes, in the order of <j>
+    guarantees             flat list; only the estimated k-maps among them are read here
+    count                  aggregate that counts records: "sum(records)" or "count(*)"
+    population_size        number of people in the population, for estimated k-maps
+    sensitive_hierarchies  {attribute: {'hierarchy': relation, 'levels': int}} for hierarchical t-closeness
+#}
+{% macro _global_distributions(
+    rows, sensitive, guarantees=[], prefix="", count="sum(records)", has_subject=false, population_size=none, sensitive_hierarchies={}
+) -%}
+{%- set people = "count(distinct subject)" if has_subject else count -%}
+{%- set bigint = dbt.type_bigint() %}
+
+{{ prefix }}everybody as (
+
+    select cast(coalesce({{ people }}, 0) as {{ bigint }}) as people
+    from {{ rows }}
+
+),
+{%- for guarantee in guarantees if guarantee.model == "k_map" and guarantee.estimator %}
+
+{{ prefix }}derived_k_{{ loop.index }} as (
+
+    {{ dbt_anonymize._derived_k(guarantee, prefix ~ "everybody", population_size) }}
+
+),
+{%- endfor %}
+{%- for attribute in sensitive %}
+
+{{ prefix }}distribution_{{ loop.index }} as (
+
+    select
+        value,
+        people,
+        row_number() over (order by case when value is null then 1 else 0 end, value) as position,
+        cast(sum(people) over (
+            order by case when value is null then 1 else 0 end, value rows between unbounded preceding and current row
+        ) as {{ bigint }}) as people_up_to
+    from (
+        select
+            {{ dbt_anonymize._quote(attribute) }} as value,
+            cast({{ people }} as {{ bigint }}) as people
+        from {{ rows }}
+        group by {{ dbt_anonymize._quote(attribute) }}
+    ) as counted
+
+),
+
+{{ prefix }}total_{{ loop.index }} as (
+
+    select
+        cast(coalesce(sum(people), 0) as {{ bigint }}) as people,
+        count(*) as number_of_values,
+        cast(coalesce(sum(case when value is null then people end), 0) as {{ bigint }}) as missing
+    from {{ prefix }}distribution_{{ loop.index }}
+
+),
+{%- if attribute in sensitive_hierarchies %}
+{{- dbt_anonymize._branches(attribute, sensitive_hierarchies[attribute], prefix, loop.index) }}
+{%- endif %}
+{%- endfor %}
+{%- endmacro %}
+
+
+{# CTEs about the hierarchy of a sensitive attribute: the label of each value at each level below the root, and the
+   people under it. #}
+{% macro _branches(attribute, tree, prefix, number) %}
+
+{{ prefix }}tree_{{ number }} as (
+
+    select
+        {{ dbt_anonymize._as_text("value") }} as leaf
+        {%- for level in range(1, tree.levels) %},
+        min({{ dbt_anonymize._as_text("level_" ~ level) }}) as level_{{ level }}
+        {%- endfor %}
+    from {{ tree.hierarchy }}
+    group by {{ dbt_anonymize._as_text("value") }}
+
+),
+
+{{ prefix }}labels_{{ number }} as (
+
+    select
+        distribution.value,
+        distribution.people
+        {%- for level in range(1, tree.levels) %},
+        case
+            when distribution.value is null then '*'
+            when tree.level_{{ level }} is null
+                then {{ dbt_anonymize._raise_in_sql(
+                    model.name ~ ": a value of " ~ attribute ~ " is not in the hierarchy " ~ tree.hierarchy.identifier
+                    ~ ". Extend it, or correct the data."
+                ) }}
+            else tree.level_{{ level }}
+        end as level_{{ level }}
+        {%- endfor %}
+    from {{ prefix }}distribution_{{ number }} as distribution
+    left join {{ prefix }}tree_{{ number }} as tree
+        on {{ dbt_anonymize._as_text("distribution.value") }} = tree.leaf
+
+),
+
+{{ prefix }}branches_{{ number }} as (
+
+    {%- for level in range(1, tree.levels) %}
+    select
+        {{ level }} as level,
+        level_{{ level }} as label,
+        cast(sum(people) as {{ dbt.type_bigint() }}) as people
+    from {{ prefix }}labels_{{ number }}
+    group by level_{{ level }}
+    {{- "\n    union all" if not loop.last }}
+    {%- else %}
+    select
+        0 as level,
+        '*' as label,
+        0 as people
+    {%- endfor %}
+
+),
+{%- endmacro %}

@@ -1,0 +1,388 @@
+{#
+  CTEs that end in `<prefix>classes`: the equivalence classes of `<prefix>generalized`, one row each, with what the
+  privacy models measure in them.
+  Columns of `<prefix>classes`
+    the keys, under their names; `class_size` (people: distinct subjects, or records without a subject); `records`;
+    `population_size` (where `population` is given); the columns of `further`; for each attribute A its measures
+    (`A_distinct_l`, ...; see _attribute_measures); `is_violating` (breaks a class-based guarantee; never NULL).
+  Arguments
+    keys                   columns of `<prefix>generalized` that make a class; never NULL in it
+    guarantees             flat list, [{'model': 'k_anonymity', 'k': 5}, ...]; sample-based ones are skipped
+    sensitive              attributes to measure; default: those that a guarantee names
+    prefix                 of the CTE that is read and of all that are written
+    count                  aggregate that counts records: "sum(records)" on frequencies, "count(*)" on records
+    has_subject            true: `<prefix>generalized` has a column `subject` that says whose record it is
+    distributions          prefix under which _global_distributions wrote the CTEs of the whole table, with the same
+                           `sensitive`, `guarantees` and `sensitive_hierarchies`; none: they are written here, from the
+                           same rows
+    population             name of a CTE with the keys and `population_size`, one row per class of the population
+    population_size        people in the population, for estimated k-maps (read only where distributions is none)
+    sensitive_hierarchies  {attribute: {'hierarchy': relation, 'levels': int}} for hierarchical t-closeness
+    has_all_measures       true: the six standard measures of every attribute; false: only what a guarantee needs
+    further                [{'name': column, 'sql': aggregate}, ...], more columns for each class
+  Cost: one group by for the sizes, one by class and value for each attribute, and joins of classes, not of records.
+#}
+{% macro _measured_classes(
+    keys, guarantees, sensitive=none, prefix="", count="sum(records)", has_subject=false, distributions=none, population=none,
+    population_size=none, sensitive_hierarchies={}, has_all_measures=false, further=[]
+) -%}
+{%- set attributes = dbt_anonymize._guaranteed_attributes(guarantees) if sensitive is none else sensitive -%}
+{%- set people = "count(distinct subject)" if has_subject else count -%}
+{%- set bigint = dbt.type_bigint() -%}
+{%- set whole = prefix if distributions is none else distributions -%}
+{%- if distributions is none -%}
+{{- dbt_anonymize._global_distributions(
+    prefix ~ "generalized", attributes, guarantees, prefix, count, has_subject, population_size, sensitive_hierarchies
+) -}}
+{%- endif %}
+
+{{ prefix }}sizes as (
+
+    select
+        {%- for key in keys %}
+        {{ dbt_anonymize._quote(key) }} as key_{{ loop.index }},
+        {%- endfor %}
+        {%- for column in further %}
+        {{ column.sql }} as further_{{ loop.index }},
+        {%- endfor %}
+        cast({{ people }} as {{ bigint }}) as class_size,
+        cast({{ count }} as {{ bigint }}) as records
+    from {{ prefix }}generalized
+    group by
+        {%- for key in keys %}
+        {{ dbt_anonymize._quote(key) }}{{ "," if not loop.last }}
+        {%- endfor %}
+
+),
+{%- set measured = [] %}
+{%- for attribute in attributes %}
+{%- set measures = dbt_anonymize._attribute_measures(attribute, guarantees, has_all_measures) %}
+{%- if measures %}
+{{- dbt_anonymize._measured_attribute(
+    attribute, measures, keys, people, has_subject, prefix, whole, loop.index, sensitive_hierarchies.get(attribute)
+) }}
+{%- do measured.append({"number": loop.index, "measures": measures}) %}
+{%- endif %}
+{%- endfor %}
+
+{{ prefix }}measures as (
+
+    select
+        {%- for key in keys %}
+        sizes.key_{{ loop.index }} as {{ dbt_anonymize._quote(key) }},
+        {%- endfor %}
+        {%- for column in further %}
+        sizes.further_{{ loop.index }} as {{ dbt_anonymize._quote(column.name) }},
+        {%- endfor %}
+        sizes.class_size,
+        sizes.records
+        {%- if population %},
+        population.population_size
+        {%- endif %}
+        {%- for attribute in measured %}
+        {%- for measure in attribute.measures %},
+        {{ measure.source }}_{{ attribute.number }}.{{ measure.alias }} as {{ dbt_anonymize._quote(measure.column) }}
+        {%- endfor %}
+        {%- endfor %}
+    from {{ prefix }}sizes as sizes
+    {%- for attribute in measured %}
+    {%- for source in attribute.measures | map(attribute="source") | unique %}
+    inner join {{ prefix }}{{ source }}_{{ attribute.number }} as {{ source }}_{{ attribute.number }}
+        on {{ dbt_anonymize._same_keys(keys, "sizes", source ~ "_" ~ attribute.number) }}
+    {%- endfor %}
+    {%- endfor %}
+    {%- if population %}
+    left join {{ population }} as population
+        on
+        {%- for key in keys %}
+            {{ "and " if not loop.first }}sizes.key_{{ loop.index }} = {{ dbt_anonymize._quote(key, "population") }}
+        {%- endfor %}
+    {%- endif %}
+
+),
+
+{{ prefix }}classes as (
+
+    {%- set conditions = dbt_anonymize._violated_conditions(guarantees, whole) %}
+
+    select
+        *,
+        {%- if conditions %}
+        case
+            when
+                {{ conditions | join("\n                or ") }}
+                then true
+            else false
+        end as is_violating
+        {%- else %}
+        false as is_violating
+        {%- endif %}
+    from {{ prefix }}measures
+
+),
+{%- endmacro %}
+
+
+{# CTEs of one attribute, with keys named key_<i>: its values in each class, beside the whole table, and the measures. #}
+{% macro _measured_attribute(attribute, measures, keys, people, has_subject, prefix, whole, number, tree) -%}
+{%- set double = dbt_anonymize._type_double() -%}
+{%- set bigint = dbt.type_bigint() -%}
+{%- set numbered = [] -%}
+{%- for key in keys -%}{%- do numbered.append("key_" ~ loop.index) -%}{%- endfor -%}
+{%- set sources = measures | map(attribute="source") | unique | list %}
+
+{{ prefix }}values_{{ number }} as (
+
+    select
+        {%- for key in keys %}
+        {{ dbt_anonymize._quote(key) }} as key_{{ loop.index }},
+        {%- endfor %}
+        {{ dbt_anonymize._quote(attribute) }} as value,
+        cast({{ people }} as {{ bigint }}) as people
+    from {{ prefix }}generalized
+    group by
+        {%- for key in keys %}
+        {{ dbt_anonymize._quote(key) }},
+        {%- endfor %}
+        {{ dbt_anonymize._quote(attribute) }}
+
+),
+{%- set totals = prefix ~ "sizes" %}
+{%- if has_subject %}
+{#- Each pair of a person and a value counts once, so a person with two values counts twice among them. #}
+{%- set totals = prefix ~ "pairs_" ~ number %}
+
+{{ totals }} as (
+
+    select
+        {{ numbered | join(",\n        ") }},
+        cast(sum(people) as {{ bigint }}) as class_size
+    from {{ prefix }}values_{{ number }}
+    group by
+        {{ numbered | join(",\n        ") }}
+
+),
+{%- endif %}
+
+{#- Counts as doubles: a difference of shares is then one division of exact numbers, so that limits are met exactly. #}
+
+{{ prefix }}compared_{{ number }} as (
+
+    select
+        {%- for key in numbered %}
+        found.{{ key }},
+        {%- endfor %}
+        found.value,
+        cast(found.people as {{ double }}) as people,
+        cast(totals.class_size as {{ double }}) as class_people,
+        {%- if measures | selectattr("is_by_frequency") | list %}
+        {#- Most frequent first. #}
+        row_number() over (
+            partition by
+                {%- for key in numbered %}
+                found.{{ key }}{{ "," if not loop.last }}
+                {%- endfor %}
+            order by found.people desc
+        ) as position_by_frequency,
+        {%- endif %}
+        {%- if "ordered" in sources %}
+        case when found.value is null then whole.number_of_values else distribution.position end as position,
+        {%- endif %}
+        cast(
+            case when found.value is null then whole.missing else coalesce(distribution.people, 0) end as {{ double }}
+        ) as table_value_people,
+        cast(whole.people as {{ double }}) as table_people,
+        whole.number_of_values
+    from {{ prefix }}values_{{ number }} as found
+    inner join {{ totals }} as totals
+        on {{ dbt_anonymize._same_keys(keys, "found", "totals") }}
+    left join {{ whole }}distribution_{{ number }} as distribution
+        on found.value = distribution.value
+    cross join {{ whole }}total_{{ number }} as whole
+
+),
+
+{{ prefix }}measured_{{ number }} as (
+
+    select
+        {{ numbered | join(",\n        ") }}
+        {%- for measure in measures if measure.source == "measured" %},
+        {{ measure.sql | indent(8) }} as {{ measure.alias }}
+        {%- endfor %}
+    from {{ prefix }}compared_{{ number }}
+    group by
+        {{ numbered | join(",\n        ") }}
+
+),
+{%- if "ordered" in sources %}
+{{- dbt_anonymize._ordered_distance(numbered, prefix, whole, number) }}
+{%- endif %}
+{%- if "hierarchical" in sources %}
+{{- dbt_anonymize._hierarchical_distance(attribute, numbered, prefix, whole, number, tree) }}
+{%- endif %}
+{%- endmacro %}
+
+
+{# The join condition of two relations with keys named key_<i>. #}
+{% macro _same_keys(keys, one, other) -%}
+    {%- set equal = [] -%}
+    {%- for key in keys -%}
+        {%- do equal.append(one ~ ".key_" ~ loop.index ~ " = " ~ other ~ ".key_" ~ loop.index) -%}
+    {%- endfor -%}
+    {{ return(equal | join(" and ")) }}
+{%- endmacro %}
+
+
+{#
+  The earth mover's distance along the order of the values: the mean, over all values but the last, of the difference of
+  the cumulative distributions. Between two values that follow each other in a class, its own distribution is constant.
+#}
+{% macro _ordered_distance(numbered, prefix, whole, number) %}
+
+{{ prefix }}steps_{{ number }} as (
+
+    select
+        *,
+        {%- set over -%}
+        over (
+            partition by
+                {{ numbered | join(",\n                ") }}
+            order by position
+        )
+        {%- endset %}
+        sum(people) {{ over | replace("order by position", "order by position rows between unbounded preceding and current row") }} as people_up_to,
+        lead(position, 1, number_of_values) {{ over }} as next_position,
+        lag(position) {{ over }} as earlier_position
+    from {{ prefix }}compared_{{ number }}
+
+),
+
+{#- Before the first value of a class there is nobody, up to the position where it starts. #}
+
+{{ prefix }}all_steps_{{ number }} as (
+
+    select
+        {%- for key in numbered %}
+        {{ key }},
+        {%- endfor %}
+        class_people,
+        table_people,
+        number_of_values,
+        people_up_to,
+        position as from_position,
+        next_position as to_position
+    from {{ prefix }}steps_{{ number }}
+    union all
+    select
+        {%- for key in numbered %}
+        {{ key }},
+        {%- endfor %}
+        class_people,
+        table_people,
+        number_of_values,
+        0 as people_up_to,
+        1 as from_position,
+        position as to_position
+    from {{ prefix }}steps_{{ number }}
+    where earlier_position is null
+
+),
+
+{{ prefix }}ordered_{{ number }} as (
+
+    select
+        {%- for key in numbered %}
+        steps.{{ key }},
+        {%- endfor %}
+        case
+            {#- A value that the whole table does not have has no place in its order. #}
+            when sum(case when steps.from_position is null then 1 else 0 end) > 0 then null
+            else coalesce(
+                sum(abs(steps.people_up_to * steps.table_people - steps.class_people * distribution.people_up_to))
+                / nullif(max(steps.class_people * steps.table_people * (steps.number_of_values - 1)), 0),
+                0
+            )
+        end as ordered_t
+    from {{ prefix }}all_steps_{{ number }} as steps
+    left join {{ whole }}distribution_{{ number }} as distribution
+        on
+            steps.from_position <= distribution.position
+            and steps.to_position > distribution.position
+    group by
+        {%- for key in numbered %}
+        steps.{{ key }}{{ "," if not loop.last }}
+        {%- endfor %}
+
+),
+{%- endmacro %}
+
+
+{#
+  The earth mover's distance along a tree of height h: moving one to a value under the same label of level L, and none
+  lower, costs L / h. It is the mean, over the levels below the root, of the distance of the labels' distributions.
+#}
+{% macro _hierarchical_distance(attribute, numbered, prefix, whole, number, tree) -%}
+{%- set double = dbt_anonymize._type_double() %}
+
+{{ prefix }}moved_{{ number }} as (
+
+    select
+        {%- for key in numbered %}
+        {{ key }},
+        {%- endfor %}
+        people,
+        class_people,
+        table_value_people,
+        table_people
+    from {{ prefix }}compared_{{ number }}
+    {%- for level in range(1, tree.levels) %}
+    union all
+    select
+        {%- for key in numbered %}
+        labelled.{{ key }},
+        {%- endfor %}
+        labelled.people,
+        labelled.class_people,
+        cast(branches.people as {{ double }}) as table_value_people,
+        labelled.table_people
+    from (
+        select
+            {%- for key in numbered %}
+            compared.{{ key }},
+            {%- endfor %}
+            coalesce(labels.level_{{ level }}, '*') as label,
+            sum(compared.people) as people,
+            max(compared.class_people) as class_people,
+            max(compared.table_people) as table_people
+        from {{ prefix }}compared_{{ number }} as compared
+        left join {{ whole }}labels_{{ number }} as labels
+            on compared.value = labels.value
+        group by
+            {%- for key in numbered %}
+            compared.{{ key }},
+            {%- endfor %}
+            coalesce(labels.level_{{ level }}, '*')
+    ) as labelled
+    left join {{ whole }}branches_{{ number }} as branches
+        on labelled.label = branches.label and branches.level = {{ level }}
+    {%- endfor %}
+
+),
+
+{{ prefix }}hierarchical_{{ number }} as (
+
+    select
+        {{ numbered | join(",\n        ") }},
+        sum(
+            case
+                when people * table_people > class_people * coalesce(table_value_people, 0)
+                    then people * table_people - class_people * coalesce(table_value_people, 0)
+                else 0
+            end
+        ) / max(class_people * table_people * {{ tree.levels }}) as hierarchical_t
+    from {{ prefix }}moved_{{ number }}
+    group by
+        {{ numbered | join(",\n        ") }}
+
+),
+{%- endmacro %}

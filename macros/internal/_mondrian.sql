@@ -1,0 +1,194 @@
+{#
+  Mondrian multidimensional partitioning (LeFevre, DeWitt and Ramakrishnan 2006) as statements over scratch tables.
+
+    leaves, leaves_<i>   the hierarchies, see _recoding_leaves
+    encoded              one row per record: its key, `code_<i>` (number of the leaf; 0 is NULL), and what guarantees need
+    rows                 what is not finished: `part`, `attempts` (cuts of the part that were refused), codes, `records`
+    summary              one row per unfinished part: its size and the smallest and largest code of each attribute
+    cuts                 the sides into which parts are cut now: codes of one attribute, `child` is the part they become
+    done_parts           finished parts with their smallest and largest codes
+    done_rows            which rows (by their codes, or by record) are in which finished part
+
+  A round takes every unfinished part at once: it is cut along the attribute with the widest share of its domain among
+  those that can be cut so that every side keeps the guarantees, or else it is finished. The order of rows never counts:
+  ties are decided by the order of the quasi-identifiers and of the codes.
+
+  How an attribute is cut
+    NULLs in it    apart from the values; the label of both is * until then, so nothing is wider
+    interval       in two between two leaves, where the smaller side is largest; relaxed: in halves, and the records of
+                   the leaf in the middle are shared out in the order of the other attributes and the record key
+    categorical    the label that covers the part into the labels below it. Those with fewer than k records stay together
+                   under the label itself, with the next smaller ones until they are k: one rare value does not stop a cut
+#}
+
+{# What the statements need to know, from the arguments of multidimensional_recoding. #}
+{% macro _mondrian_plan(quasi_identifiers, record_key, guarantees, is_strict, k, has_subject, population_size, sensitive_hierarchies) -%}
+    {%- set required = dbt_anonymize._recoding_guarantees(guarantees, k) -%}
+    {%- set attributes = dbt_anonymize._guaranteed_attributes(required) -%}
+    {%- set counted = ["k_anonymity", "uniqueness"] -%}
+    {%- set codes, values = [], [] -%}
+    {%- for quasi_identifier in quasi_identifiers -%}{%- do codes.append("code_" ~ loop.index) -%}{%- endfor -%}
+    {%- for attribute in attributes -%}{%- do values.append("value_" ~ loop.index) -%}{%- endfor -%}
+    {%- if has_subject -%}{%- do values.append("subject") -%}{%- endif -%}
+    {{ return({
+        "quasi_identifiers": quasi_identifiers,
+        "record_key": record_key,
+        "guarantees": required,
+        "attributes": attributes,
+        "k": required | selectattr("model", "equalto", "k_anonymity") | map(attribute="k") | max,
+        "is_strict": is_strict,
+        "is_measured": has_subject or required | rejectattr("model", "in", counted) | list | length > 0,
+        "has_subject": has_subject,
+        "population_size": population_size,
+        "sensitive_hierarchies": sensitive_hierarchies,
+        "codes": codes,
+        "values": values,
+        "identity": codes if is_strict else ["record_key"],
+        "carried": codes + values + ([] if is_strict else ["record_key"]),
+        "height": quasi_identifiers | map(attribute="levels") | max,
+    }) }}
+{%- endmacro %}
+
+
+{# The guarantees that a recoding keeps, with the k that the effort demands. #}
+{% macro _recoding_guarantees(guarantees, k) -%}
+    {%- set required = [] -%}
+    {%- for guarantee in dbt_anonymize._checked_guarantees(guarantees) -%}
+        {%- if guarantee.model == "delta_presence" or (guarantee.model == "k_map" and not guarantee.estimator) -%}
+            {{ exceptions.raise_compiler_error(
+                model.name ~ ": " ~ guarantee.model ~ " cannot be kept by a recoding that differs per record, since nobody"
+                ~ " outside the source has a record in it. Use an effort with levels, or another guarantee."
+            ) }}
+        {%- endif -%}
+        {%- set is_k = guarantee.model == "k_anonymity" and k is not none and k > guarantee.k -%}
+        {%- do required.append(dict(guarantee, k=k) if is_k else guarantee) -%}
+    {%- endfor -%}
+    {{ return(required) }}
+{%- endmacro %}
+
+
+{# The names of all scratch tables. #}
+{% macro _mondrian_scratch(quasi_identifiers) -%}
+    {%- set names = ["leaves", "encoded", "rows", "summary", "proposed", "cuts", "next_rows", "done_parts", "done_rows"] -%}
+    {%- for number in range(1, quasi_identifiers + 1) -%}{%- do names.append("leaves_" ~ number) -%}{%- endfor -%}
+    {{ return(names) }}
+{%- endmacro %}
+
+
+{# Statements before the first round: everybody is in part 1. #}
+{% macro _mondrian_setup(microdata, plan) -%}
+    {%- set statements = dbt_anonymize._drop_scratch(dbt_anonymize._mondrian_scratch(plan.quasi_identifiers | length)) -%}
+    {%- for quasi_identifier in plan.quasi_identifiers -%}
+        {%- do statements.append(dbt_anonymize._create_scratch("leaves_" ~ loop.index, dbt_anonymize._coded_leaves(quasi_identifier))) -%}
+    {%- endfor -%}
+    {%- do statements.append(dbt_anonymize._create_scratch("leaves", dbt_anonymize._all_leaves(plan.quasi_identifiers, plan.height))) -%}
+    {%- do statements.append(dbt_anonymize._create_scratch("encoded", dbt_anonymize._mondrian_encoded(microdata, plan))) -%}
+    {%- do statements.append(dbt_anonymize._create_scratch("rows", dbt_anonymize._mondrian_first_rows(plan))) -%}
+    {%- do statements.append(dbt_anonymize._create_scratch("summary", dbt_anonymize._mondrian_summary(plan))) -%}
+    {%- do statements.append(dbt_anonymize._create_scratch("done_parts", "select * from " ~ dbt_anonymize._scratch("summary") ~ " where 1 = 0")) -%}
+    {%- do statements.append(dbt_anonymize._create_scratch("done_rows", dbt_anonymize._mondrian_finished_rows(plan, "1 = 0"))) -%}
+    {{ return(statements) }}
+{%- endmacro %}
+
+
+{# Statements of one round; they are the same in every round. #}
+{% macro _mondrian_round(plan) -%}
+    {%- set rows, summary = dbt_anonymize._scratch("rows"), dbt_anonymize._scratch("summary") -%}
+    {%- set is_finished = "part not in (select part from " ~ dbt_anonymize._scratch("cuts") ~ ")" -%}
+    {%- set proposal = dbt_anonymize._mondrian_cuts(plan) -%}
+    {%- set statements = [] -%}
+    {%- if plan.is_measured -%}
+        {%- do statements.append(dbt_anonymize._create_scratch("proposed", proposal)) -%}
+        {%- do statements.append(dbt_anonymize._create_scratch("cuts", dbt_anonymize._mondrian_kept_cuts(plan))) -%}
+        {%- do statements.extend(dbt_anonymize._drop_scratch(["proposed"])) -%}
+    {%- else -%}
+        {%- do statements.append(dbt_anonymize._create_scratch("cuts", proposal)) -%}
+    {%- endif -%}
+    {%- do statements.append("insert into " ~ dbt_anonymize._scratch("done_parts") ~ "\nselect * from " ~ summary ~ " where " ~ is_finished) -%}
+    {%- do statements.append("insert into " ~ dbt_anonymize._scratch("done_rows") ~ "\n" ~ dbt_anonymize._mondrian_finished_rows(plan, is_finished)) -%}
+    {%- do statements.append(dbt_anonymize._create_scratch("next_rows", dbt_anonymize._mondrian_parted(plan, dbt_anonymize._scratch("cuts")))) -%}
+    {%- do statements.extend(dbt_anonymize._drop_scratch(["rows", "summary", "cuts"])) -%}
+    {%- do statements.append("alter table " ~ dbt_anonymize._scratch("next_rows") ~ " rename to " ~ rows) -%}
+    {%- do statements.append(dbt_anonymize._create_scratch("summary", dbt_anonymize._mondrian_summary(plan))) -%}
+    {{ return(statements) }}
+{%- endmacro %}
+
+
+{# Every record with the codes of its leaves. #}
+{% macro _mondrian_encoded(microdata, plan) -%}
+select
+    {{ dbt_anonymize._quote(plan.record_key, "microdata") }} as record_key
+    {%- for attribute in plan.attributes %},
+    {{ dbt_anonymize._quote(attribute, "microdata") }} as value_{{ loop.index }}
+    {%- endfor %}
+    {%- if plan.has_subject %},
+    microdata.subject
+    {%- endif %}
+    {%- for quasi_identifier in plan.quasi_identifiers %},
+    cast(
+        case
+            when {{ dbt_anonymize._quote(quasi_identifier.name, "microdata") }} is null then 0
+            when leaves_{{ loop.index }}.code is null
+                then {{ dbt_anonymize._raise_in_sql(
+                    model.name ~ ": a value of " ~ quasi_identifier.name ~ " is not in the hierarchy "
+                    ~ quasi_identifier.hierarchy.identifier ~ ". Build again from the microdata on."
+                ) }}
+            else leaves_{{ loop.index }}.code
+        end as {{ dbt.type_int() }}
+    ) as code_{{ loop.index }}
+    {%- endfor %}
+from {{ microdata }} as microdata
+{%- for quasi_identifier in plan.quasi_identifiers %}
+left join {{ dbt_anonymize._scratch("leaves_" ~ loop.index) }} as leaves_{{ loop.index }}
+    on {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf", "microdata") }} = leaves_{{ loop.index }}.leaf
+{%- endfor %}
+{%- endmacro %}
+
+
+{# Strict cuts keep equal records together, so they are counted once; relaxed ones may part them. #}
+{% macro _mondrian_first_rows(plan) -%}
+{%- set int = dbt.type_int() -%}
+select
+    cast(1 as {{ int }}) as part,
+    cast(0 as {{ int }}) as attempts,
+    {{ plan.carried | join(",\n    ") }},
+    {{ "count(*)" if plan.is_strict else "cast(1 as " ~ dbt.type_bigint() ~ ")" }} as records
+from {{ dbt_anonymize._scratch("encoded") }}
+{%- if plan.is_strict %}
+group by
+    {{ plan.carried | join(",\n    ") }}
+{%- endif %}
+{%- endmacro %}
+
+
+{% macro _mondrian_summary(plan) -%}
+select
+    part,
+    min(attempts) as attempts,
+    {%- for code in plan.codes %}
+    min({{ code }}) as lowest_{{ loop.index }},
+    max({{ code }}) as highest_{{ loop.index }},
+    {%- endfor %}
+    cast(sum(records) as {{ dbt.type_bigint() }}) as records
+from {{ dbt_anonymize._scratch("rows") }}
+group by part
+{%- endmacro %}
+
+
+{% macro _mondrian_finished_rows(plan, condition) -%}
+select {{ "distinct " if plan.is_strict and plan.values }}
+    part,
+    {{ plan.identity | join(",\n    ") }}
+from {{ dbt_anonymize._scratch("rows") }}
+where {{ condition }}
+{%- endmacro %}
+
+
+{# The code of the attribute that is cut. #}
+{% macro _mondrian_code(plan, relation_alias="rows") -%}
+    {%- set branches = [] -%}
+    {%- for code in plan.codes -%}
+        {%- do branches.append("when " ~ loop.index ~ " then " ~ relation_alias ~ "." ~ code) -%}
+    {%- endfor -%}
+    {{ return(branches | join(" ")) }}
+{%- endmacro %}

@@ -1,0 +1,75 @@
+{#
+  CTEs that end in `judged`: the rows of the CTE `classes` with `must_go`: whether a class breaks a guarantee by itself, or
+  has to go so that the average risk of all released classes holds. For the latter the classes go from the smallest upward
+  (in the order of class_size, then of the labels), as few as suffice.
+  Uniqueness needs nothing here: k-anonymity, which is always guaranteed, leaves nobody alone in a class.
+#}
+{% macro _sample_based_suppression(guarantees, names) -%}
+{%- set limits = [] -%}
+{%- for guarantee in guarantees if guarantee.average -%}
+    {%- do limits.append(guarantee.average) -%}
+{%- endfor -%}
+{%- if not limits %}
+
+judged as (
+
+    select
+        *,
+        is_violating as must_go
+    from classes
+
+),
+{%- else %}
+{%- set order -%}
+partition by effort, is_violating
+            order by class_size{% for name in names %}, {{ dbt_anonymize._quote(name) }}{% endfor %}
+{%- endset %}
+
+positioned as (
+
+    select
+        *,
+        row_number() over (
+            {{ order }}
+        ) as position_by_size,
+        sum(class_size) over (
+            {{ order }}
+            rows between unbounded preceding and current row
+        ) as people_up_to
+    from classes
+
+),
+
+remaining as (
+
+    select
+        effort,
+        count(*) as classes,
+        sum(class_size) as people
+    from classes
+    where not is_violating
+    group by effort
+
+),
+
+judged as (
+
+    select
+        positioned.*,
+        case
+            when positioned.is_violating then true
+            {#- It goes where the risk is too high before it goes; that of the larger classes after it is lower. #}
+            {%- for limit in limits %}
+            when
+                remaining.classes - positioned.position_by_size + 1
+                > {{ limit }} * (remaining.people - positioned.people_up_to + positioned.class_size)
+                then true
+            {%- endfor %}
+            else false
+        end as must_go
+    from positioned
+    left join remaining on positioned.effort = remaining.effort
+
+),
+{%- endif %}
+{%- endmacro %}

@@ -1,0 +1,122 @@
+{#
+  Query with one row for each equivalence class of any relation that breaks one class-based guarantee: `class_size`,
+  `records`, and the measures of the model. Never a value.
+    guarantee          checked, as _checked_guarantee returns it
+    quasi_identifiers  column names; NULL is a value of its own
+    measures           {column of the query: expression over the columns of the measured classes}; the attribute is
+                       called `attribute` there
+    population         relation with the quasi-identifiers of everybody, for k-map
+#}
+{% macro _violating_classes(
+    relation, quasi_identifiers, guarantee, measures={}, subject=none, population=none, population_size=none, hierarchy=none, levels=none
+) -%}
+{%- set attribute = guarantee.attribute -%}
+{%- set guarantee = dict(guarantee, attribute="attribute") if attribute else guarantee -%}
+with
+
+{{ dbt_anonymize._keyed_rows("generalized", relation, quasi_identifiers, attribute, subject) }}
+{%- if population %}
+
+{{ dbt_anonymize._keyed_rows("population_rows", population, quasi_identifiers) }}
+
+population as (
+
+    select
+        equivalence_class,
+        count(*) as population_size
+    from population_rows
+    group by equivalence_class
+
+),
+{%- endif %}
+{{- dbt_anonymize._measured_classes(
+    ["equivalence_class"],
+    [guarantee],
+    count="count(*)",
+    has_subject=subject is not none,
+    population="population" if population else none,
+    population_size=population_size,
+    sensitive_hierarchies={"attribute": {"hierarchy": hierarchy, "levels": levels}} if hierarchy else {},
+) }}
+
+violating as (
+
+    select
+        class_size,
+        records
+        {%- for column, expression in measures.items() %},
+        {{ expression }} as {{ column }}
+        {%- endfor %}
+    from classes
+    where is_violating
+
+)
+
+select * from violating
+{%- endmacro %}
+
+
+{# CTE with one row per record: `equivalence_class` (an injective text of the quasi-identifiers), `attribute`, `subject`. #}
+{% macro _keyed_rows(name, relation, quasi_identifiers, attribute=none, subject=none) -%}
+{%- if quasi_identifiers is string or quasi_identifiers is not iterable or quasi_identifiers | list | length == 0 -%}
+    {{ exceptions.raise_compiler_error(
+        model.name ~ ": `quasi_identifiers` must be a list of at least one column; got: " ~ quasi_identifiers ~ ". Correct the arguments."
+    ) }}
+{%- endif -%}
+{{ name }} as (
+
+    select
+        {{ dbt_anonymize._class_text(quasi_identifiers) }} as equivalence_class
+        {%- if attribute %},
+        {{ dbt_anonymize._quote(attribute) }} as attribute
+        {%- endif %}
+        {%- if subject %},
+        {{ dbt_anonymize._quote(subject) }} as subject
+        {%- endif %}
+    from {{ relation }}
+
+),
+{%- endmacro %}
+
+
+{# Columns of any type as one text, injectively: `n` for NULL, else `t`, the length, a colon and the value. #}
+{% macro _class_text(columns) -%}
+    {%- set parts = [] -%}
+    {%- for column in columns -%}
+        {%- set text = dbt_anonymize._as_text(dbt_anonymize._quote(column)) -%}
+        {%- do parts.append(
+            "case when " ~ dbt_anonymize._quote(column) ~ " is null then 'n' else "
+            ~ dbt.concat(["'t'", dbt_anonymize._as_text("length(" ~ text ~ ")"), "':'", text]) ~ " end"
+        ) -%}
+    {%- endfor -%}
+    {{ return(dbt.concat(parts)) }}
+{%- endmacro %}
+
+
+{#
+  The query of a generic test: the violating classes with their columns, and a row that says how many records have no
+  value in a column where NULL cannot be judged (the sensitive attribute, the subject).
+#}
+{% macro _test_rows(violating, columns, model, required) -%}
+select
+    {{ columns | join(",\n    ") }},
+    {{ dbt_anonymize._as_text("null") }} as missing_in,
+    cast(null as {{ dbt.type_bigint() }}) as missing
+from (
+
+{{ violating }}
+
+) as violating
+{%- for column in required if column is not none %}
+union all
+select
+    {%- for name in columns %}
+    null as {{ name }},
+    {%- endfor %}
+    {{ dbt_anonymize._as_text(dbt_anonymize._literal(column)) }} as missing_in,
+    count(*) as missing
+from {{ model }}
+where {{ dbt_anonymize._quote(column) }} is null
+having count(*) > 0
+{%- endfor %}
+{%- endmacro %}

@@ -1,0 +1,59 @@
+{#
+  Nergiz et al. 2007: of the people in each class of the population, a share between minimum and maximum is in the
+  relation. Classes that are in the population only count too: their share is 0, and class_size is 0.
+#}
+{% macro delta_presence(relation, quasi_identifiers, population, minimum, maximum, subject=none) -%}
+{%- set guarantee = dbt_anonymize._checked_guarantee("delta_presence", {"minimum": minimum, "maximum": maximum}) -%}
+with
+
+{{ dbt_anonymize._keyed_rows("relation_rows", relation, quasi_identifiers, subject=subject) }}
+
+{{ dbt_anonymize._keyed_rows("population_rows", population, quasi_identifiers) }}
+
+classes as (
+
+    select
+        equivalence_class,
+        {{ "count(distinct subject)" if subject else "count(*)" }} as class_size,
+        count(*) as records
+    from relation_rows
+    group by equivalence_class
+
+),
+
+population as (
+
+    select
+        equivalence_class,
+        count(*) as population_size
+    from population_rows
+    group by equivalence_class
+
+),
+
+compared as (
+
+    select
+        coalesce(classes.class_size, 0) as class_size,
+        coalesce(classes.records, 0) as records,
+        coalesce(population.population_size, 0) as population_size
+    from classes
+    full outer join population
+        on classes.equivalence_class = population.equivalence_class
+
+),
+
+violating as (
+
+    select
+        class_size,
+        records,
+        population_size,
+        cast(class_size as {{ dbt_anonymize._type_double() }}) / nullif(population_size, 0) as presence
+    from compared
+    where {{ dbt_anonymize._violated_conditions([guarantee]) | join(" or ") }}
+
+)
+
+select * from violating
+{%- endmacro %}

@@ -1,0 +1,45 @@
+{#
+  The risk that somebody who knows a person's quasi-identifiers finds the record: 1/n in a class of n. `highest` limits it
+  for everybody, `average` the mean over all people (classes / people); the row of the latter has no class_size.
+#}
+{% macro reidentification_risk(relation, quasi_identifiers, average=none, highest=none, subject=none) -%}
+{%- set guarantee = dbt_anonymize._checked_guarantee("reidentification_risk", {"average": average, "highest": highest}) -%}
+{%- set double = dbt_anonymize._type_double() -%}
+with
+
+{{ dbt_anonymize._keyed_rows("relation_rows", relation, quasi_identifiers, subject=subject) }}
+
+classes as (
+
+    select
+        {{ "count(distinct subject)" if subject else "count(*)" }} as class_size,
+        count(*) as records
+    from relation_rows
+    group by equivalence_class
+
+),
+
+violating as (
+
+    {%- if highest is not none %}
+    select
+        class_size,
+        records,
+        cast(1 as {{ double }}) / nullif(class_size, 0) as risk
+    from classes
+    where {{ dbt_anonymize._violated_conditions([guarantee]) | join(" or ") }}
+    {%- endif %}
+    {{- "\n    union all" if highest is not none and average is not none }}
+    {%- if average is not none %}
+    select
+        cast(null as {{ dbt.type_bigint() }}) as class_size,
+        sum(records) as records,
+        cast(count(*) as {{ double }}) / nullif(sum(class_size), 0) as risk
+    from classes
+    having count(*) > {{ average }} * sum(class_size)
+    {%- endif %}
+
+)
+
+select * from violating
+{%- endmacro %}

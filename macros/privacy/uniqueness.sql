@@ -1,0 +1,69 @@
+{#
+  How many people nobody else is like: their share of the relation, or the estimated share of the population. One row
+  where it is too large, with the unique people of the relation.
+#}
+{% macro uniqueness(relation, quasi_identifiers, sample=none, population=none, estimator=none, population_size=none, subject=none) -%}
+{%- set guarantee = dbt_anonymize._checked_guarantee("uniqueness", {"sample": sample, "population": population, "estimator": estimator}) -%}
+{%- set double = dbt_anonymize._type_double() -%}
+{%- if population is not none -%}
+    {%- do dbt_anonymize._check_population_size("uniqueness", population_size) -%}
+{%- endif -%}
+with
+
+{{ dbt_anonymize._keyed_rows("relation_rows", relation, quasi_identifiers, subject=subject) }}
+
+classes as (
+
+    select
+        {{ "count(distinct subject)" if subject else "count(*)" }} as class_size,
+        count(*) as records
+    from relation_rows
+    group by equivalence_class
+
+),
+
+totals as (
+
+    select
+        coalesce(sum(records), 0) as records,
+        coalesce(sum(class_size), 0) as people,
+        coalesce(sum(case when class_size = 1 then 1 else 0 end), 0) as unique_people
+    from classes
+
+),
+{%- if population is not none %}
+
+histogram as (
+
+    select
+        1 as case_id,
+        class_size,
+        count(*) as classes
+    from classes
+    where class_size > 0
+    group by class_size
+
+),
+{{- dbt_anonymize._population_uniques("histogram", estimator or "dankar", population_size) }}
+{%- endif %}
+
+violating as (
+
+    select
+        totals.records,
+        totals.unique_people,
+        {%- if population is not none %}
+        uniques.uniques / {{ population_size }} as uniqueness
+    from totals
+    inner join uniques on uniques.case_id = 1
+    where uniques.uniques > {{ population }} * (1 + 1e-12) * {{ population_size }}
+        {%- else %}
+        cast(totals.unique_people as {{ double }}) / nullif(totals.people, 0) as uniqueness
+    from totals
+    where totals.unique_people > {{ sample }} * totals.people
+        {%- endif %}
+
+)
+
+select * from violating
+{%- endmacro %}

@@ -1,0 +1,97 @@
+{% macro population(anonymization, population, frequencies, quasi_identifiers) -%}
+{%- set checked = [] -%}
+{%- for quasi_identifier in quasi_identifiers -%}
+    {%- do checked.append({"name": quasi_identifier.name, "kind": quasi_identifier.kind}) -%}
+{%- endfor -%}
+{{ config(
+    materialized="table",
+    meta={"dbt_anonymize": {"anonymization": anonymization, "quasi_identifiers": checked}},
+    post_hook="{{ dbt_anonymize._check_population() }}",
+) }}
+{%- set names = [] -%}
+{%- for quasi_identifier in quasi_identifiers -%}
+    {%- do names.append(dbt_anonymize._quote(quasi_identifier.name)) -%}
+{%- endfor -%}
+{%- if dbt_anonymize._is_building() -%}
+    {%- do dbt_anonymize._check_population_columns(anonymization, population, quasi_identifiers) -%}
+{%- endif -%}
+with
+
+counted as (
+
+    select
+        {{ names | join(",\n        ") }},
+        count(*) as records
+    from {{ population }}
+    group by
+        {{ names | join(",\n        ") }}
+
+),
+{%- for quasi_identifier in quasi_identifiers %}
+
+{{ dbt_anonymize._leaves("counted", quasi_identifier, loop.index) }}{{ "," if not loop.last }}
+{%- endfor %}
+
+select
+    {%- for quasi_identifier in quasi_identifiers %}
+    {{ dbt_anonymize._quote(quasi_identifier.name, "counted") }},
+    leaves_{{ loop.index }}.leaf as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") }},
+    {%- endfor %}
+    counted.records
+from counted
+{%- for quasi_identifier in quasi_identifiers %}
+{{ dbt_anonymize._join_leaves("counted", quasi_identifier, loop.index) }}
+{%- endfor %}
+{%- endmacro %}
+
+
+{% macro _check_population_columns(anonymization, population, quasi_identifiers) -%}
+    {%- set found = adapter.get_columns_in_relation(population) | map(attribute="name") | list -%}
+    {%- set missing = quasi_identifiers | map(attribute="name") | reject("in", found) | list -%}
+    {%- if missing -%}
+        {%- do dbt_anonymize._raise_errors(anonymization, [
+            "the population " ~ population ~ " must have every quasi-identifier; missing: " ~ missing | join(", ")
+            ~ "; got: " ~ (found | join(", ") or "no such relation") ~ ". Give it the column names of the source."
+        ]) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+
+{# After the build, in its transaction: everybody in the source must be in the population. Counts only, never values. #}
+{% macro _check_population() -%}
+    {%- if not dbt_anonymize._is_building() -%}{{ return("") }}{%- endif -%}
+    {%- set declaration = model.config.meta.dbt_anonymize -%}
+    {%- set frequencies = ref(declaration.anonymization ~ "_frequencies") -%}
+    {%- set has_subject = "subject" in adapter.get_columns_in_relation(frequencies) | map(attribute="name") | list -%}
+    {%- set names = [] -%}
+    {%- set errors = [] -%}
+    {%- for quasi_identifier in declaration.quasi_identifiers -%}
+        {%- do names.append(dbt_anonymize._quote(quasi_identifier.name)) -%}
+        {%- set uncovered = run_query(
+            "select coalesce(sum(records), 0) from " ~ this ~ " where " ~ dbt_anonymize._quote(quasi_identifier.name) ~ " is not null and "
+            ~ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") ~ " is null"
+        ).rows[0][0] -%}
+        {%- if uncovered > 0 -%}
+            {%- do errors.append(
+                "the hierarchy of " ~ quasi_identifier.name ~ " does not cover the population: " ~ uncovered
+                ~ " of its records have a value outside it. Extend the hierarchy or correct the population."
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- set group = names | join(", ") -%}
+    {%- set counts = run_query(
+        "select count(*), coalesce(sum(case when people > population then 1 else 0 end), 0) from ("
+        ~ "select " ~ group ~ ", sum(people) as people, sum(population) as population from ("
+        ~ "select " ~ group ~ ", " ~ ("count(distinct subject)" if has_subject else "sum(records)") ~ " as people, 0 as population from "
+        ~ frequencies ~ " group by " ~ group
+        ~ " union all select " ~ group ~ ", 0 as people, records as population from " ~ this
+        ~ ") as counted group by " ~ group ~ ") as compared"
+    ).rows[0] -%}
+    {%- if counts[1] > 0 -%}
+        {%- do errors.append(
+            "the population must contain everybody in the source; " ~ counts[1] ~ " of " ~ counts[0]
+            ~ " combinations of quasi-identifiers have fewer people in the population. Complete the population."
+        ) -%}
+    {%- endif -%}
+    {%- do dbt_anonymize._raise_errors(declaration.anonymization, errors) -%}
+{%- endmacro %}

@@ -1,0 +1,24 @@
+{# Select with one row: `distinction`, `separation` and `uniqueness` of one set of columns. #}
+{% macro distinction_and_separation(relation, quasi_identifiers, subject=none) -%}
+with
+
+classes as (
+
+    {{ dbt_anonymize._risk_classes(relation, quasi_identifiers, subject) | indent(4) }}
+
+)
+
+select
+    {{ dbt_anonymize._distinction_and_separation("class_size") }}
+from classes
+{%- endmacro %}
+
+
+{# The aggregates over classes, one column each. NULL where there is no record, or no pair of them. #}
+{% macro _distinction_and_separation(class_size) -%}
+{%- set double = dbt_anonymize._type_double() -%}
+{%- set people = "cast(sum(" ~ class_size ~ ") as " ~ double ~ ")" -%}
+cast(count(*) as {{ double }}) / nullif({{ people }}, 0) as distinction,
+    1 - sum(cast({{ class_size }} as {{ double }}) * ({{ class_size }} - 1)) / nullif({{ people }} * ({{ people }} - 1), 0) as separation,
+    sum(case when {{ class_size }} = 1 then cast(1 as {{ double }}) else 0 end) / nullif({{ people }}, 0) as uniqueness
+{%- endmacro %}

@@ -1,0 +1,45 @@
+{# Select with one row per effort: `<qi>_granularity` of each quasi-identifier and `granularity`. #}
+{% macro granularity(classes, quasi_identifiers, aggregate="arithmetic_mean") -%}
+{%- set shares, smallest, whole = [], [], [] -%}
+{%- for quasi_identifier in quasi_identifiers -%}
+    {%- do shares.append("shares.share_" ~ loop.index) -%}
+    {%- do smallest.append("smallest_shares.smallest_" ~ loop.index) -%}
+    {%- do whole.append("cast(1 as " ~ dbt_anonymize._type_double() ~ ")") -%}
+{%- endfor -%}
+with
+
+smallest_shares as (
+
+    {{ dbt_anonymize._smallest_shares(quasi_identifiers) | indent(4) }}
+
+),
+
+shares as (
+
+    select
+        effort,
+        {%- for quasi_identifier in quasi_identifiers %}
+        {%- set share = dbt_anonymize._quote(quasi_identifier.name ~ "_share") %}
+        sum(case when is_suppressed then records else records * {{ share }} end)
+        / cast(sum(records) as {{ dbt_anonymize._type_double() }}) as share_{{ loop.index }}{{ "," if not loop.last }}
+        {%- endfor %}
+    from {{ classes }}
+    group by effort
+
+)
+
+select
+    shares.effort,
+    {%- for quasi_identifier in quasi_identifiers %}
+    {#- A hierarchy of one value has nothing to lose. #}
+    coalesce((1 - {{ shares[loop.index0] }}) / nullif(1 - {{ smallest[loop.index0] }}, 0), 1) as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_granularity") }},
+    {%- endfor %}
+    {%- set most = dbt_anonymize._aggregate_attributes(whole, quasi_identifiers, aggregate) %}
+    coalesce(
+        (({{ most }}) - ({{ dbt_anonymize._aggregate_attributes(shares, quasi_identifiers, aggregate) }}))
+        / nullif(({{ most }}) - ({{ dbt_anonymize._aggregate_attributes(smallest, quasi_identifiers, aggregate) }}), 0),
+        1
+    ) as granularity
+from shares
+cross join smallest_shares
+{%- endmacro %}

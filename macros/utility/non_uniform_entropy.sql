@@ -1,0 +1,82 @@
+{# Select with one row per effort: `<qi>_non_uniform_entropy` of each quasi-identifier and `non_uniform_entropy`. #}
+{% macro non_uniform_entropy(classes, frequencies, quasi_identifiers, generalization_suppression_factor=0.5, aggregate="sum") -%}
+{%- set factors = dbt_anonymize._loss_factors(generalization_suppression_factor) -%}
+{%- set double = dbt_anonymize._type_double() -%}
+{%- set entropies = [] -%}
+{#- The entropy of the raw value given its label is a difference of two sums of n ln n, as every value has one label. -#}
+with
+{%- for quasi_identifier in quasi_identifiers %}
+{%- set name = dbt_anonymize._quote(quasi_identifier.name) %}
+{%- set level = dbt_anonymize._quote(quasi_identifier.name ~ "_level") %}
+
+values_{{ loop.index }} as (
+
+    select {{ dbt_anonymize._sum_n_ln_n("records") }} as n_ln_n
+    from (
+        select cast(sum(records) as {{ double }}) as records
+        from {{ frequencies }}
+        group by {{ name }}
+    ) as counted
+
+),
+
+labels_{{ loop.index }} as (
+
+    select
+        effort,
+        min(lowest_level) as lowest_level,
+        max(highest_level) as highest_level,
+        sum(without_level) as without_level,
+        sum(suppressed_records) as suppressed_records,
+        {{ dbt_anonymize._sum_n_ln_n("records") }} as n_ln_n,
+        {{ dbt_anonymize._sum_n_ln_n("suppressed_records") }} as suppressed_n_ln_n
+    from (
+        select
+            effort,
+            min({{ level }}) as lowest_level,
+            max({{ level }}) as highest_level,
+            sum(case when {{ level }} is null then 1 else 0 end) as without_level,
+            cast(sum(records) as {{ double }}) as records,
+            cast(sum(case when is_suppressed then records else 0 end) as {{ double }}) as suppressed_records
+        from {{ classes }}
+        group by effort, {{ name }}
+    ) as counted
+    group by effort
+
+),
+{%- endfor %}
+
+entropies as (
+
+    select
+        labels_1.effort,
+        {%- for quasi_identifier in quasi_identifiers %}
+        {%- do entropies.append("entropy_" ~ loop.index) %}
+        {%- set labels, raw = "labels_" ~ loop.index, "values_" ~ loop.index %}
+        {%- set suppressed_bits = "coalesce(" ~ labels ~ ".suppressed_records * ln(nullif(" ~ labels ~ ".suppressed_records, 0)), 0) - " ~ labels ~ ".suppressed_n_ln_n" %}
+        {#- Where one value has labels of several levels, the classes do not tell which. #}
+        case
+            when {{ labels }}.without_level > 0 or {{ labels }}.lowest_level < {{ labels }}.highest_level then null
+            else (
+                {{ dbt_anonymize._times(factors.generalization, dbt_anonymize._not_negative(labels ~ ".n_ln_n - " ~ raw ~ ".n_ln_n")) }}
+                + {{ dbt_anonymize._times(factors.suppression, dbt_anonymize._not_negative(suppressed_bits)) }}
+            ) / ln(2)
+        end as entropy_{{ loop.index }}{{ "," if not loop.last }}
+        {%- endfor %}
+    from labels_1
+    cross join values_1
+    {%- for quasi_identifier in quasi_identifiers[1:] %}
+    inner join labels_{{ loop.index + 1 }} on labels_1.effort = labels_{{ loop.index + 1 }}.effort
+    cross join values_{{ loop.index + 1 }}
+    {%- endfor %}
+
+)
+
+select
+    effort,
+    {%- for quasi_identifier in quasi_identifiers %}
+    entropy_{{ loop.index }} as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_non_uniform_entropy") }},
+    {%- endfor %}
+    {{ dbt_anonymize._aggregate_attributes(entropies, quasi_identifiers, aggregate) }} as non_uniform_entropy
+from entropies
+{%- endmacro %}

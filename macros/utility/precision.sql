@@ -1,0 +1,37 @@
+{# Select with one row per effort: `<qi>_precision` of each quasi-identifier and `precision`. #}
+{% macro precision(classes, quasi_identifiers, generalization_suppression_factor=0.5, aggregate="arithmetic_mean") -%}
+{%- set factors = dbt_anonymize._loss_factors(generalization_suppression_factor) -%}
+{%- set double = dbt_anonymize._type_double() -%}
+{%- set heights = [] -%}
+with
+
+heights as (
+
+    select
+        effort,
+        {%- for quasi_identifier in quasi_identifiers %}
+        {%- do heights.append("height_" ~ loop.index) %}
+        {%- set level = dbt_anonymize._quote(quasi_identifier.name ~ "_level") %}
+        {#- An interval that is no level of the hierarchy has no height. #}
+        case
+            when count(case when not is_suppressed and {{ level }} is null then 1 end) = 0
+                then
+                    sum(case
+                        when is_suppressed then {{ dbt_anonymize._times(factors.suppression, "records") }}
+                        else {{ dbt_anonymize._times(factors.generalization, "records * cast(" ~ level ~ " as " ~ double ~ ")") }} / {{ quasi_identifier.levels }}
+                    end) / cast(sum(records) as {{ double }})
+        end as height_{{ loop.index }}{{ "," if not loop.last }}
+        {%- endfor %}
+    from {{ classes }}
+    group by effort
+
+)
+
+select
+    effort,
+    {%- for quasi_identifier in quasi_identifiers %}
+    1 - height_{{ loop.index }} as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_precision") }},
+    {%- endfor %}
+    1 - ({{ dbt_anonymize._aggregate_attributes(heights, quasi_identifiers, aggregate) }}) as precision
+from heights
+{%- endmacro %}

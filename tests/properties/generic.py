@@ -1,0 +1,130 @@
+"""The generic test of every privacy model, with some parameters, on one relation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .compilation import Ref, call
+
+POPULATION_SIZE = 60
+OF_DISEASE = {"attribute": "disease"}
+OF_VISITS = {"attribute": "visits"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test: the model, its parameters as in a guarantee, and the column of its measure."""
+
+    model: str
+    parameters: dict[str, Any]
+    measure: str | None = None
+    further: dict[str, Any] | None = None
+    by_subject: bool = False
+
+    @property
+    def guarantee(self) -> dict[str, Any]:
+        """Return the guarantee that is tested."""
+        return {"model": self.model, **self.parameters}
+
+    @property
+    def name(self) -> str:
+        """Return the name of the compiled model."""
+        values = [str(value) for value in self.parameters.values() if not isinstance(value, list)]
+        shown = "_".join([self.model, *values, "people" if self.by_subject else "records"])
+        return "generic_" + shown.replace(".", "_")
+
+    @property
+    def text(self) -> str:
+        """Return the text of the compiled model."""
+        subject = {"subject": "person"} if self.by_subject else {}
+        return call(
+            f"test_{self.model}",
+            model=Ref("generic_rows"),
+            quasi_identifiers=["city", "age"],
+            **self.parameters,
+            **(self.further or {}),
+            **subject,
+        )
+
+
+_TREE = {"hierarchy": Ref("generic_tree"), "levels": 2}
+_POPULATION = {"population": Ref("generic_population")}
+_SIZE = {"population_size": POPULATION_SIZE}
+_ESTIMATE = {"k": 4, "estimator": "poisson", "significance": 0.1}
+
+
+def _cases(*, by_subject: bool) -> tuple[Case, ...]:
+    listed: list[tuple[str, dict[str, Any], str | None, dict[str, Any] | None]] = [
+        ("k_anonymity", {"k": 3}, None, None),
+        ("k_map", {"k": 3}, "population_size", _POPULATION),
+        ("k_map", _ESTIMATE, "demanded_size", _SIZE),
+        ("alpha_k_anonymity", {**OF_DISEASE, "alpha": 0.6, "k": 2}, "highest_share", None),
+        (
+            "alpha_k_anonymity",
+            {**OF_VISITS, "alpha": 0.4, "k": 2, "values": [0, 7]},
+            "highest_share",
+            None,
+        ),
+        ("l_diversity", {**OF_DISEASE, "l": 2, "variant": "distinct"}, "distinct_l", None),
+        ("l_diversity", {**OF_DISEASE, "l": 2, "variant": "entropy"}, "entropy_l", None),
+        ("l_diversity", {**OF_DISEASE, "l": 2.5, "variant": "grassberger"}, "grassberger_l", None),
+        ("l_diversity", {**OF_VISITS, "l": 2, "variant": "recursive", "c": 2}, "recursive_c", None),
+        ("t_closeness", {**OF_DISEASE, "t": 0.4, "distance": "equal"}, "t", None),
+        ("t_closeness", {**OF_VISITS, "t": 0.25, "distance": "ordered"}, "t", None),
+        ("t_closeness", {**OF_DISEASE, "t": 0.3, "distance": "hierarchical"}, "t", _TREE),
+        ("beta_likeness", {**OF_DISEASE, "beta": 1.5, "variant": "basic"}, "beta", None),
+        ("beta_likeness", {**OF_DISEASE, "beta": 2, "variant": "enhanced"}, "enhanced_beta", None),
+        ("delta_disclosure", {**OF_DISEASE, "delta": 1}, "delta", None),
+        ("delta_presence", {"minimum": 0.2, "maximum": 0.7}, "presence", _POPULATION),
+        ("reidentification_risk", {"highest": 0.4}, "risk", None),
+    ]
+    return tuple(Case(*one, by_subject=by_subject) for one in listed)
+
+
+CASES = (*_cases(by_subject=False), *_cases(by_subject=True))
+AVERAGE = Case("reidentification_risk", {"average": 0.35})
+SAMPLE = Case("uniqueness", {"sample": 0.2})
+ESTIMATED = Case("uniqueness", {"population": 0.1, "estimator": "zayatz"}, further=_SIZE)
+WHOLE = (AVERAGE, SAMPLE, ESTIMATED)
+GENERIC_MODELS = {case.name: case.text for case in (*CASES, *WHOLE)}
+GENERIC_SEEDS = ["generic_rows", "generic_population", "generic_tree"]
+
+# What is wrong in a guarantee, and a part of the message about it.
+MISTAKES: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"model": "l_diversty", "attribute": "a", "l": 2}, "Did you mean l_diversity?"),
+    ({"model": "zzz"}, "unknown guarantee zzz; known: k_anonymity, k_map"),
+    ({"model": "k_anonymity"}, "`k` of the guarantee k_anonymity is missing"),
+    ({"model": "k_anonymity", "k": 1}, "must be an integer >= 2; got: 1"),
+    ({"model": "k_anonymity", "k": True}, "must be an integer >= 2; got: True"),
+    ({"model": "k_anonymity", "k": 2.5}, "must be an integer >= 2; got: 2.5"),
+    ({"model": "k_anonymity", "k": 2, "l": 3}, "k_anonymity has no parameter l"),
+    ({"model": "k_map", "k": 2, "estimator": "poisson"}, "together or neither"),
+    ({"model": "k_map", "k": 2, "estimator": "p", "significance": 0.1}, "must be one of poisson"),
+    ({"model": "alpha_k_anonymity", "attribute": "a", "alpha": 1, "k": 2}, "between 0 and 1"),
+    (
+        {"model": "alpha_k_anonymity", "attribute": "a", "alpha": 0.5, "k": 2, "values": []},
+        "at least one value",
+    ),
+    ({"model": "l_diversity", "attribute": "a", "l": 2.5}, "where the variant is distinct"),
+    ({"model": "l_diversity", "attribute": "a", "l": 1, "variant": "entropy"}, "number > 1"),
+    ({"model": "l_diversity", "attribute": "a", "l": 2, "variant": "recursive"}, "`c` if and only"),
+    ({"model": "l_diversity", "attribute": "a", "l": 2, "c": 3}, "`c` if and only"),
+    ({"model": "l_diversity", "attribute": "", "l": 2}, "must be the name of a column"),
+    ({"model": "t_closeness", "attribute": "a", "t": 0}, "must be a number > 0 and <= 1"),
+    ({"model": "t_closeness", "attribute": "a", "t": 0.1, "distance": "x"}, "must be one of equal"),
+    ({"model": "beta_likeness", "attribute": "a", "beta": -1}, "must be a number > 0"),
+    ({"model": "delta_disclosure", "attribute": "a", "delta": "x"}, "must be a number > 0"),
+    ({"model": "delta_presence", "minimum": 0.5, "maximum": 0.4}, "`minimum` <= `maximum`"),
+    ({"model": "delta_presence", "minimum": -1, "maximum": 0.4}, ">= 0 and <= 1; got: -1"),
+    ({"model": "reidentification_risk"}, "must limit `average` or `highest`"),
+    ({"model": "uniqueness", "sample": 0.1, "population": 0.1}, "exactly one of"),
+    ({"model": "uniqueness", "sample": 0.1, "estimator": "snb"}, "only where `population`"),
+    ({"model": "uniqueness", "sample": 1}, "must be a number >= 0 and < 1"),
+)
+MESSAGE_MODELS = {
+    f"mistake_{number}": "select {{ dbt_anonymize._literal(dbt_anonymize._guarantee_errors("
+    + repr(guarantee)
+    + ") | join('; ')) }} as message"
+    for number, (guarantee, _) in enumerate(MISTAKES)
+}

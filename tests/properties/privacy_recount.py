@@ -1,0 +1,168 @@
+"""Privacy models once more, each from its definition, in exact arithmetic and without SQL.
+
+A class is given by how many people have each value of a sensitive attribute in it; the table by the
+same for everybody. Shares are fractions, so that a limit is met exactly or it is not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+Value = Hashable
+Counts = Mapping[Value, int]
+# Label of a value at each level; level 0 is the value itself, the last the root.
+Tree = Mapping[Value, Sequence[str]]
+
+
+def shares(counts: Counts) -> dict[Value, Fraction]:
+    """Return the share of each value."""
+    total = sum(counts.values())
+    return {value: Fraction(number, total) for value, number in counts.items()}
+
+
+def distinct_l(of_class: Counts) -> int:
+    """Return the number of values."""
+    return len(of_class)
+
+
+def entropy_l(of_class: Counts) -> float:
+    """Return exp(Shannon entropy)."""
+    return math.exp(-math.fsum(float(q) * math.log(q) for q in shares(of_class).values()))
+
+
+def has_entropy(of_class: Counts, least: Fraction) -> bool:
+    """Tell whether exp(entropy) >= l, that is n^n >= l^n times the product of n_v^n_v."""
+    total = sum(of_class.values())
+    product = math.prod(number**number for number in of_class.values())
+    return bool(Fraction(total**total) >= Fraction(least**total) * product)
+
+
+def grassberger_g(number: int) -> float:
+    """Return G(n) by its recurrence: G(2j + 1) = G(2j), G(2j + 2) = G(2j) + 2 / (2j + 1)."""
+    gamma = 0.57721566490153286061
+    if number == 1:
+        return -gamma - math.log(2)
+    return 2 - gamma - math.log(2) + math.fsum(2 / (2 * j + 1) for j in range(1, number // 2))
+
+
+def grassberger_l(of_class: Counts) -> float:
+    """Return exp(entropy) with Grassberger's correction for few records."""
+    total = sum(of_class.values())
+    of_values = math.fsum(n * grassberger_g(n) for n in of_class.values()) / total
+    return math.exp(grassberger_g(total) - of_values)
+
+
+def recursive_c(of_class: Counts, least: int) -> Fraction | None:
+    """Return r_1 / (r_l + ... + r_m) of the counts in falling order; None is infinite."""
+    ordered = sorted(of_class.values(), reverse=True)
+    tail = sum(ordered[least - 1 :])
+    return Fraction(ordered[0], tail) if tail else None
+
+
+def highest_share(of_class: Counts, values: Iterable[Value] | None = None) -> Fraction:
+    """Return the largest share of a value, or of one of the given values."""
+    limited = set(of_class if values is None else values)
+    return max((q for v, q in shares(of_class).items() if v in limited), default=Fraction(0))
+
+
+def equal_t(of_class: Counts, of_table: Counts) -> Fraction:
+    """Return half the sum of the differences of the shares."""
+    q, p = shares(of_class), shares(of_table)
+    return sum((abs(q.get(v, Fraction(0)) - p[v]) for v in p), Fraction(0)) / 2
+
+
+def in_order(values: Iterable[Value]) -> list[Value]:
+    """Return values in the order of their type, NULL last."""
+    key: Callable[[Any], Any] = lambda value: (value is None, value)  # noqa: E731
+    return sorted(values, key=key)
+
+
+def ordered_t(of_class: Counts, of_table: Counts) -> Fraction:
+    """Return the mean, over all values but the last, of the difference of the cumulated shares."""
+    if len(of_table) == 1:
+        return Fraction(0)
+    q, p = shares(of_class), shares(of_table)
+    moved = cost = Fraction(0)
+    for value in in_order(of_table):
+        moved += q.get(value, Fraction(0)) - p[value]
+        cost += abs(moved)
+    return cost / (len(of_table) - 1)
+
+
+def hierarchical_t(of_class: Counts, of_table: Counts, tree: Tree) -> Fraction:
+    """Return the earth mover's distance on a tree as Li 2007 computes it, from the leaves up.
+
+    At each inner node of level L, what its children have too much and too little is moved between
+    them at L / height; the rest goes up.
+    """
+    q, p = shares(of_class), shares(of_table)
+    height = len(next(iter(tree.values()))) - 1
+    extra = {tree[v][0]: q.get(v, Fraction(0)) - p[v] for v in of_table}
+    below = {tree[v][0]: v for v in of_table}
+    cost = Fraction(0)
+    for level in range(1, height + 1):
+        children: dict[str, list[Fraction]] = {}
+        above: dict[str, Value] = {}
+        for name, difference in extra.items():
+            label = tree[below[name]][level]
+            children.setdefault(label, []).append(difference)
+            above[label] = below[name]
+        for differences in children.values():
+            surplus = sum((d for d in differences if d > 0), Fraction(0))
+            lack = -sum((d for d in differences if d < 0), Fraction(0))
+            cost += Fraction(level, height) * min(surplus, lack)
+        extra = {name: sum(ds, Fraction(0)) for name, ds in children.items()}
+        below = above
+    return cost
+
+
+def basic_beta(of_class: Counts, of_table: Counts) -> Fraction:
+    """Return the largest gain of a value, relative to its share in the table."""
+    q, p = shares(of_class), shares(of_table)
+    return max((q[v] - p[v]) / p[v] for v in q)
+
+
+def enhanced_beta(of_class: Counts, of_table: Counts, beta: Fraction) -> float:
+    """Return by how much the gain of a value exceeds min(beta, -ln p) at most."""
+    q, p = shares(of_class), shares(of_table)
+    return max(float((q[v] - p[v]) / p[v]) - min(float(beta), -math.log(p[v])) for v in q)
+
+
+def delta(of_class: Counts, of_table: Counts) -> float | None:
+    """Return the largest |log2(q / p)| of all values of the table; None is infinite."""
+    if set(of_class) != set(of_table):
+        return None
+    q, p = shares(of_class), shares(of_table)
+    return max(abs(math.log2(q[v] / p[v])) for v in p)
+
+
+def is_within_delta(of_class: Counts, of_table: Counts, limit: Fraction) -> bool:
+    """Tell whether every |log2(q / p)| < a / b, that is (q / p)^b is between 2^-a and 2^a."""
+    if set(of_class) != set(of_table):
+        return False
+    q, p = shares(of_class), shares(of_table)
+    power, root = limit.numerator, limit.denominator
+    return all(Fraction(1, 2**power) < (q[v] / p[v]) ** root < 2**power for v in p)
+
+
+def estimated_k(
+    k: int, people: int, population: int, significance: Fraction, *, is_truncated: bool
+) -> int:
+    """Return the size that a class must have in the sample for an estimated k-map."""
+    mean = k * people / population
+    chances = [math.exp(-mean) * mean**i / math.factorial(i) for i in range(k + 1)]
+    if is_truncated:
+        chances = [0.0, *(chance / (1 - math.exp(-mean)) for chance in chances[1:])]
+    needed = 1 - float(significance)
+    reached = (i for i in range(k + 1) if math.fsum(chances[: i + 1]) >= needed)
+    size = next(reached, k)
+    return min(k, people, size + (1 if is_truncated else 2))
+
+
+def counted(pairs: Iterable[tuple[Value, Value]], *, by_subject: bool) -> Counter[Value]:
+    """Count values of (person, value): every record, or each pair once."""
+    return Counter(value for _, value in (set(pairs) if by_subject else pairs))

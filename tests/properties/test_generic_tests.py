@@ -1,0 +1,200 @@
+"""Tests that users put on a relation: a row per violating class, and one per column with NULL."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbt_anonymize.lattice.uniqueness import population_uniques
+
+from . import privacy_recount as definitions
+from .generic import (
+    AVERAGE,
+    CASES,
+    ESTIMATED,
+    MISTAKES,
+    POPULATION_SIZE,
+    SAMPLE,
+    Case,
+)
+from .guarded import TREES
+from .privacy_recount import Counts
+from .test_guarantees import (
+    AGES,
+    CITIES,
+    PEOPLE,
+    TABLES,
+    Class,
+    Person,
+    breaks,
+    decimal,
+    hierarchical,
+    population_of,
+)
+from .test_sample_guarantees import arrays
+from .warehouse import Row, Warehouse
+from .worlds import COSTLY, PROPERTY
+
+People = tuple[Person, ...]
+EXTRA = st.lists(st.tuples(CITIES, AGES), max_size=12)
+
+
+def load(warehouse: Warehouse, people: People, others: Counter[Any]) -> None:
+    columns = {"city": "varchar", "age": "varchar", "disease": "varchar", "visits": "int"}
+    warehouse.load(
+        "generic_rows",
+        columns | {"person": "int"},
+        [(p.city, p.age, p.disease, p.visits, p.subject) for p in people],
+    )
+    warehouse.load(
+        "generic_population", {"city": "varchar", "age": "varchar"}, list(others.elements())
+    )
+    tree = {"value": "varchar", "level_1": "varchar", "level_2": "varchar"}
+    warehouse.load("generic_tree", tree, list(TREES["disease"].values()))
+
+
+def classes_of(people: People, others: Counter[Any], *, by_subject: bool) -> list[Class]:
+    """Group by raw values: NULL is a value of its own."""
+    members: dict[Any, list[Person]] = {}
+    for person in people:
+        members.setdefault((person.city, person.age), []).append(person)
+    return [
+        Class(seen, tuple(found), people, by_subject, others[seen])
+        for seen, found in members.items()
+    ]
+
+
+def distance(name: str, of_class: Counts, of_table: Counts) -> Fraction:
+    if name == "equal":
+        return definitions.equal_t(of_class, of_table)
+    if name == "ordered":
+        return definitions.ordered_t(of_class, of_table)
+    return hierarchical(of_class, of_table)
+
+
+def measure(case: Case, one: Class) -> float | Fraction | None:
+    attribute = case.parameters.get("attribute", "disease")
+    of_class, of_table = one.counts(attribute)
+    parameters = case.parameters
+    values = parameters.get("values")
+    measures: dict[tuple[str, str | None], Any] = {
+        ("k_map", "population_size"): lambda: one.population,
+        ("k_map", "demanded_size"): lambda: definitions.estimated_k(
+            4, one.people, POPULATION_SIZE, Fraction(1, 10), is_truncated=False
+        ),
+        ("alpha_k_anonymity", "highest_share"): lambda: definitions.highest_share(of_class, values),
+        ("l_diversity", "distinct_l"): lambda: definitions.distinct_l(of_class),
+        ("l_diversity", "entropy_l"): lambda: definitions.entropy_l(of_class),
+        ("l_diversity", "grassberger_l"): lambda: definitions.grassberger_l(of_class),
+        ("l_diversity", "recursive_c"): lambda: definitions.recursive_c(of_class, 2),
+        ("t_closeness", "t"): lambda: distance(parameters["distance"], of_class, of_table),
+        ("beta_likeness", "beta"): lambda: definitions.basic_beta(of_class, of_table),
+        ("beta_likeness", "enhanced_beta"): lambda: definitions.enhanced_beta(
+            of_class, of_table, decimal(parameters["beta"])
+        ),
+        ("delta_disclosure", "delta"): lambda: definitions.delta(of_class, of_table),
+        ("delta_presence", "presence"): lambda: Fraction(one.size, one.population),
+        ("reidentification_risk", "risk"): lambda: Fraction(1, one.size),
+    }
+    found = measures[case.model, case.measure]()
+    return None if found is None else float(found)
+
+
+def key(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple((value is None, value) for value in row)
+
+
+def split(rows: list[Row]) -> tuple[list[Row], dict[str, int]]:
+    """Separate the rows of classes from those that count NULLs."""
+    missing = {row["missing_in"]: row["missing"] for row in rows if row["missing_in"] is not None}
+    return [row for row in rows if row["missing_in"] is None], missing
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@COSTLY
+@given(people=TABLES, extra=EXTRA)
+def test_a_test_reports_exactly_the_classes_that_break_the_guarantee(
+    warehouse: Warehouse, case: Case, people: People, extra: list[tuple[Any, Any]]
+) -> None:
+    others = population_of(people, extra)
+    load(warehouse, people, others)
+    found, missing = split(warehouse.rows(case.name))
+    shown = ["class_size", "records", *([case.measure] if case.measure else [])]
+    expected = [
+        (one.size, len(one.members), *([measure(case, one)] if case.measure else []))
+        for one in classes_of(people, others, by_subject=case.by_subject)
+        if breaks(case.guarantee, one)
+    ]
+    if case.model == "delta_presence" and case.parameters["minimum"] > 0:
+        seen = {(p.city, p.age) for p in people}
+        expected += [(0, 0, 0.0) for other in others if other not in seen]
+    rows = sorted((tuple(row[name] for name in shown) for row in found), key=key)
+    for row, wanted in zip(rows, sorted(expected, key=key), strict=True):
+        # None is infinite.
+        numbers = tuple(math.inf if value is None else float(value) for value in wanted)
+        shown_numbers = tuple(math.inf if value is None else float(value) for value in row)
+        assert shown_numbers == pytest.approx(numbers, rel=1e-12, abs=1e-12)
+    attribute = case.parameters.get("attribute")
+    nulls = sum(getattr(p, attribute) is None for p in people) if attribute else 0
+    assert missing == ({attribute: nulls} if nulls else {})
+
+
+@PROPERTY
+@given(people=TABLES)
+def test_a_test_of_all_classes_together_reports_one_row_with_its_measure(
+    warehouse: Warehouse, people: People
+) -> None:
+    load(warehouse, people, Counter())
+    sizes = Counter((p.city, p.age) for p in people).values()
+    alone = sum(size == 1 for size in sizes)
+    average = Fraction(len(sizes), len(people)) if people else None
+    expected = [float(average)] if average is not None and average > decimal(0.35) else []
+    assert [row["risk"] for row in warehouse.rows(AVERAGE.name)] == pytest.approx(expected)
+    share = Fraction(alone, len(people)) if people else None
+    expected = [float(share)] if share is not None and share > decimal(0.2) else []
+    assert [row["uniqueness"] for row in warehouse.rows(SAMPLE.name)] == pytest.approx(expected)
+    uniques = (
+        population_uniques(*arrays(dict(Counter(sizes))), POPULATION_SIZE, estimator="zayatz")
+        if people
+        else 0
+    )
+    expected = [uniques / POPULATION_SIZE] if uniques > 0.1 * POPULATION_SIZE * (1 + 1e-9) else []
+    rows = warehouse.rows(ESTIMATED.name)
+    assert [row["uniqueness"] for row in rows] == pytest.approx(expected)
+    assert [row["unique_people"] for row in rows] == [alone] * len(expected)
+
+
+@given(people=st.lists(PEOPLE, min_size=1, max_size=5), nobody=st.integers(1, 4))
+@COSTLY
+def test_records_without_a_subject_fail_a_test_that_counts_people(
+    warehouse: Warehouse, people: list[Person], nobody: int
+) -> None:
+    load(warehouse, tuple(people), Counter())
+    warehouse.connection.execute(
+        f"insert into generic_rows select city, age, 'flu', 1, null from range({nobody}), "
+        "(select city, age from generic_rows limit 1)"
+    )
+    for case in CASES:
+        if case.by_subject:
+            _, missing = split(warehouse.rows(case.name))
+            assert missing["person"] == nobody
+
+
+def test_no_test_shows_a_value(warehouse: Warehouse) -> None:
+    load(warehouse, (Person("Ulm", "30", "flu", 7, "a", 1),), Counter({("Ulm", "30"): 9}))
+    for case in CASES:
+        for row in warehouse.rows(case.name):
+            assert set(row) & {"city", "age", "disease", "visits", "person", "attribute"} == set()
+            assert not any(isinstance(value, str) for value in row.values())
+
+
+@pytest.mark.parametrize("number", range(len(MISTAKES)))
+def test_a_mistake_in_a_guarantee_is_named(warehouse: Warehouse, number: int) -> None:
+    (row,) = warehouse.rows(f"mistake_{number}")
+    assert MISTAKES[number][1] in row["message"]

@@ -1,0 +1,330 @@
+"""Equivalence classes with every measure and every guarantee, against their definitions."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from . import privacy_recount as definitions
+from .guarded import (
+    GUARDS,
+    LEVELS_OF_EFFORTS,
+    LIMIT,
+    POPULATION_SIZE,
+    TREES,
+    Guard,
+    load_frequencies,
+)
+from .privacy_recount import Counts, counted
+from .warehouse import Row, Warehouse
+from .worlds import COSTLY, MANY
+
+
+@dataclass(frozen=True)
+class Person:
+    """One record: raw quasi-identifiers, sensitive values, target and whose record it is."""
+
+    city: str | None
+    age: str | None
+    disease: str | None
+    visits: int | None
+    target: str
+    subject: int
+
+
+@dataclass(frozen=True)
+class Class:
+    """An equivalence class of one effort, beside the whole table."""
+
+    labels: tuple[str, str]
+    members: tuple[Person, ...]
+    everybody: tuple[Person, ...]
+    by_subject: bool
+    population: int
+
+    @property
+    def size(self) -> int:
+        """Return the number of people."""
+        return len({p.subject for p in self.members}) if self.by_subject else len(self.members)
+
+    @property
+    def people(self) -> int:
+        """Return the number of people in the table."""
+        whole = self.everybody
+        return len({p.subject for p in whole}) if self.by_subject else len(whole)
+
+    def counts(self, attribute: str) -> tuple[Counts, Counts]:
+        """Return how many people have each value in the class and in the table."""
+        return tuple(
+            counted(
+                ((p.subject, getattr(p, attribute)) for p in people), by_subject=self.by_subject
+            )
+            for people in (self.members, self.everybody)
+        )  # type: ignore[return-value]
+
+
+CITIES = st.sampled_from([None, *TREES["city"]])
+AGES = st.sampled_from([None, *TREES["age"]])
+PEOPLE = st.builds(
+    Person,
+    city=CITIES,
+    age=AGES,
+    disease=st.sampled_from([None, *TREES["disease"]]),
+    visits=st.sampled_from([None, 0, 1, 2, 7]),
+    target=st.sampled_from("abc"),
+    subject=st.integers(1, 8),
+)
+TABLES = st.one_of(
+    st.lists(PEOPLE, max_size=30),
+    # Few combinations, so that classes are large.
+    st.lists(PEOPLE, min_size=1, max_size=4).flatmap(
+        lambda few: st.lists(
+            st.builds(
+                Person,
+                city=st.sampled_from([p.city for p in few]),
+                age=st.just(few[0].age),
+                disease=st.sampled_from([p.disease for p in few]),
+                visits=st.sampled_from([p.visits for p in few]),
+                target=st.sampled_from("ab"),
+                subject=st.integers(1, 20),
+            ),
+            max_size=40,
+        )
+    ),
+).map(tuple)
+
+
+def label(attribute: str, value: str | None, level: int) -> str:
+    return "*" if value is None else TREES[attribute][value][level]
+
+
+def classes_of(
+    people: tuple[Person, ...], others: Counter[Any], effort: int, *, by_subject: bool
+) -> list[Class]:
+    def seen(city: str | None, age: str | None) -> tuple[str, str]:
+        levels = LEVELS_OF_EFFORTS[effort]
+        return label("city", city, levels["city"]), label("age", age, levels["age"])
+
+    members: dict[tuple[str, str], list[Person]] = {}
+    for person in people:
+        members.setdefault(seen(person.city, person.age), []).append(person)
+    population: Counter[tuple[str, str]] = Counter()
+    for (city, age), number in others.items():
+        population[seen(city, age)] += number
+    return [
+        Class(labels, tuple(found), people, by_subject, population[labels])
+        for labels, found in members.items()
+    ]
+
+
+def expected_measures(one: Class, attribute: str) -> dict[str, object]:
+    of_class, of_table = one.counts(attribute)
+    return {
+        "distinct_l": definitions.distinct_l(of_class),
+        "entropy_l": definitions.entropy_l(of_class),
+        "highest_share": definitions.highest_share(of_class),
+        "t": definitions.equal_t(of_class, of_table),
+        "beta": definitions.basic_beta(of_class, of_table),
+        "delta": definitions.delta(of_class, of_table),
+    }
+
+
+def breaks(guarantee: dict[str, Any], one: Class) -> bool:
+    """Tell whether a class breaks a guarantee about classes."""
+    return bool(BREAKS[guarantee["model"]](guarantee, one))
+
+
+def _breaks_k_map(guarantee: dict[str, Any], one: Class) -> bool:
+    if "estimator" not in guarantee:
+        return one.population < int(guarantee["k"])
+    derived = definitions.estimated_k(
+        guarantee["k"],
+        one.people,
+        POPULATION_SIZE,
+        decimal(guarantee["significance"]),
+        is_truncated=guarantee["estimator"] != "poisson",
+    )
+    return one.size < derived
+
+
+def _breaks_alpha_k(guarantee: dict[str, Any], one: Class) -> bool:
+    of_class, _ = one.counts(guarantee["attribute"])
+    highest = definitions.highest_share(of_class, guarantee.get("values"))
+    return one.size < guarantee["k"] or highest > decimal(guarantee["alpha"])
+
+
+def _breaks_l(guarantee: dict[str, Any], one: Class) -> bool:
+    of_class, _ = one.counts(guarantee["attribute"])
+    least = decimal(guarantee["l"])
+    if guarantee["variant"] == "distinct":
+        return len(of_class) < least
+    if guarantee["variant"] == "entropy":
+        return not definitions.has_entropy(of_class, least)
+    if guarantee["variant"] == "grassberger":
+        return len(of_class) < least or definitions.grassberger_l(of_class) < float(least) - 1e-9
+    ratio = definitions.recursive_c(of_class, guarantee["l"])
+    return ratio is None or ratio >= decimal(guarantee["c"])
+
+
+def _breaks_t(guarantee: dict[str, Any], one: Class) -> bool:
+    of_class, of_table = one.counts(guarantee["attribute"])
+    distance = {
+        "equal": lambda: definitions.equal_t(of_class, of_table),
+        "ordered": lambda: definitions.ordered_t(of_class, of_table),
+        "hierarchical": lambda: hierarchical(of_class, of_table),
+    }[guarantee["distance"]]()
+    return distance > decimal(guarantee["t"])
+
+
+def hierarchical(of_class: Counts, of_table: Counts) -> Fraction:
+    tree: dict[Any, tuple[str, ...]] = dict(TREES["disease"])
+    tree[None] = ("NULL", "NULL", "*")
+    return definitions.hierarchical_t(of_class, of_table, tree)
+
+
+def _breaks_beta(guarantee: dict[str, Any], one: Class) -> bool:
+    of_class, of_table = one.counts(guarantee["attribute"])
+    beta = decimal(guarantee["beta"])
+    if guarantee["variant"] == "basic":
+        return definitions.basic_beta(of_class, of_table) > beta
+    return definitions.enhanced_beta(of_class, of_table, beta) > 0
+
+
+def _breaks_delta(guarantee: dict[str, Any], one: Class) -> bool:
+    of_class, of_table = one.counts(guarantee["attribute"])
+    return not definitions.is_within_delta(of_class, of_table, decimal(guarantee["delta"]))
+
+
+def _breaks_presence(guarantee: dict[str, Any], one: Class) -> bool:
+    if not one.population:
+        return True
+    share = Fraction(one.size, one.population)
+    return not decimal(guarantee["minimum"]) <= share <= decimal(guarantee["maximum"])
+
+
+BREAKS: dict[str, Callable[[dict[str, Any], Class], bool]] = {
+    "k_anonymity": lambda guarantee, one: one.size < guarantee["k"],
+    "k_map": _breaks_k_map,
+    "alpha_k_anonymity": _breaks_alpha_k,
+    "l_diversity": _breaks_l,
+    "t_closeness": _breaks_t,
+    "beta_likeness": _breaks_beta,
+    "delta_disclosure": _breaks_delta,
+    "delta_presence": _breaks_presence,
+    "reidentification_risk": lambda guarantee, one: (
+        Fraction(1, one.size) > decimal(guarantee["highest"])
+    ),
+}
+
+
+def decimal(number: float) -> Fraction:
+    """Return a number as it is written."""
+    return Fraction(str(number))
+
+
+def load(warehouse: Warehouse, people: tuple[Person, ...], others: Counter[Any]) -> None:
+    rows = Counter((p.city, p.age, p.disease, p.visits, p.target, p.subject) for p in people)
+    load_frequencies(warehouse, rows, others)
+
+
+def population_of(people: tuple[Person, ...], extra: list[tuple[Any, Any]]) -> Counter[Any]:
+    return Counter((p.city, p.age) for p in people) + Counter(extra)
+
+
+each_guard = pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
+
+
+@each_guard
+@MANY
+@given(people=TABLES, extra=st.lists(st.tuples(CITIES, AGES), max_size=20))
+def test_every_measure_and_every_guarantee_is_as_the_definitions_say(
+    warehouse: Warehouse,
+    guard: Guard,
+    people: tuple[Person, ...],
+    extra: list[tuple[Any, Any]],
+) -> None:
+    others = population_of(people, extra)
+    load(warehouse, people, others)
+    rows = {(row["city"], row["age"]): row for row in warehouse.rows(guard.measured)}
+    classes = classes_of(people, others, 0, by_subject=guard.by_subject)
+    assert set(rows) == {one.labels for one in classes}
+    for one in classes:
+        row = rows[one.labels]
+        check_measures(row, one, guard)
+        for number, guarantee in enumerate(guard.guarantees):
+            assert row[f"breaks_{number}"] == breaks(guarantee, one), guarantee
+        assert row["is_violating"] == any(breaks(g, one) for g in guard.guarantees)
+
+
+@each_guard
+@COSTLY
+@given(people=TABLES, extra=st.lists(st.tuples(CITIES, AGES), max_size=20))
+def test_classes_of_every_effort_are_judged_and_suppressed_as_a_recount_says(
+    warehouse: Warehouse,
+    guard: Guard,
+    people: tuple[Person, ...],
+    extra: list[tuple[Any, Any]],
+) -> None:
+    others = population_of(people, extra)
+    load(warehouse, people, others)
+    found = warehouse.rows(guard.classes)
+    for effort in LEVELS_OF_EFFORTS:
+        rows = {(row["city"], row["age"]): row for row in found if row["effort"] == effort}
+        classes = classes_of(people, others, effort, by_subject=guard.by_subject)
+        assert set(rows) == {one.labels for one in classes}
+        broken = {one.labels: any(breaks(g, one) for g in guard.guarantees) for one in classes}
+        suppressed = sum(len(one.members) for one in classes if broken[one.labels])
+        is_within = effort > 0 and suppressed <= math.floor(decimal(LIMIT) * len(people))
+        for one in classes:
+            row = rows[one.labels]
+            check_class(row, one, effort)
+            check_measures(row, one, guard)
+            assert row["is_violating"] == broken[one.labels]
+            assert row["is_suppressed"] == (broken[one.labels] and is_within)
+
+
+def check_class(row: Row, one: Class, effort: int) -> None:
+    targets = Counter(p.target for p in one.members).most_common()
+    levels = LEVELS_OF_EFFORTS[effort]
+    assert row["class_size"] == one.size
+    assert row["records"] == len(one.members)
+    assert row["population_size"] == one.population
+    assert row["majority_records"] == targets[0][1]
+    assert row["has_majority"] == (len(targets) == 1 or targets[0][1] > targets[1][1])
+    for attribute, shown in zip(("city", "age"), one.labels, strict=True):
+        tree, level = TREES[attribute], levels[attribute]
+        covered = sum(names[level] == shown for names in tree.values())
+        assert row[f"{attribute}_level"] == level
+        assert row[f"{attribute}_share"] == pytest.approx(
+            1 if shown == "*" else covered / len(tree)
+        )
+    length = "|".join(f"t{len(shown)}:{shown}" for shown in one.labels)
+    assert row["equivalence_class"] == length
+
+
+def check_measures(row: Row, one: Class, guard: Guard) -> None:
+    for attribute in ("disease", "visits"):
+        expected: dict[str, Any] = expected_measures(one, attribute)
+        of_class, of_table = one.counts(attribute)
+        if attribute == "disease":
+            expected |= {
+                "grassberger_l": definitions.grassberger_l(of_class),
+                "recursive_c": definitions.recursive_c(of_class, 2),
+                "recursive_c_2": definitions.recursive_c(of_class, 3),
+                "limited_share": definitions.highest_share(of_class, ["flu", "none"]),
+                "enhanced_beta": definitions.enhanced_beta(of_class, of_table, guard.beta),
+                "hierarchical_t": hierarchical(of_class, of_table),
+            }
+        else:
+            expected["ordered_t"] = definitions.ordered_t(of_class, of_table)
+        for name, value in expected.items():
+            shown = None if value is None else pytest.approx(float(value), rel=1e-12, abs=1e-12)
+            assert row[f"{attribute}_{name}"] == shown, name

@@ -1,0 +1,342 @@
+"""Every measure of information loss against a recount of the records from its definition."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from . import losses
+from .compilation import LEVELS
+from .losses import Effort, People, Shown, Weighing
+from .measured import EFFORTS, TABLES, Measured, measured_statements
+from .recount import CategoricalHierarchy, Hierarchy, IntervalHierarchy, Value
+from .warehouse import Warehouse
+from .worlds import PROPERTY, categorical_hierarchies, interval_hierarchies
+
+MIXED, SINGLE, ODD = TABLES
+SQL_TYPES = {"age": "double", "größe": "date"}
+MOST = settings(PROPERTY, max_examples=200)
+SOME = settings(PROPERTY, max_examples=60)
+FEW = settings(PROPERTY, max_examples=30)
+
+
+@pytest.fixture(scope="module")
+def warehouse() -> Iterator[Warehouse]:
+    with duckdb.connect(":memory:", config={"threads": 1}) as connection:
+        yield Warehouse(connection, measured_statements())
+
+
+@st.composite
+def people(draw: st.DrawFn, table: Measured, min_size: int = 1) -> People:
+    """Draw hierarchies and records with NULLs, repetitions and ties of the target."""
+    hierarchies = tuple(
+        draw(
+            interval_hierarchies(SQL_TYPES[name])
+            if kind == "interval"
+            else categorical_hierarchies()
+        )
+        for name, kind in table.kinds
+    )
+    values = st.tuples(*(st.sampled_from(values_of(hierarchy)) for hierarchy in hierarchies))
+    repeated = st.tuples(values, st.sampled_from(["yes", "no", "maybe"]), st.integers(1, 5))
+    drawn = draw(st.lists(repeated, min_size=min_size, max_size=10))
+    return People(
+        hierarchies,
+        tuple((raw, target) for raw, target, times in drawn for _ in range(times)),
+    )
+
+
+@st.composite
+def efforts(draw: st.DrawFn, table: Measured, min_size: int = 1) -> list[Effort]:
+    """Draw efforts 0 (untouched), 1 and 2 (full-domain), 3 (local), 4 (cut at no level)."""
+    found = draw(people(table, min_size))
+    positions = range(len(table.kinds))
+    vectors = st.tuples(*[st.integers(0, LEVELS)] * len(positions))
+    first, second, cuts = draw(vectors), draw(vectors), draw(st.integers(0, 5))
+    chosen = draw(st.integers(0, 2**12 - 1))
+    raw = [values for values, _ in found.records]
+    # A label that means different things at different levels would part no classes.
+    is_local = not any(
+        first[p] != second[p] and _labels(hierarchy, first[p]) & _labels(hierarchy, second[p])
+        for p, hierarchy in enumerate(found.hierarchies)
+    )
+    tuples = {
+        values: is_local and chosen >> number & 1
+        for number, values in enumerate(dict.fromkeys(raw))
+    }
+
+    def at(values: losses.Raw, levels: tuple[int, ...]) -> tuple[Shown, ...]:
+        return tuple(found.shown(p, values[p], levels[p]) for p in positions)
+
+    def cut(values: losses.Raw) -> tuple[Shown, ...]:
+        return tuple(
+            found.cut(p, values[p], cuts)
+            if kind == "interval"
+            else found.shown(p, values[p], first[p])
+            for p, (_, kind) in enumerate(table.kinds)
+        )
+
+    ways = (
+        [at(values, (0,) * len(positions)) for values in raw],
+        [at(values, first) for values in raw],
+        [at(values, second) for values in raw],
+        [at(values, first if tuples[values] else second) for values in raw],
+        [cut(values) for values in raw],
+    )
+    drawn = []
+    for number, shown in enumerate(ways):
+        hidden = draw(st.integers(0, 2**12 - 1)) if number else 0
+        classes = dict.fromkeys(tuple(s.label for s in record) for record in shown)
+        suppressed = frozenset(c for i, c in enumerate(classes) if hidden >> i & 1)
+        drawn.append(Effort(found, tuple(shown), suppressed))
+    return drawn
+
+
+def _labels(hierarchy: Hierarchy, level: int) -> set[str]:
+    values = [str(value) for value in values_of(hierarchy) if value is not None]
+    return {*(hierarchy.labels[level - 1] if level else values)} - {"*"}
+
+
+def values_of(hierarchy: Hierarchy) -> list[Value | None]:
+    """Return NULL and the values that may occur: of intervals some more than there are leaves."""
+    if isinstance(hierarchy, CategoricalHierarchy):
+        return [None, *hierarchy.values]
+    values: list[Value | None] = [None]
+    for lower, upper in itertools.pairwise(hierarchy.breaks):
+        if isinstance(lower, date) and isinstance(upper, date):
+            days = (upper - lower).days
+            values += [date.fromordinal(lower.toordinal() + step) for step in (0, days // 2)]
+        elif isinstance(lower, float) and isinstance(upper, float):
+            values += [lower, lower + (upper - lower) / 2, lower + (upper - lower) / 3]
+    return list(dict.fromkeys(v for v in values if v != hierarchy.breaks[-1]))
+
+
+def load(warehouse: Warehouse, table: Measured, drawn: list[Effort]) -> None:
+    """Create hierarchies, frequencies and classes as the other relations would make them."""
+    found = drawn[0].people
+    columns, class_columns = {}, {"effort": "integer"}
+    for position, (name, kind) in enumerate(table.kinds):
+        raw_type = SQL_TYPES.get(name, "varchar")
+        leaf_type = raw_type if kind == "interval" else "varchar"
+        warehouse.load_hierarchy(
+            f"{table.name}_hierarchy_{position}", found.hierarchies[position], raw_type
+        )
+        columns |= {name: raw_type, f"{name}_leaf": leaf_type}
+        class_columns |= {name: "varchar", f"{name}_share": "double", f"{name}_level": "integer"}
+    counts: dict[tuple[Any, ...], int] = {}
+    for raw, target in found.records:
+        leaves = (
+            None if value is None else hierarchy.leaf_name(value)
+            for value, hierarchy in zip(raw, found.hierarchies, strict=True)
+        )
+        key = (*itertools.chain(*zip(raw, leaves, strict=True)), target)
+        counts[key] = counts.get(key, 0) + 1
+    warehouse.load(
+        f"{table.name}_frequencies",
+        {**columns, "target": "varchar", "records": "bigint"},
+        [(*key, records) for key, records in counts.items()],
+    )
+    rows = []
+    for number, effort in enumerate(drawn):
+        for labels, members in effort.classes.items():
+            shown = effort.class_shown[labels]
+            (_, most), *others = effort.targets(labels).most_common()
+            rows.append(
+                (
+                    number,
+                    *itertools.chain(*((s.label, s.share, s.level) for s in shown)),
+                    len(members),
+                    most,
+                    not (others and others[0][1] == most),
+                    labels in effort.suppressed,
+                )
+            )
+    warehouse.load(
+        f"{table.name}_classes",
+        {
+            **class_columns,
+            "records": "bigint",
+            "majority_records": "bigint",
+            "has_majority": "boolean",
+            "is_suppressed": "boolean",
+        },
+        rows,
+    )
+
+
+def same(value: float | None) -> Any:
+    return value if value is None else pytest.approx(value, rel=1e-9, abs=1e-9)
+
+
+def check(warehouse: Warehouse, table: Measured, drawn: list[Effort], number: int) -> None:
+    """Compare all measures of all efforts with a recount, for one factor and aggregate."""
+    factor, aggregate = table.settings[number % len(table.settings)]
+    load(warehouse, table, drawn)
+    rows = warehouse.rows(f"{table.name}_loss_{factor}_{aggregate}")
+    names = [name for name, _ in table.kinds]
+    weighing = Weighing(factor, aggregate, table.weights)
+    assert [row["effort"] for row in rows] == list(EFFORTS)
+    for row, effort in zip(rows, drawn, strict=True):
+        expected = losses.measures(effort, weighing, names, LEVELS)
+        assert list(row) == ["effort", *expected]
+        assert row == {"effort": row["effort"], **{k: same(v) for k, v in expected.items()}}
+
+
+@MOST
+@given(drawn=efforts(MIXED), number=st.integers(0, 19))
+def test_every_measure_equals_a_recount(
+    warehouse: Warehouse, drawn: list[Effort], number: int
+) -> None:
+    check(warehouse, MIXED, drawn, number)
+
+
+@pytest.mark.parametrize("table", [SINGLE, ODD], ids=lambda table: table.name)
+@SOME
+@given(data=st.data(), number=st.integers(0, 4))
+def test_every_measure_equals_a_recount_whatever_the_columns(
+    warehouse: Warehouse, table: Measured, data: st.DataObject, number: int
+) -> None:
+    check(warehouse, table, data.draw(efforts(table)), number)
+
+
+@FEW
+@given(drawn=efforts(MIXED))
+def test_every_aggregate_puts_the_attributes_together(
+    warehouse: Warehouse, drawn: list[Effort]
+) -> None:
+    load(warehouse, MIXED, drawn)
+    positions = range(len(MIXED.kinds))
+    for factor, aggregate in MIXED.settings[::5]:
+        weighing = Weighing(factor, aggregate, MIXED.weights)
+        for measure in ("granularity", "precision", "non_uniform_entropy"):
+            for row in warehouse.rows(f"mixed_{measure}_{aggregate}"):
+                effort = drawn[row["effort"]]
+                heights = [losses.mean_height(effort, weighing, p, LEVELS) for p in positions]
+                entropies = [losses.non_uniform_entropy(effort, weighing, p) for p in positions]
+                height = weighing.combine(heights, aggregate)
+                expected = {
+                    "granularity": losses.granularity_of(effort, weighing, aggregate)[1],
+                    "precision": None if height is None else 1 - height,
+                    "non_uniform_entropy": weighing.combine(entropies, aggregate),
+                }
+                assert row[measure] == same(expected[measure])
+
+
+@FEW
+@given(drawn=efforts(MIXED))
+def test_measures_stay_in_their_range_and_the_untouched_table_loses_nothing(
+    warehouse: Warehouse, drawn: list[Effort]
+) -> None:
+    load(warehouse, MIXED, drawn)
+    untouched, *others = warehouse.rows("mixed_loss_0.5_arithmetic_mean")
+    if not any(None in raw for raw, _ in drawn[0].people.records):
+        nothing = ("loss", "non_uniform_entropy", "kl_divergence", "entropy_based_loss")
+        assert [untouched[name] for name in nothing] == [pytest.approx(0.0, abs=1e-9)] * 4
+        assert untouched["granularity"] == untouched["precision"] == pytest.approx(1.0)
+    records = len(drawn[0].people.records)
+    for row, effort in zip([untouched, *others], drawn, strict=True):
+        for name in ("loss", "granularity", "precision", "classification_metric"):
+            assert row[name] is None or -1e-9 <= row[name] <= 1 + 1e-9
+        assert -1e-9 <= row["entropy_based_loss"] <= records * (1 + 1e-9)
+        assert row["ambiguity"] >= records * (1 - 1e-9)
+        assert records * (1 - 1e-9) <= row["discernibility"] <= records**2
+        # Labels of one level part the values, so the difference is no rounding: Gibbs.
+        if row["effort"] < 3:
+            assert (losses.kl_divergence(effort) or 0) > -1e-9
+
+
+def test_an_empty_table_has_one_row_of_nulls_per_effort(warehouse: Warehouse) -> None:
+    hierarchies = (
+        IntervalHierarchy((0.0, 1.0), (("leaf",), ("group",), ("*",))),
+        CategoricalHierarchy(("Ulm",), (("city",), ("country",), ("*",))),
+    )
+    load(warehouse, MIXED, [Effort(People(hierarchies, ()), (), frozenset())])
+    rows = warehouse.rows("mixed_loss_0.5_sum")
+    assert [row["effort"] for row in rows] == list(EFFORTS)
+    assert {v for row in rows for name, v in row.items() if name != "effort"} == {None}
+
+
+def test_a_table_of_one_value_has_nothing_to_lose(warehouse: Warehouse) -> None:
+    hierarchy = CategoricalHierarchy(("Ulm",), (("city",), ("country",), ("*",)))
+    found = People((hierarchy,), ((("Ulm",), "yes"), (("Ulm",), "no")))
+    shown = [(found.shown(0, "Ulm", level),) * 2 for level in (0, 1, 2, 3, 3)]
+    hidden = [frozenset[tuple[str, ...]]()] * 4 + [frozenset({("*",)})]
+    drawn = [
+        Effort(found, tuple((s,) for s in each), gone)
+        for each, gone in zip(shown, hidden, strict=True)
+    ]
+    load(warehouse, SINGLE, drawn)
+    rows = warehouse.rows(f"single_loss_0.5_{dict(SINGLE.settings)[0.5]}")
+    assert [row["loss"] for row in rows] == [0.0] * 5
+    assert [row["granularity"] for row in rows] == [1.0] * 5
+    assert [row["entropy_based_loss"] for row in rows] == [0.0] * 4 + [2.0]
+
+
+@SOME
+@given(drawn=efforts(MIXED), number=st.integers(0, 19))
+def test_the_search_minimizes_the_loss_that_is_reported(
+    warehouse: Warehouse, drawn: list[Effort], number: int
+) -> None:
+    factor, aggregate = MIXED.settings[number]
+    load(warehouse, MIXED, drawn)
+    rows = warehouse.rows(f"mixed_loss_{factor}_{aggregate}")
+    for row, effort in list(zip(rows, drawn, strict=True))[:3]:
+        found = kernel_losses(MIXED, effort, factor, aggregate)
+        assert row["loss"] == pytest.approx(found["loss"], abs=1e-9)
+        assert row["precision"] == pytest.approx(1 - found["precision"], abs=1e-9)
+        for name in ("discernibility", "non_uniform_entropy"):
+            assert row[name] == pytest.approx(found[name], rel=1e-9, abs=1e-9)
+        assert row["classification_metric"] == pytest.approx(found["classification"], abs=1e-9)
+
+
+def kernel_losses(
+    table: Measured, effort: Effort, factor: float, aggregate: str
+) -> dict[str, float]:
+    """Return what the Python search computes for an effort with one level per attribute."""
+    from dbt_anonymize.lattice.grouping import classes_of
+    from dbt_anonymize.lattice.information_loss import make_loss
+    from dbt_anonymize.lattice.table import Attribute, Table
+
+    found = effort.people
+    attributes, leaves, node = [], [], []
+    for position, (name, _) in enumerate(table.kinds):
+        raw = list(dict.fromkeys(found.raw(position)))
+        levels, shares = [], []
+        for level in range(LEVELS + 1):
+            shown = [found.shown(position, value, level) for value in raw]
+            codes = {label: n for n, label in enumerate(dict.fromkeys(s.label for s in shown))}
+            levels.append(np.array([codes[s.label] for s in shown]))
+            shares.append(np.array([{s.label: s.share for s in shown}[label] for label in codes]))
+        attributes.append(
+            Attribute(
+                name,
+                tuple(levels),
+                tuple(shares),
+                len(found.hierarchies[position].rows),
+                found.smallest_share(position),
+                table.weights[position],
+            )
+        )
+        leaves.append([raw.index(value) for value in found.raw(position)])
+        node.append(effort.shown[0][position].level or 0)
+    targets = [target for _, target in found.records]
+    coded = Table(
+        tuple(attributes),
+        np.array(leaves).T,
+        np.ones(len(targets), dtype=np.int64),
+        target=np.array([["yes", "no", "maybe"].index(target) for target in targets]),
+    )
+    classes = classes_of(coded, tuple(node))
+    suppressed = np.array([effort.labels[row] in effort.suppressed for row in classes.first])
+    names = ("precision", "discernibility", "non_uniform_entropy", "classification")
+    objects = {name: make_loss(name, gs=factor) for name in names}
+    objects["loss"] = make_loss("loss", gs=factor, aggregate=aggregate)
+    return {name: found.loss(coded, classes, suppressed) for name, found in objects.items()}
