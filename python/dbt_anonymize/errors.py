@@ -17,6 +17,10 @@ class EvaluationError(AnonymizeError, ValueError):
     """Models cannot be trained or scored on what was given."""
 
 
+class SearchError(AnonymizeError, ValueError):
+    """The lattice cannot be searched for what was declared."""
+
+
 class PublishError(AnonymizeError, RuntimeError):
     """A release could not be written; the earlier release is unchanged."""
 

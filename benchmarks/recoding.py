@@ -1,0 +1,288 @@
+"""How long Mondrian takes in a real ``dbt build``, and how much it generalizes.
+
+usage: python benchmarks/recoding.py [--rows ROWS] [--threads THREADS] [--k K] [--relaxed]
+
+Reads adult (8 quasi-identifiers) and survey where ``DBT_ANONYMIZE_DATA`` (by default
+``../shared/data``) has them, and a seeded table of ROWS records in any case. Prints the time of the
+plain ``group by`` that is the floor, of the rounds, and of writing the result with all its columns;
+the CPU seconds of the whole build, dbt included; and the normalized certainty penalty: the mean
+share of the domain that a cell leaves open, 0 for a single value.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import csv
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+DATA = Path(os.environ.get("DBT_ANONYMIZE_DATA", REPOSITORY.parent / "shared" / "data"))
+INTERVALS = {"age", "AGE", "YEAR"}
+RELATION = "{{{{ source('main', '{}') }}}}"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A quasi-identifier and the rows of its hierarchy: value, level 1, ..., root."""
+
+    name: str
+    hierarchy: Sequence[Sequence[str]]
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of hierarchy; intervals are those of whole numbers."""
+        return "interval" if self.name in INTERVALS else "categorical"
+
+    @property
+    def levels(self) -> int:
+        """Return the number of levels above the raw value, the leaf intervals included."""
+        return len(self.hierarchy[0]) - (self.kind == "categorical")
+
+
+def hierarchy(path: Path) -> list[list[str]]:
+    """Return the rows of a file without a header."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file, delimiter=";"))
+
+
+def load_hierarchy(connection: duckdb.DuckDBPyConnection, table: str, column: Column) -> None:
+    """Create the table of a hierarchy; whole numbers become leaf intervals of width 1."""
+    if column.kind == "interval":
+        values = sorted(column.hierarchy, key=lambda row: int(row[0]))
+        rows: Iterable[Sequence[Any]] = (
+            (int(row[0]), int(row[0]) + 1, f"[{row[0]}, {int(row[0]) + 1})", *row[1:])
+            for row in values
+        )
+        types = ["lower_bound integer", "upper_bound integer"]
+    else:
+        rows, types = column.hierarchy, ["value varchar"]
+    types += [f"level_{level} varchar" for level in range(1, column.levels + 1)]
+    connection.execute(f"create table {table} ({', '.join(types)})")
+    places = ", ".join("?" * len(types))
+    connection.executemany(f"insert into {table} values ({places})", rows)  # noqa: S608
+
+
+def load_microdata(
+    connection: duckdb.DuckDBPyConnection, source: pd.DataFrame, columns: Sequence[Column]
+) -> None:
+    """Create the microdata: every quasi-identifier with its leaf."""
+    connection.register("source", source)
+    listed = ", ".join(
+        f"cast({c.name} as integer) as {c.name}, cast({c.name} as integer) as {c.name}_leaf"
+        if c.kind == "interval"
+        else f"{c.name}, {c.name} as {c.name}_leaf"
+        for c in columns
+    )
+    selected = f"select row_number() over () as record_id, {listed} from source"  # noqa: S608
+    connection.execute(f"create table microdata as {selected}")
+
+
+def data_columns(folder: str, prefix: str, names: Sequence[str]) -> list[Column]:
+    """Return the columns of a table in the data folder; SQL names have underscores."""
+    files = {name: DATA / folder / f"{prefix}_hierarchy_{name}.csv" for name in names}
+    return [Column(name.replace("-", "_"), hierarchy(file)) for name, file in files.items()]
+
+
+def write_project(
+    folder: Path, columns: Sequence[Column], k: int, *, strict: bool, threads: int
+) -> None:
+    """Write a dbt project with one model: the recoding."""
+    listed = ", ".join(
+        f"{{'name': '{c.name}', 'kind': '{c.kind}', 'hierarchy': source('main', 'h_{c.name}'), "
+        f"'levels': {c.levels}}}"
+        for c in columns
+    )
+    model = (
+        "{{ dbt_anonymize.multidimensional_recoding(microdata=source('main', 'microdata'), "
+        f"quasi_identifiers=[{listed}], record_key='record_id', sensitive=[], strict={strict}, "
+        f"guarantees=[{{'model': 'k_anonymity', 'k': {k}}}]) }}}}"
+    )
+    tables = [{"name": "microdata"}, *({"name": f"h_{c.name}"} for c in columns)]
+    output = {
+        "type": "duckdb",
+        "path": str(folder / "bench.duckdb"),
+        "settings": {"threads": threads},
+    }
+    texts = {
+        "dbt_project.yml": json.dumps(
+            {
+                "name": "bench",
+                "version": "1.0",
+                "profile": "bench",
+                "flags": {"send_anonymous_usage_stats": False},
+            }
+        ),
+        "packages.yml": json.dumps({"packages": [{"local": "package"}]}),
+        "profiles.yml": json.dumps({"bench": {"target": "t", "outputs": {"t": output}}}),
+        "models/sources.yml": json.dumps(
+            {"version": 2, "sources": [{"name": "main", "schema": "main", "tables": tables}]}
+        ),
+        "models/recoding.sql": model,
+    }
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    # The macros alone: the models of the demonstration need not be parsed.
+    (folder / "package").mkdir()
+    for part in ("dbt_project.yml", "macros"):
+        (folder / "package" / part).symlink_to(REPOSITORY / part)
+
+
+def dbt(folder: Path, *arguments: str) -> Any:
+    """Run dbt in this process and let go of the database."""
+    from dbt.adapters.duckdb.connections import DuckDBConnectionManager  # noqa: PLC0415
+    from dbt.adapters.factory import reset_adapters  # noqa: PLC0415
+    from dbt.cli.main import dbtRunner  # noqa: PLC0415
+
+    with contextlib.chdir(folder):
+        outcome = dbtRunner().invoke([*arguments, "-q", "--profiles-dir", str(folder)])
+    DuckDBConnectionManager.close_all_connections()
+    reset_adapters()
+    if not outcome.success:
+        raise RuntimeError(outcome.exception or [r.message for r in outcome.result.results])
+    return outcome.result
+
+
+def penalty(connection: duckdb.DuckDBPyConnection, columns: Sequence[Column]) -> float:
+    """Return the normalized certainty penalty of the recoding."""
+    terms = []
+    for column in columns:
+        name, share = column.name, f"{column.name}_share"
+        if column.kind == "interval":
+            # Width over the range of the data, as in the literature, not of the hierarchy.
+            terms.append(f"least(1, ({name}_upper - {name}_lower - 1) / range_of_{name})")
+        else:
+            terms.append(
+                f"case when {share} * {len(column.hierarchy)} < 1.5 then 0 else {share} end"
+            )
+    ranges = ", ".join(
+        f"max({c.name}) - cast(min({c.name}) as double) as range_of_{c.name}"
+        for c in columns
+        if c.kind == "interval"
+    )
+    sql = (
+        f"select avg(({' + '.join(terms)}) / {len(terms)}) "  # noqa: S608
+        f"from recoding cross join (select {ranges} from microdata) as ranges"
+    )
+    return float(connection.execute(sql).fetchall()[0][0])
+
+
+def measure(
+    name: str, source: pd.DataFrame, columns: Sequence[Column], arguments: argparse.Namespace
+) -> None:
+    """Build the recoding of one table and print a line."""
+    with tempfile.TemporaryDirectory() as folder_name:
+        folder = Path(folder_name)
+        write_project(
+            folder, columns, arguments.k, strict=not arguments.relaxed, threads=arguments.threads
+        )
+        database = str(folder / "bench.duckdb")
+        with duckdb.connect(database) as connection:
+            load_microdata(connection, source, columns)
+            for column in columns:
+                load_hierarchy(connection, f"h_{column.name}", column)
+            connection.execute(f"set threads = {arguments.threads}")
+            floor = group_by_seconds(connection, columns)
+        dbt(folder, "deps")
+        dbt(folder, "parse")
+        started = time.process_time()
+        result = dbt(folder, "build").results[0]
+        cpu = time.process_time() - started
+        spent = {t.name: (t.completed_at - t.started_at).total_seconds() for t in result.timing}
+        with duckdb.connect(database) as connection:
+            records, ncp = connection.sql("from recoding").shape[0], penalty(connection, columns)
+            labels = ", ".join(c.name for c in columns)
+            sizes = f"select count(*) as size from recoding group by {labels}"  # noqa: S608
+            classes, smallest = connection.execute(
+                f"select count(*), min(size) from ({sizes})"  # noqa: S608
+            ).fetchall()[0]
+    print(
+        f"{name:<10}{records:>10,} records  group by {floor:6.2f} s  "
+        f"rounds {spent['compile']:6.2f} s  result {spent['execute']:6.2f} s  "
+        f"CPU {cpu:6.2f} s  classes {classes:>8,}  k {smallest}  NCP {ncp:.2%}"
+    )
+
+
+def group_by_seconds(connection: duckdb.DuckDBPyConnection, columns: Sequence[Column]) -> float:
+    """Return how long one plain grouping of the raw table takes."""
+    labels = ", ".join(column.name for column in columns)
+    sql = f"select count(*) from (select count(*) from microdata group by {labels})"  # noqa: S608
+    started = time.perf_counter()
+    connection.execute(sql).fetchall()
+    return time.perf_counter() - started
+
+
+def generated(rows: int) -> tuple[pd.DataFrame, list[Column]]:
+    """Return a seeded table of 8 columns, skewed like a census, and their hierarchies."""
+    columns = [Column("age", [[str(v), f"{v // 5}", f"{v // 10}", "*"] for v in range(100)])]
+    sizes = {
+        "sex": 2,
+        "race": 5,
+        "marital": 7,
+        "work": 8,
+        "education": 16,
+        "job": 14,
+        "country": 40,
+    }
+    for name, size in sizes.items():
+        columns.append(Column(name, [[f"{v:02}", f"group {v // 4}", "*"] for v in range(size)]))
+    draws = np.random.default_rng(1)
+    frame = {"age": 17 + (draws.beta(1.3, 2.2, rows) * 73).astype(int)}
+    for column in columns[1:]:
+        size = len(column.hierarchy)
+        weights = 1 / np.arange(1, size + 1) ** 1.3
+        codes = draws.choice(size, rows, p=weights / weights.sum())
+        frame[column.name] = np.array([f"{v:02}" for v in range(size)])[codes]
+    return pd.DataFrame(frame), columns
+
+
+def main() -> None:
+    """Measure every table that there is."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--k", type=int, default=5)
+    parser.add_argument("--relaxed", action="store_true")
+    parser.add_argument("--table", choices=["adult", "survey", "generated"], help="only this one")
+    arguments = parser.parse_args()
+    tables: dict[str, tuple[pd.DataFrame, list[Column]]] = {}
+    if (DATA / "adult").is_dir():
+        names = [
+            "sex",
+            "age",
+            "race",
+            "marital-status",
+            "education",
+            "native-country",
+            "workclass",
+            "occupation",
+        ]
+        source = pd.read_csv(DATA / "adult" / "adult.csv", sep=";", dtype=str)[names]
+        source.columns = source.columns.str.replace("-", "_")
+        tables["adult"] = (source, data_columns("adult", "adult", names))
+    survey = DATA / "survey_1m" / "survey.csv"
+    if survey.is_file():
+        names = ["YEAR", "REGION", "PERNUM", "AGE", "MARSTAT", "SEX", "RACEA", "EDUC"]
+        source = pd.read_csv(survey, sep=";", dtype=str)[names].head(arguments.rows)
+        tables["survey"] = (source, data_columns("survey_1m", "survey", names))
+    tables["generated"] = generated(arguments.rows)
+    for name, (source, columns) in tables.items():
+        if arguments.table in (None, name):
+            measure(name, source, columns, arguments)
+
+
+if __name__ == "__main__":
+    main()

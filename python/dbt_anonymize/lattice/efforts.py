@@ -1,0 +1,193 @@
+"""From the coded table of an anonymization to the efforts that its spec gets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+from dbt_anonymize.errors import SearchError
+from dbt_anonymize.lattice.chain import Chain, chain
+from dbt_anonymize.lattice.diagnosis import explain_infeasible
+from dbt_anonymize.lattice.front import ParetoFront, pareto_front
+from dbt_anonymize.lattice.guarantees import Guarantees, compile_guarantees
+from dbt_anonymize.lattice.information_loss import InformationLoss, make_loss
+from dbt_anonymize.lattice.local import local_rounds
+from dbt_anonymize.lattice.results import ProgressCallback, SearchResult
+from dbt_anonymize.lattice.search import search
+from dbt_anonymize.lattice.table import Node, Table
+from dbt_anonymize.spec import Effort, Spec
+
+Recoding = Literal["full_domain", "local"]
+# Called with the name of each step; returns what takes its progress.
+Steps = Callable[[str], ProgressCallback | None]
+
+# In the rounds of a local recoding suppression is cheap, because the next round takes the records
+# up; ARX recommends 0 to 0.05.
+_FACTOR_OF_ROUNDS = 0.05
+# Shares of a time limit: the optimum matters most, the Pareto front least.
+_SHARE_OF_OPTIMUM, _SHARE_OF_CHAIN = 0.5, 0.6
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a search is asked for.
+
+    Attributes
+    ----------
+    efforts : int
+        Length of the chain, >= 1.
+    measure : str
+        Measure of information loss.
+    recoding : {"full_domain", "local"}
+        Whether all records have the same levels, or rounds generalize what is left.
+    time_limit : float or None
+        Seconds for everything together.
+    """
+
+    efforts: int
+    measure: str
+    recoding: Recoding = "full_domain"
+    time_limit: float | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found for an anonymization.
+
+    Attributes
+    ----------
+    result : SearchResult
+        Of the search for the optimum, which is not None.
+    chain : Chain
+        Nodes from weak to strong.
+    front : ParetoFront
+        Of class size and loss.
+    efforts : tuple of Effort
+        The chain as a spec writes it, in order; without a node that generalizes nothing.
+    """
+
+    result: SearchResult
+    chain: Chain
+    front: ParetoFront
+    efforts: tuple[Effort, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything is proven."""
+        return self.result.is_complete and self.chain.is_complete and self.front.is_complete
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is searched: a table, what it must keep, and what is minimized."""
+
+    spec: Spec
+    table: Table
+    declared: Sequence[Mapping[str, Any]]
+    options: Options
+
+    @property
+    def suppression_limit(self) -> Decimal:
+        """Share of the records, as it is written in the spec."""
+        return Decimal(str(self.spec.suppression_limit))
+
+    @property
+    def guarantees(self) -> Guarantees:
+        """Compiled for the table."""
+        return compile_guarantees(self.declared, self.table)
+
+    def loss(self, factor: float | None = None) -> InformationLoss:
+        """Return the measure, with the factor of the spec unless another one is given."""
+        declared = self.spec.information_loss
+        # Other measures are put together in the way that they are published with.
+        aggregate = declared.aggregate if self.options.measure == "loss" else None
+        gs = declared.generalization_suppression_factor if factor is None else factor
+        return make_loss(self.options.measure, aggregate=aggregate, gs=gs)
+
+
+def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
+    """Search the optimum, the chain and the Pareto front.
+
+    Parameters
+    ----------
+    task : Task
+        What is searched.
+    steps : callable, optional
+        Called before each step with its name.
+
+    Returns
+    -------
+    Found
+        The same input gives the same efforts, unless a time limit ends the search.
+
+    Raises
+    ------
+    SearchError
+        If a guarantee cannot be checked, or no node keeps them all; the message tells which one
+        fails and what would be the closest feasible.
+    """
+    clock = _Deadline(task.options.time_limit)
+    guarantees, loss, limit = task.guarantees, task.loss(), task.suppression_limit
+    common = (task.table, guarantees, loss, limit)
+    result = search(*common, time_limit=clock.share(_SHARE_OF_OPTIMUM), progress=steps("optimum"))
+    if result.optimum is None:
+        raise SearchError(explain_infeasible(task.table, task.declared, limit, result.is_complete))
+    found = chain(
+        *common,
+        task.options.efforts,
+        time_limit=clock.share(_SHARE_OF_CHAIN),
+        progress=steps("efforts"),
+    )
+    efforts = _efforts(task, found, guarantees, clock, steps)
+    front = pareto_front(*common, time_limit=clock.share(1.0), progress=steps("Pareto front"))
+    return Found(result, found, front, efforts)
+
+
+def _efforts(
+    task: Task, found: Chain, guarantees: Guarantees, clock: _Deadline, steps: Steps
+) -> tuple[Effort, ...]:
+    """Return the nodes of a chain, or rounds for the class sizes of a chain, as efforts."""
+    efforts: list[Effort] = []
+    for required, checked in found.points:
+        k = required if required > guarantees.min_class_size else None
+        effort = None
+        if task.options.recoding == "local":
+            effort = _local(task, required, k, clock, steps)
+        elif any(checked.node):  # level 0 everywhere is the source, which is never released
+            effort = Effort(levels=_levels(task.spec, checked.node), k=k)
+        if effort is not None and effort not in efforts:
+            efforts.append(effort)
+    return tuple(efforts)
+
+
+def _local(task: Task, required: int, k: int | None, clock: _Deadline, steps: Steps) -> Effort:
+    """Return the rounds that release as many records as can be with a class size."""
+    declared = [*task.declared, {"model": "k_anonymity", "k": required}]
+    guarantees = compile_guarantees(declared, task.table)
+    rounds = local_rounds(
+        task.table,
+        guarantees,
+        task.loss(_FACTOR_OF_ROUNDS),
+        time_limit=clock.share(_SHARE_OF_CHAIN),
+        progress=steps(f"rounds for k = {required}"),
+    )
+    levels = tuple(_levels(task.spec, node) for node, _ in rounds)
+    return Effort(recoding="local", rounds=levels, k=k) if levels else None
+
+
+def _levels(spec: Spec, node: Node) -> dict[str, int]:
+    return dict(zip(spec.quasi_identifiers, node, strict=True))
+
+
+class _Deadline:
+    """What is left of a time limit."""
+
+    def __init__(self, limit: float | None) -> None:
+        self._end = None if limit is None else time.monotonic() + limit
+
+    def share(self, share: float) -> float | None:
+        """Return a share of the seconds that are left; None without a limit."""
+        return None if self._end is None else max(0.0, self._end - time.monotonic()) * share

@@ -1,0 +1,533 @@
+"""The definitions once more, in plain Python record by record: what the kernel is measured against.
+
+Shares and limits are exact fractions; logarithms are compared with a tolerance of 1e-9.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dbt_anonymize.lattice.table import Attribute, Node, Table
+
+NEARLY = 1e-9
+EULER = 0.5772156649015329
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record of the sample."""
+
+    row: int
+    leaves: tuple[int, ...]
+    values: tuple[int, ...]
+    person: int | None
+    target: int
+
+
+@dataclass(frozen=True)
+class Class:
+    """One equivalence class; without records where it is in the population only."""
+
+    labels: tuple[int, ...]
+    first: int
+    records: tuple[Record, ...]
+    population: int
+
+    @property
+    def people(self) -> int:
+        """Distinct people among the records."""
+        persons = [record.person for record in self.records]
+        return len(persons) if None in persons else len(set(persons))
+
+
+def records_of(table: Table) -> list[Record]:
+    """Write out each record of the table."""
+    return [
+        Record(
+            row=row,
+            leaves=tuple(table.leaves[row].tolist()),
+            values=tuple(int(codes[row]) for _, codes in table.sensitive),
+            person=None if table.subject is None else int(table.subject[row]),
+            target=-1 if table.target is None else int(table.target[row]),
+        )
+        for row in range(len(table.records))
+        for _ in range(int(table.records[row]))
+    ]
+
+
+def labels_of(table: Table, node: Node, leaves: Sequence[int]) -> tuple[int, ...]:
+    """Generalize one record."""
+    return tuple(
+        int(attribute.levels[level][leaf])
+        for attribute, level, leaf in zip(table.attributes, node, leaves, strict=True)
+    )
+
+
+def classes_of(table: Table, node: Node) -> list[Class]:
+    """Group the records, in the order of the first row of each class."""
+    members: dict[tuple[int, ...], list[Record]] = defaultdict(list)
+    for record in records_of(table):
+        members[labels_of(table, node, record.leaves)].append(record)
+    first: dict[tuple[int, ...], int] = {}
+    population: Counter[tuple[int, ...]] = Counter()
+    for row, leaves in enumerate(table.leaves.tolist()):
+        labels = labels_of(table, node, leaves)
+        first.setdefault(labels, row)
+        population[labels] += 0 if table.population is None else int(table.population[row])
+    return [
+        Class(labels, row, tuple(members[labels]), population[labels])
+        for labels, row in first.items()
+    ]
+
+
+def value_counts(records: Collection[Record], position: int) -> Counter[int]:
+    """Count values; each value of a person once."""
+    if any(record.person is None for record in records):
+        return Counter(record.values[position] for record in records)
+    return Counter(
+        value for _, value in {(record.person, record.values[position]) for record in records}
+    )
+
+
+def shares_of(counts: Counter[int]) -> dict[int, Fraction]:
+    """Turn counts into shares."""
+    return {value: Fraction(count, counts.total()) for value, count in counts.items()}
+
+
+# --- guarantees -----------------------------------------------------------------------------------
+
+
+def is_violating(table: Table, guarantee: Mapping[str, Any], found: Class) -> bool:
+    """Whether a class with records breaks a guarantee that is checked class by class."""
+    model = guarantee["model"]
+    if "attribute" in guarantee:
+        names = [attribute.name for attribute, _ in table.sensitive]
+        position = names.index(guarantee["attribute"])
+        counts = value_counts(found.records, position)
+        overall = shares_of(value_counts(records_of(table), position))
+        return _ATTRIBUTE_MODELS[model](table, guarantee, found, counts, overall)
+    if model == "k_anonymity":
+        return found.people < int(guarantee["k"])
+    if model == "k_map" and "estimator" not in guarantee:
+        return found.population < int(guarantee["k"])
+    if model == "k_map":
+        return found.people < estimated_k(table, guarantee)
+    if model == "delta_presence":
+        share = Fraction(found.people, found.population)
+        return not exact(guarantee["minimum"]) <= share <= exact(guarantee["maximum"])
+    highest = guarantee.get("highest")
+    return highest is not None and Fraction(1, found.people) > exact(highest)
+
+
+def exact(number: float) -> Fraction:
+    """Return the decimal number that was written."""
+    return Fraction(str(number))
+
+
+def people_of(table: Table) -> int:
+    """Count distinct people."""
+    return Class((), 0, tuple(records_of(table)), 0).people
+
+
+def estimated_k(table: Table, guarantee: Mapping[str, Any]) -> int:
+    """Return the class size that stands for k in the population."""
+    people = people_of(table)
+    assert table.population_size is not None
+    k, mean = int(guarantee["k"]), guarantee["k"] * people / table.population_size
+
+    def poisson(number: int) -> float:
+        return math.exp(-mean + number * math.log(mean)) / math.factorial(number)
+
+    if guarantee["estimator"] == "poisson":
+        size = 0
+        while sum(map(poisson, range(size + 1))) < 1 - guarantee["significance"] and size < k:
+            size += 1
+        return min(k, people, size + 2)
+    size = 1
+    while (
+        sum(map(poisson, range(1, size + 1))) / (1 - poisson(0)) < 1 - guarantee["significance"]
+        and size < k
+    ):
+        size += 1
+    return min(k, people, size + 1)
+
+
+def _alpha(
+    _table: Table, guarantee: Mapping[str, Any], found: Class, counts: Counter[int], _p: Any
+) -> bool:
+    limited = guarantee.get("values", list(counts))
+    shares = shares_of(counts)
+    return found.people < guarantee["k"] or any(
+        shares.get(value, Fraction(0)) > exact(guarantee["alpha"]) for value in limited
+    )
+
+
+def _diversity(
+    _table: Table, guarantee: Mapping[str, Any], _found: Class, counts: Counter[int], _p: Any
+) -> bool:
+    diversity, variant = guarantee["l"], guarantee["variant"]
+    least = math.ceil(diversity)
+    if len(counts) < least:
+        return True
+    total = counts.total()
+    if variant == "entropy":
+        entropy = -sum(n / total * math.log(n / total) for n in counts.values())
+        return entropy < math.log(diversity) - NEARLY
+    if variant == "grassberger":
+        entropy = grassberger(total) - sum(n * grassberger(n) for n in counts.values()) / total
+        return entropy < math.log(diversity) - NEARLY
+    if variant == "recursive":
+        ranked = sorted(counts.values(), reverse=True)
+        return not ranked[0] < exact(guarantee["c"]) * sum(ranked[least - 1 :])
+    return False
+
+
+def grassberger(number: int) -> float:
+    """G by its recursion."""
+    if number == 1:
+        return -EULER - math.log(2)
+    half = number // 2
+    return -EULER - math.log(2) + sum(2 / (2 * i - 1) for i in range(1, half + 1))
+
+
+def _closeness(
+    table: Table,
+    guarantee: Mapping[str, Any],
+    _found: Class,
+    counts: Counter[int],
+    overall: dict[int, Fraction],
+) -> bool:
+    attribute = next(a for a, _ in table.sensitive if a.name == guarantee["attribute"])
+    shares = shares_of(counts)
+    excess = [
+        shares.get(v, Fraction(0)) - overall.get(v, Fraction(0)) for v in range(attribute.size)
+    ]
+    if guarantee["distance"] == "equal":
+        distance = sum(map(abs, excess), Fraction(0)) / 2
+    elif guarantee["distance"] == "ordered":
+        steps = [abs(sum(excess[: i + 1], Fraction(0))) for i in range(attribute.size)]
+        distance = sum(steps, Fraction(0)) / max(attribute.size - 1, 1)
+    else:
+        distance = _tree_distance(attribute.tree, excess)
+    return distance > exact(guarantee["t"])
+
+
+def _tree_distance(tree: Sequence[Any], excess: list[Fraction]) -> Fraction:
+    """Exchange mass below each inner node, level by level from the leaves."""
+    height = len(tree) - 1
+    extra: dict[int, Fraction] = dict(enumerate(excess))
+    cost = Fraction(0)
+    for level in range(1, height + 1):
+        parent = {
+            int(child): int(label)
+            for child, label in zip(tree[level - 1], tree[level], strict=True)
+        }
+        merged: dict[int, Fraction] = {}
+        for label in set(parent.values()):
+            children = [extra[child] for child in extra if parent[child] == label]
+            positive = sum((e for e in children if e > 0), Fraction(0))
+            negative = -sum((e for e in children if e < 0), Fraction(0))
+            cost += Fraction(level, height) * min(positive, negative)
+            merged[label] = positive - negative
+        extra = merged
+    return cost
+
+
+def _likeness(
+    _table: Table,
+    guarantee: Mapping[str, Any],
+    _found: Class,
+    counts: Counter[int],
+    overall: dict[int, Fraction],
+) -> bool:
+    for value, share in shares_of(counts).items():
+        gain = (share - overall[value]) / overall[value]
+        if gain > exact(guarantee["beta"]):
+            return True
+        bound = -math.log(overall[value])
+        if guarantee["variant"] == "enhanced" and gain > bound + NEARLY:
+            return True
+    return False
+
+
+def _disclosure(
+    _table: Table,
+    guarantee: Mapping[str, Any],
+    _found: Class,
+    counts: Counter[int],
+    overall: dict[int, Fraction],
+) -> bool:
+    shares = shares_of(counts)
+    return any(
+        value not in shares
+        or abs(math.log2(shares[value] / overall[value])) >= guarantee["delta"] - NEARLY
+        for value in overall
+    )
+
+
+_ATTRIBUTE_MODELS: dict[str, Callable[..., bool]] = {
+    "alpha_k_anonymity": _alpha,
+    "l_diversity": _diversity,
+    "t_closeness": _closeness,
+    "beta_likeness": _likeness,
+    "delta_disclosure": _disclosure,
+}
+
+
+def release_holds(guarantee: Mapping[str, Any], sizes: Collection[int]) -> bool:
+    """Whether a release of classes with these numbers of people keeps a guarantee on all of it."""
+    if guarantee["model"] == "reidentification_risk":
+        return Fraction(len(sizes), sum(sizes)) <= exact(guarantee["average"])
+    return Fraction(sum(size == 1 for size in sizes), sum(sizes)) <= exact(guarantee["sample"])
+
+
+# --- information loss -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Of generalization and suppression."""
+
+    generalization: float
+    suppression: float
+
+    @classmethod
+    def of(cls, gs: float) -> Factors:
+        """Derive both as ARX does."""
+        return cls(1.0 if gs <= 0.5 else 1.0 - 2.0 * (gs - 0.5), 2.0 * gs if gs < 0.5 else 1.0)
+
+
+@dataclass(frozen=True)
+class Released:
+    """A node with some classes suppressed."""
+
+    table: Table
+    node: Node
+    classes: list[Class]
+    suppressed: frozenset[tuple[int, ...]]
+
+    @property
+    def total(self) -> int:
+        """Records of the table."""
+        return sum(len(found.records) for found in self.classes)
+
+    @property
+    def kept(self) -> list[Class]:
+        """Classes with records that are released."""
+        return [c for c in self.classes if c.records and c.labels not in self.suppressed]
+
+    @property
+    def gone(self) -> list[Record]:
+        """Suppressed records."""
+        return [r for c in self.classes if c.labels in self.suppressed for r in c.records]
+
+    def share(self, position: int, leaf: int) -> float:
+        """Return sigma of the label of a leaf."""
+        attribute, level = self.table.attributes[position], self.node[position]
+        return float(attribute.shares[level][attribute.levels[level][leaf]])
+
+    def cells(self, position: int, leaf: int) -> float:
+        """Count the raw values that the label of a leaf may stand for."""
+        attribute, level = self.table.attributes[position], self.node[position]
+        if level == attribute.height or _is_null(attribute, leaf):
+            return float(self.domain(position))
+        if attribute.smallest_share > 0.0:
+            return self.share(position, leaf) * attribute.domain_size
+        labels = attribute.levels[level]
+        return float(sum(labels[other] == labels[leaf] for other in self._numbers(position)))
+
+    def domain(self, position: int) -> int:
+        """Count the raw values of an attribute, with NULL where it occurs."""
+        attribute = self.table.attributes[position]
+        leaves = {record.leaves[position] for record in records_of(self.table)}
+        has_null = any(_is_null(attribute, leaf) for leaf in leaves)
+        if attribute.smallest_share > 0.0:
+            return attribute.domain_size + has_null
+        return max(len(self._numbers(position)), 1) + has_null
+
+    def _numbers(self, position: int) -> set[int]:
+        """Return the numbers that occur."""
+        attribute = self.table.attributes[position]
+        leaves = {record.leaves[position] for record in records_of(self.table)}
+        return {leaf for leaf in leaves if not _is_null(attribute, leaf)}
+
+
+def _is_null(attribute: Attribute, leaf: int) -> bool:
+    """Whether a leaf is the root at every level."""
+    return attribute.domain_size > 1 and float(attribute.shares[0][leaf]) == 1.0
+
+
+def aggregated(name: str, losses: Sequence[float], attributes: Sequence[Attribute]) -> Any:
+    """Put the losses of the attributes together."""
+    largest = max(attribute.weight for attribute in attributes)
+    weighted = [
+        loss * attribute.weight / largest
+        for loss, attribute in zip(losses, attributes, strict=True)
+    ]
+    if name == "sum":
+        return sum(weighted)
+    if name == "maximum":
+        return max(weighted)
+    if name == "arithmetic_mean":
+        return sum(weighted) / len(weighted)
+    if name == "geometric_mean":
+        return math.prod(loss + 1.0 for loss in weighted) ** (1.0 / len(weighted)) - 1.0
+    return sorted(weighted, reverse=True)
+
+
+def loss(released: Released, factors: Factors) -> list[float]:
+    """Loss of each attribute."""
+    losses = []
+    for position, attribute in enumerate(released.table.attributes):
+        added = 0.0
+        for found in released.kept:
+            for record in found.records:
+                added += released.share(position, record.leaves[position]) * factors.generalization
+        for record in released.gone:
+            share = released.share(position, record.leaves[position])
+            added += share + factors.suppression * (1.0 - share)
+        least = factors.generalization * released.total * attribute.smallest_share
+        room = released.total - least
+        losses.append(max(0.0, (added - least) / room) if room > 0 else 0.0)
+    return losses
+
+
+def precision(released: Released, factors: Factors, *, is_monotone: bool = False) -> list[float]:
+    """Precision of each attribute."""
+    gone = 0 if is_monotone else len(released.gone)
+    return [
+        (
+            (released.total - gone) * level / max(attribute.height, 1) * factors.generalization
+            + gone * factors.suppression
+        )
+        / released.total
+        for attribute, level in zip(released.table.attributes, released.node, strict=True)
+    ]
+
+
+def height(released: Released, _factors: Factors) -> list[float]:
+    """Level of each attribute."""
+    return [float(level) for level in released.node]
+
+
+def entropy(
+    released: Released, factors: Factors, *, is_monotone: bool = False, is_normalized: bool = False
+) -> list[float]:
+    """Non-uniform entropy of each attribute."""
+    losses = []
+    for position, (attribute, level) in enumerate(
+        zip(released.table.attributes, released.node, strict=True)
+    ):
+        records = records_of(released.table)
+        leaves = Counter(record.leaves[position] for record in records)
+        labels = Counter(int(attribute.levels[level][r.leaves[position]]) for r in records)
+        lost = -factors.generalization * sum(
+            n * math.log2(n / labels[int(attribute.levels[level][leaf])])
+            for leaf, n in leaves.items()
+        )
+        if not is_monotone:
+            gone = Counter(int(attribute.levels[level][r.leaves[position]]) for r in released.gone)
+            lost -= factors.suppression * sum(
+                n * math.log2(n / gone.total()) for n in gone.values()
+            )
+        if is_normalized:
+            bits = -sum(n * math.log2(n / len(records)) for n in leaves.values())
+            lost = lost / bits if bits else 0.0
+        losses.append(lost)
+    return losses
+
+
+def discernibility(released: Released, _factors: Factors, *, is_monotone: bool = False) -> float:
+    """Count the records that each record cannot be told from."""
+    if is_monotone:
+        return float(sum(len(found.records) ** 2 for found in released.classes))
+    kept = sum(len(found.records) ** 2 for found in released.kept)
+    return float(kept + released.total * len(released.gone))
+
+
+def average_class_size(released: Released, factors: Factors) -> float:
+    """Divide records by classes."""
+    counted = factors.generalization * len(released.kept)
+    counted += factors.suppression * bool(released.gone)
+    return released.total / counted if counted else math.inf
+
+
+def _cells_of(released: Released, record: Record) -> float:
+    return math.prod(released.cells(position, leaf) for position, leaf in enumerate(record.leaves))
+
+
+def _domain(released: Released) -> int:
+    return math.prod(map(released.domain, range(len(released.node))))
+
+
+def ambiguity(released: Released, _factors: Factors) -> float:
+    """Count the combinations of leaves that each record may stand for."""
+    kept = sum(_cells_of(released, r) for found in released.kept for r in found.records)
+    return kept + len(released.gone) * _domain(released)
+
+
+def kl_divergence(released: Released, _factors: Factors) -> float:
+    """Divergence of the release from the original rows, one term per distinct row."""
+    total = released.total
+    original = Counter(record.leaves for record in records_of(released.table))
+    spread: dict[tuple[int, ...], float] = {}
+    for found in released.kept:
+        for record in found.records:
+            spread[record.leaves] = len(found.records) / total / _cells_of(released, record)
+    for record in released.gone:
+        spread[record.leaves] = len(released.gone) / total / _domain(released)
+    return sum(n / total * math.log2(n / total / spread[row]) for row, n in original.items())
+
+
+def entropy_based_loss(released: Released, factors: Factors) -> float:
+    """Share of the logarithm of the domain that labels cover."""
+    domain = math.log10(_domain(released)) or 1.0
+    kept = sum(
+        math.log10(_cells_of(released, r)) / domain
+        for found in released.kept
+        for r in found.records
+    )
+    return factors.generalization * kept + factors.suppression * len(released.gone)
+
+
+def classification(released: Released, factors: Factors) -> float:
+    """Share of the records that their class misleads about."""
+    cost = factors.suppression * len(released.gone)
+    for found in released.kept:
+        ranked = Counter(record.target for record in found.records).most_common(2)
+        if len(ranked) == 2 and ranked[0][1] == ranked[1][1]:
+            cost += factors.suppression * len(found.records)
+        else:
+            cost += factors.generalization * (len(found.records) - ranked[0][1])
+    return cost / (released.total * max(factors.generalization, factors.suppression))
+
+
+PER_ATTRIBUTE: dict[str, Callable[[Released, Factors], list[float]]] = {
+    "loss": loss,
+    "precision": precision,
+    "monotone_precision": lambda released, factors: precision(released, factors, is_monotone=True),
+    "height": height,
+    "non_uniform_entropy": entropy,
+    "monotone_non_uniform_entropy": lambda released, factors: entropy(
+        released, factors, is_monotone=True
+    ),
+    "normalized_non_uniform_entropy": lambda released, factors: entropy(
+        released, factors, is_normalized=True
+    ),
+}
+CLASSWISE: dict[str, Callable[[Released, Factors], float]] = {
+    "discernibility": discernibility,
+    "monotone_discernibility": lambda released, factors: discernibility(
+        released, factors, is_monotone=True
+    ),
+    "average_class_size": average_class_size,
+    "ambiguity": ambiguity,
+    "kl_divergence": kl_divergence,
+    "entropy_based_loss": entropy_based_loss,
+    "classification": classification,
+}

@@ -1,0 +1,158 @@
+"""Rounds of local recoding."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dbt_anonymize.errors import SearchError
+from dbt_anonymize.lattice.guarantees import compile_guarantees
+from dbt_anonymize.lattice.information_loss import make_loss
+from dbt_anonymize.lattice.local import local_rounds
+from dbt_anonymize.lattice.table import Attribute, Node, SensitiveAttribute, Table
+
+PROPERTY = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+LOSS = make_loss("loss", gs=0.05)
+
+
+def attribute(name: str, groups: list[int]) -> Attribute:
+    """Return an attribute with three levels: the values, their groups, the root."""
+    size = len(groups)
+    codes = np.array(groups)
+    levels = (np.arange(size), codes, np.zeros(size, dtype=np.int64))
+    shares = (np.full(size, 1 / size), np.bincount(codes) / size, np.ones(1))
+    return Attribute(name, levels, shares, domain_size=size, smallest_share=1 / size)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    """Draw a table of two attributes and a sensitive one, perhaps with people."""
+    attributes = (attribute("a", [0, 0, 1, 1, 2]), attribute("b", [0, 1, 1, 1]))
+    row = st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(0, 2), st.integers(0, 5))
+    has_subject = draw(st.booleans())
+    rows = draw(st.lists(row, min_size=1, max_size=25, unique_by=None if has_subject else _no_one))
+    codes = np.array(rows)
+    return Table(
+        attributes,
+        leaves=codes[:, :2].copy(),
+        records=np.array(draw(st.lists(st.integers(1, 4), min_size=len(rows), max_size=len(rows)))),
+        sensitive=((SensitiveAttribute("s", 3), codes[:, 2].copy()),),
+        subject=codes[:, 3].copy() if has_subject else None,
+    )
+
+
+def _no_one(row: tuple[int, ...]) -> tuple[int, ...]:
+    return row[:3]
+
+
+def labels(table: Table, node: Node, row: int) -> tuple[int, ...]:
+    """Return the labels of a row at a node."""
+    return tuple(
+        int(a.levels[level][table.leaves[row, i]])
+        for i, (a, level) in enumerate(zip(table.attributes, node, strict=True))
+    )
+
+
+def is_class(table: Table, members: list[int], k: int, least_values: int) -> bool:
+    """Tell whether rows keep k-anonymity and distinct l-diversity."""
+    people = int(table.records[members].sum())
+    if table.subject is not None:
+        people = len(set(table.subject[members].tolist()))
+    values = set(table.sensitive[0][1][members].tolist())
+    return people >= k and len(values) >= least_values
+
+
+def replay(
+    table: Table, rounds: list[tuple[Node, int]], k: int, least_values: int
+) -> tuple[list[int], list[int]]:
+    """Return how many records each round releases, and the rows that are left at the end."""
+    left = list(range(len(table.leaves)))
+    released = []
+    for node, _ in rounds:
+        classes = defaultdict(list)
+        for row in left:
+            classes[labels(table, node, row)].append(row)
+        gone = [row for c in classes.values() if is_class(table, c, k, least_values) for row in c]
+        released.append(int(table.records[gone].sum()))
+        left = [row for row in left if row not in gone]
+    return released, left
+
+
+@given(table=tables(), k=st.integers(2, 6), least_values=st.integers(1, 3))
+@PROPERTY
+def test_rounds_release_what_they_say_and_leave_nobody_unless_they_must(
+    table: Table, k: int, least_values: int
+) -> None:
+    occurring = len(set(table.sensitive[0][1].tolist()))
+    declared: list[dict[str, Any]] = [{"model": "k_anonymity", "k": k}]
+    if 1 < least_values <= occurring:
+        declared.append({"model": "l_diversity", "attribute": "s", "l": least_values})
+    else:
+        least_values = 1
+    try:
+        guarantees = compile_guarantees(declared, table)
+    except SearchError:
+        return
+    rounds = local_rounds(table, guarantees, LOSS)
+    released, left = replay(table, rounds, k, least_values)
+    assert released == [count for _, count in rounds]
+    assert all(released)
+    everybody = list(range(len(table.leaves)))
+    assert not (left and is_class(table, everybody, k, least_values))
+    assert rounds == local_rounds(table, guarantees, LOSS)
+
+
+def test_the_rest_is_released_together_with_an_earlier_round() -> None:
+    # Two groups of five, and two who are like nobody: alone they are too few.
+    a = attribute("a", [0, 0, 1, 1, 2])
+    leaves = np.array([[0], [2], [4]])
+    table = Table((a,), leaves=leaves, records=np.array([5, 5, 2]))
+    guarantees = compile_guarantees([{"model": "k_anonymity", "k": 3}], table)
+    rounds = local_rounds(table, guarantees, LOSS, smallest_share=Decimal("0.5"))
+    assert rounds == [((2,), 12)]
+
+
+def test_each_round_releases_at_least_its_share() -> None:
+    draws = np.random.default_rng(1)
+    a, b = attribute("a", list(range(40))), attribute("b", list(range(40)))
+    leaves = np.unique(draws.geometric(0.15, (400, 2)).clip(1, 40) - 1, axis=0)
+    table = Table((a, b), leaves=leaves, records=draws.integers(1, 5, len(leaves)))
+    guarantees = compile_guarantees([{"model": "k_anonymity", "k": 4}], table)
+    for share in ("0.01", "0.2", "1"):
+        rounds = local_rounds(table, guarantees, LOSS, smallest_share=Decimal(share))
+        assert sum(count for _, count in rounds) == table.total
+        assert len(rounds) <= 1 / Decimal(share) + 1
+    assert rounds == local_rounds(table, guarantees, LOSS, smallest_share=Decimal(1))
+
+
+def test_time_that_is_up_still_leaves_nobody() -> None:
+    a = attribute("a", [0, 0, 1, 1, 2])
+    table = Table((a,), leaves=np.array([[0], [1], [4]]), records=np.array([2, 1, 1]))
+    guarantees = compile_guarantees([{"model": "k_anonymity", "k": 2}], table)
+    rounds = local_rounds(table, guarantees, LOSS, time_limit=0)
+    assert sum(count for _, count in rounds) == 4
+
+
+def test_nobody_is_released_where_all_are_too_few() -> None:
+    a = attribute("a", [0, 0, 1, 1, 2])
+    table = Table((a,), leaves=np.array([[0], [4]]), records=np.array([2, 1]))
+    guarantees = compile_guarantees([{"model": "k_anonymity", "k": 4}], table)
+    assert local_rounds(table, guarantees, LOSS) == []
+
+
+def test_bad_arguments_are_refused() -> None:
+    a = attribute("a", [0, 0, 1, 1, 2])
+    table = Table((a,), leaves=np.array([[0]]), records=np.array([2]))
+    guarantees = compile_guarantees([{"model": "k_anonymity", "k": 2}], table)
+    for share in ("0", "1.5"):
+        with pytest.raises(SearchError, match="smallest_share"):
+            local_rounds(table, guarantees, LOSS, smallest_share=Decimal(share))
+    known = Table((a,), table.leaves, table.records, population=np.array([3]))
+    with pytest.raises(SearchError, match="without a population"):
+        local_rounds(known, guarantees, LOSS)
