@@ -16,7 +16,10 @@
         {'name': 'estradiol', 'kind': 'interval'},
     ],
     kept_columns=['previous_treatments', 'treatment', 'fsh', 'lh', 'amh', 'progesterone', 'needs_meriestra', 'pregnancy_result'],
-    guarantees={'k_anonymity': {'k': 5}},
+    guarantees=[
+        {'model': 'k_anonymity', 'k': 5},
+    ],
     suppression_limit=0.05,
-    fingerprint='66450f3f',
+    frequencies=ref('fertility_clinic_frequencies'),
+    fingerprint='5abad56f',
 ) }}

@@ -3,12 +3,11 @@
 {{ dbt_anonymize.effort(
     effort=6,
     microdata=ref('fertility_clinic_microdata'),
+    classes=ref('fertility_clinic_classes'),
     record_key='visit_id',
     quasi_identifiers=[
         {'name': 'age', 'kind': 'interval', 'hierarchy': ref('fertility_clinic_hierarchy_age'), 'level': 4},
         {'name': 'estradiol', 'kind': 'interval', 'hierarchy': ref('fertility_clinic_hierarchy_estradiol'), 'level': 4},
     ],
     kept_columns=['previous_treatments', 'treatment', 'fsh', 'lh', 'amh', 'progesterone', 'needs_meriestra', 'pregnancy_result'],
-    guarantees={'k_anonymity': {'k': 5}},
-    suppression_limit=0.05,
 ) }}

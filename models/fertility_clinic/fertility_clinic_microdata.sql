@@ -11,4 +11,7 @@
     ],
     kept_columns=['previous_treatments', 'treatment', 'fsh', 'lh', 'amh', 'progesterone', 'needs_meriestra', 'pregnancy_result'],
     target='needs_meriestra',
+    guarantees=[
+        {'model': 'k_anonymity', 'k': 5},
+    ],
 ) }}

@@ -7,8 +7,6 @@
     test_share=0.3,
     alpha=0.8,
     qnf='1 - 1/k',
-    guarantees={'k_anonymity': {'k': 5}},
-    suppression_limit=0.05,
-    fingerprint='66450f3f',
+    fingerprint='5abad56f',
     release_effort='auto',
 ) }}

@@ -15,7 +15,10 @@
         {'name': 'mean_radius', 'kind': 'interval'},
     ],
     kept_columns=['mean_symmetry', 'diagnosis'],
-    guarantees={'k_anonymity': {'k': 2}},
+    guarantees=[
+        {'model': 'k_anonymity', 'k': 2},
+    ],
     suppression_limit=0.0,
-    fingerprint='f46ab15c',
+    frequencies=ref('wdbc_frequencies'),
+    fingerprint='b9724ce1',
 ) }}

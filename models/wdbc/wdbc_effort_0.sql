@@ -3,11 +3,10 @@
 {{ dbt_anonymize.effort(
     effort=0,
     microdata=ref('wdbc_microdata'),
+    classes=ref('wdbc_classes'),
     record_key='record_id',
     quasi_identifiers=[
         {'name': 'mean_radius', 'kind': 'interval', 'hierarchy': ref('wdbc_hierarchy_mean_radius'), 'level': 0},
     ],
     kept_columns=['mean_symmetry', 'diagnosis'],
-    guarantees={'k_anonymity': {'k': 2}},
-    suppression_limit=0.0,
 ) }}

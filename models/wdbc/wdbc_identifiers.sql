@@ -15,5 +15,5 @@
     },
     record_key='record_id',
     identifiers=[],
-    fingerprint='f46ab15c',
+    fingerprint='b9724ce1',
 ) }}

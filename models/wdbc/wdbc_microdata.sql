@@ -10,4 +10,7 @@
     ],
     kept_columns=['mean_symmetry', 'diagnosis'],
     target='diagnosis',
+    guarantees=[
+        {'model': 'k_anonymity', 'k': 2},
+    ],
 ) }}

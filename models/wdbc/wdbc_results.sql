@@ -7,8 +7,6 @@
     test_share=0.3,
     alpha=0.016,
     qnf='k',
-    guarantees={'k_anonymity': {'k': 2}},
-    suppression_limit=0.0,
-    fingerprint='f46ab15c',
+    fingerprint='b9724ce1',
     release_effort='auto',
 ) }}

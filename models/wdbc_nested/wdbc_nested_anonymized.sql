@@ -16,7 +16,10 @@
         {'name': 'mean_symmetry', 'kind': 'interval'},
     ],
     kept_columns=['diagnosis'],
-    guarantees={'k_anonymity': {'k': 3}},
+    guarantees=[
+        {'model': 'k_anonymity', 'k': 3},
+    ],
     suppression_limit=0.1,
-    fingerprint='97b9d9f6',
+    frequencies=ref('wdbc_nested_frequencies'),
+    fingerprint='cc1d38b3',
 ) }}

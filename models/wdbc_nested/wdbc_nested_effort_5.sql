@@ -3,12 +3,11 @@
 {{ dbt_anonymize.effort(
     effort=5,
     microdata=ref('wdbc_nested_microdata'),
+    classes=ref('wdbc_nested_classes'),
     record_key='record_id',
     quasi_identifiers=[
         {'name': 'mean_radius', 'kind': 'interval', 'hierarchy': ref('wdbc_nested_hierarchy_mean_radius'), 'level': 5},
         {'name': 'mean_symmetry', 'kind': 'interval', 'hierarchy': ref('wdbc_nested_hierarchy_mean_symmetry'), 'level': 5},
     ],
     kept_columns=['diagnosis'],
-    guarantees={'k_anonymity': {'k': 3}},
-    suppression_limit=0.1,
 ) }}

@@ -15,5 +15,5 @@
     },
     record_key='record_id',
     identifiers=[],
-    fingerprint='97b9d9f6',
+    fingerprint='cc1d38b3',
 ) }}

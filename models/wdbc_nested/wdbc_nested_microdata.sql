@@ -11,4 +11,7 @@
     ],
     kept_columns=['diagnosis'],
     target='diagnosis',
+    guarantees=[
+        {'model': 'k_anonymity', 'k': 3},
+    ],
 ) }}

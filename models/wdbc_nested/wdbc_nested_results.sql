@@ -7,8 +7,6 @@
     test_share=0.3,
     alpha=0.1,
     qnf='1 - 1/k',
-    guarantees={'k_anonymity': {'k': 3}},
-    suppression_limit=0.1,
-    fingerprint='97b9d9f6',
+    fingerprint='cc1d38b3',
     release_effort='auto',
 ) }}

@@ -15,6 +15,7 @@ import typer
 
 from dbt_anonymize.errors import AnonymizeError, SpecError
 from dbt_anonymize.hierarchies.cli import app as hierarchy_app
+from dbt_anonymize.search_cli import register as register_search
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -102,6 +103,9 @@ def generate(
         )
         raise typer.Exit(FAILED_CHECK)
     typer.echo("Models and specs agree.")
+
+
+register_search(app)
 
 
 @app.command()

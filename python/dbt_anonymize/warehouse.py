@@ -5,14 +5,21 @@ from __future__ import annotations
 import contextlib
 import os
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.errors import AnonymizeError, WarehouseError
 from dbt_anonymize.project import Project
 from dbt_anonymize.spec.problems import did_you_mean
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PACKAGE = "dbt_anonymize"
+_ROWS_AT_ONCE = 100_000
+# Rows of one `insert ... values`: few enough for the limits of every warehouse.
+_ROWS_OF_A_STATEMENT = 500
 _LOCKED = "could not set lock on file"
 _LONGEST_REASON = 300
 
@@ -78,6 +85,54 @@ class Warehouse:
         cursor.execute(sql)
         return [tuple(row) for row in cursor.fetchall()]
 
+    def macro(self, name: str, /, *, package: str = PACKAGE, **arguments: Any) -> Any:
+        """Return what a macro returns or, where it returns nothing, writes."""
+        return self.adapter.execute_macro(name, project=package, kwargs=arguments)
+
+    def numbers(self, sql: str) -> dict[str, NDArray[Any]]:
+        """Return all rows of a query of numbers that are never NULL, as one array per column."""
+        import numpy as np  # noqa: PLC0415 (keeps other commands fast)
+
+        cursor = self.adapter.connections.get_thread_connection().handle.cursor()
+        cursor.execute(sql)
+        if hasattr(cursor, "fetchnumpy"):  # DuckDB: no Python object for each number
+            return {name: np.asarray(column) for name, column in cursor.fetchnumpy().items()}
+        names = [str(column[0]) for column in cursor.description]
+        parts: list[NDArray[Any]] = []
+        while batch := cursor.fetchmany(_ROWS_AT_ONCE):
+            parts.append(np.array(batch).reshape(len(batch), len(names)))
+        rows = np.concatenate(parts) if parts else np.zeros((0, len(names)), dtype=np.int64)
+        return {name: np.ascontiguousarray(rows[:, place]) for place, name in enumerate(names)}
+
+    def replace_table(
+        self, relation: Any, types: Mapping[str, str], rows: Sequence[Sequence[Any]]
+    ) -> None:
+        """Create a table in place of the one that may be there, in one transaction.
+
+        Parameters
+        ----------
+        relation : dbt.adapters.base.BaseRelation
+            The table.
+        types : mapping
+            SQL type by quoted column.
+        rows : sequence of sequences
+            Values in the order of the columns: int, float, bool, text without quotes, or None.
+        """
+        declared = ", ".join(f"{name} {kind}" for name, kind in types.items())
+        connections = self.adapter.connections
+        connections.clear_transaction()
+        connections.begin()
+        # Not through the adapter, which would write every row into the log of dbt.
+        cursor = connections.get_thread_connection().handle.cursor()
+        try:
+            cursor.execute(f"drop table if exists {relation}")
+            cursor.execute(f"create table {relation} ({declared})")
+            _insert(cursor, str(relation), rows)
+            connections.commit()
+        except BaseException:
+            connections.rollback_if_open()
+            raise
+
     def _existing(self, name: str, database: str, schema: str, identifier: str) -> Any:
         relation = self.adapter.get_relation(
             database=database, schema=schema, identifier=identifier
@@ -88,6 +143,33 @@ class Warehouse:
                 "Run `dbt build` first."
             )
         return relation
+
+
+def _insert(cursor: Any, relation: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Fill a table; DuckDB reads a data frame a hundred times as fast as a statement."""
+    if hasattr(cursor, "register") and rows:
+        import pandas as pd  # noqa: PLC0415 (keeps other commands fast)
+
+        cursor.register("dbt_anonymize_rows", pd.DataFrame(rows, dtype=object))
+        cursor.execute(f"insert into {relation} select * from dbt_anonymize_rows")  # noqa: S608
+        cursor.unregister("dbt_anonymize_rows")
+        return
+    for start in range(0, len(rows), _ROWS_OF_A_STATEMENT):
+        values = ", ".join(map(_values, rows[start : start + _ROWS_OF_A_STATEMENT]))
+        cursor.execute(f"insert into {relation} values {values}")  # noqa: S608
+
+
+def _values(row: Sequence[Any]) -> str:
+    """Return numbers, booleans and plain words as a row of SQL literals."""
+    return f"({', '.join(map(_value, row))})"
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"'{value}'" if isinstance(value, str) else repr(value)
 
 
 @contextlib.contextmanager
@@ -147,7 +229,7 @@ def open_warehouse(project: Project, target: str | None = None) -> Iterator[Ware
         try:
             with adapter.connection_named("dbt_anonymize"):
                 yield Warehouse(adapter=adapter, manifest=parsed.result)
-        except WarehouseError:
+        except AnonymizeError:
             raise
         except Exception as error:
             raise _explained(error) from error

@@ -133,6 +133,7 @@ def test_microdata_gets_the_declaration() -> None:
         ],
         "kept_columns": ["income", "ill"],
         "target": "ill",
+        "guarantees": [{"model": "k_anonymity", "k": 3}],
     }
 
 
@@ -155,7 +156,10 @@ def test_every_effort_is_a_model_and_the_baseline_is_effort_0() -> None:
         2: {"age": 2, "city": 1},
     }
     assert "visits_effort_3.sql" not in files
-    assert call_of(files["visits_privacy.sql"])[1]["efforts"] == levels
+    assert call_of(files["visits_classes.sql"])[1]["efforts"] == {
+        number: {"levels": vector} for number, vector in levels.items()
+    }
+    assert call_of(files["visits_privacy.sql"])[1]["efforts"] == [0, 1, 2]
 
 
 def test_the_baseline_can_not_be_released() -> None:
@@ -187,20 +191,104 @@ def test_a_category_that_is_no_feature_needs_no_level() -> None:
     assert [effort["levels"] for effort in arguments["efforts"]] == [{}, {}, {}]
 
 
+def rich() -> dict[str, Any]:
+    """Return a spec that uses everything a spec can say."""
+    content = spec(
+        subject="phone",
+        population={"ref": "everybody", "size": 1_000_000},
+        efforts=[
+            {"age": 1, "city": 0},
+            {"levels": {"age": 2, "city": 1}, "k": 7},
+            {
+                "recoding": "local",
+                "rounds": [{"age": 1, "city": 1}, {"age": 3, "city": 2}],
+                "k": 8,
+            },
+            {"recoding": "multidimensional", "strict": False, "k": 9},
+        ],
+    )
+    content["columns"]["ill"]["hierarchy"] = {"ref": "ills", "kind": "categorical", "levels": 2}
+    content["columns"]["city"]["weight"] = 2
+    content["guarantees"] |= {
+        "k_map": {"k": 5},
+        "t_closeness": {"attribute": "ill", "t": 0.5, "distance": "hierarchical"},
+    }
+    return content
+
+
 def test_macros_take_exactly_the_arguments_that_models_give() -> None:
     signatures = {
-        match[1]: {part.partition("=")[0].strip() for part in match[2].split(",")}
-        for path in (REPOSITORY / "macros" / "relations").glob("*.sql")
-        for match in re.finditer(r"\{%-? *macro (\w+)\((.*?)\)", path.read_text(encoding="utf-8"))
+        match[1]: [part.strip() for part in match[2].split(",")]
+        for folder in ("relations", "generalization")
+        for path in (REPOSITORY / "macros" / folder).glob("*.sql")
+        for match in re.finditer(
+            r"\{%-? *macro (\w+)\(\s*(.*?)\s*\) ", path.read_text(encoding="utf-8"), re.DOTALL
+        )
     }
-    for file, sql in files_of(SPEC).items():
-        if file.endswith(".sql"):
-            name, arguments = call_of(sql)
-            assert set(arguments) == signatures[name], file
+    given: dict[str, set[str]] = {}
+    for content in (SPEC, rich()):
+        for file, sql in files_of(content).items():
+            if file.endswith(".sql"):
+                name, arguments = call_of(sql)
+                known = {part.partition("=")[0].strip() for part in signatures[name]}
+                required = {part for part in signatures[name] if "=" not in part}
+                assert required <= set(arguments) <= known, file
+                given[name] = given.get(name, set()) | set(arguments)
+    for name, arguments in given.items():
+        known = {part.partition("=")[0].strip() for part in signatures[name]}
+        assert arguments == known, name
 
 
-def test_properties_describe_every_model_and_every_column() -> None:
-    files = files_of(SPEC)
+def test_a_recoded_effort_has_a_model_of_its_own() -> None:
+    files = files_of(rich())
+    recoding = {number: call_of(files[f"visits_recoding_{number}.sql"]) for number in (3, 4)}
+    assert recoding[3][0] == "local_recoding"
+    assert recoding[3][1]["rounds"] == [{"age": 1, "city": 1}, {"age": 3, "city": 2}]
+    assert recoding[3][1]["k"] == 8
+    assert recoding[4][0] == "multidimensional_recoding"
+    assert recoding[4][1]["strict"] is False
+    efforts = call_of(files["visits_classes.sql"])[1]["efforts"]
+    assert efforts[2] == {"levels": {"age": 2, "city": 1}, "k": 7}
+    assert efforts[3] == {
+        "recoding": "ref visits_recoding_3",
+        "microdata": "ref visits_microdata",
+        "k": 8,
+    }
+    assert call_of(files["visits_effort_4.sql"])[1]["recoding"] == "ref visits_recoding_4"
+    assert "visits_recoding_2.sql" not in files
+    scored = python_call_of(files["visits_scores.py"])["efforts"]
+    assert [effort["levels"] for effort in scored[2:]] == [{"city": 1}, "per record", "per record"]
+
+
+def test_a_spec_without_efforts_has_what_a_search_needs_and_no_more() -> None:
+    assert set(files_of(spec(efforts=[]))) == {
+        "visits_microdata.sql",
+        "visits_frequencies.sql",
+        "visits_quasi_identifier_risk.sql",
+        "_visits.yml",
+    }
+
+
+def test_without_efforts_there_is_no_history(tmp_path: Path) -> None:
+    project = write_project(tmp_path, spec(efforts=[]))
+    assert Path("models/anonymization_results.sql") not in generate(project)
+    write_spec(project, SPEC)
+    assert Path("models/anonymization_results.sql") in generate(project)
+
+
+def test_guarantees_reach_every_macro_that_checks_them() -> None:
+    files = files_of(rich())
+    for name in ("microdata", "classes", "privacy", "anonymized", "recoding_3", "recoding_4"):
+        assert call_of(files[f"visits_{name}.sql"])[1]["guarantees"] == [
+            {"model": "k_anonymity", "k": 3},
+            {"model": "k_map", "k": 5},
+            {"model": "t_closeness", "attribute": "ill", "t": 0.5, "distance": "hierarchical"},
+        ]
+
+
+@pytest.mark.parametrize("content", [SPEC, rich()], ids=["plain", "rich"])
+def test_properties_describe_every_model_and_every_column(content: dict[str, Any]) -> None:
+    files = files_of(content)
     models = {model["name"]: model for model in yaml.safe_load(files["_visits.yml"])["models"]}
     assert {f"{name}.sql" for name in models} | {"visits_scores.py"} == (
         set(files) | {"visits_scores.sql"}
@@ -242,7 +330,7 @@ def test_any_column_name_reads_back_from_sql_python_and_yaml(names: list[str]) -
     assert microdata["identifiers"] == [phone]
     assert [q["name"] for q in microdata["quasi_identifiers"]] == [age, city]
     assert microdata["kept_columns"] == [income, ill]
-    assert call_of(files["visits_privacy.sql"])[1]["efforts"][2] == {age: 2, city: 1}
+    assert call_of(files["visits_classes.sql"])[1]["efforts"][2] == {"levels": {age: 2, city: 1}}
     ast.parse(files["visits_scores.py"])
     scores = python_call_of(files["visits_scores.py"])
     assert [feature["name"] for feature in scores["features"]] == [age, city, income]

@@ -18,6 +18,7 @@ from dbt_anonymize.evaluation.features import (
     interval_encoding,
     make_design,
     plain_encoding,
+    recoded_encoding,
 )
 from dbt_anonymize.evaluation.measures import MEASURES, NEEDS_POSITIVE
 from dbt_anonymize.evaluation.progress import Progress, dbt_logger
@@ -44,6 +45,9 @@ COLUMN_TYPES = {
     "value": "float64",
 }
 
+# What an effort has for levels where they differ per record.
+PER_RECORD = "per record"
+
 
 @dataclass(frozen=True)
 class Feature:
@@ -56,11 +60,15 @@ class Feature:
 
 @dataclass(frozen=True)
 class Effort:
-    """A generalized relation; ``levels`` only of categorical quasi-identifiers."""
+    """A generalized relation.
+
+    ``levels`` are those of categorical quasi-identifiers, or `PER_RECORD` where each record has its
+    own, in the columns ``<quasi-identifier>_level`` of the relation.
+    """
 
     effort: int
     relation: duckdb.DuckDBPyRelation
-    levels: Mapping[str, int]
+    levels: Mapping[str, int] | str
 
 
 def evaluate(
@@ -89,7 +97,8 @@ def evaluate(
         Name of the spec, for the log.
     efforts : sequence of mapping
         ``effort`` (number; the first is 0, the untouched table), ``relation`` and ``levels``
-        (of categorical quasi-identifiers). All hold the same record keys.
+        (of categorical quasi-identifiers; or the text "per record": in columns of the relation).
+        All hold the same record keys. A test record is generalized like its own record is.
     record_key : str
         Unique column; gives the order in which records are drawn.
     target : str
@@ -188,6 +197,12 @@ def _check_efforts(efforts: Sequence[Effort], features: Sequence[Feature]) -> No
             "efforts must begin with effort 0, the untouched table, since its records are what "
             f"models are tested on; got {[effort.effort for effort in efforts]}. Put it first."
         )
+    for effort in efforts:
+        if isinstance(effort.levels, str) and effort.levels != PER_RECORD:
+            raise EvaluationError(
+                f"levels of effort {effort.effort} must be a mapping or the text {PER_RECORD!r}; "
+                f"got {effort.levels!r}. Run `dbt-anonymize generate` again."
+            )
     if not features:
         raise EvaluationError("features must name at least one column; got none. Add one.")
 
@@ -255,16 +270,19 @@ def _encodings(
         elif feature.kind == "interval":
             found.append(interval_encoding(effort.relation, feature.name))
         elif feature.kind == "categorical" and feature.hierarchy is not None:
-            level = effort.levels.get(feature.name, 0)
-            found.append(
-                categorical_encoding(effort.relation, feature.name, feature.hierarchy, level)
-            )
+            found.append(_categorical(effort, feature.name, feature.hierarchy))
         else:
             raise EvaluationError(
                 f"feature `{feature.name}` must be interval, plain, or categorical with a "
                 f"hierarchy; got kind {feature.kind!r}. Run `dbt-anonymize generate` again."
             )
     return found
+
+
+def _categorical(effort: Effort, name: str, hierarchy: duckdb.DuckDBPyRelation) -> Encoding:
+    if isinstance(effort.levels, str):
+        return recoded_encoding(effort.relation, name, hierarchy)
+    return categorical_encoding(effort.relation, name, hierarchy, effort.levels.get(name, 0))
 
 
 def _read(

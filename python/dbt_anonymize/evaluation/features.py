@@ -17,7 +17,7 @@ So a model that was trained on generalized records can read untouched ones, whic
 labels could not: it has never seen the raw values.
 
 The same label may cover different leaves at different levels, so each effort is read with the
-level that it declares.
+level that it declares, and where levels differ per record with that of each record.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from dbt_anonymize.evaluation.relations import (
     code_sql,
     column_kind,
     number_sql,
+    quote_name,
     read_texts,
 )
 
@@ -127,6 +128,70 @@ def categorical_encoding(
         The level of the effort; 0 is the raw value.
     """
     column_kind(relation, name)
+    labels, table = _covered_leaves(name, hierarchy, level)
+    return Encoding(name, code_sql(name, labels), table)
+
+
+def recoded_encoding(
+    relation: duckdb.DuckDBPyRelation, name: str, hierarchy: duckdb.DuckDBPyRelation
+) -> Encoding:
+    """Return how to read a category whose level differs per record.
+
+    Parameters
+    ----------
+    relation : duckdb.DuckDBPyRelation
+        An effort, with the label in column ``name`` and its level in ``<name>_level``.
+    name : str
+        The quasi-identifier.
+    hierarchy : duckdb.DuckDBPyRelation
+        Columns ``value``, ``level_1``, ...; one row per leaf.
+
+    Raises
+    ------
+    EvaluationError
+        If the level of a record is missing or not a level of the hierarchy. A label that is not in
+        the level of its record is found when the values are read.
+    """
+    column_kind(relation, name)
+    level_column = f"{name}_level"
+    if column_kind(relation, level_column) != "number":
+        raise EvaluationError(
+            f"column `{level_column}` must hold numbers, the level of each record; it does not. "
+            "Build the recoding again."
+        )
+    levels = _levels_in_use(relation, level_column)
+    branches, tables, first = [], [], 0
+    for level in levels:
+        labels, table = _covered_leaves(name, hierarchy, level)
+        code = f"({code_sql(name, labels)})"
+        # Codes of each level follow those of the levels before; -1 and -2 mean the same in all.
+        branches.append(
+            f"when {level} then case when {code} < 0 then {code} else {code} + {first} end"
+        )
+        tables.append(table[:-1])
+        first += len(table) - 1
+    tables.append(_covered_leaves(name, hierarchy, 0)[1][-1:])
+    sql = f"case {quote_name(level_column)} {' '.join(branches)} end" if branches else "-2"
+    return Encoding(name, sql, np.vstack(tables))
+
+
+def _levels_in_use(relation: duckdb.DuckDBPyRelation, level_column: str) -> list[int]:
+    texts = [row[0] for row in read_texts(relation, [level_column])]
+    if None in texts:
+        raise EvaluationError(
+            f"column `{level_column}` must hold the level of every record; it is missing in some. "
+            "Only intervals have labels between two levels. Build the recoding again."
+        )
+    return sorted(int(text) for text in texts)
+
+
+def _covered_leaves(
+    name: str, hierarchy: duckdb.DuckDBPyRelation, level: int
+) -> tuple[list[str], Floats]:
+    """Return the labels of a level with the root, and the share of each leaf in each of them.
+
+    The last row of the table has no label: it is that of NULL, which covers every leaf.
+    """
     leaves, label_of = _labels(name, hierarchy, level)
     labels = sorted(set(label_of))
     position = {label: row for row, label in enumerate(labels)}
@@ -138,7 +203,7 @@ def categorical_encoding(
         table = np.delete(table, len(labels), axis=0)
     else:
         labels.append(ROOT)
-    return Encoding(name, code_sql(name, labels), table)
+    return labels, table
 
 
 def _labels(

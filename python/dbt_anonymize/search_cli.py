@@ -1,0 +1,282 @@
+"""The command ``dbt-anonymize search``: find efforts, show them, and write them into the spec."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from enum import Enum, StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from dbt_anonymize.errors import AnonymizeError
+from dbt_anonymize.lattice.names import MeasureName
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as ShownTable
+
+    from dbt_anonymize.lattice.efforts import Found, Options, Steps, Task
+    from dbt_anonymize.lattice.results import CheckedNode, ProgressCallback
+    from dbt_anonymize.lattice.results import Progress as State
+    from dbt_anonymize.project import Project
+    from dbt_anonymize.spec import Effort, Spec
+
+BAD_INPUT = 2
+
+# The choices of the spec, as the command line takes them.
+Measure = Enum(  # type: ignore[misc]
+    "Measure", {name: name for name in get_args(MeasureName)}
+)
+
+
+class Recoding(StrEnum):
+    """Whether all records have the same levels."""
+
+    full_domain = "full_domain"
+    local = "local"
+
+
+def search(
+    name: Annotated[str, typer.Argument(help="The anonymization.")],
+    *,
+    efforts: Annotated[
+        int | None, typer.Option(min=1, help="Efforts to find; search.efforts of the spec, or 5.")
+    ] = None,
+    measure: Annotated[
+        Measure | None,
+        typer.Option(help="Information loss to minimize; search.measure of the spec, or loss."),
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0, help="Seconds; then the best so far is taken.")
+    ] = None,
+    recoding: Annotated[
+        Recoding, typer.Option(help="Same levels for all records, or rounds of levels.")
+    ] = Recoding.full_domain,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what is found; write nothing.")
+    ] = False,
+    project_dir: Annotated[
+        Path, typer.Option("--project-dir", help="A dbt project, or a folder in it.")
+    ] = Path(),
+    target: Annotated[
+        str | None, typer.Option(help="Target of the profile; that of dbt by default.")
+    ] = None,
+) -> None:
+    """Find efforts from weak to strong and write them into anonymizations/<name>.yml."""
+    from rich.console import Console  # noqa: PLC0415 (keeps --help fast)
+
+    from dbt_anonymize.lattice.efforts import Options  # noqa: PLC0415
+    from dbt_anonymize.project import find_project  # noqa: PLC0415
+    from dbt_anonymize.spec import load_specs  # noqa: PLC0415
+
+    console = Console(highlight=False, markup=False)
+    with _errors_without_traceback():
+        project = find_project(project_dir)
+        (spec,) = load_specs(project.root, [name])
+        options = Options(
+            efforts=spec.search.efforts if efforts is None else efforts,
+            measure=spec.search.measure if measure is None else str(measure.value),
+            recoding=recoding.value,
+            time_limit=time_limit,
+        )
+        found = _search(console, project, target, spec, options, dry_run=dry_run)
+        if not found.efforts:
+            console.print(
+                "The untouched table keeps every guarantee already, and nothing coarser reaches "
+                "more: there is no effort to write."
+            )
+        elif not dry_run:
+            _write(console, project, spec, found.efforts)
+
+
+@contextlib.contextmanager
+def _errors_without_traceback() -> Iterator[None]:
+    try:
+        yield
+    except AnonymizeError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(BAD_INPUT) from None
+
+
+def _search(
+    console: Console,
+    project: Project,
+    target: str | None,
+    spec: Spec,
+    options: Options,
+    *,
+    dry_run: bool,
+) -> Found:
+    """Load, search, show, and write ``<n>_lattice`` unless nothing is to be written."""
+    from dbt_anonymize.lattice.efforts import Task, find_efforts  # noqa: PLC0415
+    from dbt_anonymize.lattice.load import coded_guarantees, load_table  # noqa: PLC0415
+    from dbt_anonymize.lattice.report import lattice_rows, write_lattice  # noqa: PLC0415
+    from dbt_anonymize.warehouse import open_warehouse  # noqa: PLC0415
+
+    with open_warehouse(project, target) as warehouse:
+        table = load_table(warehouse, spec, measure=options.measure)
+        task = Task(spec, table, coded_guarantees(warehouse, spec), options)
+    # The warehouse is closed meanwhile: a file of DuckDB would be locked for everybody else.
+    with _prefixed(spec.name), _progress() as steps:
+        found = find_efforts(task, steps)
+    _show(console, task, found)
+    if not dry_run:
+        rows = lattice_rows(task, found)
+        with open_warehouse(project, target) as warehouse:
+            relation = write_lattice(warehouse, spec.name, list(spec.quasi_identifiers), rows)
+        console.print(f"{relation}: {_count(len(rows), 'node')}.")
+    return found
+
+
+@contextlib.contextmanager
+def _prefixed(name: str) -> Iterator[None]:
+    """Say whose error it is."""
+    from dbt_anonymize.errors import SearchError  # noqa: PLC0415
+
+    try:
+        yield
+    except SearchError as error:
+        raise SearchError(f"{name}: {error}") from error
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Steps]:
+    """Give steps that show themselves as one bar after the other, on a terminal only."""
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        Progress,
+        TaskID,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[state]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+
+        def start(step: str) -> ProgressCallback:
+            for shown in bars.task_ids:
+                bars.remove_task(shown)
+            bar: TaskID = bars.add_task(step, total=None, state="")
+
+            def update(state: State) -> None:
+                bars.update(
+                    bar, total=state.total, completed=state.settled, state=_shown_state(state)
+                )
+
+            return update
+
+        yield start
+
+
+def _shown_state(state: State) -> str:
+    """Return how many nodes are done, and the best of them."""
+    nodes = (
+        f"{state.settled:,} of {_count(state.total, 'node')}: {state.checked:,} checked, "
+        f"{state.settled - state.checked:,} pruned"
+    )
+    if state.best is None:
+        return nodes
+    return f"{nodes}; best: loss {state.best.loss:.6g}, k {state.best.k}"
+
+
+def _show(console: Console, task: Task, found: Found) -> None:
+    """Print the optimum, the chain and the Pareto front."""
+    result, best = found.result, found.result.optimum
+    if best is None:
+        return
+    levels = ", ".join(_levels(task.spec, best))
+    console.print(
+        f"{task.spec.name}: {levels} loses the least ({task.options.measure} {best.loss:.6g}), "
+        f"with k = {best.k} and {best.suppressed} of {_count(task.table.total, 'record')} "
+        f"suppressed."
+    )
+    way = "best-first through " if _is_best_first(found) else ""
+    proof = "" if found.is_complete else " The time limit ended it: best so far, not proven."
+    others = "ruled out" if result.is_complete else "ruled out or open"
+    console.print(
+        f"Searched {way}{_count(result.lattice_size, 'node')} in {result.elapsed:.1f} s; "
+        f"{result.checked:,} were checked, the others are {others}.{proof}\n"
+    )
+    chained: dict[CheckedNode, int] = {}
+    if task.options.recoding == "local":
+        _show_rounds(console, found)
+    else:
+        useful = (node for _, node in found.chain.points if any(node.node))
+        chained = {node: number for number, node in enumerate(useful, start=1)}
+        console.print("Efforts from weak to strong")
+        chain = [(chained.get(node), node) for _, node in found.chain.points]
+        console.print(_nodes_table(task.spec, chain))
+    console.print("Pareto front: no other levels reach this k with less loss")
+    front = [(chained.get(node), node) for _, node in found.front.points]
+    console.print(_nodes_table(task.spec, front))
+
+
+def _show_rounds(console: Console, found: Found) -> None:
+    """Print how many rounds each effort has; what they lose, the build measures."""
+    for number, effort in enumerate(found.efforts, start=1):
+        k = "" if effort.k is None else f" with k = {effort.k}"
+        console.print(f"Effort {number}: {_count(len(effort.rounds or ()), 'round')}{k}")
+    console.print()
+
+
+def _is_best_first(found: Found) -> bool:
+    from dbt_anonymize.lattice.search import MOST_ENUMERATED  # noqa: PLC0415
+
+    return found.result.lattice_size > MOST_ENUMERATED
+
+
+def _levels(spec: Spec, checked: CheckedNode) -> list[str]:
+    return [f"{name} {n}" for name, n in zip(spec.quasi_identifiers, checked.node, strict=True)]
+
+
+def _nodes_table(spec: Spec, points: list[tuple[int | None, CheckedNode]]) -> ShownTable:
+    from rich import box  # noqa: PLC0415
+    from rich.markup import escape  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for heading in ("effort", "k", "suppressed", "loss"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("levels")
+    for effort, checked in points:
+        table.add_row(
+            "-" if effort is None else str(effort),
+            str(checked.k),
+            str(checked.suppressed),
+            f"{checked.loss:.6g}",
+            escape(", ".join(_levels(spec, checked))),
+        )
+    return table
+
+
+def _write(console: Console, project: Project, spec: Spec, efforts: tuple[Effort, ...]) -> None:
+    """Write the efforts into the file of the spec, and say what comes next."""
+    from dbt_anonymize.spec.editing import write_efforts  # noqa: PLC0415
+    from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
+
+    path = spec_paths(project.root)[spec.name]
+    shown = path.relative_to(project.root).as_posix()
+    if write_efforts(path, efforts):
+        console.print(
+            f"{shown}: {_count(len(efforts), 'effort')}. Review the change, then run "
+            f"`dbt-anonymize generate {spec.name}` and `dbt build`."
+        )
+    else:
+        console.print(f"{shown}: has these efforts already.")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to an application."""
+    app.command()(search)
