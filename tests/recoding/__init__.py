@@ -1,0 +1,1 @@
+"""Recodings whose levels differ per record."""

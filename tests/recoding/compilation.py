@@ -1,0 +1,224 @@
+"""Compile the statements of recodings once, so that properties run them many times without dbt."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.projects import REPOSITORY
+
+LEVELS = 3
+NEXT = "\n-- next statement\n"
+
+
+@dataclass(frozen=True)
+class Quasi:
+    """A quasi-identifier."""
+
+    name: str
+    kind: str
+    sql_type: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """A shape of table with the recoding that is made of it."""
+
+    name: str
+    quasi_identifiers: tuple[Quasi, ...]
+    guarantees: tuple[Mapping[str, Any], ...]
+    record_key: str = "record_id"
+    sensitive: str = "disease"
+    strict: bool = True
+    has_subject: bool = False
+    k: int | None = None
+    rounds: tuple[tuple[int, ...], ...] = field(default=())
+
+    def hierarchy(self, position: int) -> str:
+        """Return the name of the table of a hierarchy."""
+        return f"{self.name}_hierarchy_{position}"
+
+    @property
+    def microdata(self) -> str:
+        """Return the name of the table that is recoded."""
+        return f"{self.name}_microdata"
+
+    @property
+    def required_k(self) -> int:
+        """Return the smallest class that may be."""
+        return max([g["k"] for g in self.guarantees if "k" in g] + [self.k or 0])
+
+
+AGE = Quasi("age", "interval", "double")
+CITY = Quasi("city", "categorical", "varchar")
+K = {"model": "k_anonymity", "k": 2}
+L = {"model": "l_diversity", "attribute": "disease", "variant": "distinct", "l": 2}
+T = {"model": "t_closeness", "attribute": "disease", "distance": "equal", "t": 0.437}
+HOSTILE = (
+    Quasi('we"ird {{ x }}', "categorical", "varchar"),
+    Quasi("größe", "interval", "date"),
+    Quasi("select", "categorical", "varchar"),
+)
+ROUNDS = ((0, 1), (1, 1), (2, 1), (2, 3), (3, 3))
+CASES = (
+    Case("counted", (AGE, CITY), (K,)),
+    Case("stronger", (AGE, CITY, Quasi("job", "categorical", "varchar")), (K,), k=4),
+    Case("plane", (AGE, Quasi("income", "interval", "double")), (K,)),
+    Case("relaxed", (AGE, CITY), (K,), strict=False),
+    Case("relaxed_plane", (AGE, Quasi("income", "interval", "double")), (K,), strict=False),
+    Case("measured", (AGE, CITY), (K, L, T)),
+    Case("people", (CITY, AGE), (K, L), has_subject=True),
+    Case(
+        "hostile",
+        HOSTILE,
+        (K, {**L, "attribute": "line\nbreak"}),
+        record_key="key with 'quotes'",
+        sensitive="line\nbreak",
+        strict=False,
+        has_subject=True,
+    ),
+)
+LOCAL_CASES = (
+    Case("local", (AGE, CITY), (K,), rounds=ROUNDS),
+    Case("local_stronger", (AGE, CITY), (K,), rounds=ROUNDS, k=4),
+    Case("local_measured", (AGE, CITY), (K, L, T), rounds=ROUNDS),
+    Case("local_once", (AGE, CITY), (K,), rounds=((1, 1),)),
+    Case(
+        "local_hostile",
+        HOSTILE,
+        (K, {**L, "attribute": "line\nbreak"}),
+        record_key="key with 'quotes'",
+        sensitive="line\nbreak",
+        has_subject=True,
+        rounds=((0, 1, 0), (1, 0, 2), (3, 2, 1), (3, 3, 3)),
+    ),
+)
+
+
+def relation(name: str) -> str:
+    """Return how a model refers to a table that is there already."""
+    return f"source('main', {name!r})"
+
+
+def quasi_identifiers(case: Case) -> str:
+    """Return the argument of that name, as text."""
+    listed = (
+        f"{{'name': {q.name!r}, 'kind': {q.kind!r}, 'levels': {LEVELS}, 'nested': True, "
+        f"'hierarchy': {relation(case.hierarchy(i))}}}"
+        for i, q in enumerate(case.quasi_identifiers)
+    )
+    return "[" + ", ".join(listed) + "]"
+
+
+def recoding(case: Case) -> str:
+    """Return the text of the model of a recoding, as it is generated."""
+    given: dict[str, Any] = {
+        "record_key": case.record_key,
+        "sensitive": [case.sensitive],
+        "guarantees": [dict(guarantee) for guarantee in case.guarantees],
+        "has_subject": case.has_subject,
+    }
+    if case.k:
+        given["k"] = case.k
+    if case.rounds:
+        names = [q.name for q in case.quasi_identifiers]
+        given["rounds"] = [dict(zip(names, levels, strict=True)) for levels in case.rounds]
+    else:
+        given["strict"] = case.strict
+    macro = "local_recoding" if case.rounds else "multidimensional_recoding"
+    return (
+        f"{{{{ dbt_anonymize.{macro}(microdata={relation(case.microdata)}, "
+        f"quasi_identifiers={quasi_identifiers(case)}, "
+        + ", ".join(f"{name}={value!r}" for name, value in given.items())
+        + ") }}"
+    )
+
+
+def parts(case: Case) -> dict[str, str]:
+    """Return models whose text is the statements of a multidimensional recoding."""
+    plan = (
+        f"{{% set plan = dbt_anonymize._mondrian_plan({quasi_identifiers(case)}, "
+        f"{case.record_key!r}, {[dict(g) for g in case.guarantees]!r}, {case.strict!r}, "
+        f"{case.k!r}, {case.has_subject!r}, None, {{}}) %}}"
+    )
+    calls = {
+        "setup": f"_mondrian_setup({relation(case.microdata)}, plan)",
+        "round": "_mondrian_round(plan)",
+        "result": "_mondrian_result(plan)",
+    }
+    return {
+        f"{case.name}_{part}": plan
+        + f"{{% set made = dbt_anonymize.{call} %}}"
+        + f"{{{{ made if made is string else made | join({NEXT!r}) }}}}"
+        for part, call in calls.items()
+    }
+
+
+def write_project(folder: Path, models: Mapping[str, str], database: str) -> None:
+    """Write a project with these models and all tables as sources."""
+    tables = [
+        {"name": name}
+        for case in (*CASES, *LOCAL_CASES)
+        for name in [case.microdata, *map(case.hierarchy, range(len(case.quasi_identifiers)))]
+    ]
+    flags = {"send_anonymous_usage_stats": False}
+    project = {"name": "recodings", "version": "1.0", "profile": "recodings", "flags": flags}
+    profile = {"target": "t", "outputs": {"t": {"type": "duckdb", "path": database}}}
+    # JSON is YAML.
+    texts = {
+        "dbt_project.yml": json.dumps(project),
+        "packages.yml": json.dumps({"packages": [{"local": "package"}]}),
+        "profiles.yml": json.dumps({"recodings": profile}),
+        "models/sources.yml": json.dumps(
+            {"version": 2, "sources": [{"name": "main", "schema": "main", "tables": tables}]}
+        ),
+        **{f"models/{name}.sql": text for name, text in models.items()},
+    }
+    for file, text in texts.items():
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    # The macros alone: the models of the demonstration need not be parsed.
+    (folder / "package").mkdir()
+    for part in ("dbt_project.yml", "macros"):
+        (folder / "package" / part).symlink_to(REPOSITORY / part)
+    dbt(folder, "deps")
+
+
+@functools.cache
+def statements() -> Mapping[str, str]:
+    """Return the compiled SQL of all models by name."""
+    models: dict[str, str] = {}
+    for case in CASES:
+        models.update(parts(case))
+    models.update({case.name: recoding(case) for case in LOCAL_CASES})
+    with tempfile.TemporaryDirectory() as folder:
+        write_project(Path(folder), models, ":memory:")
+        results = dbt(Path(folder), "compile").results
+    return {result.node.name: result.node.compiled_code for result in results}
+
+
+def dbt(folder: Path, *arguments: str) -> Any:
+    """Run dbt in this process, which must succeed, and let go of its database."""
+    from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+    from dbt.adapters.factory import reset_adapters
+    from dbt.cli.main import dbtRunner
+
+    messages: list[str] = []
+    runner = dbtRunner(callbacks=[lambda event: messages.append(str(event.info))])
+    try:
+        with contextlib.chdir(folder):
+            outcome = runner.invoke(
+                [*arguments, "--profiles-dir", str(folder), "--log-level-file", "none"]
+            )
+    finally:
+        DuckDBConnectionManager.close_all_connections()
+        reset_adapters()
+    assert outcome.success, "\n".join([*messages, str(outcome.exception or "")])
+    return outcome.result

@@ -1,0 +1,243 @@
+"""`dbt-anonymize search` from the frequencies to efforts that dbt builds as it promised."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbt_anonymize.cli import app
+from dbt_anonymize.lattice.efforts import find_efforts
+from dbt_anonymize.lattice.report import lattice_rows
+from dbt_anonymize.spec import Effort, load_specs
+from tests.projects import Project
+from tests.search.recount import Recount
+from tests.search.running import SPEC, load, run, text_of, with_spec
+
+
+def efforts_of(project: Project) -> tuple[Effort, ...]:
+    (spec,) = load_specs(project.folder, ["customers"])
+    return spec.efforts
+
+
+def changes(before: str, after: str) -> list[str]:
+    found = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+    return [line for line in found if not line.startswith(("---", "+++", "@@"))]
+
+
+def lattice(project: Project) -> list[dict[str, Any]]:
+    with project.connection() as connection:
+        found = connection.execute("select * from customers_lattice order by node")
+        names = [column[0] for column in found.description or []]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+@pytest.fixture(scope="module")
+def searched(built_frequencies: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Give a project after a search for three efforts."""
+    project = built_frequencies.copy(tmp_path_factory.mktemp("searched") / "project")
+    before = (project.folder / SPEC).read_text(encoding="utf-8")
+    result = run(project, "--efforts", "3")
+    assert result.exit_code == 0, result.output
+    (project.folder / "printed.txt").write_text(result.output, encoding="utf-8")
+    (project.folder / "before.yml").write_text(before, encoding="utf-8")
+    return project
+
+
+def test_only_the_efforts_change_in_the_spec(searched: Project) -> None:
+    before = (searched.folder / "before.yml").read_text(encoding="utf-8")
+    after = (searched.folder / SPEC).read_text(encoding="utf-8")
+    assert changes(before, after) == [
+        "-  - {birth_date: 2, zip: 2, gender: 1}",
+        "-  - {birth_date: 3, zip: 2, gender: 1}",
+        "+  - {levels: {birth_date: 4, zip: 1, gender: 0}, k: 28}",
+        "+  - {levels: {birth_date: 4, zip: 3, gender: 0}, k: 184}",
+    ]
+
+
+def test_what_is_printed_names_the_next_steps(searched: Project) -> None:
+    printed = " ".join((searched.folder / "printed.txt").read_text(encoding="utf-8").split())
+    assert "customers: birth_date 2, zip 1, gender 0 loses the least (loss 0.19081)" in printed
+    assert "Searched 40 nodes" in printed
+    assert "customers_lattice: 40 nodes." in printed
+    assert (
+        "anonymizations/customers.yml: 3 efforts. Review the change, then run "
+        "`dbt-anonymize generate customers` and `dbt build`." in printed
+    )
+    assert "not proven" not in printed
+
+
+def test_numbers_of_the_lattice_are_those_of_the_records(searched: Project) -> None:
+    (spec,) = load_specs(searched.folder, ["customers"])
+    with searched.connection() as connection:
+        plain = Recount(connection, spec)
+    rows = lattice(searched)
+    assert [row["node"] for row in rows] == list(range(1, 41))
+    for row in rows:
+        node = [row[f"{name}_level"] for name in spec.quasi_identifiers]
+        k, suppressed = plain.released(node, 4)
+        if row["status"] == "checked" and row["is_feasible"]:
+            assert (row["k"], row["suppressed_records"]) == (k, suppressed)
+        elif row["is_feasible"] is False:
+            assert suppressed > 40
+            assert (row["k"], row["loss"]) == (None, None)
+        else:
+            assert (row["status"], row["is_feasible"], row["loss"]) == ("pruned", None, None)
+    (best,) = [row for row in rows if row["is_optimal"]]
+    assert best["loss"] == min(row["loss"] for row in rows if row["loss"] is not None)
+    assert best["effort"] == 1
+    assert best["is_on_pareto_front"]
+    assert sorted(row["effort"] for row in rows if row["effort"]) == [1, 2, 3]
+
+
+def test_dbt_builds_what_the_search_promised(searched: Project, tmp_path: Path) -> None:
+    from dbt_anonymize import generate
+
+    project = searched.copy(tmp_path / "project")
+    generate.generate(project.folder, ["customers"])
+    task = load(project)
+    found = find_efforts(task)
+    assert found.efforts == efforts_of(project)
+    project.build("--select", "+customers_privacy", "+customers_information_loss")
+    measured = project.query(
+        "select k, suppressed_records, loss from customers_privacy "
+        "inner join customers_information_loss using (effort) where effort > 0 order by effort"
+    )
+    assert measured == [
+        (node.k, node.suppressed, pytest.approx(node.loss, rel=1e-9))
+        for _, node in found.chain.points
+    ]
+
+
+def test_the_same_search_changes_nothing(searched: Project, tmp_path: Path) -> None:
+    project = searched.copy(tmp_path / "project")
+    before, rows = (project.folder / SPEC).read_bytes(), lattice(project)
+    result = run(project, "--efforts", "3")
+    assert "anonymizations/customers.yml: has these efforts already." in text_of(result)
+    assert (project.folder / SPEC).read_bytes() == before
+    assert lattice(project) == rows
+
+
+def test_a_dry_run_writes_nothing(shop: Project) -> None:
+    before = (shop.folder / SPEC).read_bytes()
+    result = run(shop, "--dry-run", "--measure", "discernibility", "--efforts", "2")
+    assert result.exit_code == 0
+    assert "loses the least (discernibility 4324)" in text_of(result)
+    assert (shop.folder / SPEC).read_bytes() == before
+    tables = shop.query("select table_name from information_schema.tables")
+    assert ("customers_lattice",) not in tables
+
+
+def test_rounds_are_written_for_local_recoding(shop: Project) -> None:
+    result = run(shop, "--recoding", "local", "--efforts", "2")
+    assert result.exit_code == 0, result.output
+    efforts = efforts_of(shop)
+    assert [effort.recoding for effort in efforts] == ["local", "local"]
+    assert efforts[0].k is None
+    assert efforts[1].k is not None
+    assert efforts[1].k > 4
+    assert re.search(r"Effort 1: \d+ rounds? Effort 2: \d+ rounds? with k = \d+", text_of(result))
+    assert {row["effort"] for row in lattice(shop)} == {None}
+
+
+def test_a_time_limit_says_that_nothing_is_proven(shop: Project) -> None:
+    result = run(shop, "--time-limit", "0")
+    assert result.exit_code == 0, result.output
+    assert "The time limit ended it: best so far, not proven." in text_of(result)
+    assert efforts_of(shop)
+
+
+def test_a_spec_without_efforts_gets_them(shop: Project) -> None:
+    start = "efforts:\n"
+
+    def without(text: str) -> str:
+        head, _, rest = text.partition(start)
+        return head + rest[rest.index("guarantees:") :]
+
+    with_spec(shop, without)
+    assert efforts_of(shop) == ()
+    result = run(shop, "--efforts", "2")
+    assert result.exit_code == 0, result.output
+    assert len(efforts_of(shop)) == 2
+
+
+def test_a_guarantee_that_cannot_be_kept_is_named_with_the_closest(shop: Project) -> None:
+    shop.edit(
+        SPEC,
+        lambda text: text.replace(
+            "k_anonymity: {k: 4}",
+            "k_anonymity: {k: 4}\n  l_diversity: {attribute: churned, variant: entropy, l: 2}",
+        ),
+    )
+    before = (shop.folder / SPEC).read_bytes()
+    result = run(shop)
+    counts = [n for (n,) in shop.query("select count(*) from customers group by churned")]
+    entropy = -sum(n / 400 * math.log(n / 400) for n in counts)
+    closest = math.floor(math.exp(entropy) * 100) / 100
+    assert result.exit_code == 2
+    assert text_of(result).startswith(
+        "customers: no levels keep every guarantee with at most 40 of 400 records suppressed. "
+        "- l_diversity (attribute churned l 2 variant entropy) cannot be kept by itself; the "
+        "closest that can is l "
+    )
+    (told,) = re.findall(r"can is l ([\d.]+)\.\s", result.output)
+    # Suppression may even do better than the whole table.
+    assert closest <= float(told) < 2
+    assert "k_anonymity" not in result.output
+    assert (shop.folder / SPEC).read_bytes() == before
+
+
+def test_more_values_than_there_are_is_refused(shop: Project) -> None:
+    shop.edit(
+        SPEC,
+        lambda text: text.replace(
+            "k_anonymity: {k: 4}", "k_anonymity: {k: 4}\n  l_diversity: {attribute: churned, l: 3}"
+        ),
+    )
+    result = run(shop)
+    assert result.exit_code == 2
+    assert text_of(result) == (
+        "customers: l_diversity of churned must have l <= 2, the number of values that occur; "
+        "got 3. Lower l."
+    )
+
+
+def test_bounds_that_are_too_low_are_named(shop: Project) -> None:
+    shop.edit(SPEC, lambda text: text + "search: {levels: {birth_date: {highest: 0}}}\n")
+    result = run(shop)
+    assert result.exit_code == 2
+    assert "k_anonymity (k 4) cannot be kept by itself; the closest that can is k 1" in text_of(
+        result
+    )
+    assert "or raise `highest` in search.levels" in text_of(result)
+
+
+def test_unknown_names_and_options_exit_with_2(shop: Project) -> None:
+    assert run(shop, name="customer").exit_code == 2
+    assert run(shop, "--efforts", "0").exit_code == 2
+    assert run(shop, "--measure", "beauty").exit_code == 2
+    assert run(shop, "--recoding", "global").exit_code == 2
+
+
+def test_nodes_of_the_front_that_the_search_ruled_out_are_checked(
+    built_frequencies: Project,
+) -> None:
+    task = load(built_frequencies)
+    found = find_efforts(task)
+    by_node = {row[1:4]: row for row in lattice_rows(task, found)}
+    for k, checked in found.front.points:
+        status, is_feasible, _, is_on_front, _ = by_node[checked.node][7:]
+        assert (status, is_feasible, is_on_front) == ("checked", True, True)
+        assert checked.k == k
+    assert task.suppression_limit == Decimal("0.1")
+
+
+def test_the_command_is_listed() -> None:
+    from typer.testing import CliRunner
+
+    assert "search" in CliRunner().invoke(app, ["--help"]).output
