@@ -214,7 +214,8 @@ def _show(console: Console, task: Task, found: Found) -> None:
         console.print("Efforts from weak to strong")
         chain = [(chained.get(node), node) for _, node in found.chain.points]
         console.print(_nodes_table(task.spec, chain))
-    console.print("Pareto front: no other levels reach this k with less loss")
+    unproven = "" if found.front.is_complete else " (as far as found in the time it had)"
+    console.print(f"Pareto front: no other levels reach this k with less loss{unproven}")
     front = [(chained.get(node), node) for _, node in found.front.points]
     console.print(_nodes_table(task.spec, front))
 

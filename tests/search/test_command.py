@@ -114,6 +114,27 @@ def test_dbt_builds_what_the_search_promised(searched: Project, tmp_path: Path) 
     ]
 
 
+def test_people_of_a_population_are_promised_and_built(crowd: Project, tmp_path: Path) -> None:
+    from dbt_anonymize import generate
+
+    project = crowd.copy(tmp_path / "project")
+    result = run(project, "--efforts", "3")
+    assert result.exit_code == 0, result.output
+    task = load(project)
+    found = find_efforts(task)
+    assert len(found.efforts) == 3
+    generate.generate(project.folder, ())
+    project.build("--select", "+customers_privacy", "+customers_information_loss")
+    measured = project.query(
+        "select k, suppressed_records, meets_guarantees, loss from customers_privacy "
+        "inner join customers_information_loss using (effort) where effort > 0 order by effort"
+    )
+    assert measured == [
+        (node.k, node.suppressed, True, pytest.approx(node.loss, rel=1e-9))
+        for _, node in found.chain.points
+    ]
+
+
 def test_the_same_search_changes_nothing(searched: Project, tmp_path: Path) -> None:
     project = searched.copy(tmp_path / "project")
     before, rows = (project.folder / SPEC).read_bytes(), lattice(project)

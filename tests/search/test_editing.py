@@ -73,7 +73,7 @@ def specs(draw: st.DrawFn) -> tuple[str, str, str]:
     return parts
 
 
-@settings(max_examples=400, deadline=None, derandomize=True, database=None)
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
 @given(parts=specs(), efforts=st.lists(EFFORTS, min_size=1, max_size=5))
 def test_everything_but_the_list_stays_byte_for_byte(
     parts: tuple[str, str, str], efforts: list[Effort]

@@ -88,9 +88,10 @@ def explain_infeasible(
             if others and doctor.is_feasible(others):
                 lines.append(doctor.advice(guarantee, others))
         lines = lines or ["each guarantee can be kept by itself, but no two of them together"]
-    remedy = "Weaken what fails, raise suppression_limit"
+    remedies = ["Weaken what fails", "raise suppression_limit"]
     if any(attribute.top < attribute.height for attribute in table.attributes):
-        remedy += ", or raise `highest` in search.levels"
+        remedies.append("raise `highest` in search.levels")
+    remedy = f"{', '.join(remedies[:-1])}, or {remedies[-1]}"
     return "\n".join([f"{head}.", *(f"- {line}." for line in lines), f"{remedy}."])
 
 

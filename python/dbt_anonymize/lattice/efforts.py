@@ -29,6 +29,8 @@ Steps = Callable[[str], ProgressCallback | None]
 _FACTOR_OF_ROUNDS = 0.05
 # Shares of a time limit: the optimum matters most, the Pareto front least.
 _SHARE_OF_OPTIMUM, _SHARE_OF_CHAIN = 0.5, 0.6
+# No effort depends on the Pareto front, which takes a search for each of up to a hundred points.
+SECONDS_OF_FRONT = 60.0
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,8 @@ class Options:
     recoding : {"full_domain", "local"}
         Whether all records have the same levels, or rounds generalize what is left.
     time_limit : float or None
-        Seconds for everything together.
+        Seconds for everything together. Without one, the optimum and the chain are proven, and
+        the Pareto front gets `SECONDS_OF_FRONT`.
     """
 
     efforts: int
@@ -76,8 +79,8 @@ class Found:
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything is proven."""
-        return self.result.is_complete and self.chain.is_complete and self.front.is_complete
+        """Whether the optimum and the chain are proven."""
+        return self.result.is_complete and self.chain.is_complete
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,12 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
         progress=steps("efforts"),
     )
     efforts = _efforts(task, found, guarantees, clock, steps)
-    front = pareto_front(*common, time_limit=clock.share(1.0), progress=steps("Pareto front"))
+    left = clock.share(1.0)
+    front = pareto_front(
+        *common,
+        time_limit=SECONDS_OF_FRONT if left is None else left,
+        progress=steps("Pareto front"),
+    )
     return Found(result, found, front, efforts)
 
 
@@ -163,7 +171,9 @@ def _efforts(
     return tuple(efforts)
 
 
-def _local(task: Task, required: int, k: int | None, clock: _Deadline, steps: Steps) -> Effort:
+def _local(
+    task: Task, required: int, k: int | None, clock: _Deadline, steps: Steps
+) -> Effort | None:
     """Return the rounds that release as many records as can be with a class size."""
     declared = [*task.declared, {"model": "k_anonymity", "k": required}]
     guarantees = compile_guarantees(declared, task.table)

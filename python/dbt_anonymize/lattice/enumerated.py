@@ -55,6 +55,7 @@ class EnumeratedSearch:
         # bounds leave out more than foresight does: measured on adult, cup and the survey.
         self._is_feasible = np.zeros(lattice.shape, dtype=np.bool_)
         self._guide: Guide | None = None
+        self._is_suggested = False
         if checker.is_monotone and checker.most_suppressed == 0:
             self._guide = Guide(lattice, self._rank)
         # Rank of the nodes still to be checked, infinite for others; and a view as one row.
@@ -85,6 +86,7 @@ class EnumeratedSearch:
 
     def _choose(self) -> int | None:
         """Return the node to check next; None where none is left."""
+        self._is_suggested = False
         top = self.lattice.size - 1
         if not self.found and self.status.reshape(-1)[top] == Status.OPEN:
             return top
@@ -96,7 +98,10 @@ class EnumeratedSearch:
         is_open = self.status == Status.OPEN
         is_settled = self._is_feasible | (self.status == Status.INFEASIBLE)
         suggested = self._guide.suggest(is_open, is_settled)
-        return index if suggested is None else suggested
+        if suggested is None or not is_open.reshape(-1)[suggested]:
+            return index
+        self._is_suggested = True
+        return suggested
 
     def require(self, k: int) -> None:
         """Ask for classes of at least ``k`` people from now on; never fewer than before.
@@ -130,7 +135,9 @@ class EnumeratedSearch:
     def _visit(self, index: int, best: CheckedNode | None) -> CheckedNode | None:
         """Check a node if it can be better than the best; return the better of both."""
         node = self.lattice.node(index)
-        if best is not None and not self._is_bounded and self._bound_late(index, node, best):
+        # A suggested node is checked for what it excludes, whatever its own loss.
+        is_late = best is not None and not self._is_bounded and not self._is_suggested
+        if is_late and best is not None and self._bound_late(index, node, best):
             return best
         check = self.checker.check(node, self._k)
         result = check.result
