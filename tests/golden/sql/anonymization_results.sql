@@ -10,7 +10,7 @@ results_1 as (
         k,
         records,
         suppressed_records,
-        records_below_k,
+        violating_records,
         repetitions,
         qf_mean,
         qf_sd,

@@ -99,21 +99,11 @@ classes as (
         "birth_date",
         "zip",
         "gender",
-        count(*) as class_size
-    from generalized
-    group by
-        "birth_date",
-        "zip",
-        "gender"
-
-),
-
-suppression as (
-
-    select
-        coalesce(sum(case when class_size < 4 then class_size end), 0)
-        <= floor(0.1 * sum(class_size)) as is_within_limit
-    from classes
+        equivalence_class,
+        class_size,
+        is_suppressed
+    from "shop"."main"."customers_classes"
+    where effort = 3
 
 ),
 
@@ -130,16 +120,27 @@ effort as (
         generalized."größe",
         generalized."spending",
         generalized."churned",
-        'n' || cast(length(generalized."birth_date") as TEXT) || ':' || generalized."birth_date" || '|t' || cast(length(generalized."zip") as TEXT) || ':' || generalized."zip" || '|t' || cast(length(generalized."gender") as TEXT) || ':' || generalized."gender" as equivalence_class,
-        classes.class_size,
-        classes.class_size < 4 and suppression.is_within_limit as is_suppressed
+        case
+            when classes.class_size is null
+                then error('customers_effort_3: the equivalence class of a record is not in customers_classes. Build again from the microdata on.')
+            else classes.equivalence_class
+        end as equivalence_class,
+        case
+            when classes.class_size is null
+                then error('customers_effort_3: the equivalence class of a record is not in customers_classes. Build again from the microdata on.')
+            else classes.class_size
+        end as class_size,
+        case
+            when classes.class_size is null
+                then error('customers_effort_3: the equivalence class of a record is not in customers_classes. Build again from the microdata on.')
+            else classes.is_suppressed
+        end as is_suppressed
     from generalized
-    inner join classes
+    left join classes
         on
             generalized."birth_date" = classes."birth_date"
             and generalized."zip" = classes."zip"
             and generalized."gender" = classes."gender"
-    cross join suppression
 
 )
 

@@ -14,7 +14,10 @@
         {'name': 'gender', 'kind': 'categorical'},
     ],
     kept_columns=['order', 'größe', 'spending', 'churned'],
-    guarantees={'k_anonymity': {'k': 4}},
+    guarantees=[
+        {'model': 'k_anonymity', 'k': 4},
+    ],
     suppression_limit=0.1,
-    fingerprint='8ae4fa56',
+    frequencies=ref('customers_frequencies'),
+    fingerprint='50097995',
 ) }}

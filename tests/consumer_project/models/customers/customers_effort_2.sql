@@ -3,6 +3,7 @@
 {{ dbt_anonymize.effort(
     effort=2,
     microdata=ref('customers_microdata'),
+    classes=ref('customers_classes'),
     record_key='customer_id',
     quasi_identifiers=[
         {'name': 'birth_date', 'kind': 'interval', 'hierarchy': ref('customers_hierarchy_birth_date'), 'level': 2},
@@ -10,6 +11,4 @@
         {'name': 'gender', 'kind': 'categorical', 'hierarchy': ref('customers_hierarchy_gender'), 'level': 1},
     ],
     kept_columns=['order', 'größe', 'spending', 'churned'],
-    guarantees={'k_anonymity': {'k': 4}},
-    suppression_limit=0.1,
 ) }}

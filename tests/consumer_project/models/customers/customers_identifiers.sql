@@ -12,5 +12,5 @@
     },
     record_key='customer_id',
     identifiers=['full name', 'e-mail'],
-    fingerprint='8ae4fa56',
+    fingerprint='50097995',
 ) }}

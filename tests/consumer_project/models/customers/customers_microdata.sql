@@ -12,4 +12,7 @@
     ],
     kept_columns=['order', 'größe', 'spending', 'churned'],
     target='churned',
+    guarantees=[
+        {'model': 'k_anonymity', 'k': 4},
+    ],
 ) }}

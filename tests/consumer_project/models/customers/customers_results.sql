@@ -7,8 +7,6 @@
     test_share=0.3,
     alpha=0.05,
     qnf='1 - 1/k',
-    guarantees={'k_anonymity': {'k': 4}},
-    suppression_limit=0.1,
-    fingerprint='8ae4fa56',
+    fingerprint='50097995',
     release_effort='auto',
 ) }}
