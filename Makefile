@@ -56,10 +56,12 @@ seeds: setup-dev ## Write the demonstration's seeds anew
 generate: setup ## Write the models of all specs in anonymizations/
 	$(BIN)/dbt-anonymize generate
 
-bench: setup-dev ## Measure the SQL and the search on a million rows, and the scoring against a plain loop
+bench: setup-dev ## Measure SQL, search and recoding on a million rows, and the scoring against a plain loop
 	$(BIN)/python benchmarks/relations.py 1000000
 	$(BIN)/python benchmarks/scoring.py
+	$(BIN)/python benchmarks/loading.py 1000000
 	$(BIN)/python benchmarks/search.py 1000000
+	$(BIN)/python benchmarks/recoding.py
 
 clean: ## Remove everything that was built, but not .venv
 	rm -rf target logs warehouse/*.duckdb* vault/*.duckdb* release/*/

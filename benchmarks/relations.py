@@ -17,6 +17,16 @@ import duckdb
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SEEDS = REPOSITORY / "tests" / "consumer_project" / "seeds"
+# In the order in which they are built.
+RELATIONS = (
+    "microdata",
+    "frequencies",
+    "classes",
+    "privacy",
+    "information_loss",
+    "risk_profile",
+    "quasi_identifier_risk",
+)
 GOLDEN = REPOSITORY / "tests" / "golden" / "sql"
 HIERARCHIES = {
     "customers_hierarchy_birth_date": "types={'level_1': 'varchar'}",
@@ -59,7 +69,7 @@ def main(rows: int) -> None:
             "plain group by",
             "select zip, gender, count(*) from customers group by 1, 2",
         )
-        for name in ("microdata", "frequencies", "privacy"):
+        for name in RELATIONS:
             step(connection, name, f"create table customers_{name} as {golden(name)}")
         for effort in range(4):
             view = f"create view customers_effort_{effort} as {golden(f'effort_{effort}')}"

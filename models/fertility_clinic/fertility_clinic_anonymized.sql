@@ -18,8 +18,9 @@
     kept_columns=['previous_treatments', 'treatment', 'fsh', 'lh', 'amh', 'progesterone', 'needs_meriestra', 'pregnancy_result'],
     guarantees=[
         {'model': 'k_anonymity', 'k': 5},
+        {'model': 'l_diversity', 'attribute': 'pregnancy_result', 'l': 2, 'variant': 'distinct'},
     ],
     suppression_limit=0.05,
     frequencies=ref('fertility_clinic_frequencies'),
-    fingerprint='5abad56f',
+    fingerprint='b8daae81',
 ) }}

@@ -19,6 +19,7 @@
     },
     guarantees=[
         {'model': 'k_anonymity', 'k': 5},
+        {'model': 'l_diversity', 'attribute': 'pregnancy_result', 'l': 2, 'variant': 'distinct'},
     ],
     suppression_limit=0.05,
 ) }}

@@ -15,5 +15,5 @@
     },
     record_key='visit_id',
     identifiers=['patient_number', 'first_name', 'surname', 'phone', 'email', 'address'],
-    fingerprint='5abad56f',
+    fingerprint='b8daae81',
 ) }}

@@ -13,5 +13,6 @@
     target='needs_meriestra',
     guarantees=[
         {'model': 'k_anonymity', 'k': 5},
+        {'model': 'l_diversity', 'attribute': 'pregnancy_result', 'l': 2, 'variant': 'distinct'},
     ],
 ) }}

@@ -6,6 +6,7 @@
     sensitive=['pregnancy_result'],
     guarantees=[
         {'model': 'k_anonymity', 'k': 5},
+        {'model': 'l_diversity', 'attribute': 'pregnancy_result', 'l': 2, 'variant': 'distinct'},
     ],
     suppression_limit=0.05,
 ) }}

@@ -7,6 +7,6 @@
     test_share=0.3,
     alpha=0.8,
     qnf='1 - 1/k',
-    fingerprint='5abad56f',
+    fingerprint='b8daae81',
     release_effort='auto',
 ) }}

@@ -274,6 +274,9 @@ def test_without_efforts_there_is_no_history(tmp_path: Path) -> None:
     assert Path("models/anonymization_results.sql") not in generate(project)
     write_spec(project, SPEC)
     assert Path("models/anonymization_results.sql") in generate(project)
+    write_spec(project, spec(efforts=[]))
+    assert Path("models/anonymization_results.sql") in generate(project, ["visits"])
+    assert not (project / "models" / "anonymization_results.sql").exists()
 
 
 def test_guarantees_reach_every_macro_that_checks_them() -> None:
