@@ -48,7 +48,7 @@ format: setup-dev ## Format the Python code
 	$(BIN)/ruff check --fix .
 
 test: lint ## Run the linters and all tests
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses 2 --dist loadgroup
 
 seeds: setup-dev ## Write the demonstration's seeds anew
 	$(BIN)/python scripts/make_demo_seeds.py

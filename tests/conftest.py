@@ -12,6 +12,17 @@ import pytest
 from tests.projects import Project, copy_consumer, copy_demo, run_command
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep tests together that share what is costly to make, where several processes run them."""
+    for item in items:
+        group = str(item.path)
+        if "demonstration" in getattr(item, "fixturenames", ()):
+            group = "demonstration"
+        elif item.path.parent.name == "properties":  # they share the SQL of compiled macros
+            group = "properties"
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _quiet_dbt() -> Iterator[None]:
     """Keep dbt from writing colours and progress, and the machine's settings out of the tests."""

@@ -58,8 +58,10 @@
         min(label_lower) as label_lower,
         max(label_upper) as label_upper
         {%- if has_shares %},
-        max({{ dbt_anonymize._width("label_lower", "label_upper", quasi_identifier.hierarchy) }}
-        / {{ dbt_anonymize._width("whole_lower", "whole_upper", quasi_identifier.hierarchy) }}) as share
+        max(
+            {{ dbt_anonymize._width("label_lower", "label_upper", quasi_identifier.hierarchy) }}
+            / {{ dbt_anonymize._width("whole_lower", "whole_upper", quasi_identifier.hierarchy) }}
+        ) as share
         {%- endif %}
     from (
         select

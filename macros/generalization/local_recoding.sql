@@ -9,7 +9,11 @@
     microdata, quasi_identifiers, record_key, rounds, guarantees, sensitive=[], k=none, has_subject=false, population=none,
     population_size=none, sensitive_hierarchies={}
 ) -%}
-{{ config(materialized="table") }}
+{{ config(
+    materialized="table",
+    meta=dbt_anonymize._recoding_meta(quasi_identifiers),
+    post_hook="{{ dbt_anonymize._check_recoding() }}",
+) }}
 {%- if rounds is string or rounds is mapping or rounds is not iterable or rounds | length == 0 -%}
     {{ exceptions.raise_compiler_error(
         model.name ~ ": `rounds` of a local recoding must be a list with the levels of each round; got: " ~ rounds

@@ -7,7 +7,14 @@
     microdata, quasi_identifiers, record_key, guarantees, sensitive=[], strict=true, k=none, has_subject=false, population=none,
     population_size=none, sensitive_hierarchies={}
 ) -%}
-{{ config(materialized="table", post_hook="{{ dbt_anonymize._forget_recoding(" ~ quasi_identifiers | length ~ ") }}") }}
+{{ config(
+    materialized="table",
+    meta=dbt_anonymize._recoding_meta(quasi_identifiers),
+    post_hook=[
+        "{{ dbt_anonymize._check_recoding() }}",
+        "{{ dbt_anonymize._forget_recoding(" ~ quasi_identifiers | length ~ ") }}",
+    ],
+) }}
 {%- do dbt_anonymize._check_nested(quasi_identifiers) -%}
 {%- set plan = dbt_anonymize._mondrian_plan(
     quasi_identifiers, record_key, guarantees, strict, k, has_subject, population_size, sensitive_hierarchies

@@ -18,7 +18,8 @@
 {# Classes as everybody will see them: by the bytes of every generalized value. #}
 {% macro _class_errors(candidate, declaration) -%}
     {%- set frequencies = ref(declaration.anonymization ~ "_frequencies") -%}
-    {%- set has_subject = "subject" in adapter.get_columns_in_relation(frequencies) | map(attribute="name") | list -%}
+    {#- The record key is known here only where people may have several records. -#}
+    {%- set has_subject = declaration.record_key is not none -%}
     {%- set guarantees = dbt_anonymize._countable_guarantees(declaration.guarantees, has_subject) -%}
     {%- set counts = run_query(dbt_anonymize._release_counts(candidate, declaration, guarantees, frequencies)).rows[0] -%}
     {%- set classes, released = counts[0], counts[1] -%}
@@ -38,6 +39,9 @@
             {%- do errors.append(dbt_anonymize._guarantee_text(guarantee) ~ "; " ~ broken ~ " of " ~ classes ~ " classes break it." ~ remedy) -%}
         {%- endif -%}
     {%- endfor -%}
+    {%- if has_subject -%}
+        {%- do errors.extend(dbt_anonymize._people_errors(declaration, frequencies, remedy)) -%}
+    {%- endif -%}
     {%- if released > records or records - released > may_be_suppressed -%}
         {%- do errors.append(
             "at most " ~ declaration.suppression_limit ~ " of the records may be suppressed; " ~ released ~ " of " ~ records
@@ -48,11 +52,38 @@
 {%- endmacro %}
 
 
+{# The released rows do not say whose they are, so people are counted in the effort that they were taken from. #}
+{% macro _people_errors(declaration, frequencies, remedy) -%}
+    {%- set chosen = run_query(
+        "select effort from " ~ ref(declaration.anonymization ~ "_results") ~ " where is_chosen"
+    ).rows[0][0] | int -%}
+    {%- set guarantees = dbt_anonymize._countable_guarantees(declaration.guarantees, false, is_of_classes=true) -%}
+    {%- set counts = run_query(dbt_anonymize._release_counts(
+        ref(declaration.anonymization ~ "_effort_" ~ chosen),
+        declaration,
+        guarantees,
+        frequencies,
+        ref(declaration.anonymization ~ "_microdata"),
+    )).rows[0] -%}
+    {%- set errors = [] -%}
+    {%- for guarantee in guarantees -%}
+        {%- set broken = counts[1 + loop.index] -%}
+        {%- if broken > 0 -%}
+            {%- do errors.append(
+                dbt_anonymize._guarantee_text(guarantee) | replace(" records in", " people in") ~ "; " ~ broken ~ " of " ~ counts[0]
+                ~ " classes break it, counting people." ~ remedy
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(errors) }}
+{%- endmacro %}
+
+
 {#
   The guarantees that the released rows suffice to count again. They say nothing about a population or a hierarchy of a
   sensitive attribute; and where people have several records, only how many records and values a class has at least.
 #}
-{% macro _countable_guarantees(guarantees, has_subject) -%}
+{% macro _countable_guarantees(guarantees, has_subject, is_of_classes=false) -%}
     {%- set countable = [] -%}
     {%- for guarantee in guarantees -%}
         {%- if guarantee.model == "k_anonymity" -%}
@@ -64,8 +95,10 @@
         {%- elif not has_subject and (
             guarantee.model in ["alpha_k_anonymity", "l_diversity", "beta_likeness", "delta_disclosure"]
             or (guarantee.model == "t_closeness" and guarantee.distance != "hierarchical")
-            or guarantee.model == "reidentification_risk"
-            or (guarantee.model == "uniqueness" and guarantee.sample is defined)
+            or (not is_of_classes and (
+                guarantee.model == "reidentification_risk"
+                or (guarantee.model == "uniqueness" and guarantee.sample is defined)
+            ))
         ) -%}
             {%- do countable.append(guarantee) -%}
         {%- endif -%}
@@ -75,11 +108,29 @@
 
 
 {# Query with one row: the classes, the records, and for each guarantee the classes that break it. #}
-{% macro _release_counts(candidate, declaration, guarantees, frequencies) -%}
+{% macro _release_counts(candidate, declaration, guarantees, frequencies, microdata=none) -%}
+{%- set has_subject = microdata is not none -%}
 {%- set attributes = dbt_anonymize._guaranteed_attributes(guarantees) -%}
 {%- set keys = ["key_of_text"] -%}
 with
 
+{% if has_subject -%}
+generalized as (
+
+    select
+        {{ dbt_anonymize._as_bytes("effort.equivalence_class") }} as key_of_text,
+        {%- for attribute in attributes %}
+        {{ dbt_anonymize._quote(attribute, "effort") }},
+        {%- endfor %}
+        microdata.subject,
+        1 as records
+    from {{ candidate }} as effort
+    inner join {{ microdata }} as microdata
+        on {{ dbt_anonymize._quote(declaration.record_key, "effort") }} = {{ dbt_anonymize._quote(declaration.record_key, "microdata") }}
+    where not effort.is_suppressed
+
+),
+{%- else -%}
 generalized as (
 
     select
@@ -99,14 +150,15 @@ generalized as (
     from {{ candidate }}
 
 ),
+{%- endif %}
 
 frequencies as (
 
     select * from {{ frequencies }}
 
 ),
-{{- dbt_anonymize._global_distributions("frequencies", attributes, guarantees, "table_") }}
-{{- dbt_anonymize._measured_classes(keys, guarantees, attributes, distributions="table_") }}
+{{- dbt_anonymize._global_distributions("frequencies", attributes, guarantees, "table_", has_subject=has_subject) }}
+{{- dbt_anonymize._measured_classes(keys, guarantees, attributes, has_subject=has_subject, distributions="table_") }}
 
 counts as (
 

@@ -1,6 +1,6 @@
 {#
   CTEs about a whole table, written once for all classes that are measured against it:
-    <prefix>everybody         one row: `people` (distinct subjects, or records without a subject)
+    <prefix>everybody         with an estimated k-map: one row, `people` (distinct subjects, or records without a subject)
     <prefix>derived_k_<i>     one row: `k` that the i-th estimated k-map (of `guarantees`) demands of a class
     <prefix>distribution_<j>  one row per value of the j-th attribute, NULL included: `value`, `position` (order of the
                               data type, NULL last), `people` and `people_up_to` (of this and earlier values)
@@ -19,6 +19,8 @@
 ) -%}
 {%- set people = "count(distinct subject)" if has_subject else count -%}
 {%- set bigint = dbt.type_bigint() %}
+{%- for guarantee in guarantees if guarantee.model == "k_map" and guarantee.estimator %}
+{%- if loop.first %}
 
 {{ prefix }}everybody as (
 
@@ -26,7 +28,7 @@
     from {{ rows }}
 
 ),
-{%- for guarantee in guarantees if guarantee.model == "k_map" and guarantee.estimator %}
+{%- endif %}
 
 {{ prefix }}derived_k_{{ loop.index }} as (
 

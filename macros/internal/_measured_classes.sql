@@ -108,12 +108,10 @@
     select
         *,
         {%- if conditions %}
-        case
-            when
-                {{ conditions | join("\n                or ") }}
-                then true
-            else false
-        end as is_violating
+        coalesce(
+            {{ conditions | join("\n            or ") }},
+            false
+        ) as is_violating
         {%- else %}
         false as is_violating
         {%- endif %}
@@ -207,7 +205,7 @@
     select
         {{ numbered | join(",\n        ") }}
         {%- for measure in measures if measure.source == "measured" %},
-        {{ measure.sql | indent(8) }} as {{ measure.alias }}
+        {{ measure.sql }} as {{ measure.alias }}
         {%- endfor %}
     from {{ prefix }}compared_{{ number }}
     group by

@@ -65,8 +65,7 @@ select * from violating
 {%- endif -%}
 {{ name }} as (
 
-    select
-        {{ dbt_anonymize._class_text(quasi_identifiers) }} as equivalence_class
+    select{{ "\n        " if attribute or subject else " " }}{{ dbt_anonymize._class_text(quasi_identifiers) }} as equivalence_class
         {%- if attribute %},
         {{ dbt_anonymize._quote(attribute) }} as attribute
         {%- endif %}
@@ -96,17 +95,16 @@ select * from violating
 {#
   The query of a generic test: the violating classes with their columns, and a row that says how many records have no
   value in a column where NULL cannot be judged (the sensitive attribute, the subject).
+    violating  query that ends in `select * from violating`, whose CTEs are read; indenting it as a subquery would
+               change a literal of several lines
 #}
 {% macro _test_rows(violating, columns, model, required) -%}
+{{ violating.removesuffix("select * from violating") -}}
 select
     {{ columns | join(",\n    ") }},
     {{ dbt_anonymize._as_text("null") }} as missing_in,
     cast(null as {{ dbt.type_bigint() }}) as missing
-from (
-
-{{ violating }}
-
-) as violating
+from violating
 {%- for column in required if column is not none %}
 union all
 select

@@ -1,4 +1,7 @@
-{% macro anonymized(anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, frequencies, fingerprint) -%}
+{% macro anonymized(
+    anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, frequencies, fingerprint,
+    microdata=none, record_key=none
+) -%}
 {%- set guarantees = dbt_anonymize._checked_guarantees(guarantees) -%}
 {%- set generalized = [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}
@@ -14,6 +17,7 @@
         "columns": released + ["cqi"],
         "quasi_identifiers": quasi_identifiers,
         "suppression_limit": suppression_limit,
+        "record_key": record_key if microdata is not none else none,
         "path": dbt_anonymize._release_path(anonymization),
     }},
 ) }}

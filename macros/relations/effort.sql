@@ -17,6 +17,7 @@ microdata as (
 classes as (
 
     select
+        effort,
         {%- for quasi_identifier in quasi_identifiers %}
         {{ dbt_anonymize._quote(quasi_identifier.name) }},
         {%- endfor %}
@@ -45,7 +46,7 @@ effort as (
         {%- endfor %}
         {%- for column in ["equivalence_class", "class_size", "is_suppressed"] %}
         case
-            when classes.class_size is null
+            when classes.effort is null
                 then {{ dbt_anonymize._raise_in_sql(
                     model.name ~ ": the equivalence class of a record is not in " ~ classes.identifier ~ ". Build again from the microdata on."
                 ) }}

@@ -198,6 +198,23 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
             {%- do errors.append(
                 "l_diversity requires l = " ~ guarantee.l ~ " of " ~ attribute ~ ", which has " ~ values ~ " values only. Lower l to at most " ~ values ~ "."
             ) -%}
+        {%- elif guarantee.model == "alpha_k_anonymity" and guarantee["values"] -%}
+            {%- set listed = [] -%}
+            {%- for value in guarantee["values"] -%}
+                {%- do listed.append(dbt_anonymize._literal(value | string)) -%}
+            {%- endfor -%}
+            {%- set occurring = run_query(
+                "select count(distinct " ~ dbt_anonymize._as_text(column) ~ ") from " ~ this ~ " where " ~ dbt_anonymize._as_text(column)
+                ~ " in (" ~ listed | unique | join(", ") ~ ")"
+            ).rows[0][0] -%}
+            {%- set absent = listed | unique | list | length - occurring -%}
+            {%- if absent > 0 -%}
+                {%- do errors.append(
+                    "alpha_k_anonymity limits " ~ listed | unique | list | length ~ " values of " ~ attribute ~ ", of which " ~ absent
+                    ~ " do not occur, so that nothing would limit them. Write them as the column shows them as text (1.0, not 1; upper and"
+                    ~ " lower case count), or remove them."
+                ) -%}
+            {%- endif -%}
         {%- elif guarantee.model == "alpha_k_anonymity" and not guarantee["values"] and guarantee.alpha * values < 1 -%}
             {%- do errors.append(
                 "alpha_k_anonymity requires that no value of " ~ attribute ~ " has a share above " ~ guarantee.alpha ~ ", which " ~ values

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbt_anonymize.errors import AnonymizeError, SpecError
+from dbt_anonymize.errors import AnonymizeError, SpecError, WarehouseError
 from dbt_anonymize.hierarchies.cli import app as hierarchy_app
 from dbt_anonymize.search_cli import register as register_search
 
@@ -133,13 +133,25 @@ def results(
                 "anonymizations/: must hold at least one anonymization; there is none. "
                 "Start with `dbt-anonymize init`."
             )
+        found: dict[str, tuple[list[EffortResult], Path] | str] = {}
         with open_warehouse(project, target) as warehouse:
-            found = {
-                spec.name: (read_results(warehouse, spec.name), release_file(warehouse, spec.name))
-                for spec in specs
-            }
+            for spec in specs:
+                try:
+                    found[spec.name] = (
+                        read_results(warehouse, spec.name),
+                        release_file(warehouse, spec.name),
+                    )
+                except WarehouseError as error:
+                    found[spec.name] = str(error)
+        missing = [text for text in found.values() if isinstance(text, str)]
+        if len(missing) == len(specs):
+            raise WarehouseError("\n".join(missing))
     for spec in specs:
-        efforts, path = found[spec.name]
+        read = found[spec.name]
+        if isinstance(read, str):  # the others are there to be seen
+            typer.echo(f"{read}\n", err=True)
+            continue
+        efforts, path = read
         console.print(f"{spec.name}: {spec.description}", highlight=False, markup=False)
         console.print(_results_table(spec.quality.measure, efforts))
         released = _release_line(project.root, path, efforts)

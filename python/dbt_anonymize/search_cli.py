@@ -198,6 +198,11 @@ def _show(console: Console, task: Task, found: Found) -> None:
         f"with k = {best.k} and {best.suppressed} of {_count(task.table.total, 'record')} "
         f"suppressed."
     )
+    if list(best.node) == [tree.levels for tree in task.spec.quasi_identifiers.values()]:
+        console.print(
+            "Everything is at the root: found so far, only a release that tells nothing about the "
+            "quasi-identifiers keeps the guarantees."
+        )
     way = "best-first through " if _is_best_first(found) else ""
     proof = "" if found.is_complete else " The time limit ended it: best so far, not proven."
     others = "ruled out" if result.is_complete else "ruled out or open"

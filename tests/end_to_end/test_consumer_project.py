@@ -132,7 +132,7 @@ def test_all_data_tests_and_unit_tests_pass(built_consumer: Project) -> None:
     outcome = built_consumer.dbt("test")
     assert outcome.succeeded, outcome.messages
     assert (
-        sum(".unit_test" in name or name.startswith("unit_test") for name in outcome.statuses) >= 8
+        sum(".unit_test" in name or name.startswith("unit_test") for name in outcome.statuses) >= 9
     )
 
 

@@ -83,6 +83,38 @@ def test_pitman_has_the_largest_likelihood_nearby(histogram: Histogram, factor: 
     assert math.log(found) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    ("histogram", "population", "uniques"),
+    [
+        # Few repeats among many uniques: alpha is far from 0, where the likelihood is nearly flat.
+        ({1: 173, 2: 2, 3: 1}, 8 * 10**7, 41_981_748.0),
+        ({1: 45, 2: 5, 3: 2}, 300, 152.1133),
+        ({1: 99, 2: 1, 3: 2}, 300, 266.2553),
+        # Nearly Ewens' model: theta is so large that its error shows in the equation of alpha.
+        ({1: 19920, 2: 3430, 3: 852, 4: 243, 5: 79}, 10**6, None),
+        ({1: 5574, 2: 306, 3: 23, 4: 2}, 10**6, None),
+    ],
+)
+def test_pitman_solves_both_likelihood_equations(
+    histogram: Histogram, population: int, uniques: float | None
+) -> None:
+    sizes, counts = arrays(histogram)
+    alpha, theta = uniqueness.pitman_parameters(sizes, counts)
+    assert alpha > 1e-3
+    numbers = range(1, sum(histogram.values()))
+    of_classes = math.fsum(1 / (theta + i * alpha) for i in numbers)
+    of_people = math.fsum(1 / (theta + i) for i in range(1, people_of(histogram)))
+    assert of_classes == pytest.approx(of_people, rel=1e-10)
+    of_classes = math.fsum(i / (theta + i * alpha) for i in numbers)
+    within = math.fsum(
+        count / (i - alpha) for size, count in histogram.items() for i in range(1, size)
+    )
+    assert of_classes == pytest.approx(within, rel=2e-10)
+    if uniques is not None:
+        found = uniqueness.pitman(sizes, counts, population)
+        assert found == pytest.approx(uniques, rel=1e-6)
+
+
 @SETTINGS
 @given(
     st.floats(0.05, 5.0), st.floats(0.02, 0.9), st.floats(0.02, 0.9), st.sampled_from([50, 5000])

@@ -194,6 +194,12 @@ WRONG: list[tuple[str, object, str, str]] = [
         "must have a categorical hierarchy",
     ),
     ("columns.ill_t", {"role": "insensitive"}, "columns.ill_t", "that we add for ill"),
+    (
+        "columns.ill_ordered",
+        {"role": "sensitive"},
+        "columns.ill_ordered",
+        "both would have a column ill_ordered_t",
+    ),
     ("efforts", [{"levels": {"age": 1}, "k": 5}], "efforts.1.levels", "city is missing"),
     (
         "efforts",
@@ -526,3 +532,17 @@ def test_what_a_search_looks_for_does_not_outdate_results(write: Callable[..., P
     fingerprint = load_spec(write(SOUND)).fingerprint
     assert load_spec(write(changed("search", {"efforts": 3}))).fingerprint == fingerprint
     assert load_spec(write(changed("guarantees.k_anonymity.k", 4))).fingerprint != fingerprint
+
+
+def test_a_sensitive_hierarchy_needs_a_level_between_values_and_root(
+    write: Callable[..., Path],
+) -> None:
+    spec = changed(
+        "guarantees.t_closeness", {"attribute": "ill", "t": 0.2, "distance": "hierarchical"}
+    )
+    tree = {"ref": "ills", "kind": "categorical", "levels": 1}
+    spec["columns"]["ill"]["hierarchy"] = tree
+    (line,) = errors_of(write(spec))
+    assert "guarantees.t_closeness.distance: must be equal where the hierarchy" in line
+    tree["levels"] = 2
+    assert load_spec(write(spec)).sensitive_hierarchies["ill"].levels == 2

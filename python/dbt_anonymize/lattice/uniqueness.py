@@ -116,8 +116,10 @@ def pitman_parameters(sizes: IntArray, counts: IntArray) -> tuple[float, float]:
     def excess(alpha: float) -> float:
         nonlocal theta
         theta = _pitman_theta(alpha, people, classes, near=theta)
-        drawn = _reciprocals(theta + 1.0, people - 1)
-        of_classes = (classes - 1 - theta * drawn) / alpha
+        # The sum of i / (theta + i alpha) over i < u. Writing it with the people's sum, to which
+        # the other equation makes it equal, would divide the error of theta by alpha.
+        ratio = theta / alpha
+        of_classes = (classes - 1 - ratio * _reciprocals(ratio + 1.0, classes - 1)) / alpha
         ends = digamma(np.append(sizes - alpha, 1.0 - alpha))
         return float(of_classes - counts @ (ends[:-1] - ends[-1]))
 

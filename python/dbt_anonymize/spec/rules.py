@@ -67,7 +67,7 @@ class Draft:
     subject: str | None
     population: Mapping[str, Any]
     nested: dict[str, bool]
-    trees: frozenset[str]
+    trees: dict[str, int | None]
     search_levels: Mapping[str, Any]
     quality: Mapping[str, Any]
     release_effort: int | None
@@ -106,7 +106,11 @@ class Draft:
                 for name, column in columns.items()
                 if roles[name] == "quasi_identifier"
             },
-            trees=frozenset(name for name, column in columns.items() if column.get("hierarchy")),
+            trees={
+                name: _integer(_mapping(column["hierarchy"]).get("levels"))
+                for name, column in columns.items()
+                if column.get("hierarchy")
+            },
             search_levels=_mapping(_mapping(raw.get("search")).get("levels")),
             quality=_mapping(raw.get("quality")),
             release_effort=_integer(_mapping(raw.get("release")).get("effort")),
@@ -167,6 +171,7 @@ def _column_names_are_free(draft: Draft) -> Iterator[Problem]:
         for name, role in (draft.roles or {}).items()
         for suffix in DERIVED_SUFFIXES.get(str(role), ())
     }
+    yield from _derived_names_differ(draft)
     seen: dict[str, str] = {}
     for name, place in places.items():
         folded = name.casefold()
@@ -186,6 +191,22 @@ def _column_names_are_free(draft: Draft) -> Iterator[Problem]:
                 place, f"must differ from {seen[folded]} in more than upper and lower case", rename
             )
         seen.setdefault(folded, name)
+
+
+def _derived_names_differ(draft: Draft) -> Iterator[Problem]:
+    """Check that no two columns that we add have one name: a guarantee would read the wrong one."""
+    owners: dict[str, str] = {}
+    for name, role in (draft.roles or {}).items():
+        for suffix in DERIVED_SUFFIXES.get(str(role), ()):
+            owner = owners.setdefault(f"{name}{suffix}".casefold(), name)
+            if owner != name:
+                yield Problem(
+                    ("columns", name),
+                    f"must differ from {owner} in more than what we add to names: both would have "
+                    f"a column {name}{suffix}",
+                    "Rename one of them in a model before.",
+                    name,
+                )
 
 
 def _target_is_released(draft: Draft) -> Iterator[Problem]:
@@ -344,6 +365,14 @@ def _guarantees_name_sensitive_columns(draft: Draft) -> Iterator[Problem]:
                 f"must be equal or ordered where the sensitive column has no hierarchy; {attribute}"
                 " has none",
                 f"Add a categorical hierarchy to columns.{attribute}, or change the distance.",
+                "hierarchical",
+            )
+        elif guarantee.get("distance") == "hierarchical" and draft.trees[attribute] == 1:
+            yield Problem(
+                (*place, "distance"),
+                "must be equal where the hierarchy of the sensitive column has one level: all of "
+                "its values are equally far from each other",
+                "Write equal, or add a level between the values and the root.",
                 "hierarchical",
             )
 

@@ -6,13 +6,6 @@ frequencies as (
 
 ),
 
-table_everybody as (
-
-    select cast(coalesce(sum(records), 0) as bigint) as people
-    from frequencies
-
-),
-
 table_distribution_1 as (
 
     select
@@ -206,12 +199,10 @@ effort_0_classes as (
 
     select
         *,
-        case
-            when
-                class_size < 4
-                then true
-            else false
-        end as is_violating
+        coalesce(
+            class_size < 4,
+            false
+        ) as is_violating
     from effort_0_measures
 
 ),
@@ -273,8 +264,10 @@ effort_1_hierarchy_1 as (
         min(label) as label,
         min(label_lower) as label_lower,
         max(label_upper) as label_upper,
-        max(cast(label_upper - label_lower as double)
-        / cast(whole_upper - whole_lower as double)) as share
+        max(
+            cast(label_upper - label_lower as double)
+            / cast(whole_upper - whole_lower as double)
+        ) as share
     from (
         select
             lower_bound as leaf,
@@ -467,12 +460,10 @@ effort_1_classes as (
 
     select
         *,
-        case
-            when
-                class_size < 4
-                then true
-            else false
-        end as is_violating
+        coalesce(
+            class_size < 4,
+            false
+        ) as is_violating
     from effort_1_measures
 
 ),
@@ -534,8 +525,10 @@ effort_2_hierarchy_1 as (
         min(label) as label,
         min(label_lower) as label_lower,
         max(label_upper) as label_upper,
-        max(cast(label_upper - label_lower as double)
-        / cast(whole_upper - whole_lower as double)) as share
+        max(
+            cast(label_upper - label_lower as double)
+            / cast(whole_upper - whole_lower as double)
+        ) as share
     from (
         select
             lower_bound as leaf,
@@ -744,12 +737,10 @@ effort_2_classes as (
 
     select
         *,
-        case
-            when
-                class_size < 4
-                then true
-            else false
-        end as is_violating
+        coalesce(
+            class_size < 4,
+            false
+        ) as is_violating
     from effort_2_measures
 
 ),
@@ -811,8 +802,10 @@ effort_3_hierarchy_1 as (
         min(label) as label,
         min(label_lower) as label_lower,
         max(label_upper) as label_upper,
-        max(cast(label_upper - label_lower as double)
-        / cast(whole_upper - whole_lower as double)) as share
+        max(
+            cast(label_upper - label_lower as double)
+            / cast(whole_upper - whole_lower as double)
+        ) as share
     from (
         select
             lower_bound as leaf,
@@ -1021,12 +1014,10 @@ effort_3_classes as (
 
     select
         *,
-        case
-            when
-                class_size < 4
-                then true
-            else false
-        end as is_violating
+        coalesce(
+            class_size < 4,
+            false
+        ) as is_violating
     from effort_3_measures
 
 ),

@@ -96,6 +96,7 @@ generalized as not materialized (
 classes as (
 
     select
+        effort,
         "birth_date",
         "zip",
         "gender",
@@ -121,17 +122,17 @@ effort as (
         generalized."spending",
         generalized."churned",
         case
-            when classes.class_size is null
+            when classes.effort is null
                 then error('customers_effort_2: the equivalence class of a record is not in customers_classes. Build again from the microdata on.')
             else classes.equivalence_class
         end as equivalence_class,
         case
-            when classes.class_size is null
+            when classes.effort is null
                 then error('customers_effort_2: the equivalence class of a record is not in customers_classes. Build again from the microdata on.')
             else classes.class_size
         end as class_size,
         case
-            when classes.class_size is null
+            when classes.effort is null
                 then error('customers_effort_2: the equivalence class of a record is not in customers_classes. Build again from the microdata on.')
             else classes.is_suppressed
         end as is_suppressed

@@ -1,24 +1,9 @@
-select
-    class_size,
-    records,
-    cast(null as TEXT) as missing_in,
-    cast(null as bigint) as missing
-from (
-
 with
 
 generalized as (
 
-    select
-        case when "birth_date" is null then 'n' else 't' || cast(length(cast("birth_date" as TEXT)) as TEXT) || ':' || cast("birth_date" as TEXT) end || case when "zip" is null then 'n' else 't' || cast(length(cast("zip" as TEXT)) as TEXT) || ':' || cast("zip" as TEXT) end || case when "gender" is null then 'n' else 't' || cast(length(cast("gender" as TEXT)) as TEXT) || ':' || cast("gender" as TEXT) end as equivalence_class
+    select case when "birth_date" is null then 'n' else 't' || cast(length(cast("birth_date" as TEXT)) as TEXT) || ':' || cast("birth_date" as TEXT) end || case when "zip" is null then 'n' else 't' || cast(length(cast("zip" as TEXT)) as TEXT) || ':' || cast("zip" as TEXT) end || case when "gender" is null then 'n' else 't' || cast(length(cast("gender" as TEXT)) as TEXT) || ':' || cast("gender" as TEXT) end as equivalence_class
     from "shop"."main_release"."customers_anonymized"
-
-),
-
-everybody as (
-
-    select cast(coalesce(count(*), 0) as bigint) as people
-    from generalized
 
 ),
 
@@ -48,12 +33,10 @@ classes as (
 
     select
         *,
-        case
-            when
-                class_size < 4
-                then true
-            else false
-        end as is_violating
+        coalesce(
+            class_size < 4,
+            false
+        ) as is_violating
     from measures
 
 ),
@@ -68,6 +51,9 @@ violating as (
 
 )
 
-select * from violating
-
-) as violating
+select
+    class_size,
+    records,
+    cast(null as TEXT) as missing_in,
+    cast(null as bigint) as missing
+from violating

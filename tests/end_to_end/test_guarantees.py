@@ -1,0 +1,356 @@
+"""Several guarantees, subjects, a population and recoded efforts in a stranger's project.
+
+Whatever the warehouse says is counted again in Python, from the records themselves.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from dbt_anonymize.generate import generate
+from tests.end_to_end.test_fail_closed import PLANTED, everything_written, stops
+from tests.projects import Project
+
+SPEC = "anonymizations/customers.yml"
+QUASI_IDENTIFIERS = ("birth_date", "zip", "gender")
+ROUNDS = (
+    {"birth_date": 2, "zip": 1, "gender": 0},
+    {"birth_date": 3, "zip": 2, "gender": 1},
+    {"birth_date": 4, "zip": 3, "gender": 1},
+)
+Row = dict[str, Any]
+
+
+def declare(project: Project, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the spec and write the models anew."""
+
+    def rewrite(text: str) -> str:
+        spec = yaml.safe_load(text)
+        change(spec)
+        return yaml.safe_dump(spec, allow_unicode=True, sort_keys=False)
+
+    project.edit(SPEC, rewrite)
+    generate(project.folder)
+
+
+def read_seed(project: Project, name: str) -> list[dict[str, str]]:
+    with (project.folder / "seeds" / f"{name}.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def write_seed(project: Project, name: str, rows: list[dict[str, str]]) -> None:
+    with (project.folder / "seeds" / f"{name}.csv").open("w", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def fetch(project: Project, sql: str) -> list[Row]:
+    with project.connection() as connection:
+        found = connection.execute(sql)
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+def by_label(rows: list[Row]) -> Iterator[list[Row]]:
+    """Group records by what everybody sees of them: labels, not texts of our own."""
+    groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[name] for name in QUASI_IDENTIFIERS)].append(row)
+    yield from groups.values()
+
+
+def generalizer(project: Project) -> Callable[[Row, dict[str, int]], tuple[str, ...]]:
+    """Return what gives the labels of a source record at some levels, from the seeds alone."""
+    dates = read_seed(project, "customers_hierarchy_birth_date")
+    categories = {
+        name: {row["value"]: row for row in read_seed(project, f"customers_hierarchy_{name}")}
+        for name in ("zip", "gender")
+    }
+
+    def label(name: str, value: str, level: int) -> str:
+        if value == "":
+            return "*"
+        if level == 0:
+            return value
+        if name != "birth_date":
+            return categories[name][value][f"level_{level}"]
+        (leaf,) = (d for d in dates if d["lower_bound"] <= value < d["upper_bound"])
+        return leaf[f"level_{level}"]
+
+    return lambda row, levels: tuple(
+        label(name, row[name], levels[name]) for name in QUASI_IDENTIFIERS
+    )
+
+
+def keeps_k_and_alpha(records: list[Row]) -> bool:
+    most_frequent = max(Counter(row["churned"] for row in records).values())
+    return len(records) >= 4 and most_frequent <= 0.95 * len(records)
+
+
+@pytest.fixture(scope="module")
+def recoded(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Give the project with two recoded efforts more, of which the local one is released."""
+    project = built_consumer.copy(tmp_path_factory.mktemp("recoded") / "project")
+
+    def change(spec: dict[str, Any]) -> None:
+        spec["efforts"] += [
+            {"recoding": "local", "rounds": list(ROUNDS)},
+            {"recoding": "multidimensional", "k": 6},
+        ]
+        spec["guarantees"]["alpha_k_anonymity"] = {"attribute": "churned", "alpha": 0.95, "k": 4}
+        spec["release"] = {"effort": 4}
+
+    declare(project, change)
+    outcome = project.dbt("run")
+    assert outcome.succeeded, outcome.messages
+    return project
+
+
+def test_local_recoding_gives_every_record_the_labels_of_the_first_round_that_protects_it(
+    recoded: Project,
+) -> None:
+    generalize = generalizer(recoded)
+    rest = read_seed(recoded, "customers")
+    expected: dict[int, tuple[str, ...]] = {}
+    for levels in ROUNDS:
+        classes: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+        for row in rest:
+            classes[generalize(row, levels)].append(row)
+        rest = []
+        for labels, members in classes.items():
+            if keeps_k_and_alpha(members) or levels is ROUNDS[-1]:
+                expected |= {int(row["customer_id"]): labels for row in members}
+            else:
+                rest += members
+    found = {
+        row["customer_id"]: tuple(row[name] for name in QUASI_IDENTIFIERS)
+        for row in fetch(recoded, "from customers_effort_4")
+    }
+    assert found == expected
+    assert len({labels[2] == "*" for labels in expected.values()}) == 2, "rounds must differ"
+
+
+@pytest.mark.parametrize(("effort", "k"), [(4, 4), (5, 6)])
+def test_recoded_efforts_keep_every_guarantee(recoded: Project, effort: int, k: int) -> None:
+    rows = fetch(recoded, f"from customers_effort_{effort}")
+    kept = [row for row in rows if not row["is_suppressed"]]
+    classes = list(by_label(kept))
+    assert len(rows) == 400
+    assert len(rows) - len(kept) <= 40
+    assert len(classes) > 1
+    assert all(len(members) >= k and keeps_k_and_alpha(members) for members in classes)
+    assert all(row["class_size"] == len(members) for members in classes for row in members)
+    (privacy,) = fetch(recoded, f"from customers_privacy where effort = {effort}")
+    assert privacy["meets_guarantees"]
+    assert privacy["k"] == min(map(len, classes))
+    assert privacy["equivalence_classes"] == len(classes)
+    assert privacy["suppressed_records"] == len(rows) - len(kept)
+    assert privacy["churned_highest_share"] == pytest.approx(
+        max(max(Counter(r["churned"] for r in m).values()) / len(m) for m in classes)
+    )
+    (loss,) = fetch(recoded, f"from customers_information_loss where effort = {effort}")
+    assert 0 < loss["loss"] < 1
+    assert 0 < loss["granularity"] < 1
+    assert loss["discernibility"] == pytest.approx(
+        sum(len(m) ** 2 for m in classes) + 400 * (len(rows) - len(kept))
+    )
+
+
+def assert_released_with_matching_vault(project: Project, effort: int) -> None:
+    vault = fetch(project, "select customer_id, cqi from vault.main.customers_identifiers")
+    released = fetch(project, "from release_customers.customers_anonymized")
+    kept = fetch(project, f"from customers_effort_{effort} where not is_suppressed")
+    shown = (*QUASI_IDENTIFIERS, "order", "spending", "churned", "cqi")
+    classes = {row["customer_id"]: row["equivalence_class"] for row in kept}
+    assert {row["customer_id"]: row["cqi"] for row in vault if row["cqi"] is not None} == classes
+    assert len(vault) == 400
+    assert Counter(tuple(row[name] for name in shown) for row in released) == Counter(
+        tuple({**row, "cqi": row["equivalence_class"]}[name] for name in shown) for row in kept
+    )
+
+
+def test_a_recoded_effort_is_released_with_the_vault_that_leads_to_it(recoded: Project) -> None:
+    assert_released_with_matching_vault(recoded, 4)
+    declare(recoded, lambda spec: spec["release"].update(effort=5))
+    outcome = recoded.dbt("run", "-s", "customers_results+")
+    assert outcome.succeeded, outcome.messages
+    assert_released_with_matching_vault(recoded, 5)
+
+
+PEOPLE = 230
+
+
+@pytest.fixture(scope="module")
+def populated(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Give the project with people who have several records, within a population."""
+    project = built_consumer.copy(tmp_path_factory.mktemp("populated") / "project")
+    customers = read_seed(project, "customers")
+    customers.sort(key=lambda row: [row[name] for name in QUASI_IDENTIFIERS])
+    for number, row in enumerate(customers):
+        row["e-mail"] = f"person-{number * PEOPLE // len(customers)}@example.org"
+    write_seed(project, "customers", customers)
+    write_seed(
+        project,
+        "inhabitants",
+        [
+            {name: row[name] for name in QUASI_IDENTIFIERS}
+            for number, row in enumerate(customers)
+            for _ in range(1 + number % 4)
+        ],
+    )
+    project.edit(
+        "seeds/_seeds.yml",
+        lambda text: text + "  - name: inhabitants\n    config:\n      column_types: {zip: text}\n",
+    )
+
+    def change(spec: dict[str, Any]) -> None:
+        spec["subject"] = "e-mail"
+        spec["population"] = {"ref": "inhabitants"}
+        spec["suppression_limit"] = 0.3
+        spec["guarantees"]["k_map"] = {"k": 15}
+        spec["guarantees"]["delta_presence"] = {"minimum": 0.0, "maximum": 0.35}
+
+    declare(project, change)
+    outcome = project.dbt("build", "--exclude-resource-type", "test", "unit_test")
+    assert outcome.succeeded, outcome.messages
+    return project
+
+
+def test_people_and_the_population_are_counted_exactly(populated: Project) -> None:
+    generalize = generalizer(populated)
+    efforts = yaml.safe_load((populated.folder / SPEC).read_text(encoding="utf-8"))["efforts"]
+    source = read_seed(populated, "customers")
+    broken: Counter[str] = Counter()
+    for number, levels in enumerate(efforts, start=1):
+        people: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        for row in source:
+            people[generalize(row, levels)].append(row["e-mail"])
+        population = Counter(generalize(row, levels) for row in read_seed(populated, "inhabitants"))
+        expected = {}
+        for labels, mails in people.items():
+            size = len(set(mails))
+            reasons = {
+                "k": size < 4,
+                "k of records": len(mails) < 4,
+                "k_map": population[labels] < 15,
+                "delta_presence": size > 0.35 * population[labels],
+            }
+            broken.update(reason for reason, breaks in reasons.items() if breaks)
+            breaks = reasons["k"] or reasons["k_map"] or reasons["delta_presence"]
+            expected[labels] = (size, len(mails), population[labels], breaks)
+        found = fetch(populated, f"from customers_classes where effort = {number}")
+        assert {
+            tuple(row[name] for name in QUASI_IDENTIFIERS): (
+                row["class_size"],
+                row["records"],
+                row["population_size"],
+                row["is_violating"],
+            )
+            for row in found
+        } == expected
+        violating = sum(records for _, records, _, breaks in expected.values() if breaks)
+        meets = violating <= 120
+        released = [c for c in expected.values() if not (meets and c[3])]
+        (privacy,) = fetch(populated, f"from customers_privacy where effort = {number}")
+        assert privacy["violating_records"] == violating
+        assert privacy["meets_guarantees"] == meets
+        assert privacy["k"] == min(size for size, *_ in released)
+        assert privacy["journalist_highest_risk"] == pytest.approx(
+            1 / min(inside for _, _, inside, _ in released)
+        )
+    assert broken["k"] > broken["k of records"], "people must matter"
+    assert min(broken["k_map"], broken["delta_presence"]) > 0, "each guarantee must matter"
+
+
+def test_the_release_keeps_k_people_in_each_class(populated: Project) -> None:
+    people: dict[str, set[str]] = defaultdict(set)
+    for row in fetch(populated, "from vault.main.customers_identifiers where cqi is not null"):
+        people[row["cqi"]].add(row["e-mail"])
+    assert min(map(len, people.values())) >= 4
+    released = populated.query("select distinct cqi from release_customers.customers_anonymized")
+    assert {cqi for (cqi,) in released} == people.keys()
+
+
+def test_a_population_that_lacks_somebody_of_the_source_stops_the_build(
+    populated: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    project = populated.copy(tmp_path_factory.mktemp("incomplete") / "project")
+    somebody = {name: read_seed(project, "customers")[50][name] for name in QUASI_IDENTIFIERS}
+    rows = read_seed(project, "inhabitants")
+    write_seed(project, "inhabitants", [row for row in rows if row != somebody])
+    stops(
+        project,
+        "build",
+        "--exclude-resource-type",
+        "test",
+        "unit_test",
+        "-s",
+        "inhabitants+ customers_anonymized",
+        says=("the population must contain everybody in the source; 1 of",),
+    )
+
+
+def test_what_guarantees_cannot_judge_stops_the_build_and_is_counted(consumer: Project) -> None:
+    def change(spec: dict[str, Any]) -> None:
+        spec["subject"] = "e-mail"
+        spec["columns"]["order"]["role"] = "sensitive"
+        spec["guarantees"]["l_diversity"] = [
+            {"attribute": "order", "l": 1000},
+            {"attribute": "churned", "l": 3},
+        ]
+
+    declare(consumer, change)
+    rows = (f"1,{PLANTED},,,01067,male,7,170,1.0,yes", f"2,{PLANTED},a@b.org,,,,,170,1.0,no")
+    consumer.edit("seeds/customers.csv", lambda text: text + "".join(f"{r}\n" for r in rows))
+    values = len({row["order"] for row in read_seed(consumer, "customers")} - {""})
+    stops(
+        consumer,
+        "build",
+        "--full-refresh",
+        "--exclude-resource-type",
+        "test",
+        "unit_test",
+        says=(
+            "the subject e-mail must not be NULL; 1 of 402 records have none",
+            "the sensitive attribute order must not be NULL, since a guarantee is about it; 1 of",
+            f"l_diversity requires l = 1000 of order, which has {values} values only",
+            "l_diversity requires l = 3 of churned, which has 2 values only",
+        ),
+    )
+    assert PLANTED not in everything_written(consumer)
+
+
+def test_a_sensitive_hierarchy_that_lacks_a_value_stops_the_build(consumer: Project) -> None:
+    write_seed(
+        consumer,
+        "customers_hierarchy_churned",
+        [{"value": "no", "level_1": "stays", "level_2": "*"}],
+    )
+
+    def change(spec: dict[str, Any]) -> None:
+        tree = {"ref": "customers_hierarchy_churned", "kind": "categorical", "levels": 2}
+        spec["columns"]["churned"]["hierarchy"] = tree
+        spec["guarantees"]["t_closeness"] = {
+            "attribute": "churned",
+            "t": 0.9,
+            "distance": "hierarchical",
+        }
+
+    declare(consumer, change)
+    stops(
+        consumer,
+        "build",
+        "--exclude-resource-type",
+        "test",
+        "unit_test",
+        "-s",
+        "customers_hierarchy_churned+",
+        says=("a value of churned is not in the hierarchy customers_hierarchy_churned",),
+    )
