@@ -4,8 +4,10 @@
     source, alias    the CTE (`measured`, `ordered`, `hierarchical`) that computes it and its name there
     sql              aggregate over the values of a class (source `measured`)
     is_by_frequency  whether it needs the values ordered by frequency
+    is_of_people     whether it needs the people of the class
   Standard: distinct_l, entropy_l, highest_share, t, beta, delta. Where a guarantee needs it: grassberger_l, recursive_c,
   limited_share (highest share among the `values` of an alpha), enhanced_beta, ordered_t, hierarchical_t.
+  highest_share and limited_share are shares of the people; in the others a person counts once for each value she has.
   NULL means infinite (recursive_c, delta; beta of a value that the whole table does not have).
 #}
 {% macro _attribute_measures(attribute, guarantees, has_all_measures=false) -%}
@@ -29,6 +31,7 @@
                 "source": {"ordered_t": "ordered", "hierarchical_t": "hierarchical"}.get(measure.kind, "measured"),
                 "sql": dbt_anonymize._measure_sql(measure.kind, measure.parameter),
                 "is_by_frequency": measure.kind == "recursive_c",
+                "is_of_people": measure.kind in ["highest_share", "limited_share"],
             }) -%}
         {%- endif -%}
     {%- endfor -%}
@@ -93,14 +96,14 @@
             "max(people) / nullif(sum(case when position_by_frequency >= " ~ parameter ~ " then people else 0 end), 0)"
         ) }}
     {%- elif kind == "highest_share" -%}
-        {{ return("max(people) / max(class_people)") }}
+        {{ return("max(people) / max(class_size)") }}
     {%- elif kind == "limited_share" -%}
         {%- set limited = [] -%}
         {%- for value in parameter -%}
             {%- do limited.append(dbt_anonymize._literal(value | string | lower if value is boolean else value)) -%}
         {%- endfor -%}
         {{ return(
-            "coalesce(max(case when " ~ dbt_anonymize._as_text("value") ~ " in (" ~ limited | join(", ") ~ ") then people end), 0) / max(class_people)"
+            "coalesce(max(case when " ~ dbt_anonymize._as_text("value") ~ " in (" ~ limited | join(", ") ~ ") then people end), 0) / max(class_size)"
         ) }}
     {%- elif kind == "t" -%}
         {{ return(

@@ -161,5 +161,5 @@
     {%- for position in range(letters | length - 1) -%}
         {%- do pairs.append(letters[position:position + 2]) -%}
     {%- endfor -%}
-    {{ return(pairs | unique | list) }}
+    {{ return(pairs | unique(case_sensitive=true) | list) }}
 {%- endmacro %}

@@ -86,7 +86,7 @@
         {%- endfor %}
     from {{ prefix }}sizes as sizes
     {%- for attribute in measured %}
-    {%- for source in attribute.measures | map(attribute="source") | unique %}
+    {%- for source in attribute.measures | map(attribute="source") | unique(case_sensitive=true) %}
     inner join {{ prefix }}{{ source }}_{{ attribute.number }} as {{ source }}_{{ attribute.number }}
         on {{ dbt_anonymize._same_keys(keys, "sizes", source ~ "_" ~ attribute.number) }}
     {%- endfor %}
@@ -127,7 +127,8 @@
 {%- set bigint = dbt.type_bigint() -%}
 {%- set numbered = [] -%}
 {%- for key in keys -%}{%- do numbered.append("key_" ~ loop.index) -%}{%- endfor -%}
-{%- set sources = measures | map(attribute="source") | unique | list %}
+{%- set sources = measures | map(attribute="source") | unique(case_sensitive=true) | list -%}
+{%- set has_shares = measures | selectattr("is_of_people") | list | length > 0 %}
 
 {{ prefix }}values_{{ number }} as (
 
@@ -147,17 +148,25 @@
 ),
 {%- set totals = prefix ~ "sizes" %}
 {%- if has_subject %}
-{#- Each pair of a person and a value counts once, so a person with two values counts twice among them. #}
+{#- Each pair of a person and a value counts once, so there are more pairs than people where one has two values. #}
 {%- set totals = prefix ~ "pairs_" ~ number %}
 
 {{ totals }} as (
 
     select
-        {{ numbered | join(",\n        ") }},
-        cast(sum(people) as {{ bigint }}) as class_size
-    from {{ prefix }}values_{{ number }}
+        {%- for key in numbered %}
+        sizes.{{ key }},
+        {%- endfor %}
+        sizes.class_size,
+        cast(sum(found.people) as {{ bigint }}) as pairs
+    from {{ prefix }}sizes as sizes
+    inner join {{ prefix }}values_{{ number }} as found
+        on {{ dbt_anonymize._same_keys(keys, "sizes", "found") }}
     group by
-        {{ numbered | join(",\n        ") }}
+        {%- for key in numbered %}
+        sizes.{{ key }},
+        {%- endfor %}
+        sizes.class_size
 
 ),
 {%- endif %}
@@ -172,7 +181,10 @@
         {%- endfor %}
         found.value,
         cast(found.people as {{ double }}) as people,
-        cast(totals.class_size as {{ double }}) as class_people,
+        cast(totals.{{ "pairs" if has_subject else "class_size" }} as {{ double }}) as class_people,
+        {%- if has_shares %}
+        cast(totals.class_size as {{ double }}) as class_size,
+        {%- endif %}
         {%- if measures | selectattr("is_by_frequency") | list %}
         {#- Most frequent first. #}
         row_number() over (

@@ -28,7 +28,7 @@
             {%- do conditions.append("class_size < (select k from " ~ distributions ~ "derived_k_" ~ loop.index ~ ")") -%}
         {%- endif -%}
     {%- endfor -%}
-    {{ return(conditions | unique | list) }}
+    {{ return(conditions | unique(case_sensitive=true) | list) }}
 {%- endmacro %}
 
 

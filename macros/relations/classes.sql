@@ -4,7 +4,7 @@
 ) -%}
 {{ config(materialized="table") }}
 {%- set guarantees = dbt_anonymize._checked_guarantees(guarantees) -%}
-{%- set measured = (sensitive + dbt_anonymize._guaranteed_attributes(guarantees)) | unique | list -%}
+{%- set measured = (sensitive + dbt_anonymize._guaranteed_attributes(guarantees)) | unique(case_sensitive=true) | list -%}
 {%- set names = quasi_identifiers | map(attribute="name") | list -%}
 {%- set measures = [] -%}
 {%- for attribute in measured -%}
@@ -109,7 +109,7 @@ inner join limits on judged.effort = limits.effort
 ) -%}
 {%- set prefix = "effort_" ~ number ~ "_" -%}
 {%- set names = quasi_identifiers | map(attribute="name") | list -%}
-{%- set columns = (sensitive + [target]) | unique | list + (["subject"] if has_subject else []) -%}
+{%- set columns = (sensitive + [target]) | unique(case_sensitive=true) | list + (["subject"] if has_subject else []) -%}
 {%- set generalized = [] -%}
 {%- set further = [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}

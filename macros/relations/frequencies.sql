@@ -5,7 +5,7 @@
     {%- do columns.append(dbt_anonymize._quote(quasi_identifier.name)) -%}
     {%- do columns.append(dbt_anonymize._quote(quasi_identifier.name ~ "_leaf")) -%}
 {%- endfor -%}
-{%- for column in (sensitive + [target]) | unique -%}
+{%- for column in (sensitive + [target]) | unique(case_sensitive=true) -%}
     {%- do columns.append(dbt_anonymize._quote(column)) -%}
 {%- endfor -%}
 {%- if has_subject -%}

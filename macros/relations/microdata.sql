@@ -205,12 +205,12 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
             {%- endfor -%}
             {%- set occurring = run_query(
                 "select count(distinct " ~ dbt_anonymize._as_text(column) ~ ") from " ~ this ~ " where " ~ dbt_anonymize._as_text(column)
-                ~ " in (" ~ listed | unique | join(", ") ~ ")"
+                ~ " in (" ~ listed | unique(case_sensitive=true) | join(", ") ~ ")"
             ).rows[0][0] -%}
-            {%- set absent = listed | unique | list | length - occurring -%}
+            {%- set absent = listed | unique(case_sensitive=true) | list | length - occurring -%}
             {%- if absent > 0 -%}
                 {%- do errors.append(
-                    "alpha_k_anonymity limits " ~ listed | unique | list | length ~ " values of " ~ attribute ~ ", of which " ~ absent
+                    "alpha_k_anonymity limits " ~ listed | unique(case_sensitive=true) | list | length ~ " values of " ~ attribute ~ ", of which " ~ absent
                     ~ " do not occur, so that nothing would limit them. Write them as the column shows them as text (1.0, not 1; upper and"
                     ~ " lower case count), or remove them."
                 ) -%}

@@ -4,7 +4,7 @@
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set bigint = dbt.type_bigint() -%}
 {%- set measures = [] -%}
-{%- for attribute in (sensitive + dbt_anonymize._guaranteed_attributes(guarantees)) | unique -%}
+{%- for attribute in (sensitive + dbt_anonymize._guaranteed_attributes(guarantees)) | unique(case_sensitive=true) -%}
     {%- do measures.extend(dbt_anonymize._attribute_measures(attribute, guarantees, true)) -%}
 {%- endfor -%}
 with

@@ -297,6 +297,52 @@ def test_a_population_that_lacks_somebody_of_the_source_stops_the_build(
     )
 
 
+def test_the_gate_counts_people_in_the_effort_that_it_releases(
+    populated: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Classes of an earlier build say that there are enough people; the records say otherwise."""
+    project = populated.copy(tmp_path_factory.mktemp("stale") / "project")
+    rows = read_seed(project, "customers")
+    for row in rows:
+        row["e-mail"] = "one-person@example.org"
+    write_seed(project, "customers", rows)
+    stops(
+        project,
+        "build",
+        "--exclude-resource-type",
+        "test",
+        "unit_test",
+        "-s",
+        "path:seeds/customers.csv customers_microdata customers_frequencies customers_anonymized",
+        says=(
+            "k_anonymity requires at least 4 people in each equivalence class",
+            "counting people",
+        ),
+    )
+
+
+def test_a_label_with_two_meanings_stops_a_recoding(consumer: Project) -> None:
+    """The decade is labelled like its first year: together they would look like one class."""
+    consumer.edit(
+        "seeds/customers_hierarchy_birth_date.csv", lambda text: text.replace("0s,", "0,")
+    )
+    rounds = [{"birth_date": level, "zip": 3, "gender": 1} for level in (1, 2, 3)]
+    declare(
+        consumer,
+        lambda spec: spec["efforts"].append({"recoding": "local", "rounds": rounds, "k": 8}),
+    )
+    stops(
+        consumer,
+        "build",
+        "--exclude-resource-type",
+        "test",
+        "unit_test",
+        "-s",
+        "customers_hierarchy_birth_date customers_microdata customers_recoding_4",
+        says=("a label of birth_date must stand for one interval where the level differs",),
+    )
+
+
 def test_what_guarantees_cannot_judge_stops_the_build_and_is_counted(consumer: Project) -> None:
     def change(spec: dict[str, Any]) -> None:
         spec["subject"] = "e-mail"
@@ -305,6 +351,12 @@ def test_what_guarantees_cannot_judge_stops_the_build_and_is_counted(consumer: P
             {"attribute": "order", "l": 1000},
             {"attribute": "churned", "l": 3},
         ]
+        spec["guarantees"]["alpha_k_anonymity"] = {
+            "attribute": "churned",
+            "alpha": 0.9,
+            "k": 4,
+            "values": ["yes", "Yes"],
+        }
 
     declare(consumer, change)
     rows = (f"1,{PLANTED},,,01067,male,7,170,1.0,yes", f"2,{PLANTED},a@b.org,,,,,170,1.0,no")
@@ -322,6 +374,7 @@ def test_what_guarantees_cannot_judge_stops_the_build_and_is_counted(consumer: P
             "the sensitive attribute order must not be NULL, since a guarantee is about it; 1 of",
             f"l_diversity requires l = 1000 of order, which has {values} values only",
             "l_diversity requires l = 3 of churned, which has 2 values only",
+            "alpha_k_anonymity limits 2 values of churned, of which 1 do not occur",
         ),
     )
     assert PLANTED not in everything_written(consumer)

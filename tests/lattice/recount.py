@@ -161,9 +161,8 @@ def _alpha(
     _table: Table, guarantee: Mapping[str, Any], found: Class, counts: Counter[int], _p: Any
 ) -> bool:
     limited = guarantee.get("values", list(counts))
-    shares = shares_of(counts)
     return found.people < guarantee["k"] or any(
-        shares.get(value, Fraction(0)) > exact(guarantee["alpha"]) for value in limited
+        Fraction(counts[value], found.people) > exact(guarantee["alpha"]) for value in limited
     )
 
 

@@ -397,3 +397,22 @@ def test_classes_without_their_population_are_refused() -> None:
     without = classes_of(people_table([10, 10], [0, 1], population=None), (0,))
     with pytest.raises(SearchError, match="classes must come with their population"):
         guarantees.violating(without)
+
+
+@pytest.mark.parametrize("limited", [None, [0]])
+def test_alpha_limits_the_share_of_the_people_though_they_have_several_values(
+    limited: list[int] | None,
+) -> None:
+    # Both people have value 0, and each has another one too: two of four pairs, but certain.
+    table = Table(
+        attributes=(),
+        leaves=np.zeros((4, 0), dtype=np.int64),
+        records=np.ones(4, dtype=np.int64),
+        sensitive=((SensitiveAttribute("disease", 3), np.array([0, 1, 0, 2])),),
+        subject=np.array([0, 0, 1, 1]),
+    )
+    declared = {"model": "alpha_k_anonymity", "attribute": "disease", "alpha": 0.9, "k": 2} | (
+        {} if limited is None else {"values": limited}
+    )
+    assert compile_guarantees([declared], table).violating(classes_of(table, ())).tolist() == [True]
+    assert violating_of(table, (), [declared]) == [True]

@@ -63,10 +63,10 @@ def recursive_c(of_class: Counts, least: int) -> Fraction | None:
     return Fraction(ordered[0], tail) if tail else None
 
 
-def highest_share(of_class: Counts, values: Iterable[Value] | None = None) -> Fraction:
-    """Return the largest share of a value, or of one of the given values."""
+def highest_share(of_class: Counts, people: int, values: Iterable[Value] | None = None) -> Fraction:
+    """Return the largest share of the people that have a value, or one of the given values."""
     limited = set(of_class if values is None else values)
-    return max((q for v, q in shares(of_class).items() if v in limited), default=Fraction(0))
+    return Fraction(max((n for v, n in of_class.items() if v in limited), default=0), people)
 
 
 def equal_t(of_class: Counts, of_table: Counts) -> Fraction:

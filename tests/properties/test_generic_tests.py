@@ -88,7 +88,9 @@ def measure(case: Case, one: Class) -> float | Fraction | None:
         ("k_map", "demanded_size"): lambda: definitions.estimated_k(
             4, one.people, POPULATION_SIZE, Fraction(1, 10), is_truncated=False
         ),
-        ("alpha_k_anonymity", "highest_share"): lambda: definitions.highest_share(of_class, values),
+        ("alpha_k_anonymity", "highest_share"): lambda: definitions.highest_share(
+            of_class, one.size, values
+        ),
         ("l_diversity", "distinct_l"): lambda: definitions.distinct_l(of_class),
         ("l_diversity", "entropy_l"): lambda: definitions.entropy_l(of_class),
         ("l_diversity", "grassberger_l"): lambda: definitions.grassberger_l(of_class),

@@ -130,7 +130,7 @@ def expected_measures(one: Class, attribute: str) -> dict[str, object]:
     return {
         "distinct_l": definitions.distinct_l(of_class),
         "entropy_l": definitions.entropy_l(of_class),
-        "highest_share": definitions.highest_share(of_class),
+        "highest_share": definitions.highest_share(of_class, one.size),
         "t": definitions.equal_t(of_class, of_table),
         "beta": definitions.basic_beta(of_class, of_table),
         "delta": definitions.delta(of_class, of_table),
@@ -157,7 +157,7 @@ def _breaks_k_map(guarantee: dict[str, Any], one: Class) -> bool:
 
 def _breaks_alpha_k(guarantee: dict[str, Any], one: Class) -> bool:
     of_class, _ = one.counts(guarantee["attribute"])
-    highest = definitions.highest_share(of_class, guarantee.get("values"))
+    highest = definitions.highest_share(of_class, one.size, guarantee.get("values"))
     return one.size < guarantee["k"] or highest > decimal(guarantee["alpha"])
 
 
@@ -319,7 +319,7 @@ def check_measures(row: Row, one: Class, guard: Guard) -> None:
                 "grassberger_l": definitions.grassberger_l(of_class),
                 "recursive_c": definitions.recursive_c(of_class, 2),
                 "recursive_c_2": definitions.recursive_c(of_class, 3),
-                "limited_share": definitions.highest_share(of_class, ["flu", "none"]),
+                "limited_share": definitions.highest_share(of_class, one.size, ["flu", "none"]),
                 "enhanced_beta": definitions.enhanced_beta(of_class, of_table, guard.beta),
                 "hierarchical_t": hierarchical(of_class, of_table),
             }

@@ -32,20 +32,30 @@ class Distribution:
         Number of classes; each measure has this length and is 0 for a class without entries.
     classes, values, counts : int arrays (entries,)
         Sorted by class, then value; counts are > 0.
+    people : int array (size,) or None
+        Of each class, fewer than its counts add up to where somebody has several values; None
+        where nobody asks for them.
     """
 
     size: int
     classes: IntArray
     values: IntArray
     counts: IntArray
+    people: IntArray | None = None
 
     @classmethod
-    def of(cls, counts: ValueCounts, size: int, is_left_out: BoolArray) -> Distribution:
+    def of(
+        cls,
+        counts: ValueCounts,
+        size: int,
+        is_left_out: BoolArray,
+        people: IntArray | None = None,
+    ) -> Distribution:
         """Take the classes that are not left out; the others have no entries."""
         if not is_left_out.any():
-            return cls(size, counts.classes, counts.values, counts.counts)
+            return cls(size, counts.classes, counts.values, counts.counts, people)
         kept = np.flatnonzero(~is_left_out[counts.classes])
-        return cls(size, counts.classes[kept], counts.values[kept], counts.counts[kept])
+        return cls(size, counts.classes[kept], counts.values[kept], counts.counts[kept], people)
 
     @cached_property
     def distinct(self) -> IntArray:
@@ -208,8 +218,20 @@ def ordered_distance(values: Distribution, global_shares: FloatArray) -> FloatAr
 
 
 def largest_share(values: Distribution, limited: BoolArray | None = None) -> FloatArray:
-    """Share of the most frequent value, or of the most frequent one of the limited values."""
-    shares = values.shares if limited is None else values.shares * limited[values.values]
+    """Share of the people who have the most frequent value, or that of the limited values.
+
+    It is how sure an attacker can be, so a person with several values still counts once.
+
+    Examples
+    --------
+    >>> both = np.array([0, 0]), np.array([0, 1]), np.array([2, 1])
+    >>> float(largest_share(Distribution(1, *both, people=np.array([2])))[0])
+    1.0
+    """
+    people = values.totals if values.people is None else values.people
+    shares = values.counts / people[values.classes]
+    if limited is not None:
+        shares = shares * limited[values.values]
     return np.maximum(values.largest(shares), 0.0)
 
 

@@ -142,7 +142,7 @@ class Guarantees:
         for position, rule in rules.attributes:
             if position not in distributions:
                 counts = classes.values[position]
-                distributions[position] = Distribution.of(counts, len(found), found)
+                distributions[position] = Distribution.of(counts, len(found), found, classes.people)
             found |= rule(distributions[position])
         return found
 
@@ -385,7 +385,7 @@ class _Compiler:
         return size
 
     def distributions_are_convex(self) -> bool:
-        """Whether a merged class is spread as a mean of its parts.
+        """Whether the shares of a merged class are means of those of its parts.
 
         Not with a subject: a person in both parts counts once.
         """

@@ -135,6 +135,7 @@ effort_0_compared_1 as (
         found.value,
         cast(found.people as double) as people,
         cast(totals.class_size as double) as class_people,
+        cast(totals.class_size as double) as class_size,
         cast(
             case when found.value is null then whole.missing else coalesce(distribution.people, 0) end as double
         ) as table_value_people,
@@ -157,7 +158,7 @@ effort_0_measured_1 as (
         key_3,
         cast(count(*) as bigint) as distinct_l,
         exp(ln(max(class_people)) - sum(people * ln(people)) / max(class_people)) as entropy_l,
-        max(people) / max(class_people) as highest_share,
+        max(people) / max(class_size) as highest_share,
         sum(case when people * table_people > class_people * table_value_people then people * table_people - class_people * table_value_people else 0 end) / max(class_people * table_people) as t,
         case when min(table_value_people) > 0 then max((people * table_people - class_people * table_value_people) / (class_people * table_value_people)) end as beta,
         case when min(table_value_people) > 0 and count(*) = max(number_of_values) then max(abs(ln(people * table_people / (class_people * table_value_people)))) / ln(2) end as delta
@@ -396,6 +397,7 @@ effort_1_compared_1 as (
         found.value,
         cast(found.people as double) as people,
         cast(totals.class_size as double) as class_people,
+        cast(totals.class_size as double) as class_size,
         cast(
             case when found.value is null then whole.missing else coalesce(distribution.people, 0) end as double
         ) as table_value_people,
@@ -418,7 +420,7 @@ effort_1_measured_1 as (
         key_3,
         cast(count(*) as bigint) as distinct_l,
         exp(ln(max(class_people)) - sum(people * ln(people)) / max(class_people)) as entropy_l,
-        max(people) / max(class_people) as highest_share,
+        max(people) / max(class_size) as highest_share,
         sum(case when people * table_people > class_people * table_value_people then people * table_people - class_people * table_value_people else 0 end) / max(class_people * table_people) as t,
         case when min(table_value_people) > 0 then max((people * table_people - class_people * table_value_people) / (class_people * table_value_people)) end as beta,
         case when min(table_value_people) > 0 and count(*) = max(number_of_values) then max(abs(ln(people * table_people / (class_people * table_value_people)))) / ln(2) end as delta
@@ -673,6 +675,7 @@ effort_2_compared_1 as (
         found.value,
         cast(found.people as double) as people,
         cast(totals.class_size as double) as class_people,
+        cast(totals.class_size as double) as class_size,
         cast(
             case when found.value is null then whole.missing else coalesce(distribution.people, 0) end as double
         ) as table_value_people,
@@ -695,7 +698,7 @@ effort_2_measured_1 as (
         key_3,
         cast(count(*) as bigint) as distinct_l,
         exp(ln(max(class_people)) - sum(people * ln(people)) / max(class_people)) as entropy_l,
-        max(people) / max(class_people) as highest_share,
+        max(people) / max(class_size) as highest_share,
         sum(case when people * table_people > class_people * table_value_people then people * table_people - class_people * table_value_people else 0 end) / max(class_people * table_people) as t,
         case when min(table_value_people) > 0 then max((people * table_people - class_people * table_value_people) / (class_people * table_value_people)) end as beta,
         case when min(table_value_people) > 0 and count(*) = max(number_of_values) then max(abs(ln(people * table_people / (class_people * table_value_people)))) / ln(2) end as delta
@@ -950,6 +953,7 @@ effort_3_compared_1 as (
         found.value,
         cast(found.people as double) as people,
         cast(totals.class_size as double) as class_people,
+        cast(totals.class_size as double) as class_size,
         cast(
             case when found.value is null then whole.missing else coalesce(distribution.people, 0) end as double
         ) as table_value_people,
@@ -972,7 +976,7 @@ effort_3_measured_1 as (
         key_3,
         cast(count(*) as bigint) as distinct_l,
         exp(ln(max(class_people)) - sum(people * ln(people)) / max(class_people)) as entropy_l,
-        max(people) / max(class_people) as highest_share,
+        max(people) / max(class_size) as highest_share,
         sum(case when people * table_people > class_people * table_value_people then people * table_people - class_people * table_value_people else 0 end) / max(class_people * table_people) as t,
         case when min(table_value_people) > 0 then max((people * table_people - class_people * table_value_people) / (class_people * table_value_people)) end as beta,
         case when min(table_value_people) > 0 and count(*) = max(number_of_values) then max(abs(ln(people * table_people / (class_people * table_value_people)))) / ln(2) end as delta
