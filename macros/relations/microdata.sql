@@ -198,9 +198,9 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
             {%- do errors.append(
                 "l_diversity requires l = " ~ guarantee.l ~ " of " ~ attribute ~ ", which has " ~ values ~ " values only. Lower l to at most " ~ values ~ "."
             ) -%}
-        {%- elif guarantee.model == "alpha_k_anonymity" and guarantee["values"] -%}
+        {%- elif guarantee.model == "alpha_k_anonymity" and guarantee.get("values") -%}
             {%- set listed = [] -%}
-            {%- for value in guarantee["values"] -%}
+            {%- for value in guarantee.get("values") -%}
                 {%- do listed.append(dbt_anonymize._literal(value | string)) -%}
             {%- endfor -%}
             {%- set occurring = run_query(
@@ -215,7 +215,7 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
                     ~ " lower case count), or remove them."
                 ) -%}
             {%- endif -%}
-        {%- elif guarantee.model == "alpha_k_anonymity" and not guarantee["values"] and guarantee.alpha * values < 1 -%}
+        {%- elif guarantee.model == "alpha_k_anonymity" and not guarantee.get("values") and guarantee.alpha * values < 1 -%}
             {%- do errors.append(
                 "alpha_k_anonymity requires that no value of " ~ attribute ~ " has a share above " ~ guarantee.alpha ~ ", which " ~ values
                 ~ " values cannot keep. Raise alpha to at least 1/" ~ values ~ "."

@@ -411,8 +411,7 @@ def test_alpha_limits_the_share_of_the_people_though_they_have_several_values(
         sensitive=((SensitiveAttribute("disease", 3), np.array([0, 1, 0, 2])),),
         subject=np.array([0, 0, 1, 1]),
     )
-    declared = {"model": "alpha_k_anonymity", "attribute": "disease", "alpha": 0.9, "k": 2} | (
-        {} if limited is None else {"values": limited}
-    )
+    declared: Declared = {"model": "alpha_k_anonymity", "attribute": "disease"}
+    declared |= {"alpha": 0.9, "k": 2} | ({} if limited is None else {"values": limited})
     assert compile_guarantees([declared], table).violating(classes_of(table, ())).tolist() == [True]
     assert violating_of(table, (), [declared]) == [True]
