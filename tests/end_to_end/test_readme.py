@@ -66,9 +66,6 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
             f"{number},{name},{age},{draw.choice(zips)},{smoker},{'ill' if ill else 'well'}"
         )
     (folder / "seeds" / "patients.csv").write_text("\n".join(lines) + "\n")
-    (folder / "seeds" / "patients.yml").write_text(
-        "seeds:\n  - name: patients\n    config:\n      column_types: {zip: text}\n"
-    )
     return folder
 
 
