@@ -21,7 +21,9 @@
     {#- The record key is known here only where people may have several records. -#}
     {%- set has_subject = declaration.record_key is not none -%}
     {%- set guarantees = dbt_anonymize._countable_guarantees(declaration.guarantees, has_subject) -%}
-    {%- set counts = run_query(dbt_anonymize._release_counts(candidate, declaration, guarantees, frequencies)).rows[0] -%}
+    {%- set rows = dbt_anonymize._rows_of_release(candidate, declaration.quasi_identifiers, guarantees) -%}
+    {%- set keys = dbt_anonymize._release_keys(declaration.quasi_identifiers) | map(attribute="name") | list -%}
+    {%- set counts = run_query(dbt_anonymize._release_counts(rows, keys, guarantees, frequencies)).rows[0] -%}
     {%- set classes, released = counts[0], counts[1] -%}
     {%- set limits = run_query(
         "select records, " ~ dbt_anonymize._may_be_suppressed(declaration.suppression_limit, "records")
@@ -58,13 +60,13 @@
         "select effort from " ~ ref(declaration.anonymization ~ "_results") ~ " where is_chosen"
     ).rows[0][0] | int -%}
     {%- set guarantees = dbt_anonymize._countable_guarantees(declaration.guarantees, false, is_of_classes=true) -%}
-    {%- set counts = run_query(dbt_anonymize._release_counts(
+    {%- set rows = dbt_anonymize._rows_of_effort(
         ref(declaration.anonymization ~ "_effort_" ~ chosen),
-        declaration,
         guarantees,
-        frequencies,
         ref(declaration.anonymization ~ "_microdata"),
-    )).rows[0] -%}
+        declaration.record_key,
+    ) -%}
+    {%- set counts = run_query(dbt_anonymize._release_counts(rows, ["key_of_text"], guarantees, frequencies, true)).rows[0] -%}
     {%- set errors = [] -%}
     {%- for guarantee in guarantees -%}
         {%- set broken = counts[1 + loop.index] -%}
@@ -80,8 +82,9 @@
 
 
 {#
-  The guarantees that the released rows suffice to count again. They say nothing about a population or a hierarchy of a
-  sensitive attribute; and where people have several records, only how many records and values a class has at least.
+  The guarantees that the released rows suffice to count again; those about a population or a hierarchy of a sensitive
+  attribute are for _check_context. Where people have several records, the rows only say how many records and values a
+  class has at least. `is_of_classes`: without those about all classes together, where an effort is counted by people.
 #}
 {% macro _countable_guarantees(guarantees, has_subject, is_of_classes=false) -%}
     {%- set countable = [] -%}
@@ -107,58 +110,95 @@
 {%- endmacro %}
 
 
-{# Query with one row: the classes, the records, and for each guarantee the classes that break it. #}
-{% macro _release_counts(candidate, declaration, guarantees, frequencies, microdata=none) -%}
-{%- set has_subject = microdata is not none -%}
-{%- set attributes = dbt_anonymize._guaranteed_attributes(guarantees) -%}
-{%- set keys = ["key_of_text"] -%}
-with
+{# The columns that make a class in the release, as keys: its text, and every label and bound. #}
+{% macro _release_keys(quasi_identifiers) -%}
+    {%- set keys = [{"name": "key_of_text", "sql": dbt_anonymize._as_bytes("cqi")}] -%}
+    {%- for quasi_identifier in quasi_identifiers -%}
+        {%- set number = loop.index -%}
+        {%- for column in dbt_anonymize._label_columns(quasi_identifier) -%}
+            {%- set quoted = dbt_anonymize._quote(column) -%}
+            {%- do keys.append({
+                "name": "label_" ~ number ~ "_" ~ loop.index, "sql": dbt_anonymize._as_bytes(quoted) if loop.first else quoted
+            }) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{ return(keys) }}
+{%- endmacro %}
 
-{% if has_subject -%}
-generalized as (
 
+{# Query of the rows to be published, with the keys of their classes. #}
+{% macro _rows_of_release(candidate, quasi_identifiers, guarantees) %}
     select
-        {{ dbt_anonymize._as_bytes("effort.equivalence_class") }} as key_of_text,
-        {%- for attribute in attributes %}
-        {{ dbt_anonymize._quote(attribute, "effort") }},
+        {%- for key in dbt_anonymize._release_keys(quasi_identifiers) %}
+        {{ key.sql }} as {{ key.name }},
         {%- endfor %}
-        microdata.subject,
-        1 as records
-    from {{ candidate }} as effort
-    inner join {{ microdata }} as microdata
-        on {{ dbt_anonymize._quote(declaration.record_key, "effort") }} = {{ dbt_anonymize._quote(declaration.record_key, "microdata") }}
-    where not effort.is_suppressed
-
-),
-{%- else -%}
-generalized as (
-
-    select
-        {{ dbt_anonymize._as_bytes("cqi") }} as key_of_text,
-        {%- for quasi_identifier in declaration.quasi_identifiers %}
-        {%- set number = loop.index %}
-        {%- for column in dbt_anonymize._label_columns(quasi_identifier) %}
-        {%- set key = "label_" ~ number ~ "_" ~ loop.index %}
-        {%- do keys.append(key) %}
-        {{ dbt_anonymize._as_bytes(dbt_anonymize._quote(column)) if loop.first else dbt_anonymize._quote(column) }} as {{ key }},
-        {%- endfor %}
-        {%- endfor %}
-        {%- for attribute in attributes %}
+        {%- for attribute in dbt_anonymize._guaranteed_attributes(guarantees) %}
         {{ dbt_anonymize._quote(attribute) }},
         {%- endfor %}
         1 as records
     from {{ candidate }}
+{%- endmacro %}
+
+
+{# Query of the rows of an effort that are released, with whose they are where there are microdata to say it. #}
+{% macro _rows_of_effort(effort, guarantees, microdata=none, record_key=none) %}
+    select
+        {{ dbt_anonymize._as_bytes("effort.equivalence_class") }} as key_of_text,
+        {%- for attribute in dbt_anonymize._guaranteed_attributes(guarantees) %}
+        {{ dbt_anonymize._quote(attribute, "effort") }},
+        {%- endfor %}
+        {%- if microdata %}
+        microdata.subject,
+        {%- endif %}
+        1 as records
+    from {{ effort }} as effort
+    {%- if microdata %}
+    inner join {{ microdata }} as microdata
+        on {{ dbt_anonymize._quote(record_key, "effort") }} = {{ dbt_anonymize._quote(record_key, "microdata") }}
+    {%- endif %}
+    where not effort.is_suppressed
+{%- endmacro %}
+
+
+{#
+  Query with one row: the classes, the records, and for each guarantee the classes that break it. `population`: CTEs that
+  end in `population_classes`, the keys with their `population_size`.
+#}
+{% macro _release_counts(
+    rows, keys, guarantees, frequencies, has_subject=false, population="", population_size=none, sensitive_hierarchies={}
+) -%}
+{%- set attributes = dbt_anonymize._guaranteed_attributes(guarantees) -%}
+with
+
+generalized as (
+{{ rows }}
 
 ),
-{%- endif %}
 
 frequencies as (
 
     select * from {{ frequencies }}
 
 ),
-{{- dbt_anonymize._global_distributions("frequencies", attributes, guarantees, "table_", has_subject=has_subject) }}
-{{- dbt_anonymize._measured_classes(keys, guarantees, attributes, has_subject=has_subject, distributions="table_") }}
+{{- population }}
+{{- dbt_anonymize._global_distributions(
+    "frequencies",
+    attributes,
+    guarantees,
+    "table_",
+    has_subject=has_subject,
+    population_size=population_size,
+    sensitive_hierarchies=sensitive_hierarchies,
+) }}
+{{- dbt_anonymize._measured_classes(
+    keys,
+    guarantees,
+    attributes,
+    has_subject=has_subject,
+    distributions="table_",
+    population="population_classes" if population else none,
+    sensitive_hierarchies=sensitive_hierarchies,
+) }}
 
 counts as (
 

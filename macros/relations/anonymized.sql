@@ -1,10 +1,12 @@
 {% macro anonymized(
     anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, frequencies, fingerprint,
-    microdata=none, record_key=none
+    microdata=none, record_key=none, population=none, population_size=none, sensitive_hierarchies={}, levels={}
 ) -%}
 {%- set guarantees = dbt_anonymize._checked_guarantees(guarantees) -%}
 {%- set generalized = [] -%}
+{%- set declared = [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}
+    {%- do declared.append({"name": quasi_identifier.name, "kind": quasi_identifier.kind}) -%}
     {%- do generalized.extend(dbt_anonymize._label_columns(quasi_identifier)) -%}
 {%- endfor -%}
 {%- set released = generalized + kept_columns -%}
@@ -15,13 +17,19 @@
         "anonymization": anonymization,
         "guarantees": guarantees,
         "columns": released + ["cqi"],
-        "quasi_identifiers": quasi_identifiers,
+        "quasi_identifiers": declared,
         "suppression_limit": suppression_limit,
         "record_key": record_key if microdata is not none else none,
         "path": dbt_anonymize._release_path(anonymization),
     }},
 ) }}
 {%- set chosen = dbt_anonymize._chosen_effort(anonymization, results, efforts, fingerprint) -%}
+{%- if dbt_anonymize._is_building() -%}
+    {%- do dbt_anonymize._check_context(
+        anonymization, efforts[chosen], quasi_identifiers, guarantees, frequencies, population, population_size, sensitive_hierarchies,
+        levels.get(chosen), microdata, record_key
+    ) -%}
+{%- endif -%}
 with
 
 effort as (

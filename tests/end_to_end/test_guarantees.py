@@ -184,6 +184,46 @@ def test_a_recoded_effort_is_released_with_the_vault_that_leads_to_it(recoded: P
     assert_released_with_matching_vault(recoded, 5)
 
 
+def test_the_gate_measures_along_the_hierarchy_of_today(
+    recoded: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Under one label two values are half as far from each other as under two."""
+    project = recoded.copy(tmp_path_factory.mktemp("regrouped") / "project")
+    ((worst,),) = project.query("select churned_t from customers_privacy where effort = 4")
+    tree = [{"value": value, "level_1": "told", "level_2": "*"} for value in ("yes", "no")]
+    write_seed(project, "customers_hierarchy_churned", tree)
+
+    def change(spec: dict[str, Any]) -> None:
+        spec["columns"]["churned"]["hierarchy"] = {
+            "ref": "customers_hierarchy_churned",
+            "kind": "categorical",
+            "levels": 2,
+        }
+        spec["guarantees"]["t_closeness"] = {
+            "attribute": "churned",
+            "t": round(0.75 * worst, 3),
+            "distance": "hierarchical",
+        }
+        spec["release"] = {"effort": 4}
+
+    declare(project, change)
+    outcome = project.dbt("build", "--exclude-resource-type", "test", "unit_test")
+    assert outcome.succeeded, outcome.messages
+    write_seed(
+        project, "customers_hierarchy_churned", [{**row, "level_1": row["value"]} for row in tree]
+    )
+    stops(
+        project,
+        "build",
+        "-s",
+        "path:seeds/customers_hierarchy_churned.csv customers_anonymized",
+        "--exclude-resource-type",
+        "test",
+        "unit_test",
+        says=("t_closeness of churned requires", "results are of other data"),
+    )
+
+
 PEOPLE = 230
 
 
@@ -318,6 +358,27 @@ def test_the_gate_counts_people_in_the_effort_that_it_releases(
             "k_anonymity requires at least 4 people in each equivalence class",
             "counting people",
         ),
+    )
+
+
+def test_the_gate_counts_the_population_of_today(
+    populated: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Everybody of the source is still in the population, but few others are."""
+    project = populated.copy(tmp_path_factory.mktemp("emigrated") / "project")
+    customers = read_seed(project, "customers")
+    write_seed(
+        project, "inhabitants", [{name: row[name] for name in QUASI_IDENTIFIERS} for row in customers]
+    )
+    stops(
+        project,
+        "build",
+        "--exclude-resource-type",
+        "test",
+        "unit_test",
+        "-s",
+        "path:seeds/inhabitants.csv customers_population customers_anonymized",
+        says=("delta_presence requires minimum = 0.0, maximum = 0.35; ", "results are of other data"),
     )
 
 
