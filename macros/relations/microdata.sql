@@ -88,6 +88,7 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
         {%- do declared.append(quasi_identifier.name) -%}
         {%- do errors.extend(dbt_anonymize._hierarchy_errors(quasi_identifier)) -%}
         {%- do errors.extend(dbt_anonymize._column_type_errors(found.get(quasi_identifier.name), quasi_identifier.kind)) -%}
+        {%- do errors.extend(dbt_anonymize._bound_type_errors(quasi_identifier, found.get(quasi_identifier.name))) -%}
     {%- endfor -%}
     {%- for name in kept_columns -%}
         {%- do errors.extend(dbt_anonymize._column_type_errors(found.get(name), "released as it is")) -%}

@@ -46,14 +46,22 @@ from counted
 
 
 {% macro _check_population_columns(anonymization, population, quasi_identifiers) -%}
-    {%- set found = adapter.get_columns_in_relation(population) | map(attribute="name") | list -%}
+    {%- set columns = adapter.get_columns_in_relation(population) -%}
+    {%- set found = columns | map(attribute="name") | list -%}
     {%- set missing = quasi_identifiers | map(attribute="name") | reject("in", found) | list -%}
+    {%- set errors = [] -%}
     {%- if missing -%}
-        {%- do dbt_anonymize._raise_errors(anonymization, [
+        {%- do errors.append(
             "the population " ~ population ~ " must have every quasi-identifier; missing: " ~ missing | join(", ")
             ~ "; got: " ~ (found | join(", ") or "no such relation") ~ ". Give it the column names of the source."
-        ]) -%}
+        ) -%}
     {%- endif -%}
+    {%- for column in columns -%}
+        {%- for quasi_identifier in quasi_identifiers if quasi_identifier.name == column.name -%}
+            {%- do errors.extend(dbt_anonymize._bound_type_errors(quasi_identifier, column)) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- do dbt_anonymize._raise_errors(anonymization, errors) -%}
 {%- endmacro %}
 
 

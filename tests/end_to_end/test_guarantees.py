@@ -368,7 +368,9 @@ def test_the_gate_counts_the_population_of_today(
     project = populated.copy(tmp_path_factory.mktemp("emigrated") / "project")
     customers = read_seed(project, "customers")
     write_seed(
-        project, "inhabitants", [{name: row[name] for name in QUASI_IDENTIFIERS} for row in customers]
+        project,
+        "inhabitants",
+        [{name: row[name] for name in QUASI_IDENTIFIERS} for row in customers],
     )
     stops(
         project,
@@ -378,7 +380,10 @@ def test_the_gate_counts_the_population_of_today(
         "unit_test",
         "-s",
         "path:seeds/inhabitants.csv customers_population customers_anonymized",
-        says=("delta_presence requires minimum = 0.0, maximum = 0.35; ", "results are of other data"),
+        says=(
+            "delta_presence requires minimum = 0.0, maximum = 0.35; ",
+            "results are of other data",
+        ),
     )
 
 

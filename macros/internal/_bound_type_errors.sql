@@ -1,0 +1,52 @@
+{#
+  Why the bounds of an interval hierarchy cannot be compared with a column, as messages. The database would cast its
+  values to a common type, and where one does not fit, the database's own message shows it.
+#}
+{% macro _bound_type_errors(quasi_identifier, column) -%}
+    {%- if quasi_identifier.kind != "interval" or not column -%}{{ return([]) }}{%- endif -%}
+    {%- set errors = [] -%}
+    {%- for bound in adapter.get_columns_in_relation(quasi_identifier.hierarchy) if bound.name | lower in ["lower_bound", "upper_bound"] -%}
+        {%- if not dbt_anonymize._fits_in(column.dtype | lower, bound.dtype | lower) -%}
+            {%- do errors.append(
+                bound.name ~ " of hierarchy " ~ quasi_identifier.hierarchy ~ " must have a type that holds every value of "
+                ~ quasi_identifier.name ~ ", which is " ~ (column.dtype | lower) ~ "; got " ~ (bound.dtype | lower)
+                ~ ". Set column_types of the seed, or cast " ~ quasi_identifier.name ~ " in a model before."
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(errors) }}
+{%- endmacro %}
+
+
+{# Whether every value of one plain type can be compared with the other without a cast that may fail. #}
+{% macro _fits_in(values, bounds) -%}
+    {%- set widest = 38 -%}
+    {%- set digits = {
+        "tinyint": 3, "smallint": 5, "integer": 10, "int": 10, "bigint": 19, "hugeint": 39,
+        "utinyint": 3, "usmallint": 5, "uinteger": 10, "ubigint": 20, "uhugeint": 39,
+    } -%}
+    {%- set shapes = [] -%}
+    {%- for type in [values, bounds] -%}
+        {%- set base = modules.re.sub("\\s*\\(.*", "", type) -%}
+        {%- set numbers = modules.re.findall("[0-9]+", type) if base in ["decimal", "numeric", "number"] else [] -%}
+        {%- do shapes.append({
+            "base": base,
+            "is_time": base.startswith("date") or base.startswith("timestamp"),
+            "is_float": base in ["float", "real", "double", "double precision"],
+            "is_decimal": numbers | length > 0,
+            "scale": numbers[1] | int if numbers | length > 1 else 0,
+            "digits": (numbers[0] | int) - (numbers[1] | int if numbers | length > 1 else 0) if numbers else digits.get(base, 0),
+        }) -%}
+    {%- endfor -%}
+    {%- set one, other = shapes[0], shapes[1] -%}
+    {%- if one.base == other.base and not one.is_decimal -%}{{ return(true) }}{%- endif -%}
+    {%- if one.is_time or other.is_time -%}
+        {#- Nanoseconds reach from 1677 to 2262 only. -#}
+        {{ return(one.is_time and other.is_time and "timestamp_ns" not in [one.base, other.base]) }}
+    {%- endif -%}
+    {%- if one.is_float or other.is_float -%}{{ return(true) }}{%- endif -%}
+    {%- if one.is_decimal or other.is_decimal -%}
+        {{ return([one.digits, other.digits] | max + [one.scale, other.scale] | max <= widest) }}
+    {%- endif -%}
+    {{ return("uhugeint" not in [one.base, other.base]) }}
+{%- endmacro %}
