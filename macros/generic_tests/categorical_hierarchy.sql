@@ -4,6 +4,7 @@
 {%- if flags.EMPTY -%}
 select 1 as violations where false
 {%- else -%}
+{%- do dbt_anonymize._check_hierarchy_columns(model, ["value"], levels) -%}
 {{ dbt_anonymize.categorical_hierarchy_violations(model, levels, nested) }}
 {%- endif -%}
 {% endtest %}

@@ -176,7 +176,7 @@ group by part
 
 
 {% macro _mondrian_finished_rows(plan, condition) -%}
-select {{ "distinct " if plan.is_strict and plan.values }}
+select {{ "distinct " if plan.is_strict and plan["values"] }}
     part,
     {{ plan.identity | join(",\n    ") }}
 from {{ dbt_anonymize._scratch("rows") }}

@@ -4,7 +4,9 @@
 {%- endmacro %}
 
 
-{# A difference that is at least 0 but for rounding. #}
-{% macro _not_negative(expression) -%}
-    {{ return("case when " ~ expression ~ " > 0 then " ~ expression ~ " else 0 end") }}
+{# A difference of two such sums that is at least 0: what is no more than their rounding is 0. Two records that are not told
+   apart any more make more than that in a table of ten billion. #}
+{% macro _difference(minuend, subtrahend) -%}
+    {%- set difference = minuend ~ " - " ~ subtrahend -%}
+    {{ return("case when " ~ difference ~ " > 1e-12 * " ~ minuend ~ " then " ~ difference ~ " else 0 end") }}
 {%- endmacro %}

@@ -32,14 +32,14 @@ select
     shares.effort,
     {%- for quasi_identifier in quasi_identifiers %}
     {#- A hierarchy of one value has nothing to lose. #}
-    coalesce((1 - {{ shares[loop.index0] }}) / nullif(1 - {{ smallest[loop.index0] }}, 0), 1) as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_granularity") }},
+    {%- set left = "coalesce((1 - " ~ shares[loop.index0] ~ ") / nullif(1 - " ~ smallest[loop.index0] ~ ", 0), 1)" %}
+    {{ dbt_anonymize._rounded(left) }} as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_granularity") }},
     {%- endfor %}
     {%- set most = dbt_anonymize._aggregate_attributes(whole, quasi_identifiers, aggregate) %}
-    coalesce(
-        (({{ most }}) - ({{ dbt_anonymize._aggregate_attributes(shares, quasi_identifiers, aggregate) }}))
-        / nullif(({{ most }}) - ({{ dbt_anonymize._aggregate_attributes(smallest, quasi_identifiers, aggregate) }}), 0),
-        1
-    ) as granularity
+    {%- set lost = dbt_anonymize._aggregate_attributes(shares, quasi_identifiers, aggregate) %}
+    {%- set least = dbt_anonymize._aggregate_attributes(smallest, quasi_identifiers, aggregate) %}
+    {%- set left = "((" ~ most ~ ") - (" ~ lost ~ ")) / nullif((" ~ most ~ ") - (" ~ least ~ "), 0)" %}
+    {{ dbt_anonymize._rounded("coalesce(" ~ left ~ ", 1)") }} as granularity
 from shares
 cross join smallest_shares
 {%- endmacro %}

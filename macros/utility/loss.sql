@@ -49,8 +49,8 @@ losses as (
 select
     effort,
     {%- for quasi_identifier in quasi_identifiers %}
-    loss_{{ loop.index }} as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_loss") }},
+    {{ dbt_anonymize._rounded("loss_" ~ loop.index) }} as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_loss") }},
     {%- endfor %}
-    {{ dbt_anonymize._aggregate_attributes(losses, quasi_identifiers, aggregate) }} as loss
+    {{ dbt_anonymize._rounded(dbt_anonymize._aggregate_attributes(losses, quasi_identifiers, aggregate)) }} as loss
 from losses
 {%- endmacro %}

@@ -53,13 +53,14 @@ entropies as (
         {%- for quasi_identifier in quasi_identifiers %}
         {%- do entropies.append("entropy_" ~ loop.index) %}
         {%- set labels, raw = "labels_" ~ loop.index, "values_" ~ loop.index %}
-        {%- set suppressed_bits = "coalesce(" ~ labels ~ ".suppressed_records * ln(nullif(" ~ labels ~ ".suppressed_records, 0)), 0) - " ~ labels ~ ".suppressed_n_ln_n" %}
+        {%- set suppressed = labels ~ ".suppressed_records" %}
+        {%- set suppressed_n_ln_n = "coalesce(" ~ suppressed ~ " * ln(nullif(" ~ suppressed ~ ", 0)), 0)" %}
         {#- Where one value has labels of several levels, the classes do not tell which. #}
         case
             when {{ labels }}.without_level > 0 or {{ labels }}.lowest_level < {{ labels }}.highest_level then null
             else (
-                {{ dbt_anonymize._times(factors.generalization, dbt_anonymize._not_negative(labels ~ ".n_ln_n - " ~ raw ~ ".n_ln_n")) }}
-                + {{ dbt_anonymize._times(factors.suppression, dbt_anonymize._not_negative(suppressed_bits)) }}
+                {{ dbt_anonymize._times(factors.generalization, dbt_anonymize._difference(labels ~ ".n_ln_n", raw ~ ".n_ln_n")) }}
+                + {{ dbt_anonymize._times(factors.suppression, dbt_anonymize._difference(suppressed_n_ln_n, labels ~ ".suppressed_n_ln_n")) }}
             ) / ln(2)
         end as entropy_{{ loop.index }}{{ "," if not loop.last }}
         {%- endfor %}

@@ -30,8 +30,9 @@ heights as (
 select
     effort,
     {%- for quasi_identifier in quasi_identifiers %}
-    1 - height_{{ loop.index }} as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_precision") }},
+    {{ dbt_anonymize._rounded("1 - height_" ~ loop.index) }} as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_precision") }},
     {%- endfor %}
-    1 - ({{ dbt_anonymize._aggregate_attributes(heights, quasi_identifiers, aggregate) }}) as precision
+    {%- set height = dbt_anonymize._aggregate_attributes(heights, quasi_identifiers, aggregate) %}
+    {{ dbt_anonymize._rounded("1 - (" ~ height ~ ")") }} as precision
 from heights
 {%- endmacro %}

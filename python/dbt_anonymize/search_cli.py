@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from dbt_anonymize.errors import AnonymizeError
-from dbt_anonymize.lattice.names import MeasureName
+from dbt_anonymize.lattice.names import MeasureName, published
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -119,7 +119,7 @@ def _search(
         table = load_table(warehouse, spec, measure=options.measure)
         task = Task(spec, table, coded_guarantees(warehouse, spec), options)
     # The warehouse is closed meanwhile: a file of DuckDB would be locked for everybody else.
-    with _prefixed(spec.name), _progress() as steps:
+    with _prefixed(spec.name), _progress(options.measure) as steps:
         found = find_efforts(task, steps)
     _show(console, task, found)
     if not dry_run:
@@ -142,7 +142,7 @@ def _prefixed(name: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _progress() -> Iterator[Steps]:
+def _progress(measure: str) -> Iterator[Steps]:
     """Give steps that show themselves as one bar after the other, on a terminal only."""
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import (  # noqa: PLC0415
@@ -167,16 +167,15 @@ def _progress() -> Iterator[Steps]:
             bar: TaskID = bars.add_task(step, total=None, state="")
 
             def update(state: State) -> None:
-                bars.update(
-                    bar, total=state.total, completed=state.settled, state=_shown_state(state)
-                )
+                shown = _shown_state(state, measure)
+                bars.update(bar, total=state.total, completed=state.settled, state=shown)
 
             return update
 
         yield start
 
 
-def _shown_state(state: State) -> str:
+def _shown_state(state: State, measure: str) -> str:
     """Return how many nodes are done, and the best of them."""
     nodes = (
         f"{state.settled:,} of {_count(state.total, 'node')}: {state.checked:,} checked, "
@@ -184,17 +183,22 @@ def _shown_state(state: State) -> str:
     )
     if state.best is None:
         return nodes
-    return f"{nodes}; best: loss {state.best.loss:.6g}, k {state.best.k}"
+    return f"{nodes}; best: {measure} {_lost(measure, state.best.loss)}, k {state.best.k}"
+
+
+def _lost(measure: str, loss: float) -> str:
+    """Return a loss as its measure is published: precision is higher where less is lost."""
+    return f"{published(measure, loss):.6g}"
 
 
 def _show(console: Console, task: Task, found: Found) -> None:
     """Print the optimum, the chain and the Pareto front."""
-    result, best = found.result, found.result.optimum
+    best, measure = found.result.optimum, task.options.measure
     if best is None:
         return
     levels = ", ".join(_levels(task.spec, best))
     console.print(
-        f"{task.spec.name}: {levels} loses the least ({task.options.measure} {best.loss:.6g}), "
+        f"{task.spec.name}: {levels} loses the least ({measure} {_lost(measure, best.loss)}), "
         f"with k = {best.k} and {best.suppressed} of {_count(task.table.total, 'record')} "
         f"suppressed."
     )
@@ -203,34 +207,57 @@ def _show(console: Console, task: Task, found: Found) -> None:
             "Everything is at the root: found so far, only a release that tells nothing about the "
             "quasi-identifiers keeps the guarantees."
         )
-    way = "best-first through " if _is_best_first(found) else ""
-    proof = "" if found.is_complete else " The time limit ended it: best so far, not proven."
-    others = "ruled out" if result.is_complete else "ruled out or open"
-    console.print(
-        f"Searched {way}{_count(result.lattice_size, 'node')} in {result.elapsed:.1f} s; "
-        f"{result.checked:,} were checked, the others are {others}.{proof}\n"
-    )
+    console.print(_work(found))
     chained: dict[CheckedNode, int] = {}
     if task.options.recoding == "local":
-        _show_rounds(console, found)
+        _show_rounds(console, task, found)
     else:
         useful = (node for _, node in found.chain.points if any(node.node))
         chained = {node: number for number, node in enumerate(useful, start=1)}
-        console.print("Efforts from weak to strong")
-        chain = [(chained.get(node), node) for _, node in found.chain.points]
-        console.print(_nodes_table(task.spec, chain))
+        console.print("Efforts from weak to strong: the least loss with the required k")
+        console.print(_nodes_table(task, found.chain.points, chained))
     unproven = "" if found.front.is_complete else " (as far as found in the time it had)"
     console.print(f"Pareto front: no other levels reach this k with less loss{unproven}")
-    front = [(chained.get(node), node) for _, node in found.front.points]
-    console.print(_nodes_table(task.spec, front))
+    console.print(_nodes_table(task, found.front.points, chained, is_front=True))
 
 
-def _show_rounds(console: Console, found: Found) -> None:
-    """Print how many rounds each effort has; what they lose, the build measures."""
-    for number, effort in enumerate(found.efforts, start=1):
-        k = "" if effort.k is None else f" with k = {effort.k}"
-        console.print(f"Effort {number}: {_count(len(effort.rounds or ()), 'round')}{k}")
-    console.print()
+def _work(found: Found) -> str:
+    """Return how much was searched, and whether the outcome is proven."""
+    result = found.result
+    way = "best-first through " if _is_best_first(found) else ""
+    proof = "" if found.is_complete else " The time limit ended it: best so far, not proven."
+    others = result.lattice_size - result.checked
+    kind = "ruled out" if result.is_complete else "ruled out or open"
+    rest = f", {others:,} {kind}" if others > 0 else ""
+    return (
+        f"Searched {way}{_count(result.lattice_size, 'node')} in {result.elapsed:.1f} s: "
+        f"{result.checked:,} checked{rest}.{proof}\n"
+    )
+
+
+def _show_rounds(console: Console, task: Task, found: Found) -> None:
+    """Print the rounds of each effort, and what they lose as far as that is known."""
+    from rich.markup import escape  # noqa: PLC0415
+
+    names = ", ".join(task.spec.quasi_identifiers)
+    console.print(f"Efforts from weak to strong: rounds of levels of {names}")
+    numeric = ("effort", "required k", "suppressed", task.options.measure, "rounds")
+    table = _table(numeric, "levels of each round")
+    for number, effort in enumerate(found.local, start=1):
+        loss = "-" if effort.loss is None else _lost(task.options.measure, effort.loss)
+        cells = (number, effort.required, effort.suppressed, loss, len(effort.rounds))
+        levels = "; ".join(" ".join(map(str, node)) for node in effort.rounds)
+        table.add_row(*map(str, cells), escape(levels))
+    console.print(table)
+    remarks = []
+    if any(effort.loss is None for effort in found.local):
+        remarks.append(f"The build measures {task.options.measure}.")
+    if task.guarantees.has_release_rules:
+        remarks.append(
+            "Where a guarantee about the whole release asks for it, the build suppresses more."
+        )
+    if remarks:
+        console.print(" ".join(remarks) + "\n")
 
 
 def _is_best_first(found: Found) -> bool:
@@ -243,23 +270,40 @@ def _levels(spec: Spec, checked: CheckedNode) -> list[str]:
     return [f"{name} {n}" for name, n in zip(spec.quasi_identifiers, checked.node, strict=True)]
 
 
-def _nodes_table(spec: Spec, points: list[tuple[int | None, CheckedNode]]) -> ShownTable:
-    from rich import box  # noqa: PLC0415
+def _nodes_table(
+    task: Task,
+    points: tuple[tuple[int, CheckedNode], ...],
+    efforts: dict[CheckedNode, int],
+    *,
+    is_front: bool = False,
+) -> ShownTable:
+    """Return required k and node of each point; on the front the required k is the reached one."""
     from rich.markup import escape  # noqa: PLC0415
+
+    measure = task.options.measure
+    headings = ("effort", *(() if is_front else ("required k",)), "reached k", "suppressed")
+    table = _table((*headings, measure), "levels")
+    for required, checked in points:
+        table.add_row(
+            str(efforts.get(checked, "-")),
+            *(() if is_front else (str(required),)),
+            str(checked.k),
+            str(checked.suppressed),
+            _lost(measure, checked.loss),
+            escape(", ".join(_levels(task.spec, checked))),
+        )
+    return table
+
+
+def _table(numeric: tuple[str, ...], last: str) -> ShownTable:
+    """Return an empty table of numbers and a last column of text."""
+    from rich import box  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    for heading in ("effort", "k", "suppressed", "loss"):
+    for heading in numeric:
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("levels")
-    for effort, checked in points:
-        table.add_row(
-            "-" if effort is None else str(effort),
-            str(checked.k),
-            str(checked.suppressed),
-            f"{checked.loss:.6g}",
-            escape(", ".join(_levels(spec, checked))),
-        )
+    table.add_column(last)
     return table
 
 

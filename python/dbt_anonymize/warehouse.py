@@ -44,12 +44,16 @@ class Warehouse:
         node = self._node(name)
         return dict(node.config.meta.get("dbt_anonymize", {}))
 
-    def relation_of_ref(self, name: str) -> Any:
-        """Return the existing relation of a model, seed or snapshot."""
-        node = self._node(name)
-        return self._existing(name, node.database, node.schema, node.alias)
+    def relation_of_ref(self, name: str, *, remedy: str | None = None) -> Any:
+        """Return the existing relation of a model, seed or snapshot.
 
-    def _node(self, name: str) -> Any:
+        The remedy tells what to do where it does not exist.
+        """
+        node = self._node(name, remedy)
+        remedy = remedy or "Run `dbt build` first."
+        return self._existing(name, node.database, node.schema, node.alias, remedy)
+
+    def _node(self, name: str, remedy: str | None = None) -> Any:
         nodes = {
             node.name: node
             for node in self.manifest.nodes.values()
@@ -58,7 +62,7 @@ class Warehouse:
         if name not in nodes:
             raise WarehouseError(
                 f"{name}: must be a model or seed of the project. "
-                + did_you_mean(name, nodes, "Write its name as in ref().")
+                + (remedy or did_you_mean(name, nodes, "Write its name as in ref()."))
             )
         return nodes[name]
 
@@ -72,7 +76,8 @@ class Warehouse:
                 + did_you_mean(name, map(".".join, sources), "Write its name as in source().")
             )
         node = sources[source, table]
-        return self._existing(name, node.database, node.schema, node.identifier)
+        remedy = "Load it first."
+        return self._existing(name, node.database, node.schema, node.identifier, remedy)
 
     def columns(self, relation: Any) -> list[tuple[str, str]]:
         """Return name and data type of each column of a relation."""
@@ -133,14 +138,14 @@ class Warehouse:
             connections.rollback_if_open()
             raise
 
-    def _existing(self, name: str, database: str, schema: str, identifier: str) -> Any:
+    def _existing(self, name: str, database: str, schema: str, identifier: str, remedy: str) -> Any:
         relation = self.adapter.get_relation(
             database=database, schema=schema, identifier=identifier
         )
         if relation is None:
             raise WarehouseError(
                 f"{name}: must exist in the warehouse; {database}.{schema} does not hold it. "
-                "Run `dbt build` first."
+                f"{remedy}"
             )
         return relation
 

@@ -73,7 +73,7 @@ class Example:
             page,
             page.name,
             Relation(f"{page.name}_patients", columns, tuple(keyed)),
-            expanded(f"{page.name}_population", counted[0].records) if counted else None,
+            expanded(f"{page.name}_registry", counted[0].records) if counted else None,
         )
 
     @property

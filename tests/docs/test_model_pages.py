@@ -48,7 +48,7 @@ def example(name: str) -> Example:
     if name == "risk":
         counted = RISK.table("class", "n", "F").records
         people = expanded("", counted, "n").rows
-        population = expanded("risk_population", counted, "F")
+        population = expanded("risk_registry", counted, "F")
         return _diagnosed(RISK, name, people, population)
     if name in {SUBSETS, "recoding"}:
         page = RISK if name == SUBSETS else RECODING
@@ -79,7 +79,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
         for page in PAGES
         for number, snippet in enumerate(page.specs, start=1)
     ]
-    of_risk = {"population": {"ref": "risk_population"}}
+    of_risk = {"population": {"ref": "risk_registry"}}
     of_recoding = {"efforts": list(RECODINGS.values())}
     for name, part, relations in (
         ("risk", of_risk, {*_relations(RISK), "privacy"}),

@@ -131,6 +131,25 @@ def test_scores_are_complete_and_paired(demo: Project, name: str) -> None:
     assert differing == [(0,)], "effort 0 is its own generalization"
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_untouched_source_loses_nothing_at_all(demo: Project, name: str) -> None:
+    """Sums of logarithms and shares would leave 1e-16 of it."""
+    with demo.connection() as connection:
+        found = connection.execute(f"select * from {name}_information_loss where effort = 0")
+        columns = [column[0] for column in found.description or []]
+        ((*values,),) = found.fetchall()
+    nothing = {"loss": 0, "granularity": 1, "precision": 1, "entropy": 0, "divergence": 0}
+    measured = {
+        column: (value, nothing[column.rpartition("_")[2]])
+        for column, value in zip(columns, values, strict=True)
+        if column.rpartition("_")[2] in nothing
+    }
+    assert len(measured) > len(nothing)
+    assert {column: value for column, (value, _) in measured.items()} == {
+        column: expected for column, (_, expected) in measured.items()
+    }
+
+
 def test_wdbc_is_the_data_that_scikit_learn_ships(demo: Project) -> None:
     data = load_breast_cancer()
     columns = list(data.feature_names)

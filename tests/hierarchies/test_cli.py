@@ -65,6 +65,23 @@ def test_an_arx_file_is_imported_as_categories_or_intervals(tmp_path):
     assert read_hierarchy(output).labels[0] == ("low", "high")
 
 
+def test_a_replaced_file_with_other_levels_must_be_loaded_anew(tmp_path):
+    output = tmp_path / "ages.csv"
+    arguments = ("intervals", "--cuts", "0,1,2,3,4", "-o", output)
+    told = "dbt seed --full-refresh --select ages"
+    assert told not in run(*arguments).stdout
+    assert told not in run(*arguments, "--force").stdout
+    assert told in run(*arguments, "--merge", "2", "--force").stdout
+    assert told not in run(*arguments, "--merge", "2", "--force").stdout
+    assert told in run("groups", "--group", "a=b,c", "-o", output, "--force").stdout
+    output.write_text("not a hierarchy\n", encoding="utf-8")
+    assert told in run(*arguments, "--force").stdout
+    output.write_bytes(b"\xff\xfe")
+    result = run(*arguments, "--force")
+    assert result.exit_code == 0
+    assert told not in result.stdout
+
+
 def test_an_existing_file_is_replaced_only_by_force(tmp_path):
     output = tmp_path / "hierarchy.csv"
     output.write_text("mine", encoding="utf-8")

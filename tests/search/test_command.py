@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.cli import app
-from dbt_anonymize.lattice.efforts import find_efforts
+from dbt_anonymize.lattice.efforts import Task, find_efforts
+from dbt_anonymize.lattice.guarantees import compile_guarantees
+from dbt_anonymize.lattice.local import measure_rounds
 from dbt_anonymize.lattice.report import lattice_rows
-from dbt_anonymize.spec import Effort, load_specs
+from dbt_anonymize.spec import Effort, Hierarchy, load_specs
 from tests.projects import Project
 from tests.search.recount import Recount
 from tests.search.running import SPEC, load, run, text_of, with_spec
@@ -63,13 +65,30 @@ def test_only_the_efforts_change_in_the_spec(searched: Project) -> None:
 def test_what_is_printed_names_the_next_steps(searched: Project) -> None:
     printed = " ".join((searched.folder / "printed.txt").read_text(encoding="utf-8").split())
     assert "customers: birth_date 2, zip 1, gender 0 loses the least (loss 0.19081)" in printed
-    assert "Searched 40 nodes" in printed
+    assert re.search(r"Searched 40 nodes in \d+\.\d s: \d+ checked, \d+ ruled out\. ", printed)
     assert "customers_lattice: 40 nodes." in printed
     assert (
         "anonymizations/customers.yml: 3 efforts. Review the change, then run "
         "`dbt-anonymize generate customers` and `dbt build`." in printed
     )
     assert "not proven" not in printed
+
+
+def test_each_effort_is_printed_with_the_k_it_was_searched_for(searched: Project) -> None:
+    printed = (searched.folder / "printed.txt").read_text(encoding="utf-8")
+    _, _, chain = printed.partition("Efforts from weak to strong: the least loss")
+    chain, _, front = chain.partition("Pareto front")
+    headings = re.split(r"\s{2,}", chain.splitlines()[2].strip())
+    assert headings == ["effort", "required k", "reached k", "suppressed", "loss", "levels"]
+    reached = {row["effort"]: row["k"] for row in lattice(searched) if row["effort"]}
+    shown = re.findall(r"^ +(\d+) +(\d+) +(\d+) +\d+ +[\d.]+ +birth_date", chain, re.M)
+    efforts = efforts_of(searched)
+    assert [(int(effort), int(k)) for effort, k, _ in shown] == [
+        (number, effort.k or 4) for number, effort in enumerate(efforts, start=1)
+    ]
+    assert all(int(k) >= int(required) for _, required, k in shown)
+    assert int(shown[0][2]) == reached[1]
+    assert "required" not in front
 
 
 def test_numbers_of_the_lattice_are_those_of_the_records(searched: Project) -> None:
@@ -155,15 +174,103 @@ def test_a_dry_run_writes_nothing(shop: Project) -> None:
 
 
 def test_rounds_are_written_for_local_recoding(shop: Project) -> None:
-    result = run(shop, "--recoding", "local", "--efforts", "2")
+    result = run(shop, "--recoding", "local", "--efforts", "3")
     assert result.exit_code == 0, result.output
     efforts = efforts_of(shop)
+    # With the largest k of the chain everything would be at the root: no effort.
     assert [effort.recoding for effort in efforts] == ["local", "local"]
     assert efforts[0].k is None
     assert efforts[1].k is not None
     assert efforts[1].k > 4
-    assert re.search(r"Effort 1: \d+ rounds? Effort 2: \d+ rounds? with k = \d+", text_of(result))
+    _, _, table = result.output.partition("rounds of levels of birth_date, zip, gender")
+    table = table.partition("Pareto front")[0]
+    headings = ("effort", "required k", "suppressed", "loss", "rounds", "levels of each round")
+    assert re.search(r"\s+".join(headings), table)
+    for number, effort in enumerate(efforts, start=1):
+        rounds = [" ".join(map(str, levels.values())) for levels in effort.rounds or ()]
+        (row,) = re.findall(rf"^ +{number} +(\d+) +(\d+) +([\d.]+) +(\d+) +(.*)", table, re.M)
+        assert row[:2] == (str(effort.k or 4), "0")
+        assert 0 < float(row[2]) < 1
+        assert row[3] == str(len(rounds))
+        assert row[4].startswith(rounds[0])
     assert {row["effort"] for row in lattice(shop)} == {None}
+
+
+def test_a_measure_of_classes_is_left_to_the_build_for_rounds(shop: Project) -> None:
+    arguments = ("--recoding", "local", "--efforts", "1", "--measure", "discernibility")
+    result = run(shop, *arguments, "--dry-run")
+    assert result.exit_code == 0, result.output
+    assert re.search(r"^ +1 +4 +0 +- +\d+ ", result.output, re.M)
+    assert "The build measures discernibility." in text_of(result)
+
+
+def test_dbt_builds_rounds_with_the_loss_that_was_foreseen(shop: Project) -> None:
+    result = run(shop, "--recoding", "local", "--efforts", "3")
+    assert result.exit_code == 0, result.output
+    # Nor does one round release everybody.
+    extra = (
+        "efforts:\n  - {recoding: local, rounds: [{birth_date: 2, zip: 1, gender: 0}]}\n"
+        "  - {recoding: local, rounds: [{birth_date: 1, zip: 1, gender: 0},"
+        " {birth_date: 2, zip: 2, gender: 1}]}\n"
+    )
+    factor = "information_loss: {generalization_suppression_factor: 0.3}\n"
+    with_spec(shop, lambda text: text.replace("efforts:\n", extra, 1) + factor)
+    shop.build("--select", "+customers_privacy", "+customers_information_loss")
+    measured = shop.query(
+        "select suppressed_records, loss, precision from customers_privacy "
+        "inner join customers_information_loss using (effort) where effort > 0 order by effort"
+    )
+    expected = []
+    for effort in efforts_of(shop):
+        nodes = [tuple(levels.values()) for levels in effort.rounds or ()]
+        promised = []
+        for measure in ("loss", "precision"):
+            task = load(shop, measure=measure)
+            declared = [*task.declared, {"model": "k_anonymity", "k": effort.k or 4}]
+            guarantees = compile_guarantees(declared, task.table)
+            promised.append(measure_rounds(task.table, guarantees, task.loss(), nodes))
+        (suppressed, loss), (_, imprecision) = promised
+        assert loss is not None
+        assert imprecision is not None
+        expected.append(
+            (suppressed, pytest.approx(loss, rel=1e-8), pytest.approx(1 - imprecision, rel=1e-8))
+        )
+    assert measured == expected
+    assert measured[0][0] > 0
+    assert measured[-1][0] == 0
+
+
+def test_precision_is_printed_as_it_is_published(shop: Project) -> None:
+    result = run(shop, "--dry-run", "--measure", "precision", "--efforts", "2")
+    assert result.exit_code == 0, result.output
+    task = load(shop, measure="precision", efforts=2)
+    best = find_efforts(task).result.optimum
+    assert best is not None
+    heights = [level / tree.levels for level, tree in zip(best.node, _trees(task), strict=True)]
+    kept = 1 - best.suppressed / task.table.total
+    precision = kept * (1 - sum(heights) / len(heights))
+    shown = text_of(result)
+    assert f"loses the least (precision {precision:.6g})" in shown
+    assert shown.count("suppressed precision levels") == 2
+    table = result.output.partition("Efforts from weak to strong")[2]
+    losses = re.findall(r" (0?\.?\d+) +birth_date", table.partition("Pareto front")[0])
+    assert float(losses[0]) == pytest.approx(precision, abs=1e-6)
+    # Stronger efforts are less precise.
+    assert float(losses[0]) > float(losses[-1])
+
+
+def _trees(task: Task) -> list[Hierarchy]:
+    return list(task.spec.quasi_identifiers.values())
+
+
+def test_frequencies_that_are_not_built_are_named(shop: Project) -> None:
+    shop.execute("drop table customers_frequencies")
+    result = run(shop)
+    assert result.exit_code == 2
+    assert text_of(result).endswith(
+        "Run `dbt-anonymize generate customers` and `dbt build --select +customers_frequencies`."
+    )
+    assert "customers_frequencies: must exist in the warehouse" in text_of(result)
 
 
 def test_a_time_limit_says_that_nothing_is_proven(shop: Project) -> None:

@@ -210,7 +210,7 @@ def rich() -> dict[str, Any]:
     content["columns"]["ill"]["hierarchy"] = {"ref": "ills", "kind": "categorical", "levels": 2}
     content["columns"]["city"]["weight"] = 2
     content["guarantees"] |= {
-        "k_map": {"k": 5},
+        "k_map": {"k": 5, "estimator": "poisson", "significance": 0.05},
         "t_closeness": {"attribute": "ill", "t": 0.5, "distance": "hierarchical"},
     }
     return content
@@ -284,7 +284,7 @@ def test_guarantees_reach_every_macro_that_checks_them() -> None:
     for name in ("microdata", "classes", "privacy", "anonymized", "recoding_3", "recoding_4"):
         assert call_of(files[f"visits_{name}.sql"])[1]["guarantees"] == [
             {"model": "k_anonymity", "k": 3},
-            {"model": "k_map", "k": 5},
+            {"model": "k_map", "k": 5, "estimator": "poisson", "significance": 0.05},
             {"model": "t_closeness", "attribute": "ill", "t": 0.5, "distance": "hierarchical"},
         ]
 

@@ -13,6 +13,7 @@ import yaml
 from pydantic import ValidationError
 
 from dbt_anonymize.errors import AnonymizeError, SpecError
+from dbt_anonymize.generate import render
 from dbt_anonymize.spec import Spec, load_spec, load_specs
 from dbt_anonymize.spec.efforts import written
 from tests.unit.declarations import REPOSITORY
@@ -23,6 +24,16 @@ INFINITY = float("inf")
 
 # Key path, wrong value (REMOVED: without the key), where the message points, what it must contain.
 REMOVED = object()
+# An effort that differs per record, beside a guarantee that counts people outside the source.
+LEFT_WITHOUT_POPULATION: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
+    ({"recoding": "multidimensional"}, "k_map", {"k": 5}),
+    (
+        {"recoding": "local", "rounds": [{"age": 1, "city": 1}]},
+        "delta_presence",
+        {"minimum": 0, "maximum": 0.5},
+    ),
+]
+
 WRONG: list[tuple[str, object, str, str]] = [
     ("version", 2, "version", "must be 1; got 2"),
     ("version", REMOVED, "version", "must be given"),
@@ -181,6 +192,16 @@ WRONG: list[tuple[str, object, str, str]] = [
         "guarantees.delta_presence",
         "minimum <= maximum",
     ),
+    ("source", {"ref": "visits_microdata"}, "source.ref", "a relation that we build for visits"),
+    ("source", {"ref": "anonymization_results"}, "source.ref", "that we build for visits"),
+    ("population", {"ref": "visits_population"}, "population.ref", "got visits_population. Rename"),
+    ("population", {"ref": "Visits_Effort_12"}, "population.ref", "that we build for visits"),
+    (
+        "columns.age.hierarchy",
+        {"ref": "visits_classes", "kind": "interval", "levels": 3},
+        "columns.age.hierarchy.ref",
+        "must not be the name of a relation",
+    ),
     ("population", {}, "population", "must name a relation or a size"),
     ("population", {"ref": "a", "source": ["b", "c"]}, "population", "at most one relation"),
     ("subject", "income", "subject", "must be a column of role identifier"),
@@ -227,6 +248,19 @@ WRONG: list[tuple[str, object, str, str]] = [
         "efforts.1.stict",
         "Did you mean strict?",
     ),
+    *(
+        (
+            "",
+            {
+                "efforts": [{"age": 1, "city": 0}, effort],
+                "population": {"ref": "people"},
+                "guarantees": {"k_anonymity": {"k": 3}, model: parameters},
+            },
+            "efforts.2.recoding",
+            f"must be full_domain with the guarantee {model}",
+        )
+        for effort, model, parameters in LEFT_WITHOUT_POPULATION
+    ),
     ("search", {"efforts": 0}, "search.efforts", "must be >= 1"),
     ("search", {"levels": {"aeg": {}}}, "search.levels.aeg", "Did you mean age?"),
     ("search", {"levels": {"age": {"highest": 7}}}, "search.levels.age", "0 to 3"),
@@ -268,8 +302,10 @@ WRONG: list[tuple[str, object, str, str]] = [
 
 
 def changed(path: str, value: object) -> dict[str, Any]:
-    """Return the sound spec with one key changed or removed."""
+    """Return the sound spec with one key changed or removed, or several at its top."""
     spec = copy.deepcopy(SOUND)
+    if not path and isinstance(value, dict):
+        return spec | copy.deepcopy(value)
     *parents, last = path.split(".")
     inner = spec
     for key in parents:
@@ -319,6 +355,48 @@ def test_each_broken_rule_says_where_and_what(
     lines = errors_of(write(changed(path, value)))
     found = [line for line in lines if line.startswith(f"anonymizations/visits.yml: {place}: ")]
     assert any(message in line for line in found), lines
+
+
+def test_each_relation_of_a_spec_is_refused_as_its_own_source(write: Callable[..., Path]) -> None:
+    efforts = [{"age": 1, "city": 0}, {"recoding": "multidimensional"}]
+    built = changed("", {"efforts": efforts, "population": {"ref": "people"}})
+    files = render(load_spec(write(built)))
+    relations = {Path(name).stem for name in files if not name.endswith(".yml")}
+    assert {"visits_population", "visits_recoding_2", "visits_effort_2"} < relations
+    for relation in {*relations, "visits_lattice"}:
+        (error,) = errors_of(write(changed("population", {"ref": relation})))
+        assert "population.ref: must not be the name of a relation that we build" in error
+        assert f"got {relation}." in error
+
+
+@pytest.mark.parametrize("name", ["visits", "visits_source", "visits_effort", "others_classes"])
+def test_names_that_only_look_like_those_of_our_relations_are_free(
+    write: Callable[..., Path], name: str
+) -> None:
+    assert load_spec(write(changed("source", {"ref": name}))).source.ref == name
+
+
+def test_a_source_of_dbt_may_have_any_name(write: Callable[..., Path]) -> None:
+    source = {"source": ["clinic", "visits_microdata"]}
+    assert load_spec(write(changed("source", source))).source.ref is None
+
+
+def test_recoding_is_allowed_with_guarantees_that_count_nobody_outside(
+    write: Callable[..., Path],
+) -> None:
+    guarantees = {
+        "k_anonymity": {"k": 3},
+        "k_map": {"k": 5, "estimator": "poisson", "significance": 0.05},
+    }
+    spec = changed(
+        "",
+        {
+            "efforts": [{"recoding": "multidimensional"}],
+            "population": {"size": 1000},
+            "guarantees": guarantees,
+        },
+    )
+    assert list(load_spec(write(spec)).recoded_efforts) == [1]
 
 
 @pytest.mark.parametrize(("path", "value", "place", "message"), WRONG)

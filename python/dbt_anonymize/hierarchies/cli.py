@@ -23,7 +23,7 @@ from dbt_anonymize.hierarchies.priority import priority_by_frequency, priority_b
 from dbt_anonymize.hierarchies.quantiles import quantile_intervals
 from dbt_anonymize.hierarchies.redaction import all_codes, redact_codes
 from dbt_anonymize.hierarchies.rules import is_nested, violations
-from dbt_anonymize.hierarchies.seed_csv import read_column, read_table, write_hierarchy
+from dbt_anonymize.hierarchies.seed_csv import read_column, read_rows, read_table, write_hierarchy
 
 app = typer.Typer(
     name="hierarchy",
@@ -284,14 +284,31 @@ def _build(build: Callable[[], Hierarchy], output: Path, *, force: bool) -> None
             raise HierarchyError(f"{output} exists and is kept. Replace it with --force.")
         if not output.parent.is_dir():
             raise HierarchyError(f"the folder {output.parent} must exist. Create it first.")
+        replaced = _columns(output)
         hierarchy = build()
         write_hierarchy(hierarchy, output)
     leaves = len(hierarchy.labels[0])
     kind = "intervals" if isinstance(hierarchy, IntervalHierarchy) else "values"
     nesting = "nested" if is_nested(hierarchy) else "not nested: declare nested: false"
-    Console(soft_wrap=True, highlight=False).print(
+    console = Console(soft_wrap=True, highlight=False)
+    console.print(
         f"Wrote {escape(str(output))}: {leaves} {kind}, {hierarchy.levels} levels, {nesting}."
     )
+    if replaced and replaced != _columns(output):
+        console.print(
+            "Its columns changed. Correct `kind` and `levels` in the spec and in the tests of the "
+            "seed, then load it anew: "
+            f"`dbt seed --full-refresh --select {escape(output.stem)}`."
+        )
+
+
+def _columns(file: Path) -> tuple[str, ...]:
+    """Return the header of a CSV file; empty if there is no such file, or it cannot be read."""
+    try:
+        rows = read_rows(file) if file.exists() else []
+    except HierarchyError:
+        return ()
+    return tuple(rows[0].cells) if rows else ()
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from dbt_anonymize.lattice.diagnosis import explain_infeasible
 from dbt_anonymize.lattice.front import ParetoFront, pareto_front
 from dbt_anonymize.lattice.guarantees import Guarantees, compile_guarantees
 from dbt_anonymize.lattice.information_loss import InformationLoss, make_loss
-from dbt_anonymize.lattice.local import local_rounds
+from dbt_anonymize.lattice.local import local_rounds, measure_rounds
 from dbt_anonymize.lattice.results import ProgressCallback, SearchResult
 from dbt_anonymize.lattice.search import search
 from dbt_anonymize.lattice.table import Node, Table
@@ -57,6 +57,28 @@ class Options:
 
 
 @dataclass(frozen=True)
+class LocalEffort:
+    """An effort of local recoding, and what is known about it before it is built.
+
+    Attributes
+    ----------
+    required : int
+        Class size that it was searched for.
+    rounds : tuple of Node
+        Levels of each round.
+    suppressed : int
+        Records that the last round leaves over.
+    loss : float or None
+        By the measure of the search; None of a measure that needs the classes of all rounds.
+    """
+
+    required: int
+    rounds: tuple[Node, ...]
+    suppressed: int
+    loss: float | None
+
+
+@dataclass(frozen=True)
 class Found:
     """What was found for an anonymization.
 
@@ -70,12 +92,15 @@ class Found:
         Of class size and loss.
     efforts : tuple of Effort
         The chain as a spec writes it, in order; without a node that generalizes nothing.
+    local : tuple of LocalEffort
+        What is known about each of the efforts where they are of local recoding; else empty.
     """
 
     result: SearchResult
     chain: Chain
     front: ParetoFront
     efforts: tuple[Effort, ...]
+    local: tuple[LocalEffort, ...] = ()
 
     @property
     def is_complete(self) -> bool:
@@ -144,36 +169,59 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
         time_limit=clock.share(_SHARE_OF_CHAIN),
         progress=steps("efforts"),
     )
-    efforts = _efforts(task, found, guarantees, clock, steps)
+    efforts: tuple[Effort, ...]
+    local: tuple[LocalEffort, ...] = ()
+    if task.options.recoding == "local":
+        efforts, local = _local_efforts(task, found, guarantees, clock, steps)
+    else:
+        efforts = _full_domain_efforts(task, found, guarantees)
     left = clock.share(1.0)
     front = pareto_front(
         *common,
         time_limit=SECONDS_OF_FRONT if left is None else left,
         progress=steps("Pareto front"),
     )
-    return Found(result, found, front, efforts)
+    return Found(result, found, front, efforts, local)
 
 
-def _efforts(
+def _full_domain_efforts(task: Task, found: Chain, guarantees: Guarantees) -> tuple[Effort, ...]:
+    """Return the nodes of a chain as efforts."""
+    return tuple(
+        Effort(levels=_levels(task.spec, checked.node), k=_own_k(required, guarantees))
+        for required, checked in found.points
+        if any(checked.node)  # level 0 everywhere is the source, which is never released
+    )
+
+
+def _own_k(required: int, guarantees: Guarantees) -> int | None:
+    """Return the k that an effort must be written with; None where it is the guaranteed one."""
+    return required if required > guarantees.min_class_size else None
+
+
+def _local_efforts(
     task: Task, found: Chain, guarantees: Guarantees, clock: _Deadline, steps: Steps
-) -> tuple[Effort, ...]:
-    """Return the nodes of a chain, or rounds for the class sizes of a chain, as efforts."""
-    efforts: list[Effort] = []
-    for required, checked in found.points:
-        k = required if required > guarantees.min_class_size else None
-        effort = None
-        if task.options.recoding == "local":
-            effort = _local(task, required, k, clock, steps)
-        elif any(checked.node):  # level 0 everywhere is the source, which is never released
-            effort = Effort(levels=_levels(task.spec, checked.node), k=k)
-        if effort is not None and effort not in efforts:
-            efforts.append(effort)
-    return tuple(efforts)
+) -> tuple[tuple[Effort, ...], tuple[LocalEffort, ...]]:
+    """Return rounds for the class sizes of a chain as efforts, and what is known about them."""
+    searched = (_local(task, required, clock, steps) for required, _ in found.points)
+    root = tuple(attribute.height for attribute in task.table.attributes)
+    known = tuple(
+        local
+        for number, local in enumerate(searched)
+        # As in a chain of nodes: everything at the root is no effort after the first.
+        if local is not None and (number == 0 or set(local.rounds) != {root})
+    )
+    efforts = tuple(
+        Effort(
+            recoding="local",
+            rounds=tuple(_levels(task.spec, node) for node in local.rounds),
+            k=_own_k(local.required, guarantees),
+        )
+        for local in known
+    )
+    return efforts, known
 
 
-def _local(
-    task: Task, required: int, k: int | None, clock: _Deadline, steps: Steps
-) -> Effort | None:
+def _local(task: Task, required: int, clock: _Deadline, steps: Steps) -> LocalEffort | None:
     """Return the rounds that release as many records as can be with a class size."""
     declared = [*task.declared, {"model": "k_anonymity", "k": required}]
     guarantees = compile_guarantees(declared, task.table)
@@ -184,8 +232,11 @@ def _local(
         time_limit=clock.share(_SHARE_OF_CHAIN),
         progress=steps(f"rounds for k = {required}"),
     )
-    levels = tuple(_levels(task.spec, node) for node, _ in rounds)
-    return Effort(recoding="local", rounds=levels, k=k) if levels else None
+    if not rounds:
+        return None
+    nodes = tuple(node for node, _ in rounds)
+    suppressed, lost = measure_rounds(task.table, guarantees, task.loss(), nodes)
+    return LocalEffort(required, nodes, suppressed, lost)
 
 
 def _levels(spec: Spec, node: Node) -> dict[str, int]:

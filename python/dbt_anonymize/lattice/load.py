@@ -76,7 +76,8 @@ class _Source:
     @classmethod
     def find(cls, warehouse: Warehouse, spec: Spec) -> _Source:
         """Find them, and check that they are of this spec."""
-        frequencies = warehouse.relation_of_ref(f"{spec.name}_frequencies")
+        remedy = _rebuild(spec)
+        frequencies = warehouse.relation_of_ref(f"{spec.name}_frequencies", remedy=remedy)
         leaves = [f"{name}_leaf" for name in spec.quasi_identifiers]
         keys = [*spec.quasi_identifiers, *leaves, "records"]
         subject = ["subject"] if spec.subject else []
@@ -85,7 +86,7 @@ class _Source:
         )
         population = None
         if spec.population_relation is not None:
-            population = warehouse.relation_of_ref(f"{spec.name}_population")
+            population = warehouse.relation_of_ref(f"{spec.name}_population", remedy=remedy)
             _check_columns(warehouse, spec, population, set(keys))
         return cls(warehouse, spec, frequencies, population)
 

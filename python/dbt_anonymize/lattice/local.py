@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -13,6 +13,7 @@ from dbt_anonymize.errors import SearchError
 from dbt_anonymize.lattice.grouping import classes_of, group, labels_of
 from dbt_anonymize.lattice.guarantees import Guarantees
 from dbt_anonymize.lattice.information_loss import InformationLoss
+from dbt_anonymize.lattice.information_loss.attributes import Loss, PerAttribute, Precision
 from dbt_anonymize.lattice.results import ProgressCallback
 from dbt_anonymize.lattice.search import search
 from dbt_anonymize.lattice.table import BoolArray, Node, Table
@@ -106,6 +107,58 @@ def local_rounds(
     if left.any():
         rounds = _completed(table, guarantees, rounds, left, best_node)
     return [(r.node, int(table.records[r.rows].sum())) for r in rounds]
+
+
+def measure_rounds(
+    table: Table, guarantees: Guarantees, loss: InformationLoss, nodes: Sequence[Node]
+) -> tuple[int, float | None]:
+    """Return what rounds of local recoding leave over, and what they lose together.
+
+    Parameters
+    ----------
+    table, guarantees
+        As for `local_rounds`.
+    loss : InformationLoss
+        The measure.
+    nodes : sequence of Node
+        Levels of each round, at least one.
+
+    Returns
+    -------
+    suppressed : int
+        Records that the last round leaves over.
+    loss : float or None
+        Of a measure that adds up over records; None where it depends on classes, since labels of
+        several rounds may be the same class.
+    """
+    guarantees = replace(guarantees, release_rules=())
+    parts: list[tuple[Node, BoolArray, bool]] = []
+    left = table.records > 0
+    for node in nodes:
+        released = _released(table, left, guarantees, node)
+        parts.append((node, released, False))
+        left = left & ~released
+    # What is left over is suppressed at the levels of the last round.
+    parts.append((nodes[-1], left, True))
+    return int(table.records[left].sum()), _loss_of_parts(table, loss, parts)
+
+
+def _loss_of_parts(
+    table: Table, loss: InformationLoss, parts: Sequence[tuple[Node, BoolArray, bool]]
+) -> float | None:
+    """Put together the losses of parts of a table: node, rows, whether they are suppressed."""
+    if not isinstance(loss, (Loss, Precision)):
+        return None
+    measure: PerAttribute = loss
+    losses = np.zeros(len(table.attributes))
+    for node, rows, is_suppressed in parts:
+        if rows.any():
+            part = _part(table, rows)
+            classes = classes_of(part, node)
+            suppressed = np.full(len(classes.records), is_suppressed)
+            # Each loss is a mean over the records of its part.
+            losses += measure.per_attribute(part, classes, suppressed) * part.total / table.total
+    return float(measure.combine(losses[np.newaxis])[0])
 
 
 def _completed(

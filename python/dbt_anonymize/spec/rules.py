@@ -6,6 +6,7 @@ reported where types are checked, so that one run shows every error and none of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -50,6 +51,13 @@ DERIVED_SUFFIXES = {
         "_t",
     ),
 }
+# Our own relations: `<name>_<suffix>` of an anonymization, and the history of all. Numbers of
+# efforts change with every search, so those of efforts that do not exist yet count too.
+OWN_RELATIONS = re.compile(
+    r"alpha_ranges|anonymized|classes|frequencies|identifiers|information_loss|lattice|microdata|"
+    r"population|privacy|quasi_identifier_risk|results|risk_profile|scores|(effort|recoding)_\d+"
+)
+HISTORY = "anonymization_results"
 MEASURES_OF_ONE_CLASS = frozenset({"precision", "recall", "f1"})
 
 
@@ -57,6 +65,8 @@ MEASURES_OF_ONE_CLASS = frozenset({"precision", "recall", "f1"})
 class Draft:
     """The well-formed parts of a spec; None stands for what is missing or malformed."""
 
+    name: str | None
+    refs: dict[KeyPath, str]
     record_key: str | None
     roles: dict[str, str | None] | None
     levels: dict[str, int | None]
@@ -84,7 +94,15 @@ class Draft:
             name: str(column["role"]) if column.get("role") in ROLES else None
             for name, column in columns.items()
         }
+        places: dict[KeyPath, object] = {("source",): raw, ("population",): raw}
+        places |= {("columns", name, "hierarchy"): column for name, column in columns.items()}
+        refs = {
+            (*place, "ref"): _text(_mapping(_mapping(holder).get(place[-1])).get("ref"))
+            for place, holder in places.items()
+        }
         return cls(
+            name=_text(raw.get("name")),
+            refs={place: ref for place, ref in refs.items() if ref is not None},
             record_key=_text(raw.get("record_key")),
             roles=roles if isinstance(raw.get("columns"), Mapping) else None,
             levels={
@@ -143,6 +161,23 @@ def violations(raw: Mapping[str, Any]) -> list[Problem]:
     """
     draft = Draft.read(raw)
     return [problem for rule in _RULES for problem in rule(draft)]
+
+
+def _names_of_relations_are_free(draft: Draft) -> Iterator[Problem]:
+    """Check names of what is read without regard to case, which SQL engines fold."""
+    if draft.name is None:
+        return
+    prefix = f"{draft.name}_".casefold()
+    for place, ref in draft.refs.items():
+        folded = ref.casefold()
+        is_own = folded.startswith(prefix) and OWN_RELATIONS.fullmatch(folded[len(prefix) :])
+        if is_own or folded == HISTORY:
+            yield Problem(
+                place,
+                f"must not be the name of a relation that we build for {draft.name}",
+                "Rename the model or seed, or the anonymization.",
+                ref,
+            )
 
 
 def _quasi_identifiers_exist(draft: Draft) -> Iterator[Problem]:
@@ -341,6 +376,27 @@ def _recoding_needs_nested_hierarchies(draft: Draft) -> Iterator[Problem]:
                     "Make the hierarchy nested, or write levels.",
                 )
                 for name in scattered
+            )
+
+
+def _recoding_has_no_population(draft: Draft) -> Iterator[Problem]:
+    """Check that nobody outside the source is counted where labels differ per record."""
+    counted = [
+        str(place[1])
+        for place, guarantee in _guarantees(draft)
+        if place[1] == "delta_presence"
+        or (place[1] == "k_map" and guarantee.get("estimator") is None)
+    ]
+    for number, effort in enumerate(draft.efforts, start=1):
+        if not counted or not effort or levels_alone(effort):
+            continue
+        if effort.get("recoding") in {"local", "multidimensional"}:
+            yield Problem(
+                ("efforts", number, "recoding"),
+                f"must be full_domain with the guarantee {counted[0]}, which counts people outside "
+                "the source: they have no record in a recoding that differs per record",
+                "Write levels, or remove the guarantee; k_map can have an estimator instead.",
+                str(effort["recoding"]),
             )
 
 
@@ -549,6 +605,7 @@ def _integer(value: object) -> int | None:
 
 
 _RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
+    _names_of_relations_are_free,
     _column_names_are_free,
     _quasi_identifiers_exist,
     _target_is_released,
@@ -557,6 +614,7 @@ _RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
     _efforts_differ,
     _efforts_demand_at_least_k,
     _recoding_needs_nested_hierarchies,
+    _recoding_has_no_population,
     _guarantees_name_sensitive_columns,
     _guarantees_differ,
     _populations_are_declared,

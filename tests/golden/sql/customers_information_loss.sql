@@ -197,10 +197,10 @@ loss_by_effort as (
 
     select
         effort,
-        loss_1 as "birth_date_loss",
-        loss_2 as "zip_loss",
-        loss_3 as "gender_loss",
-        power((1 + loss_1) * (1 + loss_2) * (1 + loss_3), cast(1 as double) / 3) - 1 as loss
+        floor((loss_1) * 1e12 + 0.5) / 1e12 as "birth_date_loss",
+        floor((loss_2) * 1e12 + 0.5) / 1e12 as "zip_loss",
+        floor((loss_3) * 1e12 + 0.5) / 1e12 as "gender_loss",
+        floor((power((1 + loss_1) * (1 + loss_2) * (1 + loss_3), cast(1 as double) / 3) - 1) * 1e12 + 0.5) / 1e12 as loss
     from losses
 
 ),
@@ -235,14 +235,10 @@ granularity_by_effort as (
 
     select
         shares.effort,
-        coalesce((1 - shares.share_1) / nullif(1 - smallest_shares.smallest_1, 0), 1) as "birth_date_granularity",
-        coalesce((1 - shares.share_2) / nullif(1 - smallest_shares.smallest_2, 0), 1) as "zip_granularity",
-        coalesce((1 - shares.share_3) / nullif(1 - smallest_shares.smallest_3, 0), 1) as "gender_granularity",
-        coalesce(
-            (((cast(1 as double) + cast(1 as double) + cast(1 as double)) / 3) - ((shares.share_1 + shares.share_2 + shares.share_3) / 3))
-            / nullif(((cast(1 as double) + cast(1 as double) + cast(1 as double)) / 3) - ((smallest_shares.smallest_1 + smallest_shares.smallest_2 + smallest_shares.smallest_3) / 3), 0),
-            1
-        ) as granularity
+        floor((coalesce((1 - shares.share_1) / nullif(1 - smallest_shares.smallest_1, 0), 1)) * 1e12 + 0.5) / 1e12 as "birth_date_granularity",
+        floor((coalesce((1 - shares.share_2) / nullif(1 - smallest_shares.smallest_2, 0), 1)) * 1e12 + 0.5) / 1e12 as "zip_granularity",
+        floor((coalesce((1 - shares.share_3) / nullif(1 - smallest_shares.smallest_3, 0), 1)) * 1e12 + 0.5) / 1e12 as "gender_granularity",
+        floor((coalesce((((cast(1 as double) + cast(1 as double) + cast(1 as double)) / 3) - ((shares.share_1 + shares.share_2 + shares.share_3) / 3)) / nullif(((cast(1 as double) + cast(1 as double) + cast(1 as double)) / 3) - ((smallest_shares.smallest_1 + smallest_shares.smallest_2 + smallest_shares.smallest_3) / 3), 0), 1)) * 1e12 + 0.5) / 1e12 as granularity
     from shares
     cross join smallest_shares
 
@@ -287,10 +283,10 @@ precision_by_effort as (
 
     select
         effort,
-        1 - height_1 as "birth_date_precision",
-        1 - height_2 as "zip_precision",
-        1 - height_3 as "gender_precision",
-        1 - ((height_1 + height_2 + height_3) / 3) as precision
+        floor((1 - height_1) * 1e12 + 0.5) / 1e12 as "birth_date_precision",
+        floor((1 - height_2) * 1e12 + 0.5) / 1e12 as "zip_precision",
+        floor((1 - height_3) * 1e12 + 0.5) / 1e12 as "gender_precision",
+        floor((1 - ((height_1 + height_2 + height_3) / 3)) * 1e12 + 0.5) / 1e12 as precision
     from heights
 
 ),
@@ -439,22 +435,22 @@ non_uniform_entropy_by_effort as (
             case
                 when labels_1.without_level > 0 or labels_1.lowest_level < labels_1.highest_level then null
                 else (
-                    case when labels_1.n_ln_n - values_1.n_ln_n > 0 then labels_1.n_ln_n - values_1.n_ln_n else 0 end
-                    + case when coalesce(labels_1.suppressed_records * ln(nullif(labels_1.suppressed_records, 0)), 0) - labels_1.suppressed_n_ln_n > 0 then coalesce(labels_1.suppressed_records * ln(nullif(labels_1.suppressed_records, 0)), 0) - labels_1.suppressed_n_ln_n else 0 end
+                    case when labels_1.n_ln_n - values_1.n_ln_n > 1e-12 * labels_1.n_ln_n then labels_1.n_ln_n - values_1.n_ln_n else 0 end
+                    + case when coalesce(labels_1.suppressed_records * ln(nullif(labels_1.suppressed_records, 0)), 0) - labels_1.suppressed_n_ln_n > 1e-12 * coalesce(labels_1.suppressed_records * ln(nullif(labels_1.suppressed_records, 0)), 0) then coalesce(labels_1.suppressed_records * ln(nullif(labels_1.suppressed_records, 0)), 0) - labels_1.suppressed_n_ln_n else 0 end
                 ) / ln(2)
             end as entropy_1,
             case
                 when labels_2.without_level > 0 or labels_2.lowest_level < labels_2.highest_level then null
                 else (
-                    case when labels_2.n_ln_n - values_2.n_ln_n > 0 then labels_2.n_ln_n - values_2.n_ln_n else 0 end
-                    + case when coalesce(labels_2.suppressed_records * ln(nullif(labels_2.suppressed_records, 0)), 0) - labels_2.suppressed_n_ln_n > 0 then coalesce(labels_2.suppressed_records * ln(nullif(labels_2.suppressed_records, 0)), 0) - labels_2.suppressed_n_ln_n else 0 end
+                    case when labels_2.n_ln_n - values_2.n_ln_n > 1e-12 * labels_2.n_ln_n then labels_2.n_ln_n - values_2.n_ln_n else 0 end
+                    + case when coalesce(labels_2.suppressed_records * ln(nullif(labels_2.suppressed_records, 0)), 0) - labels_2.suppressed_n_ln_n > 1e-12 * coalesce(labels_2.suppressed_records * ln(nullif(labels_2.suppressed_records, 0)), 0) then coalesce(labels_2.suppressed_records * ln(nullif(labels_2.suppressed_records, 0)), 0) - labels_2.suppressed_n_ln_n else 0 end
                 ) / ln(2)
             end as entropy_2,
             case
                 when labels_3.without_level > 0 or labels_3.lowest_level < labels_3.highest_level then null
                 else (
-                    case when labels_3.n_ln_n - values_3.n_ln_n > 0 then labels_3.n_ln_n - values_3.n_ln_n else 0 end
-                    + case when coalesce(labels_3.suppressed_records * ln(nullif(labels_3.suppressed_records, 0)), 0) - labels_3.suppressed_n_ln_n > 0 then coalesce(labels_3.suppressed_records * ln(nullif(labels_3.suppressed_records, 0)), 0) - labels_3.suppressed_n_ln_n else 0 end
+                    case when labels_3.n_ln_n - values_3.n_ln_n > 1e-12 * labels_3.n_ln_n then labels_3.n_ln_n - values_3.n_ln_n else 0 end
+                    + case when coalesce(labels_3.suppressed_records * ln(nullif(labels_3.suppressed_records, 0)), 0) - labels_3.suppressed_n_ln_n > 1e-12 * coalesce(labels_3.suppressed_records * ln(nullif(labels_3.suppressed_records, 0)), 0) then coalesce(labels_3.suppressed_records * ln(nullif(labels_3.suppressed_records, 0)), 0) - labels_3.suppressed_n_ln_n else 0 end
                 ) / ln(2)
             end as entropy_3
         from labels_1
@@ -537,7 +533,7 @@ kl_divergence_by_effort as (
 
     select
         effort,
-        case when kl_divergence < 0 then 0 else kl_divergence end as kl_divergence
+        case when kl_divergence < 1e-12 then 0 else kl_divergence end as kl_divergence
     from divergences
 
 ),

@@ -1,0 +1,42 @@
+"""What dbt does with a hierarchy seed whose levels changed, as docs/hierarchies.md says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.projects import copy_consumer
+
+SEED = "customers_hierarchy_zip"
+
+
+def test_other_levels_need_a_full_refresh_and_the_levels_of_the_test(tmp_path: Path) -> None:
+    project = copy_consumer(tmp_path / "project")
+    file = f"seeds/{SEED}.csv"
+    project.build("--select", SEED)
+    project.edit(file, lambda text: text.replace(",*", "").replace(",level_3", ""))
+    loaded = project.dbt("seed", "--select", SEED)
+    assert not loaded.succeeded
+    assert "Error when sniffing file" in loaded.messages
+    built = project.dbt("build", "--full-refresh", "--select", SEED)
+    assert not built.succeeded
+    assert (
+        f"hierarchy {SEED} must have the columns value, level_1, level_2, level_3; got value, "
+        "level_1, level_2. Correct the seed and load it with `dbt seed --full-refresh --select "
+        f"{SEED}`, or correct `levels` of the test." in built.messages
+    )
+    project.edit("seeds/_seeds.yml", lambda text: text.replace("levels: 3", "levels: 2"))
+    # The level that is the highest now is not the root.
+    assert "must have the columns" not in project.dbt("build", "--select", SEED).messages
+    project.edit(file, lambda text: text.replace(",level_1", ",level_0"))
+    built = project.dbt("build", "--full-refresh", "--select", SEED)
+    assert "got value, level_0, level_2." in built.messages
+
+
+def test_a_part_of_a_hierarchy_and_one_that_is_not_loaded_compile(tmp_path: Path) -> None:
+    project = copy_consumer(tmp_path / "project")
+    assert project.dbt("compile").succeeded
+    project.edit(
+        "seeds/_seeds.yml",
+        lambda text: text.replace("{levels: 3}", "{levels: 3}, config: {where: 1 = 1}"),
+    )
+    assert project.dbt("build", "--select", SEED).succeeded
