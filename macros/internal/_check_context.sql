@@ -1,38 +1,89 @@
 {#
-  The guarantees that the released rows alone cannot show, counted again on the rows of the chosen effort: against the
-  population as it is now, and along the hierarchies of sensitive attributes. `<n>_classes` may be older than these.
-  `levels`: of the chosen effort, where there is a population.
+  What the released rows alone cannot show, looked at again on the rows of the chosen effort, because tables between may
+  be of an earlier build: guarantees that count in the population or along a hierarchy, and whether the labels of a recoded
+  effort are those of the records.
+    levels  of the chosen effort; none where they differ per record
 #}
 {% macro _check_context(
-    anonymization, effort, quasi_identifiers, guarantees, frequencies, population, population_size, sensitive_hierarchies, levels,
-    microdata, record_key
+    anonymization, effort, quasi_identifiers, guarantees, population, population_size, sensitive_hierarchies, levels, microdata, record_key,
+    has_subject
 ) -%}
+    {%- set remedy = " The results are of other data; run `dbt build -s +" ~ model.name ~ "`." -%}
+    {%- set errors = [] -%}
     {%- set checked = [] -%}
     {%- for guarantee in guarantees if guarantee.model in ["k_map", "delta_presence"] or guarantee.distance == "hierarchical" -%}
         {%- do checked.append(guarantee) -%}
     {%- endfor -%}
-    {%- if not checked -%}{{ return("") }}{%- endif -%}
     {%- set counts = run_query(dbt_anonymize._release_counts(
-        dbt_anonymize._rows_of_effort(effort, checked, microdata, record_key),
+        dbt_anonymize._rows_of_effort(effort, checked, microdata if has_subject else none, record_key),
         ["key_of_text"],
         checked,
-        frequencies,
-        microdata is not none,
+        microdata,
+        has_subject,
         dbt_anonymize._population_in_classes(population, quasi_identifiers, levels) if population and levels else "",
         population_size,
         sensitive_hierarchies,
-    )).rows[0] -%}
-    {%- set errors = [] -%}
+    )).rows[0] if checked else [] -%}
     {%- for guarantee in checked -%}
         {%- set broken = counts[1 + loop.index] -%}
         {%- if broken > 0 -%}
             {%- do errors.append(
-                dbt_anonymize._guarantee_text(guarantee) ~ "; " ~ broken ~ " of " ~ counts[0] ~ " classes break it."
-                ~ " The results are of other data; run `dbt build -s +" ~ model.name ~ "`."
+                dbt_anonymize._guarantee_text(guarantee) ~ "; " ~ broken ~ " of " ~ counts[0] ~ " classes break it." ~ remedy
             ) -%}
         {%- endif -%}
     {%- endfor -%}
+    {%- if not levels -%}
+        {%- set foreign = run_query(dbt_anonymize._foreign_labels(effort, quasi_identifiers, microdata, record_key)).rows[0][0] -%}
+        {%- if foreign > 0 -%}
+            {%- do errors.append(
+                "every record must be under labels that cover its values; " ~ foreign ~ " records of the recoded effort are not." ~ remedy
+            ) -%}
+        {%- endif -%}
+    {%- endif -%}
     {%- do dbt_anonymize._raise_errors(anonymization, errors) -%}
+{%- endmacro %}
+
+
+{# Query of one number: the records of a recoded effort that have a label which does not cover their value. #}
+{% macro _foreign_labels(effort, quasi_identifiers, microdata, record_key) -%}
+    {%- set conditions = [] -%}
+    {%- for quasi_identifier in quasi_identifiers -%}
+        {%- set name = quasi_identifier.name -%}
+        {%- set label = dbt_anonymize._quote(name, "effort") -%}
+        {%- set raw = dbt_anonymize._quote(name, "microdata") -%}
+        {%- if quasi_identifier.kind == "interval" -%}
+            {%- set lower = dbt_anonymize._quote(name ~ "_lower", "effort") -%}
+            {%- set upper = dbt_anonymize._quote(name ~ "_upper", "effort") -%}
+            {%- set covers = raw ~ " >= " ~ lower ~ " and (" ~ raw ~ " < " ~ upper ~ " or " ~ raw ~ " = " ~ lower ~ ")" -%}
+        {%- else -%}
+            {%- set branches = [] -%}
+            {%- for level in range(quasi_identifier.levels + 1) -%}
+                {%- do branches.append("when " ~ level ~ " then " ~ dbt_anonymize._as_text(
+                    "tree." ~ ("level_" ~ level if level else "value")
+                )) -%}
+            {%- endfor -%}
+            {%- set covers -%}
+exists (
+        select 1
+        from {{ quasi_identifier.hierarchy }} as tree
+        where
+            {{ dbt_anonymize._as_text("tree.value") }} = {{ dbt_anonymize._as_text(raw) }}
+            and case {{ dbt_anonymize._quote(name ~ "_level", "effort") }} {{ branches | join(" ") }} end = {{ label }}
+    )
+            {%- endset -%}
+        {%- endif -%}
+        {%- do conditions.append("(" ~ label ~ " <> '*' and not coalesce(" ~ covers ~ ", false))") -%}
+    {%- endfor %}
+select count(*)
+from {{ effort }} as effort
+inner join {{ microdata }} as microdata
+    on {{ dbt_anonymize._quote(record_key, "effort") }} = {{ dbt_anonymize._quote(record_key, "microdata") }}
+where
+    not effort.is_suppressed
+    and (
+        {{ conditions | join("
+        or ") }}
+    )
 {%- endmacro %}
 
 

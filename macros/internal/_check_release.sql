@@ -17,17 +17,16 @@
 
 {# Classes as everybody will see them: by the bytes of every generalized value. #}
 {% macro _class_errors(candidate, declaration) -%}
-    {%- set frequencies = ref(declaration.anonymization ~ "_frequencies") -%}
-    {#- The record key is known here only where people may have several records. -#}
-    {%- set has_subject = declaration.record_key is not none -%}
+    {%- set microdata = ref(declaration.anonymization ~ "_microdata") -%}
+    {%- set has_subject = declaration.has_subject -%}
     {%- set guarantees = dbt_anonymize._countable_guarantees(declaration.guarantees, has_subject) -%}
     {%- set rows = dbt_anonymize._rows_of_release(candidate, declaration.quasi_identifiers, guarantees) -%}
     {%- set keys = dbt_anonymize._release_keys(declaration.quasi_identifiers) | map(attribute="name") | list -%}
-    {%- set counts = run_query(dbt_anonymize._release_counts(rows, keys, guarantees, frequencies)).rows[0] -%}
+    {%- set counts = run_query(dbt_anonymize._release_counts(rows, keys, guarantees, microdata)).rows[0] -%}
     {%- set classes, released = counts[0], counts[1] -%}
     {%- set limits = run_query(
         "select records, " ~ dbt_anonymize._may_be_suppressed(declaration.suppression_limit, "records")
-        ~ " from (select coalesce(max(records), 0) as records from " ~ ref(declaration.anonymization ~ "_results") ~ ") as results"
+        ~ " from (select count(*) as records from " ~ microdata ~ ") as counted"
     ).rows[0] -%}
     {%- set records, may_be_suppressed = limits[0], limits[1] -%}
     {%- set errors = [] -%}
@@ -42,7 +41,7 @@
         {%- endif -%}
     {%- endfor -%}
     {%- if has_subject -%}
-        {%- do errors.extend(dbt_anonymize._people_errors(declaration, frequencies, remedy)) -%}
+        {%- do errors.extend(dbt_anonymize._people_errors(declaration, microdata, remedy)) -%}
     {%- endif -%}
     {%- if released > records or records - released > may_be_suppressed -%}
         {%- do errors.append(
@@ -55,18 +54,18 @@
 
 
 {# The released rows do not say whose they are, so people are counted in the effort that they were taken from. #}
-{% macro _people_errors(declaration, frequencies, remedy) -%}
+{% macro _people_errors(declaration, microdata, remedy) -%}
     {%- set chosen = run_query(
         "select effort from " ~ ref(declaration.anonymization ~ "_results") ~ " where is_chosen"
     ).rows[0][0] | int -%}
-    {%- set guarantees = dbt_anonymize._countable_guarantees(declaration.guarantees, false, is_of_classes=true) -%}
+    {%- set guarantees = dbt_anonymize._countable_guarantees(declaration.guarantees, false) -%}
     {%- set rows = dbt_anonymize._rows_of_effort(
         ref(declaration.anonymization ~ "_effort_" ~ chosen),
         guarantees,
-        ref(declaration.anonymization ~ "_microdata"),
+        microdata,
         declaration.record_key,
     ) -%}
-    {%- set counts = run_query(dbt_anonymize._release_counts(rows, ["key_of_text"], guarantees, frequencies, true)).rows[0] -%}
+    {%- set counts = run_query(dbt_anonymize._release_counts(rows, ["key_of_text"], guarantees, microdata, true)).rows[0] -%}
     {%- set errors = [] -%}
     {%- for guarantee in guarantees -%}
         {%- set broken = counts[1 + loop.index] -%}
@@ -84,9 +83,9 @@
 {#
   The guarantees that the released rows suffice to count again; those about a population or a hierarchy of a sensitive
   attribute are for _check_context. Where people have several records, the rows only say how many records and values a
-  class has at least. `is_of_classes`: without those about all classes together, where an effort is counted by people.
+  class has at least.
 #}
-{% macro _countable_guarantees(guarantees, has_subject, is_of_classes=false) -%}
+{% macro _countable_guarantees(guarantees, has_subject) -%}
     {%- set countable = [] -%}
     {%- for guarantee in guarantees -%}
         {%- if guarantee.model == "k_anonymity" -%}
@@ -98,10 +97,8 @@
         {%- elif not has_subject and (
             guarantee.model in ["alpha_k_anonymity", "l_diversity", "beta_likeness", "delta_disclosure"]
             or (guarantee.model == "t_closeness" and guarantee.distance != "hierarchical")
-            or (not is_of_classes and (
-                guarantee.model == "reidentification_risk"
-                or (guarantee.model == "uniqueness" and guarantee.sample is defined)
-            ))
+            or guarantee.model == "reidentification_risk"
+            or (guarantee.model == "uniqueness" and guarantee.sample is defined)
         ) -%}
             {%- do countable.append(guarantee) -%}
         {%- endif -%}
@@ -162,10 +159,11 @@
 
 {#
   Query with one row: the classes, the records, and for each guarantee the classes that break it. `population`: CTEs that
-  end in `population_classes`, the keys with their `population_size`.
+  end in `population_classes`, the keys with their `population_size`. The whole table, with which classes are compared, is
+  the microdata themselves: the frequencies may be of an earlier build.
 #}
 {% macro _release_counts(
-    rows, keys, guarantees, frequencies, has_subject=false, population="", population_size=none, sensitive_hierarchies={}
+    rows, keys, guarantees, microdata, has_subject=false, population="", population_size=none, sensitive_hierarchies={}
 ) -%}
 {%- set attributes = dbt_anonymize._guaranteed_attributes(guarantees) -%}
 with
@@ -175,18 +173,19 @@ generalized as (
 
 ),
 
-frequencies as (
+microdata as (
 
-    select * from {{ frequencies }}
+    select * from {{ microdata }}
 
 ),
 {{- population }}
 {{- dbt_anonymize._global_distributions(
-    "frequencies",
+    "microdata",
     attributes,
     guarantees,
     "table_",
-    has_subject=has_subject,
+    "count(*)",
+    has_subject,
     population_size=population_size,
     sensitive_hierarchies=sensitive_hierarchies,
 ) }}
@@ -224,11 +223,11 @@ select * from counts
         {%- do broken.append("coalesce(sum(case when " ~ conditions | join(" or ") ~ " then 1 else 0 end), 0)") -%}
     {%- endif -%}
     {%- if guarantee.average -%}
-        {%- do broken.append("case when count(*) > " ~ guarantee.average ~ " * sum(records) then count(*) else 0 end") -%}
+        {%- do broken.append("case when count(*) > " ~ guarantee.average ~ " * sum(class_size) then count(*) else 0 end") -%}
     {%- endif -%}
     {%- if guarantee.sample is defined -%}
-        {%- set ones = "sum(case when records = 1 then 1 else 0 end)" -%}
-        {%- do broken.append("case when " ~ ones ~ " > " ~ guarantee.sample ~ " * sum(records) then " ~ ones ~ " else 0 end") -%}
+        {%- set ones = "sum(case when class_size = 1 then 1 else 0 end)" -%}
+        {%- do broken.append("case when " ~ ones ~ " > " ~ guarantee.sample ~ " * sum(class_size) then " ~ ones ~ " else 0 end") -%}
     {%- endif -%}
     {{ return(broken | join(" + ")) }}
 {%- endmacro %}

@@ -6,7 +6,9 @@
 {% macro default___setting_errors() -%}{{ return([]) }}{%- endmacro %}
 
 {% macro duckdb___setting_errors() -%}
-    {%- set settings = run_query("select current_setting('default_collation'), current_setting('preserve_insertion_order')").rows[0] -%}
+    {%- set settings = run_query(
+        "select current_setting('default_collation'), current_setting('preserve_insertion_order'), current_setting('default_order')"
+    ).rows[0] -%}
     {%- set errors = [] -%}
     {%- if settings[0] and settings[0] | lower != "binary" -%}
         {%- do errors.append(
@@ -18,6 +20,12 @@
         {%- do errors.append(
             "preserve_insertion_order must be true, or the order of the released rows is not that of their values; got "
             ~ settings[1] ~ ". Remove it from the settings of the profile."
+        ) -%}
+    {%- endif -%}
+    {%- if settings[2] | string | lower not in ["asc", "ascending"] -%}
+        {%- do errors.append(
+            "default_order must be ascending, since bounds and values are compared with those that come before; got " ~ settings[2]
+            ~ ". Remove it from the settings of the profile."
         ) -%}
     {%- endif -%}
     {{ return(errors) }}

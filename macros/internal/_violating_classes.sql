@@ -65,7 +65,7 @@ select * from violating
 {%- endif -%}
 {{ name }} as (
 
-    select{{ "\n        " if attribute or subject else " " }}{{ dbt_anonymize._class_text(quasi_identifiers) }} as equivalence_class
+    select{{ "\n        " if attribute or subject else " " }}{{ dbt_anonymize._as_bytes(dbt_anonymize._class_text(quasi_identifiers)) }} as equivalence_class
         {%- if attribute %},
         {{ dbt_anonymize._quote(attribute) }} as attribute
         {%- endif %}

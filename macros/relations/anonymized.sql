@@ -1,6 +1,6 @@
 {% macro anonymized(
-    anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, frequencies, fingerprint,
-    microdata=none, record_key=none, population=none, population_size=none, sensitive_hierarchies={}, levels={}
+    anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, fingerprint, microdata, record_key,
+    levels, has_subject=false, population=none, population_size=none, sensitive_hierarchies={}
 ) -%}
 {%- set guarantees = dbt_anonymize._checked_guarantees(guarantees) -%}
 {%- set generalized = [] -%}
@@ -19,15 +19,16 @@
         "columns": released + ["cqi"],
         "quasi_identifiers": declared,
         "suppression_limit": suppression_limit,
-        "record_key": record_key if microdata is not none else none,
+        "record_key": record_key,
+        "has_subject": has_subject,
         "path": dbt_anonymize._release_path(anonymization),
     }},
 ) }}
 {%- set chosen = dbt_anonymize._chosen_effort(anonymization, results, efforts, fingerprint) -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._check_context(
-        anonymization, efforts[chosen], quasi_identifiers, guarantees, frequencies, population, population_size, sensitive_hierarchies,
-        levels.get(chosen), microdata, record_key
+        anonymization, efforts[chosen], quasi_identifiers, guarantees, population, population_size, sensitive_hierarchies,
+        levels.get(chosen), microdata, record_key, has_subject
     ) -%}
 {%- endif -%}
 with

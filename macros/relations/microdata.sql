@@ -202,7 +202,7 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
         {%- elif guarantee.model == "alpha_k_anonymity" and guarantee.get("values") -%}
             {%- set listed = [] -%}
             {%- for value in guarantee.get("values") -%}
-                {%- do listed.append(dbt_anonymize._literal(value | string)) -%}
+                {%- do listed.append(dbt_anonymize._literal(value | string | lower if value is boolean else value)) -%}
             {%- endfor -%}
             {%- set occurring = run_query(
                 "select count(distinct " ~ dbt_anonymize._as_text(column) ~ ") from " ~ this ~ " where " ~ dbt_anonymize._as_text(column)

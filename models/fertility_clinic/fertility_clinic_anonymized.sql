@@ -21,6 +21,15 @@
         {'model': 'l_diversity', 'attribute': 'pregnancy_result', 'l': 2, 'variant': 'distinct'},
     ],
     suppression_limit=0.05,
-    frequencies=ref('fertility_clinic_frequencies'),
     fingerprint='b8daae81',
+    microdata=ref('fertility_clinic_microdata'),
+    record_key='visit_id',
+    levels={
+        1: {'age': 1, 'estradiol': 1},
+        2: {'age': 2, 'estradiol': 1},
+        3: {'age': 2, 'estradiol': 2},
+        4: {'age': 2, 'estradiol': 3},
+        5: {'age': 4, 'estradiol': 3},
+        6: {'age': 4, 'estradiol': 4},
+    },
 ) }}

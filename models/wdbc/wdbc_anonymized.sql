@@ -19,6 +19,15 @@
         {'model': 'k_anonymity', 'k': 2},
     ],
     suppression_limit=0.0,
-    frequencies=ref('wdbc_frequencies'),
     fingerprint='b9724ce1',
+    microdata=ref('wdbc_microdata'),
+    record_key='record_id',
+    levels={
+        1: {'mean_radius': 1},
+        2: {'mean_radius': 2},
+        3: {'mean_radius': 3},
+        4: {'mean_radius': 4},
+        5: {'mean_radius': 5},
+        6: {'mean_radius': 6},
+    },
 ) }}

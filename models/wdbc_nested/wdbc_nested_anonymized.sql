@@ -20,6 +20,15 @@
         {'model': 'k_anonymity', 'k': 3},
     ],
     suppression_limit=0.1,
-    frequencies=ref('wdbc_nested_frequencies'),
     fingerprint='cc1d38b3',
+    microdata=ref('wdbc_nested_microdata'),
+    record_key='record_id',
+    levels={
+        1: {'mean_radius': 2, 'mean_symmetry': 3},
+        2: {'mean_radius': 3, 'mean_symmetry': 4},
+        3: {'mean_radius': 4, 'mean_symmetry': 4},
+        4: {'mean_radius': 4, 'mean_symmetry': 5},
+        5: {'mean_radius': 5, 'mean_symmetry': 5},
+        6: {'mean_radius': 5, 'mean_symmetry': 6},
+    },
 ) }}

@@ -253,9 +253,7 @@ def _show_rounds(console: Console, task: Task, found: Found) -> None:
     if any(effort.loss is None for effort in found.local):
         remarks.append(f"The build measures {task.options.measure}.")
     if task.guarantees.has_release_rules:
-        remarks.append(
-            "Where a guarantee about the whole release asks for it, the build suppresses more."
-        )
+        remarks.append("Suppressed are at most so many, since rounds may have classes in common.")
     if remarks:
         console.print(" ".join(remarks) + "\n")
 

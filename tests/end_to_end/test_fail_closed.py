@@ -285,7 +285,14 @@ def test_a_hierarchy_that_repeats_a_row_counts_nobody_twice(consumer: Project) -
     assert people == [(400, 400)]
 
 
-def test_a_collation_cannot_hide_a_class_of_one(consumer: Project) -> None:
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("default_collation: nocase", "default_collation must be binary"),
+        ("default_order: desc", "default_order must be ascending"),
+    ],
+)
+def test_a_setting_cannot_hide_a_class_of_one(consumer: Project, setting: str, says: str) -> None:
     """`Female` and `female` are one class for the engine, and two for everybody who looks."""
     consumer.edit(
         "anonymizations/customers.yml",
@@ -298,10 +305,29 @@ def test_a_collation_cannot_hide_a_class_of_one(consumer: Project) -> None:
     consumer.edit(
         "profiles.yml",
         lambda text: text.replace(
-            "      threads: 2\n", "      threads: 2\n      settings: {default_collation: nocase}\n"
+            "      threads: 2\n", f"      threads: 2\n      settings: {{{setting}}}\n"
         ),
     )
-    stops(consumer, *SEED_AND_RUN, says=("default_collation must be binary",))
+    stops(consumer, *SEED_AND_RUN, says=(says,))
+
+
+def test_a_collation_cannot_make_a_test_pass(consumer: Project) -> None:
+    """The tests of any relation, too, see a class as everybody sees it."""
+    consumer.execute("create table raw (initial varchar collate nocase, answer integer)")
+    consumer.execute("insert into raw values ('a', 1), ('A', 2)")
+    assert consumer.query("select count(distinct initial) from raw") == [(1,)]
+    folder = consumer.folder / "models"
+    (folder / "collated.sql").write_text("select * from main.raw\n", encoding="utf-8")
+    (folder / "collated.yml").write_text(
+        "models:\n  - name: collated\n    data_tests:\n"
+        "      - dbt_anonymize.k_anonymity:\n"
+        "          arguments: {quasi_identifiers: [initial], k: 2}\n"
+        "      - dbt_anonymize.l_diversity:\n"
+        "          arguments: {quasi_identifiers: [initial], attribute: answer, l: 2}\n",
+        encoding="utf-8",
+    )
+    outcome = consumer.dbt("build", "-s", "collated")
+    assert outcome.messages.count("FAIL 2 dbt_anonymize") == 2, outcome.messages
 
 
 def test_a_column_with_a_collation_cannot_hide_a_class_of_one(consumer: Project) -> None:

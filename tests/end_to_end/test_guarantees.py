@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -472,4 +473,91 @@ def test_a_sensitive_hierarchy_that_lacks_a_value_stops_the_build(consumer: Proj
         "-s",
         "customers_hierarchy_churned+",
         says=("a value of churned is not in the hierarchy customers_hierarchy_churned",),
+    )
+
+
+STALE = ("--exclude-resource-type", "test", "unit_test")
+ONLY_MICRODATA = "path:seeds/customers.csv customers_microdata customers_anonymized"
+
+
+def test_the_gate_counts_the_average_risk_of_people(
+    built_consumer: Project, tmp_path: Path
+) -> None:
+    """Everybody was somebody else when the classes were built; now each class is four people."""
+    project = built_consumer.copy(tmp_path / "project")
+
+    def change(spec: dict[str, Any]) -> None:
+        spec["subject"] = "e-mail"
+        spec["guarantees"]["reidentification_risk"] = {"average": 0.12}
+        spec["release"] = {"effort": 3}
+        spec["suppression_limit"] = 0.2
+
+    declare(project, change)
+    assert project.dbt("build", *STALE).succeeded
+    generalize = generalizer(project)
+    levels = yaml.safe_load((project.folder / SPEC).read_text(encoding="utf-8"))["efforts"][2]
+    rows = read_seed(project, "customers")
+    seen: Counter[tuple[str, ...]] = Counter()
+    for row in rows:
+        labels = generalize(row, levels)
+        row["e-mail"] = f"{'-'.join(labels)}-{seen[labels] % 4}@example.org"
+        seen[labels] += 1
+    write_seed(project, "customers", rows)
+    stops(
+        project,
+        "build",
+        *STALE,
+        "-s",
+        ONLY_MICRODATA,
+        says=("reidentification_risk requires average = 0.12", "counting people"),
+    )
+
+
+def test_the_gate_compares_with_the_records_of_today(
+    built_consumer: Project, tmp_path: Path
+) -> None:
+    """Many more suppressed records of one value: other shares, and more than may be suppressed."""
+    project = built_consumer.copy(tmp_path / "project")
+
+    def change(spec: dict[str, Any]) -> None:
+        spec["guarantees"]["t_closeness"] = {"attribute": "churned", "t": 0.35}
+        spec["release"] = {"effort": 1}
+        spec["suppression_limit"] = 0.5
+
+    declare(project, change)
+    assert project.dbt("build", *STALE).succeeded
+    ((key,), *_) = project.query(
+        "select customer_id from customers_effort_1 where is_suppressed order by 1"
+    )
+    rows = read_seed(project, "customers")
+    (lonely,) = (row for row in rows if row["customer_id"] == str(key))
+    new = [{**lonely, "customer_id": str(100_000 + n), "churned": "yes"} for n in range(1000)]
+    write_seed(project, "customers", rows + new)
+    stops(
+        project,
+        "build",
+        *STALE,
+        "-s",
+        ONLY_MICRODATA,
+        says=("t_closeness of churned requires t = 0.35", "of the records may be suppressed"),
+    )
+
+
+def test_labels_of_other_values_are_not_released(
+    recoded: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    project = recoded.copy(tmp_path_factory.mktemp("permuted") / "project")
+    rows = read_seed(project, "customers")
+    values = [{name: row[name] for name in QUASI_IDENTIFIERS} for row in rows]
+    moved = values[37:] + values[:37]
+    write_seed(
+        project, "customers", [{**row, **other} for row, other in zip(rows, moved, strict=True)]
+    )
+    stops(
+        project,
+        "build",
+        *STALE,
+        "-s",
+        ONLY_MICRODATA,
+        says=("every record must be under labels that cover its values",),
     )

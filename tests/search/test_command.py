@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.cli import app
+from dbt_anonymize.generate import generate
 from dbt_anonymize.lattice.efforts import Task, find_efforts
 from dbt_anonymize.lattice.guarantees import compile_guarantees
 from dbt_anonymize.lattice.local import measure_rounds
@@ -238,6 +239,35 @@ def test_dbt_builds_rounds_with_the_loss_that_was_foreseen(shop: Project) -> Non
     assert measured == expected
     assert measured[0][0] > 0
     assert measured[-1][0] == 0
+
+
+@pytest.mark.parametrize("average", [0.06, 0.12])
+def test_rounds_keep_the_average_risk_within_the_suppression_limit(
+    shop: Project, average: float
+) -> None:
+    with_spec(
+        shop,
+        lambda text: text.replace(
+            "k_anonymity: {k: 4}",
+            f"k_anonymity: {{k: 4}}\n  reidentification_risk: {{average: {average}}}",
+        ),
+    )
+    result = run(shop, "--recoding", "local", "--efforts", "3")
+    if result.exit_code:
+        assert "none that were found do" in text_of(result)
+        return
+    generate(shop.folder)
+    shop.build("--select", "+customers_privacy")
+    built = shop.query(
+        "select meets_guarantees, suppressed_records from customers_privacy "
+        "where effort > 0 order by effort"
+    )
+    table = result.output.partition("rounds of levels of")[2].partition("Pareto front")[0]
+    promised = [int(n) for n in re.findall(r"^ +\d+ +\d+ +(\d+) +\S+ +\d+ ", table, re.M)]
+    assert len(promised) == len(built) > 0
+    for (meets, suppressed), most in zip(built, promised, strict=True):
+        assert meets
+        assert suppressed <= most <= 40
 
 
 def test_precision_is_printed_as_it_is_published(shop: Project) -> None:

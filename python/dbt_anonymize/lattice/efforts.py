@@ -210,6 +210,13 @@ def _local_efforts(
         # As in a chain of nodes: everything at the root is no effort after the first.
         if local is not None and (number == 0 or set(local.rounds) != {root})
     )
+    if not known:
+        raise SearchError(
+            "rounds of levels must suppress at most suppression_limit "
+            f"{task.suppression_limit:f} of the records; none that were found do, although levels "
+            "that are the same for all records can. Search without `--recoding local`, or raise "
+            "the limit."
+        )
     efforts = tuple(
         Effort(
             recoding="local",
@@ -222,7 +229,7 @@ def _local_efforts(
 
 
 def _local(task: Task, required: int, clock: _Deadline, steps: Steps) -> LocalEffort | None:
-    """Return the rounds that release as many records as can be with a class size."""
+    """Return rounds with a class size; None where they suppress more than is allowed."""
     declared = [*task.declared, {"model": "k_anonymity", "k": required}]
     guarantees = compile_guarantees(declared, task.table)
     rounds = local_rounds(
@@ -236,6 +243,8 @@ def _local(task: Task, required: int, clock: _Deadline, steps: Steps) -> LocalEf
         return None
     nodes = tuple(node for node, _ in rounds)
     suppressed, lost = measure_rounds(task.table, guarantees, task.loss(), nodes)
+    if suppressed > task.suppression_limit * task.table.total:
+        return None
     return LocalEffort(required, nodes, suppressed, lost)
 
 

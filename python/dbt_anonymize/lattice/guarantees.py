@@ -21,7 +21,8 @@ from dbt_anonymize.lattice import distances, uniqueness
 from dbt_anonymize.lattice.distances import Distribution
 from dbt_anonymize.lattice.table import BoolArray, Classes, FloatArray, IntArray, Table
 
-_TOLERANCE = 1e-9
+# Rounding must not refuse what meets a limit exactly. The SQL allows as much.
+_TOLERANCE = 1e-12
 
 # Whether a class violates, for every class; classes left out of the distribution are 0 records.
 AttributeRule = Callable[[Distribution], BoolArray]
@@ -218,6 +219,29 @@ class Guarantees:
         suppressed = violating.copy()
         suppressed[candidates[:start]] = True
         return suppressed
+
+
+def first_released(guarantees: Guarantees, sizes: IntArray) -> int:
+    """Return how many of the smallest classes must go so that the whole release keeps its rules.
+
+    Parameters
+    ----------
+    guarantees : Guarantees
+        Of which those about the whole release are looked at.
+    sizes : int array (classes,)
+        People in each class that may be released, ascending.
+
+    Returns
+    -------
+    int
+        All of them where no release keeps the rules.
+    """
+    release, start = Release(sizes), 0
+    for rule in guarantees.release_rules:
+        start = _first_kept(rule, release, start, len(sizes))
+    if start < len(sizes) and not all(rule(release, start) for rule in guarantees.release_rules):
+        return len(sizes)
+    return start
 
 
 def _first_kept(rule: ReleaseRule, release: Release, start: int, last: int) -> int:
@@ -423,7 +447,8 @@ def _alpha_k_anonymity(compiler: _Compiler, parameters: Mapping[str, Any]) -> No
     if (codes := parameters.get("values")) is not None:
         limited = np.zeros(compiler.table.sensitive[position][0].size, dtype=np.bool_)
         limited[list(codes)] = True
-    limit = parameters["alpha"] + _TOLERANCE
+    # A share is one division of whole numbers: exact, as in SQL.
+    limit = parameters["alpha"]
     compiler.add_rule(1, position, lambda values: distances.largest_share(values, limited) > limit)
     _declare_convex(compiler)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.lattice.grouping import classes_of, group, labels_of
-from dbt_anonymize.lattice.guarantees import Guarantees
+from dbt_anonymize.lattice.guarantees import Guarantees, first_released
 from dbt_anonymize.lattice.information_loss import InformationLoss
 from dbt_anonymize.lattice.information_loss.attributes import Loss, PerAttribute, Precision
 from dbt_anonymize.lattice.results import ProgressCallback
@@ -126,12 +126,13 @@ def measure_rounds(
     Returns
     -------
     suppressed : int
-        Records that the last round leaves over.
+        Records that the last round leaves over, and those in the smallest classes that have to go
+        so that the guarantees about the whole release hold. At most so many: classes of several
+        rounds that look the same are larger together.
     loss : float or None
         Of a measure that adds up over records; None where it depends on classes, since labels of
-        several rounds may be the same class.
+        several rounds may be the same class, and where the whole release asks for suppression.
     """
-    guarantees = replace(guarantees, release_rules=())
     parts: list[tuple[Node, BoolArray, bool]] = []
     left = table.records > 0
     for node in nodes:
@@ -140,7 +141,22 @@ def measure_rounds(
         left = left & ~released
     # What is left over is suppressed at the levels of the last round.
     parts.append((nodes[-1], left, True))
-    return int(table.records[left].sum()), _loss_of_parts(table, loss, parts)
+    left_over = int(table.records[left].sum())
+    small = _in_classes_too_small(table, guarantees, parts[:-1])
+    return left_over + small, None if small else _loss_of_parts(table, loss, parts)
+
+
+def _in_classes_too_small(
+    table: Table, guarantees: Guarantees, parts: Sequence[tuple[Node, BoolArray, bool]]
+) -> int:
+    """Count the records that have to go for the guarantees about the whole release."""
+    if not guarantees.has_release_rules:
+        return 0
+    released = [classes_of(_part(table, rows), node) for node, rows, _ in parts if rows.any()]
+    people = np.concatenate([classes.people for classes in released])
+    records = np.concatenate([classes.records for classes in released])
+    order = np.argsort(people, kind="stable")
+    return int(records[order][: first_released(guarantees, people[order])].sum())
 
 
 def _loss_of_parts(

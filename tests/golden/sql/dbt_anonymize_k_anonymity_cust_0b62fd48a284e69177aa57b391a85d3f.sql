@@ -2,7 +2,7 @@ with
 
 generalized as (
 
-    select case when "birth_date" is null then 'n' else 't' || cast(length(cast("birth_date" as TEXT)) as TEXT) || ':' || cast("birth_date" as TEXT) end || case when "zip" is null then 'n' else 't' || cast(length(cast("zip" as TEXT)) as TEXT) || ':' || cast("zip" as TEXT) end || case when "gender" is null then 'n' else 't' || cast(length(cast("gender" as TEXT)) as TEXT) || ':' || cast("gender" as TEXT) end as equivalence_class
+    select encode(case when "birth_date" is null then 'n' else 't' || cast(length(cast("birth_date" as TEXT)) as TEXT) || ':' || cast("birth_date" as TEXT) end || case when "zip" is null then 'n' else 't' || cast(length(cast("zip" as TEXT)) as TEXT) || ':' || cast("zip" as TEXT) end || case when "gender" is null then 'n' else 't' || cast(length(cast("gender" as TEXT)) as TEXT) || ':' || cast("gender" as TEXT) end) as equivalence_class
     from "shop"."main_release"."customers_anonymized"
 
 ),

@@ -18,6 +18,12 @@
         {'model': 'k_anonymity', 'k': 4},
     ],
     suppression_limit=0.1,
-    frequencies=ref('customers_frequencies'),
     fingerprint='50097995',
+    microdata=ref('customers_microdata'),
+    record_key='customer_id',
+    levels={
+        1: {'birth_date': 2, 'zip': 1, 'gender': 0},
+        2: {'birth_date': 2, 'zip': 2, 'gender': 1},
+        3: {'birth_date': 3, 'zip': 2, 'gender': 1},
+    },
 ) }}
