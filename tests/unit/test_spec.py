@@ -624,3 +624,13 @@ def test_a_sensitive_hierarchy_needs_a_level_between_values_and_root(
     assert "guarantees.t_closeness.distance: must be equal where the hierarchy" in line
     tree["levels"] = 2
     assert load_spec(write(spec)).sensitive_hierarchies["ill"].levels == 2
+
+
+def test_a_broken_rule_that_is_found_only_once_is_told_all_the_same(
+    write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A spec that is no spec must not vanish."""
+    monkeypatch.setattr("dbt_anonymize.spec.loading.violations", lambda _: [])
+    path = write(changed("target", "phone"))
+    with pytest.raises(SpecError, match="must be a sensitive or insensitive column"):
+        load_spec(path)

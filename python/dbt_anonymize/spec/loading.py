@@ -198,12 +198,18 @@ def validate(raw: dict[str, Any]) -> tuple[Spec | None, list[Problem]]:
     try:
         return Spec.model_validate(raw), []
     except ValidationError as error:
-        details = [item for item in error.errors() if not _is_repetition(item)]
+        found = error.errors()
+    details = [item for item in found if not _is_repetition(item)]
     # A union reports each of its branches at the same place.
     translated = (_translated(_as_written(item, raw)) for item in details)
     single = {problem.path: problem for problem in translated}
     between = [problem for problem in violations(raw) if problem.path not in single]
-    return None, [*single.values(), *between]
+    # What was taken for a repetition and is not must never pass for a sound spec.
+    hidden = [
+        Problem((), f"must keep the rules between its keys: {item['msg']}", "Correct it.")
+        for item in found
+    ]
+    return None, [*single.values(), *between] or hidden
 
 
 def _is_repetition(detail: ErrorDetails) -> bool:
