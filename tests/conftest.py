@@ -18,7 +18,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         group = str(item.path)
         if "demonstration" in getattr(item, "fixturenames", ()):
             group = "demonstration"
-        elif item.path.parent.name == "properties":  # they share the SQL of compiled macros
+        elif item.path.parent.name == "properties" or item.path.name == "test_pycanon.py":
+            # They share the SQL of macros that dbt compiled.
             group = "properties"
         item.add_marker(pytest.mark.xdist_group(group))
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from .compilation import LEVELS, Policy, Quasi, Shape, compile_models, shape_models, shape_seeds
 from .generic import GENERIC_MODELS, GENERIC_SEEDS, MESSAGE_MODELS
 from .guarded import GUARDED_MODELS, GUARDED_SEEDS
+from .measured import MEASURED_MODELS, MEASURED_SEEDS
 from .sampled import SAMPLED_MODELS, SAMPLED_SEEDS
 from .statements import FURTHER_MODELS, FURTHER_SEEDS
 from .worlds import SHAPES
@@ -56,6 +57,7 @@ def statements() -> Mapping[str, str]:
     models = {name: text for shape in shapes for name, text in shape_models(shape).items()}
     seeds = [name for shape in shapes for name in shape_seeds(shape)]
     models |= GUARDED_MODELS | SAMPLED_MODELS | GENERIC_MODELS | MESSAGE_MODELS | FURTHER_MODELS
-    seeds += [*GUARDED_SEEDS, *SAMPLED_SEEDS, *GENERIC_SEEDS, *FURTHER_SEEDS]
+    models |= MEASURED_MODELS
+    seeds += [*GUARDED_SEEDS, *SAMPLED_SEEDS, *GENERIC_SEEDS, *FURTHER_SEEDS, *MEASURED_SEEDS]
     with tempfile.TemporaryDirectory() as folder:
         return MappingProxyType(compile_models(Path(folder), models, seeds))

@@ -171,13 +171,17 @@ GUARDED_SEEDS = [
 ]
 
 
-def load_frequencies(
-    warehouse: Warehouse, rows: Mapping[tuple[Any, ...], int], population: Counter[Any]
-) -> None:
-    """Load the frequencies, the population and the hierarchies."""
+def load_trees(warehouse: Warehouse) -> None:
+    """Load the hierarchies."""
     for name, tree in TREES.items():
         columns = {"value": "varchar", "level_1": "varchar", "level_2": "varchar"}
         warehouse.load(f"guarded_{name}", columns, list(tree.values()))
+
+
+def load_frequencies(
+    warehouse: Warehouse, rows: Mapping[tuple[Any, ...], int], population: Counter[Any]
+) -> None:
+    """Load the frequencies and the population."""
     leaves = {"city": "varchar", "city_leaf": "varchar", "age": "varchar", "age_leaf": "varchar"}
     warehouse.load(
         "guarded_frequencies",

@@ -1,17 +1,12 @@
-"""What the tests of information loss and risk run, compiled by one call of dbt of their own."""
+"""Models of information loss and risk, on tables of their own."""
 
 from __future__ import annotations
 
-import functools
 import itertools
-import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
-from .compilation import LEVELS, Ref, call, compile_models
+from .compilation import LEVELS, Ref, call
 
 FACTORS = (0.0, 0.25, 0.5, 0.75, 1.0)
 AGGREGATES = ("sum", "maximum", "arithmetic_mean", "geometric_mean")
@@ -132,15 +127,10 @@ def risk_models() -> dict[str, str]:
     return {name: text.replace("None", "none") for name, text in models.items()}
 
 
-RISK_SEEDS = ["classes", "people", "population", "people_frequencies", "wide_frequencies"]
-
-
-@functools.cache
-def measured_statements() -> Mapping[str, str]:
-    """Return the compiled SQL of all models by name."""
-    models = {name: text for table in TABLES for name, text in table.models().items()}
-    seeds = [name for table in TABLES for name in table.seeds()]
-    with tempfile.TemporaryDirectory() as folder:
-        return MappingProxyType(
-            compile_models(Path(folder), {**models, **risk_models()}, [*seeds, *RISK_SEEDS])
-        )
+MEASURED_MODELS = {
+    name: text for table in TABLES for name, text in table.models().items()
+} | risk_models()
+MEASURED_SEEDS = [
+    *(name for table in TABLES for name in table.seeds()),
+    *("classes", "people", "population", "people_frequencies", "wide_frequencies"),
+]

@@ -9,14 +9,15 @@ from datetime import date
 
 import duckdb
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from . import recount
+from .batch import Batch
 from .compilation import Policy, Shape
 from .recount import IntervalHierarchy, World
 from .warehouse import Row, Warehouse
-from .worlds import EACH_SHAPE, PLAIN, SHAPES, levels_of, worlds
+from .worlds import EACH_SHAPE, PLAIN, PROPERTY, SHAPES, in_batches, levels_of, worlds
 
 each_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 
@@ -27,6 +28,29 @@ def effort_rows(
     policy = policy or shape.policies[0]
     warehouse.build(shape.classes_model(policy, levels), shape.classes)
     return warehouse.records(shape, shape.effort_model(levels))
+
+
+def load_each(warehouse: Warehouse, shape: Shape, tables: list[World]) -> Batch:
+    batch = Batch(warehouse)
+    for world in tables:
+        batch.begin()
+        batch.load_source(shape, world)
+    batch.build_frequencies(shape)
+    return batch
+
+
+def rows_of_each(
+    batch: Batch, shape: Shape, levels: tuple[int, ...], policy: Policy | None = None
+) -> list[list[Row]]:
+    """Return the rows of an effort for each table, in the order of the record key."""
+    batch.build(shape.classes_model(policy or shape.policies[0], levels), shape.classes)
+    every = batch.rows_of_each(shape.effort_model(levels))
+    return [sorted(rows, key=lambda row: int(row[shape.record_key])) for rows in every]
+
+
+# Properties that compare several tables or efforts: ten times, with this many tables.
+COMPARED = settings(PROPERTY, max_examples=10)
+TOGETHER = 5
 
 
 def label_columns(shape: Shape) -> list[str]:
@@ -135,19 +159,19 @@ def test_every_generalized_value_is_the_image_of_its_source_value(
 
 
 @each_shape
-@EACH_SHAPE
+@settings(PROPERTY, max_examples=14)
 @given(data=st.data())
 def test_class_sizes_and_suppression_equal_a_recount(
     warehouse: Warehouse, shape: Shape, data: st.DataObject
 ) -> None:
-    world, levels = data.draw(worlds(shape)), data.draw(levels_of(shape))
+    tables, levels = data.draw(in_batches(worlds(shape), 20)), data.draw(levels_of(shape))
     policy = data.draw(st.sampled_from(shape.policies))
-    warehouse.load_world(shape, world)
-    rows = effort_rows(warehouse, shape, levels, policy)
-    sizes = recount.class_sizes(world, levels)
-    k = policy.k if any(levels) else None
-    assert [row["class_size"] for row in rows] == sizes
-    assert [row["is_suppressed"] for row in rows] == recount.suppressed(sizes, k, policy.limit)
+    every = rows_of_each(load_each(warehouse, shape, tables), shape, levels, policy)
+    for rows, world in zip(every, tables, strict=True):
+        sizes = recount.class_sizes(world, levels)
+        k = policy.k if any(levels) else None
+        assert [row["class_size"] for row in rows] == sizes
+        assert [row["is_suppressed"] for row in rows] == recount.suppressed(sizes, k, policy.limit)
 
 
 @each_shape
@@ -166,73 +190,73 @@ def test_two_records_share_an_equivalence_class_exactly_if_they_look_alike(
     assert len(pairs) == len({text for text, _ in pairs}) == len({seen for _, seen in pairs})
 
 
-@EACH_SHAPE
-@given(data=st.data())
+@COMPARED
+@given(tables=in_batches(worlds(PLAIN), TOGETHER))
 def test_equivalence_classes_of_different_labels_never_share_a_text(
-    warehouse: Warehouse, data: st.DataObject
+    warehouse: Warehouse, tables: list[World]
 ) -> None:
     """Labels of several efforts and tables at once: the join itself is injective."""
     texts: dict[str, tuple[str, ...]] = {}
-    for _ in range(2):
-        world = data.draw(worlds(PLAIN))
-        warehouse.load_world(PLAIN, world)
-        for levels in ((1, 1), (2, 1), (1, 0)):
-            rows = effort_rows(warehouse, PLAIN, levels)
+    batch = load_each(warehouse, PLAIN, tables)
+    for levels in ((1, 1), (2, 1), (1, 0)):
+        for rows in rows_of_each(batch, PLAIN, levels):
             for row, shown in zip(rows, labels(PLAIN, rows), strict=True):
                 assert texts.setdefault(row["equivalence_class"], shown) == shown
 
 
 @each_shape
-@EACH_SHAPE
+@COMPARED
 @given(data=st.data())
 def test_a_coarser_effort_merges_whole_classes_so_that_k_is_not_smaller(
     warehouse: Warehouse, shape: Shape, data: st.DataObject
 ) -> None:
-    world = data.draw(worlds(shape, min_size=1))
+    tables = data.draw(in_batches(worlds(shape, min_size=1), TOGETHER))
     one, other = data.draw(levels_of(shape)), data.draw(levels_of(shape))
     finer = tuple(map(min, one, other))
-    warehouse.load_world(shape, world)
-    fine, coarse = effort_rows(warehouse, shape, finer), effort_rows(warehouse, shape, one)
-    assert min(r["class_size"] for r in coarse) >= min(r["class_size"] for r in fine)
-    parents = {
-        (f["equivalence_class"], c["equivalence_class"]) for f, c in zip(fine, coarse, strict=True)
-    }
-    assert len(parents) == len({child for child, _ in parents})
+    batch = load_each(warehouse, shape, tables)
+    every = zip(rows_of_each(batch, shape, finer), rows_of_each(batch, shape, one), strict=True)
+    for fine, coarse in every:
+        assert min(r["class_size"] for r in coarse) >= min(r["class_size"] for r in fine)
+        parents = {
+            (f["equivalence_class"], c["equivalence_class"])
+            for f, c in zip(fine, coarse, strict=True)
+        }
+        assert len(parents) == len({child for child, _ in parents})
 
 
 @each_shape
-@EACH_SHAPE
+@COMPARED
 @given(data=st.data(), order=st.randoms(use_true_random=False))
 def test_permuting_the_records_changes_nothing(
     warehouse: Warehouse, shape: Shape, data: st.DataObject, order: random.Random
 ) -> None:
-    world, levels = data.draw(worlds(shape)), data.draw(levels_of(shape))
-    policy = shape.policies[-1]
-    positions = list(range(len(world.records)))
-    order.shuffle(positions)
-    permuted = replace(world, records=tuple(world.records[p] for p in positions))
-    warehouse.load_world(shape, world)
-    before = effort_rows(warehouse, shape, levels, policy)
-    warehouse.load_world(shape, permuted)
-    after = effort_rows(warehouse, shape, levels, policy)
-    assert [{**row, shape.record_key: positions[row[shape.record_key]]} for row in after] == [
-        before[p] for p in positions
+    tables, levels = data.draw(in_batches(worlds(shape), TOGETHER)), data.draw(levels_of(shape))
+    orders = [order.sample(range(len(w.records)), len(w.records)) for w in tables]
+    permuted = [
+        replace(world, records=tuple(world.records[p] for p in positions))
+        for world, positions in zip(tables, orders, strict=True)
     ]
+    batch = load_each(warehouse, shape, [*tables, *permuted])
+    every = rows_of_each(batch, shape, levels, shape.policies[-1])
+    for before, after, positions in zip(every[:TOGETHER], every[TOGETHER:], orders, strict=True):
+        assert [{**row, shape.record_key: positions[row[shape.record_key]]} for row in after] == [
+            before[p] for p in positions
+        ]
 
 
 @each_shape
-@EACH_SHAPE
+@COMPARED
 @given(data=st.data())
 def test_duplicating_the_table_doubles_every_class_size(
     warehouse: Warehouse, shape: Shape, data: st.DataObject
 ) -> None:
-    world, levels = data.draw(worlds(shape)), data.draw(levels_of(shape))
-    warehouse.load_world(shape, world)
-    single = effort_rows(warehouse, shape, levels)
-    warehouse.load_world(shape, replace(world, records=world.records * 2))
-    double = effort_rows(warehouse, shape, levels)
-    assert [row["class_size"] for row in double] == [2 * row["class_size"] for row in single * 2]
-    assert labels(shape, double) == labels(shape, single * 2)
+    tables, levels = data.draw(in_batches(worlds(shape), TOGETHER)), data.draw(levels_of(shape))
+    doubled = [replace(world, records=world.records * 2) for world in tables]
+    every = rows_of_each(load_each(warehouse, shape, [*tables, *doubled]), shape, levels)
+    for single, double in zip(every[:TOGETHER], every[TOGETHER:], strict=True):
+        twice = single * 2
+        assert [row["class_size"] for row in double] == [2 * row["class_size"] for row in twice]
+        assert labels(shape, double) == labels(shape, twice)
 
 
 ONE_LEAF = World(

@@ -8,12 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.lattice.uniqueness import population_uniques
 
 from . import privacy_recount as definitions
+from .batch import Batch, assert_same_rows
 from .generic import (
     AVERAGE,
     CASES,
@@ -21,28 +22,27 @@ from .generic import (
     MISTAKES,
     POPULATION_SIZE,
     SAMPLE,
+    WHOLE,
     Case,
 )
 from .guarded import TREES
 from .privacy_recount import Counts
 from .test_guarantees import (
-    AGES,
-    CITIES,
     PEOPLE,
     TABLES,
     Class,
     Person,
+    Table,
     breaks,
     decimal,
     hierarchical,
-    population_of,
+    with_population,
 )
 from .test_sample_guarantees import arrays
 from .warehouse import Row, Warehouse
-from .worlds import COSTLY, PROPERTY
+from .worlds import AGREEING, FIVE_HUNDRED, PROPERTY, in_batches
 
 People = tuple[Person, ...]
-EXTRA = st.lists(st.tuples(CITIES, AGES), max_size=12)
 
 
 def load(warehouse: Warehouse, people: People, others: Counter[Any]) -> None:
@@ -55,6 +55,9 @@ def load(warehouse: Warehouse, people: People, others: Counter[Any]) -> None:
     warehouse.load(
         "generic_population", {"city": "varchar", "age": "varchar"}, list(others.elements())
     )
+
+
+def load_tree(warehouse: Warehouse) -> None:
     tree = {"value": "varchar", "level_1": "varchar", "level_2": "varchar"}
     warehouse.load("generic_tree", tree, list(TREES["disease"].values()))
 
@@ -118,65 +121,103 @@ def split(rows: list[Row]) -> tuple[list[Row], dict[str, int]]:
     return [row for row in rows if row["missing_in"] is None], missing
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-@COSTLY
-@given(people=TABLES, extra=EXTRA)
+def load_each(warehouse: Warehouse, tables: list[Table]) -> Batch:
+    load_tree(warehouse)
+    batch = Batch(warehouse)
+    for people, others in tables:
+        batch.begin()
+        load(batch, people, others)
+    return batch
+
+
+BATCHES = in_batches(with_population(), 20)
+
+
+@FIVE_HUNDRED
+@given(tables=BATCHES, by_subject=st.booleans())
 def test_a_test_reports_exactly_the_classes_that_break_the_guarantee(
-    warehouse: Warehouse, case: Case, people: People, extra: list[tuple[Any, Any]]
+    warehouse: Warehouse, tables: list[Table], *, by_subject: bool
 ) -> None:
-    others = population_of(people, extra)
-    load(warehouse, people, others)
-    found, missing = split(warehouse.rows(case.name))
+    batch = load_each(warehouse, tables)
+    every = [classes_of(*table, by_subject=by_subject) for table in tables]
+    for case in CASES:
+        if case.by_subject == by_subject:
+            found = batch.rows_of_each(case.name)
+            for rows, table, classes in zip(found, tables, every, strict=True):
+                check(case, rows, table, classes)
+
+
+def check(case: Case, rows: list[Row], table: Table, classes: list[Class]) -> None:
+    people, others = table
+    reported, missing = split(rows)
     shown = ["class_size", "records", *([case.measure] if case.measure else [])]
     expected = [
         (one.size, len(one.members), *([measure(case, one)] if case.measure else []))
-        for one in classes_of(people, others, by_subject=case.by_subject)
+        for one in classes
         if breaks(case.guarantee, one)
     ]
     if case.model == "delta_presence" and case.parameters["minimum"] > 0:
         seen = {(p.city, p.age) for p in people}
         expected += [(0, 0, 0.0) for other in others if other not in seen]
-    rows = sorted((tuple(row[name] for name in shown) for row in found), key=key)
-    for row, wanted in zip(rows, sorted(expected, key=key), strict=True):
+    listed = sorted((tuple(row[name] for name in shown) for row in reported), key=key)
+    assert len(listed) == len(expected), case.name
+    for row, wanted in zip(listed, sorted(expected, key=key), strict=True):
         # None is infinite.
         numbers = tuple(math.inf if value is None else float(value) for value in wanted)
         shown_numbers = tuple(math.inf if value is None else float(value) for value in row)
-        assert shown_numbers == pytest.approx(numbers, rel=1e-12, abs=1e-12)
+        assert shown_numbers == pytest.approx(numbers, rel=1e-12, abs=1e-12), case.name
     attribute = case.parameters.get("attribute")
     nulls = sum(getattr(p, attribute) is None for p in people) if attribute else 0
-    assert missing == ({attribute: nulls} if nulls else {})
+    assert missing == ({attribute: nulls} if nulls else {}), case.name
 
 
-@PROPERTY
-@given(people=TABLES)
+@FIVE_HUNDRED
+@given(tables=in_batches(TABLES, 20))
 def test_a_test_of_all_classes_together_reports_one_row_with_its_measure(
-    warehouse: Warehouse, people: People
+    warehouse: Warehouse, tables: list[People]
 ) -> None:
-    load(warehouse, people, Counter())
+    batch = load_each(warehouse, [(people, Counter()) for people in tables])
+    every = [batch.rows_of_each(case.name) for case in (AVERAGE, SAMPLE, ESTIMATED)]
+    for people, *found in zip(tables, *every, strict=True):
+        check_whole(people, *found)
+
+
+def check_whole(
+    people: People, by_average: list[Row], by_sample: list[Row], by_estimate: list[Row]
+) -> None:
     sizes = Counter((p.city, p.age) for p in people).values()
     alone = sum(size == 1 for size in sizes)
     average = Fraction(len(sizes), len(people)) if people else None
     expected = [float(average)] if average is not None and average > decimal(0.35) else []
-    assert [row["risk"] for row in warehouse.rows(AVERAGE.name)] == pytest.approx(expected)
+    assert [row["risk"] for row in by_average] == pytest.approx(expected)
     share = Fraction(alone, len(people)) if people else None
     expected = [float(share)] if share is not None and share > decimal(0.2) else []
-    assert [row["uniqueness"] for row in warehouse.rows(SAMPLE.name)] == pytest.approx(expected)
+    assert [row["uniqueness"] for row in by_sample] == pytest.approx(expected)
     uniques = (
         population_uniques(*arrays(dict(Counter(sizes))), POPULATION_SIZE, estimator="zayatz")
         if people
         else 0
     )
     expected = [uniques / POPULATION_SIZE] if uniques > 0.1 * POPULATION_SIZE * (1 + 1e-9) else []
-    rows = warehouse.rows(ESTIMATED.name)
-    assert [row["uniqueness"] for row in rows] == pytest.approx(expected)
-    assert [row["unique_people"] for row in rows] == [alone] * len(expected)
+    assert [row["uniqueness"] for row in by_estimate] == pytest.approx(expected)
+    assert [row["unique_people"] for row in by_estimate] == [alone] * len(expected)
+
+
+@AGREEING
+@given(table=with_population())
+def test_a_table_is_tested_in_a_batch_as_by_itself(warehouse: Warehouse, table: Table) -> None:
+    load(warehouse, *table)
+    batch = load_each(warehouse, [((), Counter()), table])
+    for case in (*CASES, *WHOLE):
+        assert_same_rows(batch.rows_of_each(case.name)[1], warehouse.rows(case.name))
 
 
 @given(people=st.lists(PEOPLE, min_size=1, max_size=5), nobody=st.integers(1, 4))
-@COSTLY
+@settings(PROPERTY, max_examples=6)
 def test_records_without_a_subject_fail_a_test_that_counts_people(
     warehouse: Warehouse, people: list[Person], nobody: int
 ) -> None:
+    load_tree(warehouse)
     load(warehouse, tuple(people), Counter())
     warehouse.connection.execute(
         f"insert into generic_rows select city, age, 'flu', 1, null from range({nobody}), "
@@ -189,6 +230,7 @@ def test_records_without_a_subject_fail_a_test_that_counts_people(
 
 
 def test_no_test_shows_a_value(warehouse: Warehouse) -> None:
+    load_tree(warehouse)
     load(warehouse, (Person("Ulm", "30", "flu", 7, "a", 1),), Counter({("Ulm", "30"): 9}))
     for case in CASES:
         for row in warehouse.rows(case.name):

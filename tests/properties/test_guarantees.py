@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from . import privacy_recount as definitions
+from .batch import Batch, assert_same_rows
 from .guarded import (
     GUARDS,
     LEVELS_OF_EFFORTS,
@@ -22,10 +23,11 @@ from .guarded import (
     TREES,
     Guard,
     load_frequencies,
+    load_trees,
 )
 from .privacy_recount import Counts, counted
 from .warehouse import Row, Warehouse
-from .worlds import COSTLY, MANY
+from .worlds import AGREEING, FIVE_HUNDRED, PROPERTY, in_batches
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Class:
     everybody: tuple[Person, ...]
     by_subject: bool
     population: int
+    _counts: dict[str, tuple[Counts, Counts]] = field(default_factory=dict, compare=False)
 
     @property
     def size(self) -> int:
@@ -63,12 +66,16 @@ class Class:
 
     def counts(self, attribute: str) -> tuple[Counts, Counts]:
         """Return how many people have each value in the class and in the table."""
-        return tuple(
-            counted(
-                ((p.subject, getattr(p, attribute)) for p in people), by_subject=self.by_subject
+        if attribute not in self._counts:
+            of_class, of_table = (
+                counted(
+                    ((p.subject, getattr(p, attribute)) for p in people),
+                    by_subject=self.by_subject,
+                )
+                for people in (self.members, self.everybody)
             )
-            for people in (self.members, self.everybody)
-        )  # type: ignore[return-value]
+            self._counts[attribute] = of_class, of_table
+        return self._counts[attribute]
 
 
 CITIES = st.sampled_from([None, *TREES["city"]])
@@ -239,56 +246,84 @@ def population_of(people: tuple[Person, ...], extra: list[tuple[Any, Any]]) -> C
     return Counter((p.city, p.age) for p in people) + Counter(extra)
 
 
+Table = tuple[tuple[Person, ...], Counter[Any]]
+
+
+@st.composite
+def with_population(draw: st.DrawFn) -> Table:
+    """Draw a table and the population that it is a part of."""
+    people = draw(TABLES)
+    return people, population_of(people, draw(st.lists(st.tuples(CITIES, AGES), max_size=20)))
+
+
 each_guard = pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
+BATCHES = in_batches(with_population(), 20)
+
+
+def load_each(warehouse: Warehouse, tables: list[Table]) -> Batch:
+    load_trees(warehouse)
+    batch = Batch(warehouse)
+    for people, others in tables:
+        batch.begin()
+        load(batch, people, others)
+    return batch
 
 
 @each_guard
-@MANY
-@given(people=TABLES, extra=st.lists(st.tuples(CITIES, AGES), max_size=20))
+@FIVE_HUNDRED
+@given(tables=BATCHES)
 def test_every_measure_and_every_guarantee_is_as_the_definitions_say(
-    warehouse: Warehouse,
-    guard: Guard,
-    people: tuple[Person, ...],
-    extra: list[tuple[Any, Any]],
+    warehouse: Warehouse, guard: Guard, tables: list[Table]
 ) -> None:
-    others = population_of(people, extra)
-    load(warehouse, people, others)
-    rows = {(row["city"], row["age"]): row for row in warehouse.rows(guard.measured)}
-    classes = classes_of(people, others, 0, by_subject=guard.by_subject)
-    assert set(rows) == {one.labels for one in classes}
-    for one in classes:
-        row = rows[one.labels]
-        check_measures(row, one, guard)
-        for number, guarantee in enumerate(guard.guarantees):
-            assert row[f"breaks_{number}"] == breaks(guarantee, one), guarantee
-        assert row["is_violating"] == any(breaks(g, one) for g in guard.guarantees)
-
-
-@each_guard
-@COSTLY
-@given(people=TABLES, extra=st.lists(st.tuples(CITIES, AGES), max_size=20))
-def test_classes_of_every_effort_are_judged_and_suppressed_as_a_recount_says(
-    warehouse: Warehouse,
-    guard: Guard,
-    people: tuple[Person, ...],
-    extra: list[tuple[Any, Any]],
-) -> None:
-    others = population_of(people, extra)
-    load(warehouse, people, others)
-    found = warehouse.rows(guard.classes)
-    for effort in LEVELS_OF_EFFORTS:
-        rows = {(row["city"], row["age"]): row for row in found if row["effort"] == effort}
-        classes = classes_of(people, others, effort, by_subject=guard.by_subject)
+    found = load_each(warehouse, tables).rows_of_each(guard.measured)
+    for listed, (people, others) in zip(found, tables, strict=True):
+        rows = {(row["city"], row["age"]): row for row in listed}
+        classes = classes_of(people, others, 0, by_subject=guard.by_subject)
         assert set(rows) == {one.labels for one in classes}
-        broken = {one.labels: any(breaks(g, one) for g in guard.guarantees) for one in classes}
-        suppressed = sum(len(one.members) for one in classes if broken[one.labels])
-        is_within = effort > 0 and suppressed <= math.floor(decimal(LIMIT) * len(people))
         for one in classes:
             row = rows[one.labels]
-            check_class(row, one, effort)
+            assert row["class_size"] == one.size
+            assert row["population_size"] == one.population
             check_measures(row, one, guard)
-            assert row["is_violating"] == broken[one.labels]
-            assert row["is_suppressed"] == (broken[one.labels] and is_within)
+            broken = [breaks(guarantee, one) for guarantee in guard.guarantees]
+            for number, guarantee in enumerate(guard.guarantees):
+                assert row[f"breaks_{number}"] == broken[number], guarantee
+            assert row["is_violating"] == any(broken)
+
+
+@each_guard
+@settings(PROPERTY, max_examples=5)
+@given(tables=BATCHES)
+def test_classes_of_every_effort_are_judged_and_suppressed_as_a_recount_says(
+    warehouse: Warehouse, guard: Guard, tables: list[Table]
+) -> None:
+    every = load_each(warehouse, tables).rows_of_each(guard.classes)
+    for found, (people, others) in zip(every, tables, strict=True):
+        for effort in LEVELS_OF_EFFORTS:
+            rows = {(row["city"], row["age"]): row for row in found if row["effort"] == effort}
+            classes = classes_of(people, others, effort, by_subject=guard.by_subject)
+            assert set(rows) == {one.labels for one in classes}
+            broken = {one.labels: any(breaks(g, one) for g in guard.guarantees) for one in classes}
+            suppressed = sum(len(one.members) for one in classes if broken[one.labels])
+            is_within = effort > 0 and suppressed <= math.floor(decimal(LIMIT) * len(people))
+            for one in classes:
+                row = rows[one.labels]
+                check_class(row, one, effort)
+                check_measures(row, one, guard)
+                assert row["is_violating"] == broken[one.labels]
+                assert row["is_suppressed"] == (broken[one.labels] and is_within)
+
+
+@each_guard
+@AGREEING
+@given(table=with_population())
+def test_a_table_is_measured_in_a_batch_as_by_itself(
+    warehouse: Warehouse, guard: Guard, table: Table
+) -> None:
+    load(warehouse, *table)
+    batch = load_each(warehouse, [((), Counter()), table])
+    for model in (guard.measured, guard.classes):
+        assert_same_rows(batch.rows_of_each(model)[1], warehouse.rows(model))
 
 
 def check_class(row: Row, one: Class, effort: int) -> None:

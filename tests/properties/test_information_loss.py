@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from . import losses
+from .batch import Batch, assert_same_rows
 from .compilation import LEVELS
 from .losses import Effort, People, Shown, Weighing
-from .measured import EFFORTS, TABLES, Measured, measured_statements
+from .measured import EFFORTS, TABLES, Measured
 from .recount import CategoricalHierarchy, Hierarchy, IntervalHierarchy, Value
-from .warehouse import Warehouse
-from .worlds import PROPERTY, categorical_hierarchies, interval_hierarchies
+from .warehouse import Row, Warehouse
+from .worlds import (
+    AGREEING,
+    PROPERTY,
+    categorical_hierarchies,
+    in_batches,
+    interval_hierarchies,
+)
 
 MIXED, SINGLE, ODD = TABLES
 SQL_TYPES = {"age": "double", "größe": "date"}
-MOST = settings(PROPERTY, max_examples=200)
-SOME = settings(PROPERTY, max_examples=60)
-FEW = settings(PROPERTY, max_examples=30)
-
-
-@pytest.fixture(scope="module")
-def warehouse() -> Iterator[Warehouse]:
-    with duckdb.connect(":memory:", config={"threads": 1}) as connection:
-        yield Warehouse(connection, measured_statements())
 
 
 @st.composite
@@ -176,73 +172,48 @@ def same(value: float | None) -> Any:
     return value if value is None else pytest.approx(value, rel=1e-9, abs=1e-9)
 
 
-def check(warehouse: Warehouse, table: Measured, drawn: list[Effort], number: int) -> None:
-    """Compare all measures of all efforts with a recount, for one factor and aggregate."""
-    factor, aggregate = table.settings[number % len(table.settings)]
-    load(warehouse, table, drawn)
-    rows = warehouse.rows(f"{table.name}_loss_{factor}_{aggregate}")
+def different(table: Measured, size: int) -> st.SearchStrategy[list[list[Effort]]]:
+    """Draw the efforts of as many different tables."""
+    return in_batches(efforts(table), size, key=lambda drawn: drawn[0].people)
+
+
+def load_each(warehouse: Warehouse, table: Measured, tables: list[list[Effort]]) -> Batch:
+    batch = Batch(warehouse)
+    for drawn in tables:
+        batch.begin()
+        load(batch, table, drawn)
+    return batch
+
+
+def measured(batch: Batch, model: str) -> list[list[Row]]:
+    """Return the rows of each table in the order of the efforts."""
+    found = [sorted(rows, key=lambda row: int(row["effort"])) for rows in batch.rows_of_each(model)]
+    assert all([row["effort"] for row in rows] == list(EFFORTS) for rows in found)
+    return found
+
+
+def check(rows: list[Row], table: Measured, drawn: list[Effort], weighing: Weighing) -> None:
+    """Compare all measures of all efforts with a recount."""
     names = [name for name, _ in table.kinds]
-    weighing = Weighing(factor, aggregate, table.weights)
-    assert [row["effort"] for row in rows] == list(EFFORTS)
     for row, effort in zip(rows, drawn, strict=True):
         expected = losses.measures(effort, weighing, names, LEVELS)
         assert list(row) == ["effort", *expected]
-        assert row == {"effort": row["effort"], **{k: same(v) for k, v in expected.items()}}
+        for name, value in expected.items():
+            assert row[name] == same(value), name
 
 
-@MOST
-@given(drawn=efforts(MIXED), number=st.integers(0, 19))
-def test_every_measure_equals_a_recount(
-    warehouse: Warehouse, drawn: list[Effort], number: int
-) -> None:
-    check(warehouse, MIXED, drawn, number)
-
-
-@pytest.mark.parametrize("table", [SINGLE, ODD], ids=lambda table: table.name)
-@SOME
-@given(data=st.data(), number=st.integers(0, 4))
-def test_every_measure_equals_a_recount_whatever_the_columns(
-    warehouse: Warehouse, table: Measured, data: st.DataObject, number: int
-) -> None:
-    check(warehouse, table, data.draw(efforts(table)), number)
-
-
-@FEW
-@given(drawn=efforts(MIXED))
-def test_every_aggregate_puts_the_attributes_together(
-    warehouse: Warehouse, drawn: list[Effort]
-) -> None:
-    load(warehouse, MIXED, drawn)
-    positions = range(len(MIXED.kinds))
-    for factor, aggregate in MIXED.settings[::5]:
-        weighing = Weighing(factor, aggregate, MIXED.weights)
-        for measure in ("granularity", "precision", "non_uniform_entropy"):
-            for row in warehouse.rows(f"mixed_{measure}_{aggregate}"):
-                effort = drawn[row["effort"]]
-                heights = [losses.mean_height(effort, weighing, p, LEVELS) for p in positions]
-                entropies = [losses.non_uniform_entropy(effort, weighing, p) for p in positions]
-                height = weighing.combine(heights, aggregate)
-                expected = {
-                    "granularity": losses.granularity_of(effort, weighing, aggregate)[1],
-                    "precision": None if height is None else 1 - height,
-                    "non_uniform_entropy": weighing.combine(entropies, aggregate),
-                }
-                assert row[measure] == same(expected[measure])
-
-
-@FEW
-@given(drawn=efforts(MIXED))
-def test_measures_stay_in_their_range_and_the_untouched_table_loses_nothing(
-    warehouse: Warehouse, drawn: list[Effort]
-) -> None:
-    load(warehouse, MIXED, drawn)
-    untouched, *others = warehouse.rows("mixed_loss_0.5_arithmetic_mean")
-    if not any(None in raw for raw, _ in drawn[0].people.records):
-        nothing = ("loss", "non_uniform_entropy", "kl_divergence", "entropy_based_loss")
-        assert [untouched[name] for name in nothing] == [pytest.approx(0.0, abs=1e-9)] * 4
+def check_ranges(rows: list[Row], drawn: list[Effort], weighing: Weighing) -> None:
+    """Check that measures stay in their range, and what the untouched table loses."""
+    is_whole = not any(None in raw for raw, _ in drawn[0].people.records)
+    if is_whole and weighing.generalization:
+        untouched = rows[0]
+        for name in ("loss", "non_uniform_entropy", "kl_divergence", "entropy_based_loss"):
+            assert untouched[name] == pytest.approx(0.0, abs=1e-9), name
         assert untouched["granularity"] == untouched["precision"] == pytest.approx(1.0)
+    if (weighing.factor, weighing.aggregate) != (0.5, "arithmetic_mean"):
+        return
     records = len(drawn[0].people.records)
-    for row, effort in zip([untouched, *others], drawn, strict=True):
+    for row, effort in zip(rows, drawn, strict=True):
         for name in ("loss", "granularity", "precision", "classification_metric"):
             assert row[name] is None or -1e-9 <= row[name] <= 1 + 1e-9
         assert -1e-9 <= row["entropy_based_loss"] <= records * (1 + 1e-9)
@@ -251,6 +222,88 @@ def test_measures_stay_in_their_range_and_the_untouched_table_loses_nothing(
         # Labels of one level part the values, so the difference is no rounding: Gibbs.
         if row["effort"] < 3:
             assert (losses.kl_divergence(effort) or 0) > -1e-9
+
+
+def check_search(rows: list[Row], table: Measured, drawn: list[Effort], weighing: Weighing) -> None:
+    """Check that the search minimizes the loss that is reported."""
+    for row, effort in list(zip(rows, drawn, strict=True))[:3]:
+        found = kernel_losses(table, effort, weighing.factor, weighing.aggregate)
+        assert row["loss"] == pytest.approx(found["loss"], abs=1e-9)
+        assert row["precision"] == pytest.approx(1 - found["precision"], abs=1e-9)
+        for name in ("discernibility", "non_uniform_entropy"):
+            assert row[name] == pytest.approx(found[name], rel=1e-9, abs=1e-9)
+        assert row["classification_metric"] == pytest.approx(found["classification"], abs=1e-9)
+
+
+@settings(PROPERTY, max_examples=54)
+@given(tables=different(MIXED, 10), number=st.integers(0, 19))
+def test_every_measure_equals_a_recount_stays_in_its_range_and_is_what_the_search_minimizes(
+    warehouse: Warehouse, tables: list[list[Effort]], number: int
+) -> None:
+    weighing = Weighing(*MIXED.settings[number], MIXED.weights)
+    model = f"mixed_loss_{weighing.factor}_{weighing.aggregate}"
+    every = measured(load_each(warehouse, MIXED, tables), model)
+    for position, (rows, drawn) in enumerate(zip(every, tables, strict=True)):
+        check(rows, MIXED, drawn, weighing)
+        check_ranges(rows, drawn, weighing)
+        if position < 2:
+            check_search(rows, MIXED, drawn, weighing)
+
+
+@pytest.mark.parametrize("table", [SINGLE, ODD], ids=lambda table: table.name)
+@settings(PROPERTY, max_examples=8)
+@given(data=st.data(), number=st.integers(0, 4))
+def test_every_measure_equals_a_recount_whatever_the_columns(
+    warehouse: Warehouse, table: Measured, data: st.DataObject, number: int
+) -> None:
+    tables = data.draw(different(table, 10))
+    weighing = Weighing(*table.settings[number], table.weights)
+    model = f"{table.name}_loss_{weighing.factor}_{weighing.aggregate}"
+    every = measured(load_each(warehouse, table, tables), model)
+    for rows, drawn in zip(every, tables, strict=True):
+        check(rows, table, drawn, weighing)
+
+
+@settings(PROPERTY, max_examples=4)
+@given(tables=different(MIXED, 10))
+def test_every_aggregate_puts_the_attributes_together(
+    warehouse: Warehouse, tables: list[list[Effort]]
+) -> None:
+    batch = load_each(warehouse, MIXED, tables)
+    for factor, aggregate in MIXED.settings[::5]:
+        weighing = Weighing(factor, aggregate, MIXED.weights)
+        for measure in ("granularity", "precision", "non_uniform_entropy"):
+            every = measured(batch, f"mixed_{measure}_{aggregate}")
+            for rows, drawn in zip(every, tables, strict=True):
+                for row, effort in zip(rows, drawn, strict=True):
+                    assert row[measure] == same(together(measure, effort, weighing))
+
+
+def together(measure: str, effort: Effort, weighing: Weighing) -> float | None:
+    """Return one measure of all quasi-identifiers together."""
+    positions = range(len(weighing.weights))
+    if measure == "granularity":
+        return losses.granularity_of(effort, weighing, weighing.aggregate)[1]
+    if measure == "precision":
+        heights = [losses.mean_height(effort, weighing, p, LEVELS) for p in positions]
+        height = weighing.combine(heights, weighing.aggregate)
+        return None if height is None else 1 - height
+    entropies = [losses.non_uniform_entropy(effort, weighing, p) for p in positions]
+    return weighing.combine(entropies, weighing.aggregate)
+
+
+@AGREEING
+@given(drawn=efforts(MIXED), other=efforts(MIXED))
+def test_a_table_is_measured_in_a_batch_as_by_itself_and_in_order(
+    warehouse: Warehouse, drawn: list[Effort], other: list[Effort]
+) -> None:
+    load(warehouse, MIXED, drawn)
+    batch = load_each(warehouse, MIXED, [other, drawn])
+    for factor, aggregate in MIXED.settings[::7]:
+        model = f"mixed_loss_{factor}_{aggregate}"
+        alone = warehouse.rows(model)
+        assert [row["effort"] for row in alone] == list(EFFORTS)
+        assert_same_rows(batch.rows_of_each(model)[1], alone)
 
 
 def test_an_empty_table_has_one_row_of_nulls_per_effort(warehouse: Warehouse) -> None:
@@ -278,23 +331,6 @@ def test_a_table_of_one_value_has_nothing_to_lose(warehouse: Warehouse) -> None:
     assert [row["loss"] for row in rows] == [0.0] * 5
     assert [row["granularity"] for row in rows] == [1.0] * 5
     assert [row["entropy_based_loss"] for row in rows] == [0.0] * 4 + [2.0]
-
-
-@SOME
-@given(drawn=efforts(MIXED), number=st.integers(0, 19))
-def test_the_search_minimizes_the_loss_that_is_reported(
-    warehouse: Warehouse, drawn: list[Effort], number: int
-) -> None:
-    factor, aggregate = MIXED.settings[number]
-    load(warehouse, MIXED, drawn)
-    rows = warehouse.rows(f"mixed_loss_{factor}_{aggregate}")
-    for row, effort in list(zip(rows, drawn, strict=True))[:3]:
-        found = kernel_losses(MIXED, effort, factor, aggregate)
-        assert row["loss"] == pytest.approx(found["loss"], abs=1e-9)
-        assert row["precision"] == pytest.approx(1 - found["precision"], abs=1e-9)
-        for name in ("discernibility", "non_uniform_entropy"):
-            assert row[name] == pytest.approx(found[name], rel=1e-9, abs=1e-9)
-        assert row["classification_metric"] == pytest.approx(found["classification"], abs=1e-9)
 
 
 def kernel_losses(

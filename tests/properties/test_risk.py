@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -13,14 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from .measured import RISK_COLUMNS, THRESHOLDS, measured_statements
+from .batch import Batch, assert_same_rows
+from .measured import RISK_COLUMNS, THRESHOLDS
 from .warehouse import Row, Warehouse
-from .worlds import PROPERTY
+from .worlds import AGREEING, FIVE_HUNDRED, in_batches
 
 COLUMNS = {"person": "integer", "age": "integer", "city": "varchar", "gender": "varchar"}
 SIZES = (1, 2, 3, 4, 5, 10, 11, 20, 50, 100, 1000)
 
 Key = tuple[int | None, str | None, str | None]
+Person = tuple[int, Key]
 KEYS = st.tuples(
     st.sampled_from([None, 0, 30, 40]),
     st.sampled_from([None, "", "Ulm", "it's"]),
@@ -30,14 +31,8 @@ KEYS = st.tuples(
 PEOPLE = st.lists(st.tuples(st.integers(0, 9), KEYS), max_size=25)
 
 
-@pytest.fixture(scope="module")
-def warehouse() -> Iterator[Warehouse]:
-    with duckdb.connect(":memory:", config={"threads": 1}) as connection:
-        yield Warehouse(connection, measured_statements())
-
-
 def load_people(
-    warehouse: Warehouse, people: list[tuple[int, Key]], population: list[Key] | None = None
+    warehouse: Warehouse, people: list[Person], population: list[Key] | None = None
 ) -> None:
     warehouse.load("people", COLUMNS, [(person, *key) for person, key in people])
     columns = {name: COLUMNS[name] for name in RISK_COLUMNS}
@@ -45,7 +40,18 @@ def load_people(
         warehouse.load("population", columns, population)
 
 
-def class_sizes(people: list[tuple[int, Key]], who: str) -> Counter[Key]:
+def load_each(warehouse: Warehouse, tables: list[list[Person]]) -> Batch:
+    batch = Batch(warehouse)
+    for people in tables:
+        batch.begin()
+        load_people(batch, people)
+    return batch
+
+
+BATCHES = in_batches(PEOPLE, 20)
+
+
+def class_sizes(people: list[Person], who: str) -> Counter[Key]:
     """Return the size of each class in records or in people."""
     counted = people if who == "records" else list(dict.fromkeys(people))
     return Counter(key for _, key in counted)
@@ -64,52 +70,74 @@ both = pytest.mark.parametrize("who", ["records", "subjects"])
 
 
 @both
-@PROPERTY
-@given(people=PEOPLE)
+@FIVE_HUNDRED
+@given(tables=BATCHES)
 def test_prosecutor_risk_is_one_over_the_class_size(
-    warehouse: Warehouse, who: str, people: list[tuple[int, Key]]
+    warehouse: Warehouse, who: str, tables: list[list[Person]]
 ) -> None:
-    load_people(warehouse, people)
-    sizes = class_sizes(people, who)
+    batch = load_each(warehouse, tables)
     for threshold in THRESHOLDS:
-        found = one(warehouse.rows(f"{who}_prosecutor_risk_{threshold}"))
-        risks = [Fraction(1, sizes[key]) for key in sizes.elements()]
-        at_risk = sum(risk > Fraction(str(threshold)) for risk in risks)
-        assert found == {
-            "highest_risk": same(max(risks, default=None)),
-            "average_risk": same(sum(risks) / len(risks) if risks else None),
-            "lowest_risk": same(min(risks, default=None)),
-            "share_at_risk": same(Fraction(at_risk, len(risks)) if risks else None),
-        }
+        every = batch.rows_of_each(f"{who}_prosecutor_risk_{threshold}")
+        for found, people in zip(every, tables, strict=True):
+            sizes = class_sizes(people, who)
+            risks = [Fraction(1, sizes[key]) for key in sizes.elements()]
+            at_risk = sum(risk > Fraction(str(threshold)) for risk in risks)
+            assert one(found) == {
+                "highest_risk": same(max(risks, default=None)),
+                "average_risk": same(sum(risks) / len(risks) if risks else None),
+                "lowest_risk": same(min(risks, default=None)),
+                "share_at_risk": same(Fraction(at_risk, len(risks)) if risks else None),
+            }
+
+
+WITH_OTHERS = st.tuples(PEOPLE, st.lists(KEYS, max_size=20))
 
 
 @both
-@PROPERTY
-@given(people=PEOPLE, others=st.lists(KEYS, max_size=20))
+@FIVE_HUNDRED
+@given(tables=in_batches(WITH_OTHERS, 20))
 def test_journalist_and_marketer_look_among_the_population(
-    warehouse: Warehouse, who: str, people: list[tuple[int, Key]], others: list[Key]
+    warehouse: Warehouse, who: str, tables: list[tuple[list[Person], list[Key]]]
 ) -> None:
-    population = [key for _, key in people] + others
-    load_people(warehouse, people, population)
-    sizes, sought = class_sizes(people, who), Counter(population)
+    batch = Batch(warehouse)
+    for people, others in tables:
+        batch.begin()
+        load_people(batch, people, [key for _, key in people] + others)
+    models = [f"{who}_journalist_risk_{threshold}" for threshold in THRESHOLDS]
+    models += [f"{who}_marketer_risk", f"{who}_uniqueness_in_population"]
+    every = zip(*(batch.rows_of_each(model) for model in models), strict=True)
+    for found, (people, others) in zip(every, tables, strict=True):
+        sizes = class_sizes(people, who)
+        sought = Counter([key for _, key in people] + others)
+        assert [one(rows) for rows in found] == among_population(sizes, sought)
+
+
+def among_population(sizes: Counter[Key], sought: Counter[Key]) -> list[Row]:
+    """Return the journalist's risks for each threshold, the marketer's, and uniqueness."""
     risks = [Fraction(1, sought[key]) for key in sizes.elements()]
     marketer = sum(risks) / len(risks) if risks else None
-    assert one(warehouse.rows(f"{who}_marketer_risk")) == {"marketer_risk": same(marketer)}
     by_person = Fraction(len(sizes), sum(sought[key] for key in sizes)) if sizes else None
+    expected: list[Row] = []
     for threshold in THRESHOLDS:
         at_risk = sum(risk > Fraction(str(threshold)) for risk in risks)
-        assert one(warehouse.rows(f"{who}_journalist_risk_{threshold}")) == {
-            "highest_risk": same(max(risks, default=None)),
-            "average_risk": same(max(by_person, marketer) if by_person and marketer else None),
-            "lowest_risk": same(min(risks, default=None)),
-            "share_at_risk": same(Fraction(at_risk, len(risks)) if risks else None),
-        }
+        expected.append(
+            {
+                "highest_risk": same(max(risks, default=None)),
+                "average_risk": same(max(by_person, marketer) if by_person and marketer else None),
+                "lowest_risk": same(min(risks, default=None)),
+                "share_at_risk": same(Fraction(at_risk, len(risks)) if risks else None),
+            }
+        )
     alone = sum(sizes[key] == 1 for key in sizes)
     unique = sum(sought[key] == 1 for key in sizes)
-    assert one(warehouse.rows(f"{who}_uniqueness_in_population")) == {
-        "unique_in_population": same(Fraction(unique, len(risks)) if risks else None),
-        "sample_uniqueness": same(Fraction(alone, len(risks)) if risks else None),
-    }
+    expected.append({"marketer_risk": same(marketer)})
+    expected.append(
+        {
+            "unique_in_population": same(Fraction(unique, len(risks)) if risks else None),
+            "sample_uniqueness": same(Fraction(alone, len(risks)) if risks else None),
+        }
+    )
+    return expected
 
 
 def test_a_population_that_lacks_people_of_the_relation_is_an_error(warehouse: Warehouse) -> None:
@@ -123,18 +151,20 @@ def test_a_population_that_lacks_people_of_the_relation_is_an_error(warehouse: W
 
 
 @both
-@PROPERTY
-@given(people=PEOPLE)
+@FIVE_HUNDRED
+@given(tables=BATCHES)
 def test_uniqueness_is_the_share_that_is_alone(
-    warehouse: Warehouse, who: str, people: list[tuple[int, Key]]
+    warehouse: Warehouse, who: str, tables: list[list[Person]]
 ) -> None:
-    load_people(warehouse, people)
-    sizes = class_sizes(people, who)
-    alone = sum(size == 1 for size in sizes.values())
-    expected = Fraction(alone, sizes.total()) if sizes else None
-    found = one(warehouse.rows(f"{who}_uniqueness"))
-    assert found == {"sample_uniqueness": same(expected)}
-    assert one(warehouse.rows(f"{who}_distinction")) == measures_of(sizes)
+    batch = load_each(warehouse, tables)
+    uniqueness = batch.rows_of_each(f"{who}_uniqueness")
+    distinction = batch.rows_of_each(f"{who}_distinction")
+    for found, further, people in zip(uniqueness, distinction, tables, strict=True):
+        sizes = class_sizes(people, who)
+        alone = sum(size == 1 for size in sizes.values())
+        expected = Fraction(alone, sizes.total()) if sizes else None
+        assert one(found) == {"sample_uniqueness": same(expected)}
+        assert one(further) == measures_of(sizes)
 
 
 def measures_of(sizes: Counter[Any]) -> dict[str, Any]:
@@ -150,27 +180,67 @@ def measures_of(sizes: Counter[Any]) -> dict[str, Any]:
     }
 
 
-@PROPERTY
-@given(people=PEOPLE)
-def test_every_subset_of_the_quasi_identifiers_is_measured(
-    warehouse: Warehouse, people: list[tuple[int, Key]]
-) -> None:
-    # Rows of the frequencies differ by further columns too, so keys repeat.
+def load_counts(warehouse: Warehouse, people: list[Person]) -> None:
+    """Load frequencies whose rows differ by further columns too, so that keys repeat."""
     counts = Counter((person % 3, key) for person, key in people)
     columns = {name: COLUMNS[name] for name in RISK_COLUMNS}
     rows = [(*key, outcome, records) for (outcome, key), records in counts.items()]
     warehouse.load(
         "people_frequencies", {**columns, "outcome": "integer", "records": "bigint"}, rows
     )
-    subsets = [s for size in (1, 2, 3) for s in itertools.combinations(range(3), size)]
-    assert warehouse.rows("quasi_identifier_risk") == [
-        {
-            "quasi_identifiers": ", ".join(RISK_COLUMNS[p] for p in subset),
-            "size": len(subset),
-            **measures_of(Counter(tuple(key[p] for p in subset) for _, key in people)),
+
+
+SUBSETS = [s for size in (1, 2, 3) for s in itertools.combinations(range(3), size)]
+
+
+@FIVE_HUNDRED
+@given(tables=BATCHES)
+def test_every_subset_of_the_quasi_identifiers_is_measured(
+    warehouse: Warehouse, tables: list[list[Person]]
+) -> None:
+    batch = Batch(warehouse)
+    for people in tables:
+        batch.begin()
+        load_counts(batch, people)
+    names = {", ".join(RISK_COLUMNS[p] for p in subset): subset for subset in SUBSETS}
+    for rows, people in zip(batch.rows_of_each("quasi_identifier_risk"), tables, strict=True):
+        found = {row["quasi_identifiers"]: row for row in rows}
+        assert len(rows) == len(found)
+        assert found == {
+            name: {
+                "quasi_identifiers": name,
+                "size": len(subset),
+                **measures_of(Counter(tuple(key[p] for p in subset) for _, key in people)),
+            }
+            for name, subset in names.items()
         }
-        for subset in subsets
+
+
+@AGREEING
+@given(people=PEOPLE, others=st.lists(KEYS, max_size=20))
+def test_a_table_is_measured_in_a_batch_as_by_itself(
+    warehouse: Warehouse, people: list[Person], others: list[Key]
+) -> None:
+    population = [key for _, key in people] + others
+    batch = Batch(warehouse)
+    for one_of in ([], people):
+        batch.begin()
+        load_people(batch, one_of, population)
+        load_counts(batch, one_of)
+    load_people(warehouse, people, population)
+    load_counts(warehouse, people)
+    of_people = [
+        name for name in warehouse.statements if name.startswith(("records_", "subjects_"))
     ]
+    assert len(of_people) == 18
+    for model in (*of_people, "quasi_identifier_risk"):
+        assert_same_rows(batch.rows_of_each(model)[1], warehouse.rows(model))
+
+
+def test_subsets_come_from_the_smallest_to_the_largest(warehouse: Warehouse) -> None:
+    load_counts(warehouse, [(1, (30, "Ulm", "f"))])
+    found = [row["quasi_identifiers"] for row in warehouse.rows("quasi_identifier_risk")]
+    assert found == [", ".join(RISK_COLUMNS[p] for p in subset) for subset in SUBSETS]
 
 
 def test_of_more_than_ten_quasi_identifiers_small_subsets_are_measured(
@@ -197,23 +267,20 @@ CLASSES = st.lists(
 )
 
 
-@PROPERTY
-@given(classes=CLASSES)
-def test_the_risk_profile_shares_the_released_records_among_intervals(
-    warehouse: Warehouse, classes: list[tuple[int, int, int, int]]
-) -> None:
+Classes = list[tuple[int, int, int, int]]
+
+
+def load_classes(warehouse: Warehouse, classes: Classes) -> None:
+    columns = {"effort": "integer", "class_size": "bigint", "records": "bigint"}
     warehouse.load(
         "classes",
-        {
-            "effort": "integer",
-            "class_size": "bigint",
-            "records": "bigint",
-            "is_suppressed": "boolean",
-        },
+        columns | {"is_suppressed": "boolean"},
         [(effort, size, size * times, bool(gone)) for effort, size, times, gone in classes],
     )
-    rows = warehouse.rows("risk_profile")
-    assert rows == [
+
+
+def profiles(classes: Classes) -> list[Row]:
+    return [
         {"effort": effort, **interval}
         for effort in range(3)
         for interval in profile(
@@ -222,16 +289,38 @@ def test_the_risk_profile_shares_the_released_records_among_intervals(
     ]
 
 
-@both
-@PROPERTY
-@given(people=PEOPLE)
-def test_the_intervals_of_a_relation_are_those_of_its_classes(
-    warehouse: Warehouse, who: str, people: list[tuple[int, Key]]
+@FIVE_HUNDRED
+@given(tables=in_batches(CLASSES, 20))
+def test_the_risk_profile_shares_the_released_records_among_intervals(
+    warehouse: Warehouse, tables: list[Classes]
 ) -> None:
-    load_people(warehouse, people)
-    sizes, records = class_sizes(people, who), class_sizes(people, "records")
-    found = warehouse.rows(f"{who}_risk_intervals")
-    assert found == profile([(size, records[key]) for key, size in sizes.items()])
+    batch = Batch(warehouse)
+    for classes in tables:
+        batch.begin()
+        load_classes(batch, classes)
+    for rows, classes in zip(batch.rows_of_each("risk_profile"), tables, strict=True):
+        found = sorted(rows, key=lambda row: (row["effort"], row["risk_from"]))
+        assert found == profiles(classes)
+
+
+@AGREEING
+@given(classes=CLASSES)
+def test_the_risk_profile_is_in_order(warehouse: Warehouse, classes: Classes) -> None:
+    load_classes(warehouse, classes)
+    assert warehouse.rows("risk_profile") == profiles(classes)
+
+
+@both
+@FIVE_HUNDRED
+@given(tables=BATCHES)
+def test_the_intervals_of_a_relation_are_those_of_its_classes(
+    warehouse: Warehouse, who: str, tables: list[list[Person]]
+) -> None:
+    every = load_each(warehouse, tables).rows_of_each(f"{who}_risk_intervals")
+    for rows, people in zip(every, tables, strict=True):
+        sizes, records = class_sizes(people, who), class_sizes(people, "records")
+        found = sorted(rows, key=lambda row: float(row["risk_from"]))
+        assert found == profile([(size, records[key]) for key, size in sizes.items()])
 
 
 def profile(classes: list[tuple[int, int]]) -> list[dict[str, Any]]:

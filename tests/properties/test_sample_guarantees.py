@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from dbt_anonymize.lattice.uniqueness import (
-    population_uniques,
-    slide_negative_binomial,
-    zayatz,
-)
+from dbt_anonymize.lattice.uniqueness import population_uniques
 
+from .batch import Batch
 from .sampled import AVERAGES, ESTIMATORS, LIMIT, POPULATIONS, average_model
-from .warehouse import Warehouse
-from .worlds import COSTLY, HALF
+from .warehouse import Row, Warehouse
+from .worlds import PROPERTY, in_batches
 
 Histogram = dict[int, int]
 HISTOGRAMS = st.dictionaries(
@@ -83,23 +79,49 @@ def estimates(
     return [row["uniques"] for row in sorted(found, key=lambda row: int(row["case_id"]))]
 
 
-BY_DEFINITION: dict[str, Callable[[Any, Any, int], float | None]] = {
-    "zayatz": zayatz,
-    "snb": slide_negative_binomial,
-}
+def zayatz(histogram: Histogram, population: int) -> float:
+    """Return the sample uniques times the chance that one of them is unique in the population."""
+    people, classes = people_in(histogram), sum(histogram.values())
+
+    def drawn_once(size: int) -> float:
+        """Return the hypergeometric chance that one of a class is among those drawn."""
+        others = ((population - people - j) / (population - 1 - j) for j in range(size - 1))
+        return size * people / population * math.prod(max(other, 0.0) for other in others)
+
+    chances = {size: number / classes * drawn_once(size) for size, number in histogram.items()}
+    return histogram[1] * chances[1] / math.fsum(chances.values()) * population / people
 
 
+def expected_uniques(estimator: str, histogram: Histogram, population: int) -> float:
+    """Return Zayatz's estimate from its definition, that of the kernel where SQL has to search."""
+    if estimator == "zayatz" and 1 in histogram and people_in(histogram) < population:
+        return zayatz(histogram, population)
+    return population_uniques(*arrays(histogram), population, estimator=estimator)
+
+
+# Each estimate is that of 280 histograms for each population.
 @pytest.mark.parametrize("population", POPULATIONS)
-@pytest.mark.parametrize("estimator", BY_DEFINITION)
-@COSTLY
-@given(histograms=st.lists(HISTOGRAMS, min_size=1, max_size=20))
-def test_estimates_equal_those_of_the_kernel(
+@pytest.mark.parametrize("estimator", ["zayatz", "snb"])
+@settings(PROPERTY, max_examples=14)
+@given(histograms=in_batches(HISTOGRAMS, 20))
+def test_estimates_equal_the_definition_and_those_of_the_kernel(
     warehouse: Warehouse, estimator: str, population: int, histograms: list[Histogram]
 ) -> None:
     found = estimates(warehouse, estimator, population, histograms)
     for uniques, histogram in zip(found, histograms, strict=True):
-        expected = population_uniques(*arrays(histogram), population, estimator=estimator)
+        expected = expected_uniques(estimator, histogram, population)
         assert uniques == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+# The likelihood is flat where alpha is small: it is largest at 0.009.
+FLAT: Histogram = {1: 45, 4: 25}
+
+
+@pytest.mark.xfail(reason="the macro takes alpha for 0 where rounding hides a root below 1/32")
+def test_pitmans_alpha_may_be_small(warehouse: Warehouse) -> None:
+    population = POPULATIONS[0]
+    (found,) = estimates(warehouse, "pitman", population, [FLAT])
+    assert found == pytest.approx(pitman(FLAT, population), rel=1e-3)
 
 
 @pytest.mark.parametrize("population", POPULATIONS)
@@ -111,13 +133,13 @@ def test_pitmans_estimate_solves_the_likelihood_equations(
     histograms = [
         {1: draw.randint(1, 90)}
         | {size: draw.randint(1, 30) for size in draw.sample(sizes, draw.randint(1, 4))}
-        for _ in range(60)
+        for _ in range(250)
     ]
     # One pair among many; all classes equal but one.
     histograms += [{1: 300, 2: 1}, {1: 1, 150: 9}, {1: 2, 2: 1}]
     found = estimates(warehouse, "pitman", population, histograms)
     for uniques, histogram in zip(found, histograms, strict=True):
-        if people_in(histogram) < population:
+        if people_in(histogram) < population and histogram != FLAT:
             # Where alpha is 0, SQL finds less than 1e-4, which changes the estimate by alpha ln M.
             assert uniques == pytest.approx(pitman(histogram, population), rel=1e-3), histogram
 
@@ -129,7 +151,7 @@ def test_dankars_rule_takes_pitman_for_small_samples_and_else_the_smaller_of_the
     draw = random.Random(20260102)
     histograms = [
         {draw.choice([1, 1, 2, 3, 40]): draw.randint(1, 300) for _ in range(draw.randint(1, 4))}
-        for _ in range(80)
+        for _ in range(250)
     ]
     found = {name: estimates(warehouse, name, population, histograms) for name in ESTIMATORS}
     for number, histogram in enumerate(histograms):
@@ -148,27 +170,40 @@ def test_nobody_alone_and_whole_populations(warehouse: Warehouse) -> None:
     assert estimates(warehouse, "pitman", population, histograms)[2] == population
 
 
-@pytest.mark.parametrize("average", AVERAGES)
-@HALF
-@given(sizes=st.lists(st.integers(1, 3) | st.integers(1, 9), max_size=20))
-def test_the_smallest_classes_go_for_the_average_risk_and_no_more_than_needed(
-    warehouse: Warehouse, average: float, sizes: list[int]
-) -> None:
-    classes = {f"{number:02}": size for number, size in enumerate(sizes)}
+def load_cities(warehouse: Warehouse, sizes: list[int]) -> None:
     columns = {"city": "varchar", "city_leaf": "varchar", "outcome": "varchar", "records": "int"}
-    rows = [(name, name, "x", size) for name, size in classes.items()]
+    names = [f"{number:02}" for number in range(len(sizes))]
+    rows = [(name, name, "x", size) for name, size in zip(names, sizes, strict=True)]
     warehouse.load("sampled_frequencies", columns, rows)
     tree = {"value": "varchar", "level_1": "varchar"}
-    warehouse.load("sampled_city", tree, [(name, "*") for name in [*classes, "-"]])
+    warehouse.load("sampled_city", tree, [(name, "*") for name in [*names, "-"]])
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@settings(PROPERTY, max_examples=14)
+@given(tables=in_batches(st.lists(st.integers(1, 3) | st.integers(1, 9), max_size=20), 20))
+def test_the_smallest_classes_go_for_the_average_risk_and_no_more_than_needed(
+    warehouse: Warehouse, average: float, tables: list[list[int]]
+) -> None:
+    batch = Batch(warehouse)
+    for sizes in tables:
+        batch.begin()
+        load_cities(batch, sizes)
+    for rows, sizes in zip(batch.rows_of_each(average_model(average)), tables, strict=True):
+        check_suppression(rows, sizes, Fraction(str(average)))
+
+
+def check_suppression(rows: list[Row], sizes: list[int], average: Fraction) -> None:
+    classes = {f"{number:02}": size for number, size in enumerate(sizes)}
     small = {name for name, size in classes.items() if size < 2}
     kept = sorted((size, name) for name, size in classes.items() if name not in small)
     gone = next(
         number
         for number in range(len(kept) + 1)
-        if len(kept) - number <= Fraction(str(average)) * sum(size for size, _ in kept[number:])
+        if len(kept) - number <= average * sum(size for size, _ in kept[number:])
     )
     must_go = small | {name for _, name in kept[:gone]}
-    found = {row["city"]: row for row in warehouse.rows(average_model(average))}
+    found = {row["city"]: row for row in rows}
     assert {name for name, row in found.items() if row["is_violating"]} == must_go
     records = sum(classes[name] for name in must_go)
     is_within = records <= Fraction(str(LIMIT)) * sum(sizes)

@@ -46,6 +46,11 @@ class Warehouse:
 
     def load_world(self, shape: Shape, world: World) -> None:
         """Create the source, the hierarchies, the microdata and the frequencies."""
+        self.load_source(shape, world)
+        self.build_frequencies(shape)
+
+    def load_source(self, shape: Shape, world: World) -> None:
+        """Create the source and the hierarchies."""
         for position, hierarchy in enumerate(world.hierarchies):
             sql_type = shape.quasi_identifiers[position].sql_type
             self.load_hierarchy(shape.hierarchy(position), hierarchy, sql_type)
@@ -60,6 +65,9 @@ class Warehouse:
             for key, r in enumerate(world.records)
         ]
         self.load(f"{shape.name}_source", columns, rows)
+
+    def build_frequencies(self, shape: Shape) -> None:
+        """Create the microdata and the frequencies."""
         self.build(f"{shape.name}_microdata")
         self.build(f"{shape.name}_frequencies")
 
