@@ -114,7 +114,7 @@
         classes,
         people,
         population,
-        1e-6 as low,
+        1e-5 as low,
         1 - 1e-9 as high,
         null as at_low,
         null as at_high
