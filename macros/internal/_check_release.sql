@@ -26,11 +26,15 @@
     {%- set classes, released = counts[0], counts[1] -%}
     {%- set limits = run_query(
         "select records, " ~ dbt_anonymize._may_be_suppressed(declaration.suppression_limit, "records")
+        ~ ", (select coalesce(max(records), 0) from " ~ ref(declaration.anonymization ~ "_results") ~ ")"
         ~ " from (select count(*) as records from " ~ microdata ~ ") as counted"
     ).rows[0] -%}
-    {%- set records, may_be_suppressed = limits[0], limits[1] -%}
+    {%- set records, may_be_suppressed, scored = limits[0], limits[1], limits[2] -%}
     {%- set errors = [] -%}
     {%- set remedy = " The results are of other data; run `dbt build -s +" ~ model.name ~ "`." -%}
+    {%- if records != scored -%}
+        {%- do errors.append("the effort was chosen from " ~ scored ~ " records; there are " ~ records ~ " now." ~ remedy) -%}
+    {%- endif -%}
     {%- if released == 0 -%}
         {%- do errors.append("the release would be empty. Add a stronger effort or raise the suppression limit.") -%}
     {%- endif -%}
