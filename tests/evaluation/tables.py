@@ -60,24 +60,57 @@ def table(connection: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> duckdb.
     return connection.table(name)
 
 
-def scores(
+def evaluated(
     connection: duckdb.DuckDBPyConnection, efforts: list[dict[str, Any]], **choices: Any
 ) -> pd.DataFrame:
-    """Evaluate with short defaults."""
+    """Evaluate with short defaults; ``target`` and ``model`` stand for one of each."""
+    target = {"name": choices.pop("target", "label"), "task": choices.pop("task", "classification")}
+    target |= {"positive": choices.pop("positive", None), "time": choices.pop("time", None)}
+    model = {"name": choices.get("model", "decision_tree")}
+    model |= {"model": choices.pop("model", "decision_tree")}
+    model |= {"parameters": choices.pop("parameters", {})}
+    splitting = {"repetitions": choices.pop("repetitions", 3)}
+    if folds := choices.pop("folds", None):
+        splitting["folds"] = folds
+    else:
+        splitting["test_share"] = choices.pop("test_share", 0.3)
     defaults: dict[str, Any] = {
         "anonymization": "test",
         "record_key": "record_id",
-        "target": "label",
         "features": [{"name": "age", "kind": "interval"}],
-        "model": "decision_tree",
-        "parameters": {},
-        "measure": "accuracy",
-        "positive": None,
-        "repetitions": 3,
-        "test_share": 0.3,
+        "targets": [target],
+        "models": [model],
+        "splitting": splitting,
         "random_state": 1,
+        "reading": {"numbers": "midpoint", "categories": "leaves"},
+        "suppressed": "left_out",
+        "fit": "once",
+        "sample": 1_000_000,
     }
     return evaluate(connection, efforts=efforts, **{**defaults, **choices})
+
+
+def scores(
+    connection: duckdb.DuckDBPyConnection,
+    efforts: list[dict[str, Any]],
+    measure: str = "accuracy",
+    **choices: Any,
+) -> pd.DataFrame:
+    """Evaluate, and return one measure of the model, failures with no value."""
+    found = evaluated(connection, efforts, **choices)
+    return measured(found, measure, choices.get("model", "decision_tree"))
+
+
+def measured(
+    found: pd.DataFrame, measure: str = "accuracy", model: str = "decision_tree"
+) -> pd.DataFrame:
+    """Return the rows of one measure of one model in the order of splits, original first."""
+    is_measure = (found["kind"] == "measure") & (found["name"] == measure) & found["other"].isna()
+    rows = found[(is_measure | (found["kind"] == "failure")) & (found["model"] == model)]
+    order = ["effort", "target", "fit", "repetition", "fold", "test_on"]
+    ascending = [True] * 5 + [False]
+    columns = [*order, "value"]
+    return rows.sort_values(order, ascending=ascending)[columns].reset_index(drop=True)
 
 
 def mean(found: pd.DataFrame, effort_number: int, test_on: str = "original") -> float:

@@ -18,7 +18,16 @@ from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import estimators, workers
 from dbt_anonymize.evaluation.splits import seeds, split_records
 from tests.evaluation.conftest import Log
-from tests.evaluation.tables import CLASSES, effort, interval_efforts, mean, scores, table
+from tests.evaluation.tables import (
+    CLASSES,
+    effort,
+    evaluated,
+    interval_efforts,
+    mean,
+    measured,
+    scores,
+    table,
+)
 
 Connection = duckdb.DuckDBPyConnection
 NAME = 'Bildung "neu"'
@@ -26,6 +35,8 @@ NAME = 'Bildung "neu"'
 
 class Spy:
     """A model that keeps what it is given and always answers the first class."""
+
+    classes_ = np.array([0, 1])
 
     def __init__(self, seen: list[tuple[np.ndarray, np.ndarray]]) -> None:
         self.seen = seen
@@ -45,19 +56,67 @@ class Spy:
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[np.ndarray, np.ndarray]]:
     """Give what models are trained on and asked for, one pair per model."""
     found: list[tuple[np.ndarray, np.ndarray]] = []
-    monkeypatch.setattr(estimators, "make_estimator", lambda *_, **__: Spy(found))
+    make_estimator = estimators.make_estimator
+    monkeypatch.setattr(
+        estimators,
+        "make_estimator",
+        lambda model, *given: make_estimator(model, *given) if model == "zero_rule" else Spy(found),
+    )
     return found
 
 
-def test_the_scores_have_the_columns_and_rows_of_the_interface(connection: Connection) -> None:
-    found = scores(connection, interval_efforts(connection), repetitions=2)
-    assert list(found.columns) == ["effort", "model", "repetition", "test_on", "measure", "value"]
-    keys = found[["effort", "repetition", "test_on"]].to_numpy().tolist()
-    assert keys == [[e, r, t] for e in (0, 1) for r in (1, 2) for t in ("original", "generalized")]
-    assert set(found["model"]) == {"decision_tree"}
-    assert set(found["measure"]) == {"accuracy"}
-    original, generalized = (mean(found, 0, test_on) for test_on in ("original", "generalized"))
+def test_the_table_has_the_columns_and_rows_of_the_interface(connection: Connection) -> None:
+    found = evaluated(connection, interval_efforts(connection), repetitions=2)
+    assert list(found.columns) == [
+        *("effort", "target", "model", "fit", "test_on", "repetition", "fold"),
+        *("kind", "name", "other", "bin", "value"),
+    ]
+    assert set(found["target"]) == {"label"}
+    assert set(found["model"]) == {"decision_tree", "zero_rule"}
+    assert set(found["fit"]) == {"once"}
+    rows = measured(found)
+    keys = rows[["effort", "repetition", "fold", "test_on"]].to_numpy().tolist()
+    assert keys == [
+        [e, r, 1, t] for e in (0, 1) for r in (1, 2) for t in ("original", "generalized")
+    ]
+    original, generalized = (mean(rows, 0, test_on) for test_on in ("original", "generalized"))
     assert original == generalized
+    types = connection.sql("select * from found").types
+    assert [str(kind) for kind in types] == [
+        *("BIGINT", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "BIGINT", "BIGINT"),
+        *("VARCHAR", "VARCHAR", "VARCHAR", "BIGINT", "DOUBLE"),
+    ]
+    sql = "select kind, count(repetition), count(fold), count(bin) from found group by 1 order by 1"
+    splits = {kind: counts for kind, *counts in connection.sql(sql).fetchall()}
+    assert splits["confusion"] == [0, 0, 0]
+    assert splits["probability"][:2] == [0, 0]
+    assert splits["probability"][2] == (found["kind"] == "probability").sum()
+    assert splits["measure"][2] == 0
+
+
+def test_confusions_and_probabilities_count_every_test_record(connection: Connection) -> None:
+    found = evaluated(connection, interval_efforts(connection), model="naive_bayes", repetitions=4)
+    rows = found[(found["effort"] == 1) & (found["model"] == "naive_bayes")]
+    for test_on in ("original", "generalized"):
+        own = rows[rows["test_on"] == test_on]
+        confusion = own[own["kind"] == "confusion"]
+        assert confusion["value"].sum() == 4 * 18
+        right = confusion[confusion["name"] == confusion["other"]]["value"].sum()
+        scored = measured(found, model="naive_bayes")
+        of_effort = scored[(scored["effort"] == 1) & (scored["test_on"] == test_on)]
+        assert right / (4 * 18) == pytest.approx(of_effort["value"].mean())
+        counted = own[own["kind"] == "probability"]
+        for name in CLASSES:
+            of_class = counted[counted["name"] == name]
+            assert of_class["value"].sum() == 4 * 18
+            members = of_class[of_class["other"] == "1"]["value"].sum()
+            assert members == confusion[confusion["name"] == name]["value"].sum()
+        # The Brier score of all splits, up to the width of a bin.
+        one = counted[counted["name"] == "yes"]
+        errors = (one["bin"].astype(float) / 1000 - one["other"].astype(float)) ** 2
+        brier = measured(found, "brier_score", "naive_bayes")
+        brier = brier[(brier["effort"] == 1) & (brier["test_on"] == test_on)]["value"].mean()
+        assert (errors * one["value"]).sum() / (4 * 18) == pytest.approx(brier, abs=1e-3)
 
 
 @pytest.mark.parametrize("model", ["random_forest", "decision_tree"])
@@ -138,7 +197,7 @@ def test_scores_do_not_depend_on_the_number_of_workers(
     found = []
     for count in ("1", "2"):
         monkeypatch.setenv("DBT_ANONYMIZE_WORKERS", count)
-        found.append(scores(connection, efforts, repetitions=9, model=model))
+        found.append(evaluated(connection, efforts, repetitions=9, model=model))
     assert given_away == [0, 8]
     pd.testing.assert_frame_equal(found[0], found[1], check_exact=True)
 
@@ -257,7 +316,8 @@ def test_names_may_hold_quotes_spaces_unicode_and_reserved_words(connection: Con
         target="größe {{ x }} '☃'",
         features=[{"name": "select", "kind": "interval"}],
     )
-    pd.testing.assert_frame_equal(found, scores(connection, plain))
+    expected = scores(connection, plain).assign(target="größe {{ x }} '☃'")
+    pd.testing.assert_frame_equal(found, expected)
 
 
 def test_the_positive_class_may_be_a_boolean_or_a_number(connection: Connection) -> None:
@@ -277,11 +337,16 @@ def test_a_training_set_without_two_classes_has_no_score_but_a_warning(
     found = scores(connection, efforts)
     assert found[found["effort"] == 1]["value"].isna().all()
     assert found[found["effort"] == 0]["value"].notna().all()
+    reason = "the training records hold 0 of 2 classes"
     assert log.warnings == [
-        "test: effort 1: 3 of 3 models have no score: the training records hold 0 of 2 classes"
+        f"test: effort 1: 3 of 3 models {model} of label have no score: {reason}"
+        for model in ("decision_tree", "zero_rule")
     ]
     nulls = connection.sql("select count(*) from found where value is null").fetchall()
     assert nulls == [(6,)]
+    failures = evaluated(connection, efforts).query("kind == 'failure'")
+    assert set(failures["name"]) == {reason}
+    assert failures["repetition"].value_counts().to_dict() == {1: 4, 2: 4, 3: 4}
 
 
 def test_a_model_that_cannot_be_trained_on_an_effort_has_no_score_but_a_warning(
@@ -296,9 +361,7 @@ def test_a_model_that_cannot_be_trained_on_an_effort_has_no_score_but_a_warning(
     assert log.warnings
 
 
-def test_a_model_that_cannot_be_trained_on_the_untouched_table_is_an_error(
-    connection: Connection,
-) -> None:
+def test_a_parameter_with_an_impossible_value_is_an_error(connection: Connection) -> None:
     with pytest.raises(EvaluationError, match="n_estimators"):
         scores(
             connection,
@@ -306,6 +369,43 @@ def test_a_model_that_cannot_be_trained_on_the_untouched_table_is_an_error(
             model="random_forest",
             parameters={"n_estimators": -1},
         )
+
+
+def test_a_model_that_fails_on_the_untouched_table_does_not_end_the_others(
+    connection: Connection, log: Log
+) -> None:
+    efforts = interval_efforts(connection)
+    found = scores(
+        connection, efforts, model="k_nearest_neighbours", parameters={"n_neighbors": 50}
+    )
+    assert found["value"].isna().all()
+    assert len(log.warnings) == 2
+
+
+class Moody:
+    """An estimator of somebody else, whose message holds values."""
+
+    def __init__(self, offset: int = 0) -> None:
+        self.offset = offset
+
+    def fit(self, rows: np.ndarray, _: np.ndarray) -> Moody:
+        """Say what was seen."""
+        raise RuntimeError(f"cannot learn from {rows[0]}")
+
+
+def test_what_others_say_about_records_is_not_recorded(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch, log: Log
+) -> None:
+    make_estimator = estimators.make_estimator
+    monkeypatch.setattr(
+        estimators,
+        "make_estimator",
+        lambda model, *given: make_estimator(model, *given) if model == "zero_rule" else Moody(),
+    )
+    found = evaluated(connection, interval_efforts(connection), model="others.Moody")
+    assert set(found[found["kind"] == "failure"]["name"]) == {"RuntimeError"}
+    assert len(log.warnings) == 2
+    assert "cannot" not in "".join(log.warnings)
 
 
 def test_an_effort_that_carries_no_information_scores_like_the_zero_rule(
@@ -336,24 +436,38 @@ def test_no_records_give_no_scores(connection: Connection, log: Log, *, hidden: 
     empty = [{**e, "relation": e["relation"].limit(0)} for e in efforts]
     if hidden:  # `--empty` builds limit the hierarchies as well
         features[0]["hierarchy"] = features[0]["hierarchy"].limit(0)
-    found = scores(connection, empty, features=features)
+    found = evaluated(connection, empty, features=features)
     assert len(found) == 0
     assert log.lines == ["test: no records, so no models are trained"]
     types = [str(kind) for kind in connection.sql("select * from found").types]
-    assert types == ["BIGINT", "VARCHAR", "BIGINT", "VARCHAR", "VARCHAR", "DOUBLE"]
+    assert types == [
+        *("BIGINT", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "BIGINT", "BIGINT"),
+        *("VARCHAR", "VARCHAR", "VARCHAR", "BIGINT", "DOUBLE"),
+    ]
 
 
 @pytest.mark.parametrize(
     ("change", "rule"),
     [
-        ({"measure": "auc"}, "quality.measure must be one of"),
-        ({"measure": "f1"}, "quality.positive must name"),
-        ({"measure": "f1", "positive": "maybe"}, "one of the 2 values"),
+        ({"positive": "maybe"}, "one of the 2 values"),
+        ({"task": "counting"}, "task of target `label` must be one of"),
+        ({"task": "survival"}, "must have a time"),
+        ({"task": "regression", "model": "ridge"}, "`label` must hold numbers"),
+        ({"target": "age"}, "must not hold what is predicted"),
+        ({"suppressed": "hidden"}, "quality.suppressed must be one of"),
+        ({"fit": "always"}, "quality.fit must be one of"),
+        ({"fit": "per_split"}, "must know the declared guarantees"),
+        ({"sample": 2}, "at least 10 records"),
+        ({"random_state": -1}, "random_state must be >= 0"),
+        ({"models": []}, "one or more different names"),
+        ({"targets": []}, "one or more different columns"),
+        ({"reading": {"numbers": "lower"}}, "quality.numbers must be one of"),
+        ({"reading": {"categories": "codes"}}, "quality.categories must be one of"),
         ({"repetitions": 0}, "repetitions must be >= 1"),
         ({"features": []}, "at least one column"),
         ({"features": [{"name": "age", "kind": "categorical"}]}, "with a hierarchy"),
         ({"target": "age_bracket"}, "`age_bracket` must be in the relation"),
-        ({"model": "oracle"}, "quality.model must be one of"),
+        ({"model": "oracle"}, "oracle"),
         ({"record_key": "label"}, "58 repeated values"),
     ],
 )

@@ -11,15 +11,19 @@ import pytest
 
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import features
+from dbt_anonymize.evaluation.design import (
+    class_means,
+    filled,
+    make_design,
+    training_medians,
+)
 from dbt_anonymize.evaluation.features import (
-    Design,
     Encoding,
     categorical_encoding,
-    filled,
-    interval_encoding,
-    make_design,
+    interval_encodings,
+    label_encoding,
+    leaf_counts,
     plain_encoding,
-    training_medians,
 )
 from dbt_anonymize.evaluation.relations import read_arrays
 from tests.evaluation.tables import table
@@ -36,10 +40,10 @@ HIERARCHY = pd.DataFrame(
 
 
 def matrix(relation: duckdb.DuckDBPyRelation, *encodings: Encoding) -> np.ndarray:
-    expressions = {encoding.feature: encoding.sql for encoding in encodings}
+    expressions = {str(position): encoding.sql for position, encoding in enumerate(encodings)}
     arrays = read_arrays(relation, expressions, order_by="k")
-    design = make_design(encodings, [arrays[encoding.feature] for encoding in encodings])
-    return design.rows[design.codes]
+    design = make_design(encodings, [arrays[name] for name in expressions])
+    return design.take(design.codes)
 
 
 def column(connection: duckdb.DuckDBPyConnection, values: list[Any], name: str = "x") -> Any:
@@ -50,7 +54,7 @@ def test_an_interval_is_its_midpoint(connection: duckdb.DuckDBPyConnection) -> N
     relation = connection.sql(
         "select * from (values (2, 0.5, 0.5), (1, 10, 15), (3, -4, -1)) as t(k, x_lower, x_upper)"
     )
-    found = matrix(relation, interval_encoding(relation, "x"))
+    found = matrix(relation, *interval_encodings(relation, "x"))
     assert found.tolist() == [[12.5], [0.5], [-2.5]]
 
 
@@ -61,19 +65,19 @@ def test_an_interval_of_dates_is_its_midpoint_in_days(
         relation = connection.sql(
             f"select 1 as k, {kind} '1970-01-01' as x_lower, {kind} '1970-01-04' as x_upper"
         )
-        assert matrix(relation, interval_encoding(relation, "x")).tolist() == [[1.5]]
+        assert matrix(relation, *interval_encodings(relation, "x")).tolist() == [[1.5]]
 
 
 def test_a_missing_bound_is_refused(connection: duckdb.DuckDBPyConnection) -> None:
     relation = connection.sql("select 1 as k, null::double as x_lower, 2.0 as x_upper")
     with pytest.raises(EvaluationError, match="1 of 1 are not"):
-        matrix(relation, interval_encoding(relation, "x"))
+        matrix(relation, *interval_encodings(relation, "x"))
 
 
 def test_text_bounds_are_refused(connection: duckdb.DuckDBPyConnection) -> None:
     relation = connection.sql("select 1 as k, '1' as x_lower, '2' as x_upper")
     with pytest.raises(EvaluationError, match="`x_lower` must hold numbers or dates"):
-        interval_encoding(relation, "x")
+        interval_encodings(relation, "x")
 
 
 @pytest.mark.parametrize(
@@ -161,12 +165,10 @@ def test_plain_columns_enter_by_their_type(connection: duckdb.DuckDBPyConnection
 
 
 def test_a_missing_number_becomes_the_median_of_the_training_records_alone() -> None:
-    design = Design(
-        rows=np.array([[1.0], [2.0], [7.0], [np.nan], [1000.0]]), codes=np.array([0, 1, 2, 3, 4, 4])
-    )
-    medians = training_medians(design, np.array([0, 1, 2, 3]))
-    assert filled(design.rows, medians)[3] == 2.0
-    assert training_medians(design, np.array([3])) == 0.0
+    rows = np.array([[1.0], [2.0], [7.0], [np.nan], [1000.0]])
+    medians = training_medians(rows, np.array([0, 1, 2, 3]), np.array([0]))
+    assert filled(rows, medians)[3] == 2.0
+    assert training_medians(rows, np.array([3]), np.array([0])) == 0.0
 
 
 def test_infinity_is_refused(connection: duckdb.DuckDBPyConnection) -> None:
@@ -198,5 +200,69 @@ def test_equal_rows_are_stored_once() -> None:
     numbers = [np.array([1.0, np.nan, 1.0, np.nan, 1.0]), np.array([3.0, 5.0, 3.0, 5.0, 4.0])]
     encodings = [Encoding(name, "", may_be_missing=True) for name in ("a", "b")]
     design = make_design(encodings, numbers)
-    assert len(design.rows) == 3
-    assert np.array_equal(design.rows[design.codes], np.column_stack(numbers), equal_nan=True)
+    assert design.size == 3
+    assert np.array_equal(design.take(design.codes), np.column_stack(numbers), equal_nan=True)
+    assert design.incomplete.tolist() == [0]
+
+
+def test_bounds_are_two_features(connection: duckdb.DuckDBPyConnection) -> None:
+    relation = connection.sql(
+        "select * from (values (1, 0.5, 0.5), (2, 10, 15)) as t(k, x_lower, x_upper)"
+    )
+    found = matrix(relation, *interval_encodings(relation, "x", "bounds"))
+    assert found.tolist() == [[0.5, 0.5], [10, 15]]
+
+
+def test_frequencies_weigh_the_leaves_of_a_label(connection: duckdb.DuckDBPyConnection) -> None:
+    untouched = column(connection, ["Bonn", "Bonn", "Bonn", "Köln", None])
+    weights = leaf_counts(untouched, "x")
+    assert weights == {"Bonn": 3, "Köln": 1}
+    relation = column(connection, ["DE", 'it\'s "IT"', "*", None])
+    hierarchy = table(connection, HIERARCHY)
+    found = matrix(relation, categorical_encoding(relation, "x", hierarchy, 1, weights))
+    # Rome does not occur, so that its own label has no frequencies; nobody is there in the root.
+    expected = [[3 / 4, 1 / 4, 0], [0, 0, 1], [3 / 4, 1 / 4, 0], [3 / 4, 1 / 4, 0]]
+    assert found == pytest.approx(np.array(expected))
+
+
+def test_a_label_may_be_a_feature_of_its_own(connection: duckdb.DuckDBPyConnection) -> None:
+    relation = column(connection, ["other", "DE", None, "*"])
+    encoding = label_encoding(relation, "x", table(connection, HIERARCHY), 2)
+    assert matrix(relation, encoding).tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 1]]
+
+
+def test_a_hidden_record_has_no_quasi_identifiers(connection: duckdb.DuckDBPyConnection) -> None:
+    relation = column(connection, ["Köln", "Rome"])
+    category = categorical_encoding(relation, "x", table(connection, HIERARCHY), 0)
+    encodings = [Encoding("age", "", is_quasi=True), category, Encoding("height", "")]
+    values = [np.array([1.0, 2.0]), np.array([1, 2]), np.array([5.0, 6.0])]
+    design = make_design(encodings, values, may_be_hidden=True)
+    assert design.take(design.codes).tolist() == [[1, 0, 1, 0, 5], [2, 0, 0, 1, 6]]
+    assert design.hidden is not None
+    hidden = design.take(design.hidden)
+    assert np.isnan(hidden[:, 0]).all()
+    assert hidden[:, 1:].tolist() == [[1 / 3, 1 / 3, 1 / 3, 5], [1 / 3, 1 / 3, 1 / 3, 6]]
+    assert design.quasi.tolist() == [True, True, True, True, False]
+
+
+def test_a_class_mean_is_that_of_the_released_records_of_the_class() -> None:
+    encodings = [Encoding("height", ""), Encoding("age", "", is_quasi=True)]
+    height = np.array([7.0, 7.0, 7.0, 7.0, 8.0])
+    midpoints = np.array([5.0, 5.0, 5.0, 15.0, 25.0])
+    raw = np.array([1.0, 4.0, np.nan, 11.0, 29.0])
+    classes = np.array([2, 2, 2, 0, 1])
+    design = make_design(encodings, [height, midpoints], classes=classes, raw=[None, raw])
+    means = design.take(design.codes, class_means(design, np.array([0, 1, 2, 3])))
+    assert means[:, 1].tolist() == [2.5, 2.5, 2.5, 11.0, 25.0]
+    assert means[:, 0].tolist() == height.tolist()
+    means = design.take(design.codes, class_means(design, np.array([0])))
+    assert means[:, 1].tolist() == [1, 1, 1, 15, 25]
+
+
+def test_a_class_mean_of_equal_numbers_is_that_number_to_the_last_digit() -> None:
+    numbers = np.full(7, 0.1)
+    encoding = Encoding("age", "", is_quasi=True)
+    design = make_design([encoding], [numbers], classes=np.zeros(7, dtype=int), raw=[numbers])
+    numbers = class_means(design, np.arange(7))
+    assert numbers is not None
+    assert numbers.tolist() == [[0.1]]

@@ -1,4 +1,4 @@
-"""The quick forest predicts what scikit-learn's forest predicts, to the last bit."""
+"""The quick trees predict what scikit-learn's trees predict, to the last bit."""
 
 from __future__ import annotations
 
@@ -8,12 +8,22 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.tree import DecisionTreeClassifier
 
 from dbt_anonymize.evaluation import forest
 from dbt_anonymize.evaluation.forest import forest_probabilities, is_exact, supports
 
+KINDS = [BaggingClassifier, DecisionTreeClassifier, ExtraTreesClassifier, RandomForestClassifier]
 
+
+@pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -23,22 +33,35 @@ from dbt_anonymize.evaluation.forest import forest_probabilities, is_exact, supp
     classes=st.integers(2, 4),
     depth=st.sampled_from([None, 1, 3]),
     leaf=st.sampled_from([1, 2, 5]),
+    split=st.sampled_from([2, 7]),
     chosen=st.sampled_from(["sqrt", "log2", None]),
+    bootstrap=st.booleans(),
 )
 def test_probabilities_equal_those_of_scikit_learn(
-    seed: int, rows: int, records: int, features: int, classes: int, **growth: Any
+    kind: type[Any],
+    *,
+    seed: int,
+    rows: int,
+    records: int,
+    features: int,
+    classes: int,
+    **growth: Any,
 ) -> None:
     draws = np.random.default_rng(seed)
     distinct = np.round(draws.normal(size=(rows, features)), 1)
     train = draws.integers(0, rows, records)
     target = draws.integers(0, classes, records)
-    estimator = RandomForestClassifier(
-        n_estimators=4,
-        random_state=seed,
-        max_depth=growth["depth"],
-        min_samples_leaf=growth["leaf"],
-        max_features=growth["chosen"],
-    )
+    wanted = {
+        "n_estimators": 4,
+        "random_state": seed,
+        "max_depth": growth["depth"],
+        "min_samples_leaf": growth["leaf"],
+        "min_samples_split": growth["split"],
+    }
+    if kind is not BaggingClassifier:
+        wanted |= {"max_features": growth["chosen"], "bootstrap": growth["bootstrap"]}
+    known = kind().get_params(deep=False)
+    estimator = kind(**{name: value for name, value in wanted.items() if name in known})
     assert supports(estimator)
     found = forest_probabilities(estimator, distinct, train, target, distinct)
     assert found is not None
@@ -51,7 +74,6 @@ def test_probabilities_equal_those_of_scikit_learn(
     "parameters",
     [
         {"class_weight": "balanced"},
-        {"bootstrap": False},
         {"criterion": "entropy"},
         {"max_samples": 0.5},
         {"ccp_alpha": 0.01},
@@ -60,31 +82,55 @@ def test_probabilities_equal_those_of_scikit_learn(
         {"n_estimators": 0},
     ],
 )
-def test_other_forests_are_left_to_scikit_learn(parameters: dict[str, Any]) -> None:
-    assert not supports(RandomForestClassifier(**parameters))
+@pytest.mark.parametrize("kind", [ExtraTreesClassifier, RandomForestClassifier])
+def test_other_forests_are_left_to_scikit_learn(
+    kind: type[Any], parameters: dict[str, Any]
+) -> None:
+    assert not supports(kind(**parameters))
 
 
-def test_other_models_are_left_to_scikit_learn() -> None:
-    assert not supports(ExtraTreesClassifier())
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        AdaBoostClassifier(),
+        RandomForestRegressor(),
+        DecisionTreeClassifier(splitter="random"),
+        BaggingClassifier(bootstrap=False),
+        BaggingClassifier(bootstrap_features=True),
+        BaggingClassifier(max_features=1),
+        BaggingClassifier(max_samples=1),
+        BaggingClassifier(max_samples=0.5),
+        BaggingClassifier(estimator=AdaBoostClassifier()),
+    ],
+)
+def test_other_models_are_left_to_scikit_learn(estimator: Any) -> None:
+    assert not supports(estimator)
 
 
-def test_numbers_beyond_single_precision_are_left_to_scikit_learn() -> None:
+def test_a_class_that_only_bears_the_name_is_left_to_itself() -> None:
+    own = type("RandomForestClassifier", (RandomForestClassifier,), {})
+    assert not supports(own())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_beyond_single_precision_are_left_to_scikit_learn(kind: type[Any]) -> None:
     rows = np.array([[1.0], [1e300]])
-    assert forest_probabilities(RandomForestClassifier(), rows, np.arange(2), rows[:, 0], rows) is (
-        None
-    )
+    assert forest_probabilities(kind(), rows, np.arange(2), rows[:, 0], rows) is None
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("change", ["raises", "differs"])
-def test_a_changed_scikit_learn_is_noticed(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_scikit_learn_is_noticed(
+    kind: type[Any], change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def changed(*_: Any, test_x: np.ndarray, classes: int, **__: Any) -> np.ndarray:
         if change == "raises":
             raise TypeError("build() takes 3 positional arguments")
         return np.full((len(test_x), classes), 0.5)
 
     is_exact.cache_clear()
-    assert is_exact()
+    assert is_exact(kind.__name__)
     is_exact.cache_clear()
     monkeypatch.setattr(forest, "_grow_and_sum", changed)
-    assert not supports(RandomForestClassifier())
+    assert not supports(kind())
     is_exact.cache_clear()

@@ -11,14 +11,13 @@ import pytest
 
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import estimators
+from dbt_anonymize.evaluation.design import make_design
 from dbt_anonymize.evaluation.features import (
     categorical_encoding,
-    interval_encoding,
-    make_design,
+    interval_encodings,
     recoded_encoding,
 )
 from dbt_anonymize.evaluation.relations import read_arrays
-from dbt_anonymize.evaluation.splits import seeds, split_records
 from tests.evaluation.tables import effort, mean, scores, table
 
 NAME = 'Bildung "neu"'
@@ -44,7 +43,7 @@ def recoded(
 def matrix(relation: duckdb.DuckDBPyRelation, encoding: Any) -> np.ndarray:
     values = read_arrays(relation, {"x": encoding.sql}, order_by="k")["x"]
     design = make_design([encoding], [values])
-    return design.rows[design.codes]
+    return design.take(design.codes)
 
 
 def test_each_label_is_read_at_the_level_of_its_record(
@@ -116,19 +115,26 @@ def test_an_interval_between_two_levels_is_its_midpoint(
     relation = connection.sql(
         "select 1 as k, 3 as x_lower, 20 as x_upper, null::integer as x_level"
     )
-    assert matrix(relation, interval_encoding(relation, "x")).tolist() == [[11.5]]
+    assert matrix(relation, *interval_encodings(relation, "x")).tolist() == [[11.5]]
 
 
-class OneLeaf:
-    """A model that answers the second class where a label covers a single leaf."""
+class Spy:
+    """A model that keeps what it is given and always answers the first class."""
 
-    def fit(self, *_: np.ndarray) -> OneLeaf:
-        """Learn nothing."""
+    classes_ = np.array([0, 1])
+
+    def __init__(self, seen: list[tuple[np.ndarray, np.ndarray]]) -> None:
+        self.seen = seen
+
+    def fit(self, rows: np.ndarray, _: np.ndarray) -> Spy:
+        """Keep the training rows."""
+        self.rows = rows
         return self
 
     def predict(self, rows: np.ndarray) -> np.ndarray:
-        """Look at the records that are asked for."""
-        return (rows.max(axis=1) == 1).astype(int)
+        """Keep the rows that are asked for."""
+        self.seen.append((self.rows, rows))
+        return np.zeros(len(rows), dtype=int)
 
 
 def cities(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
@@ -155,34 +161,58 @@ def cities(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     ]
 
 
-def test_a_test_record_is_generalized_like_its_own_record(
+def test_a_test_record_is_read_as_the_closest_released_record(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(estimators, "make_estimator", lambda *_, **__: OneLeaf())
+    seen: list[tuple[np.ndarray, np.ndarray]] = []
+    monkeypatch.setattr(estimators, "make_estimator", lambda *_: Spy(seen))
     features = [{"name": NAME, "kind": "categorical", "hierarchy": table(connection, HIERARCHY)}]
     efforts = cities(connection)
-    found = scores(connection, efforts, features=features, repetitions=4)
-    frame = efforts[1]["relation"].df().sort_values("record_id")
-    target = (frame["label"] == "yes").to_numpy().astype(int)
-    # At level 2 the label DE is that of Köln alone.
-    is_one_leaf = (frame[f"{NAME}_level"] == 0) | (
-        (frame[f"{NAME}_level"] == 2) & (frame[NAME] == "DE")
-    )
-    expected = []
-    for repetition in range(1, 5):
-        test = split_records(target, 0.3, seeds(1, repetition)[0]).test
-        expected.append(float((is_one_leaf.to_numpy()[test] == target[test]).mean()))
-    is_own = (found["effort"] == 1) & (found["test_on"] == "generalized")
-    assert found[is_own]["value"].tolist() == expected
+    hidden = "* replace (record_id % 5 = 0 as is_suppressed)"
+    efforts[1]["relation"] = efforts[1]["relation"].project(hidden)
+    scores(connection, efforts, features=features, repetitions=6)
+    recoded = seen[2::4]
+    assert len(recoded) == 6
+    for trained, asked in recoded:
+        # First the untouched rows, one-hot, then for each of them the closest released row.
+        untouched, closest = np.split(asked, 2)
+        assert (
+            sorted(untouched.sum(axis=1)) == [1] * len(untouched) == sorted(untouched.max(axis=1))
+        )
+        released = np.unique(trained, axis=0)
+        distances = ((untouched[:, None] - released[None]) / _deviations(trained)) ** 2
+        assert closest.tolist() == released[distances.sum(axis=2).argmin(axis=1)].tolist()
+
+
+def _deviations(trained: np.ndarray) -> np.ndarray:
+    found = trained.std(axis=0)
+    return np.where(found > 0, found, 1)
+
+
+def test_what_needs_a_generalization_of_each_record_is_refused(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    features = [{"name": NAME, "kind": "categorical", "hierarchy": table(connection, HIERARCHY)}]
+    guarantees = [{"model": "k_anonymity", "k": 2}]
+    with pytest.raises(EvaluationError, match="per_split needs efforts with levels"):
+        scores(
+            connection,
+            cities(connection),
+            features=features,
+            fit="per_split",
+            guarantees=guarantees,
+        )
+    with pytest.raises(EvaluationError, match="label needs efforts with levels"):
+        scores(connection, cities(connection), features=features, reading={"categories": "label"})
 
 
 def test_a_recoded_effort_is_scored(connection: duckdb.DuckDBPyConnection) -> None:
     features = [{"name": NAME, "kind": "categorical", "hierarchy": table(connection, HIERARCHY)}]
     found = scores(connection, cities(connection), features=features, repetitions=5)
     assert mean(found, 0) == 1
-    # Raw values and labels of level 1 tell the class; level 2 merges Bonn with the others.
+    # Raw values are among the released ones, and are the closest to themselves.
     assert mean(found, 1, "original") == 1
-    assert 0.7 < mean(found, 1, "generalized") < 1
+    assert mean(found, 1, "generalized") == 1
 
 
 def test_other_texts_are_refused(connection: duckdb.DuckDBPyConnection) -> None:

@@ -2,18 +2,53 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
 import pytest
 
 from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation import scoring, workers
+from dbt_anonymize.evaluation.design import Design
+from dbt_anonymize.evaluation.problem import EffortData, Model, Problem, Target, Task
 from dbt_anonymize.evaluation.progress import Progress, dbt_logger
-from dbt_anonymize.evaluation.workers import make_tasks, worker_count
+from dbt_anonymize.evaluation.scoring import score_task
+from dbt_anonymize.evaluation.splits import Split, Splitting
+from dbt_anonymize.evaluation.workers import make_tasks, worker_count, workers_in_memory
+from tests.evaluation.tables import evaluated, interval_efforts
 
 
-@pytest.mark.parametrize(("repetitions", "workers"), [(1, 8), (3, 1), (100, 2)])
-def test_tasks_cover_every_model_once(repetitions: int, workers: int) -> None:
-    tasks = make_tasks(repetitions, 3, workers)
-    models = [(task.repetition, effort) for task in tasks for effort in task.efforts]
-    assert sorted(models) == [(r, e) for r in range(1, repetitions + 1) for e in range(3)]
+def problem(records: int, features: int) -> Problem:
+    """Return two efforts of a table of which each half is one row."""
+    half = np.arange(records) % 2
+    design = Design(
+        columns=(np.arange(2, dtype=np.int32),),
+        tables=(np.repeat([[0.0], [1.0]], features, axis=1),),
+        codes=half,
+        quasi=np.ones(features, dtype=bool),
+    )
+    effort = EffortData(0, design, None, np.zeros(records, dtype=bool))
+    return Problem(
+        targets=[Target("label", "classification", ("no", "yes"), codes=half)],
+        models=[Model("naive_bayes", "naive_bayes", {})],
+        efforts=[effort, effort],
+        splitting=Splitting(repetitions=2, test_share=0.3),
+        random_state=1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("targets", "repetitions", "workers"), [(1, 1, 8), (1, 3, 1), (2, 100, 2), (2, 2, 1)]
+)
+def test_tasks_cover_every_model_once(targets: int, repetitions: int, workers: int) -> None:
+    tasks = make_tasks(targets, repetitions, 3, workers)
+    models = [(task.target, task.repetition, effort) for task in tasks for effort in task.efforts]
+    assert sorted(models) == [
+        (t, r, e) for t in range(targets) for r in range(1, repetitions + 1) for e in range(3)
+    ]
     assert len(tasks) >= min(workers, 3 * repetitions)
 
 
@@ -22,6 +57,52 @@ def test_the_environment_sets_the_number_of_workers(monkeypatch: pytest.MonkeyPa
     assert worker_count() == 3
     monkeypatch.delenv("DBT_ANONYMIZE_WORKERS")
     assert worker_count() >= 1
+
+
+def test_large_tables_have_as_many_workers_as_fit_into_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("DBT_ANONYMIZE_WORKERS")
+    assert workers_in_memory(problem(1000, 10), 16) == 16
+    assert workers_in_memory(problem(1_000_000, 50), 16) == 2
+    assert workers_in_memory(problem(1_000_000, 500), 16) == 1
+    monkeypatch.setenv("DBT_ANONYMIZE_WORKERS", "16")
+    assert workers_in_memory(problem(1_000_000, 50), 16) == 16
+
+
+def test_splits_are_drawn_once_for_all_efforts_of_a_repetition(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seeds: list[int] = []
+    draw_splits = scoring.draw_splits
+
+    def counted(*given: Any, **more: Any) -> list[Split]:
+        seeds.append(given[2])
+        return draw_splits(*given, **more)
+
+    monkeypatch.setattr(scoring, "draw_splits", counted)
+    own = problem(40, 2)
+    first, second = (score_task(own, Task(0, 1, (effort,))).outcomes[0] for effort in (0, 1))
+    assert len(seeds) == 1
+    assert first.measures == second.measures
+    score_task(own, Task(0, 2, (0, 1)))
+    other = replace(own, targets=[replace(own.targets[0], codes=np.arange(40) // 20)])
+    score_task(other, Task(0, 2, (0,)))
+    score_task(own, Task(0, 2, (1,)))
+    assert len(set(seeds)) == 2
+    assert len(seeds) == 4
+
+
+def test_scores_do_not_depend_on_the_number_of_workers(
+    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    efforts = interval_efforts(connection, widths=(0, 10, 20))
+    monkeypatch.setattr(workers, "_START_SECONDS", 0.0)
+    found = []
+    for number in ("1", "2"):
+        monkeypatch.setenv("DBT_ANONYMIZE_WORKERS", number)
+        found.append(evaluated(connection, efforts, model="random_forest", repetitions=3))
+    pd.testing.assert_frame_equal(*found)
 
 
 @pytest.mark.parametrize("text", ["0", "many", "-1", "1.5"])

@@ -1,79 +1,170 @@
 """The models that a spec may name, and how each is made.
 
-Logistic regression and nearest neighbours see standardized features (``StandardScaler``, fitted on
-the training records alone): a penalty or a distance is otherwise ruled by the unit of each column.
-The other models do not depend on the scale of a feature.
+Linear models, support vectors, nearest neighbours and the Cox model see standardized features
+(``StandardScaler``, fitted on the training records alone): a penalty or a distance is otherwise
+ruled by the unit of each column. The other models do not depend on the scale of a feature. The
+target of a regression keeps its unit.
+
+A model that is none of our names is the dotted path of a class, like
+``sklearn.ensemble.AdaBoostClassifier``: it is made with the parameters of the spec alone, and its
+features are not standardized.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dbt_anonymize.errors import EvaluationError
 
+Floats = NDArray[np.float64]
+
+TASKS = ("classification", "regression", "survival")
 # Set by the evaluation itself (seed, workers), not to be written in YAML (estimator), or without
 # influence on a score (verbose, oob_score, warm_start).
 _RESERVED = frozenset({"random_state", "n_jobs", "verbose", "warm_start", "estimator", "oob_score"})
+# Whole one-hot groups are collinear and a fully generalized feature is constant; both would make
+# the equations of the Cox model singular. This penalty is too small to be seen elsewhere.
+_COX_PENALTY = 1e-4
+_OWN = "dbt_anonymize.evaluation.own_models"
 
 
 @dataclass(frozen=True)
 class EstimatorType:
-    """Where a model lives in scikit-learn and what it needs beside the parameters of a spec."""
+    """Where a model lives and what it needs beside the parameters of a spec.
+
+    ``defaults`` are parameters that a spec may overrule unless ``is_fixed``.
+    """
 
     module: str
     class_name: str
     is_scaled: bool = False
-    fixed: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    is_fixed: bool = False
 
     def load(self) -> type[Any]:
-        """Import and return the scikit-learn class."""
-        loaded: type[Any] = getattr(import_module(self.module), self.class_name)
+        """Import and return the class.
+
+        Raises
+        ------
+        EvaluationError
+            If it belongs to scikit-survival and that is not installed.
+        """
+        try:
+            loaded: type[Any] = getattr(import_module(self.module), self.class_name)
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] != "sksurv":
+                raise
+            raise EvaluationError(
+                f"{self.class_name} must find the package scikit-survival; it is not installed. "
+                "Install it with: pip install 'dbt-anonymize[survival]'"
+            ) from error
         return loaded
 
 
-ESTIMATORS: Mapping[str, EstimatorType] = MappingProxyType(
-    {
-        "random_forest": EstimatorType("sklearn.ensemble", "RandomForestClassifier"),
-        "bagging": EstimatorType("sklearn.ensemble", "BaggingClassifier"),
-        "decision_tree": EstimatorType("sklearn.tree", "DecisionTreeClassifier"),
-        "extra_trees": EstimatorType("sklearn.ensemble", "ExtraTreesClassifier"),
-        "logistic_regression": EstimatorType(
-            "sklearn.linear_model", "LogisticRegression", is_scaled=True
-        ),
-        "naive_bayes": EstimatorType("sklearn.naive_bayes", "GaussianNB"),
+def _types(
+    suffix: str, vectors: str, zero_rule: Mapping[str, Any], dummy: str
+) -> dict[str, EstimatorType]:
+    """Return the models that exist both for classes and for numbers."""
+    return {
+        "decision_tree": EstimatorType("sklearn.tree", f"DecisionTree{suffix}"),
+        "random_forest": EstimatorType("sklearn.ensemble", f"RandomForest{suffix}"),
+        "bagging": EstimatorType("sklearn.ensemble", f"Bagging{suffix}"),
+        "extra_trees": EstimatorType("sklearn.ensemble", f"ExtraTrees{suffix}"),
+        "gradient_boosting": EstimatorType("sklearn.ensemble", f"HistGradientBoosting{suffix}"),
+        "linear_svm": EstimatorType("sklearn.svm", f"Linear{vectors}", is_scaled=True),
+        "kernel_svm": EstimatorType("sklearn.svm", vectors, is_scaled=True),
         "k_nearest_neighbours": EstimatorType(
-            "sklearn.neighbors", "KNeighborsClassifier", is_scaled=True
+            "sklearn.neighbors", f"KNeighbors{suffix}", is_scaled=True
         ),
-        "gradient_boosting": EstimatorType("sklearn.ensemble", "HistGradientBoostingClassifier"),
-        "zero_rule": EstimatorType(
-            "sklearn.dummy", "DummyClassifier", fixed={"strategy": "most_frequent"}
-        ),
+        "zero_rule": EstimatorType("sklearn.dummy", dummy, defaults=zero_rule, is_fixed=True),
+    }
+
+
+_TYPES: Mapping[str, Mapping[str, EstimatorType]] = MappingProxyType(
+    {
+        "classification": {
+            "logistic_regression": EstimatorType(
+                "sklearn.linear_model", "LogisticRegression", is_scaled=True
+            ),
+            "naive_bayes": EstimatorType(_OWN, "NaiveBayes"),
+            # The most frequent class, with the frequencies of the classes as probabilities.
+            **_types("Classifier", "SVC", {"strategy": "prior"}, "DummyClassifier"),
+        },
+        "regression": {
+            "linear_regression": EstimatorType(
+                "sklearn.linear_model", "LinearRegression", is_scaled=True
+            ),
+            "ridge": EstimatorType("sklearn.linear_model", "Ridge", is_scaled=True),
+            **_types("Regressor", "SVR", {"strategy": "mean"}, "DummyRegressor"),
+        },
+        "survival": {
+            "cox": EstimatorType(
+                "sksurv.linear_model",
+                "CoxPHSurvivalAnalysis",
+                is_scaled=True,
+                defaults={"alpha": _COX_PENALTY},
+            ),
+            "random_survival_forest": EstimatorType("sksurv.ensemble", "RandomSurvivalForest"),
+            "zero_rule": EstimatorType(_OWN, "ConstantRisk", is_fixed=True),
+        },
     }
 )
+# Those of a classification, by name.
+ESTIMATORS: Mapping[str, EstimatorType] = _TYPES["classification"]
 
 
-def valid_parameters(name: str) -> list[str]:
-    """Return the names of the parameters that a spec may set for a model.
+def model_names(task: str = "classification") -> list[str]:
+    """Return the names of the models of a task, sorted.
 
     Parameters
     ----------
-    name : str
-        A key of ``ESTIMATORS``.
-
-    Returns
-    -------
-    list of str
-        Sorted. Without those the evaluation sets itself, like ``random_state`` and ``n_jobs``.
+    task : str
+        classification, regression or survival.
 
     Raises
     ------
     EvaluationError
-        If there is no such model.
+        If there is no such task.
+
+    Examples
+    --------
+    >>> model_names("survival")
+    ['cox', 'random_survival_forest', 'zero_rule']
+    """
+    if task not in _TYPES:
+        raise EvaluationError(f"task must be one of {list(TASKS)}; got {task!r}. Name one of them.")
+    return sorted(_TYPES[task])
+
+
+def valid_parameters(model: str, task: str = "classification") -> list[str]:
+    """Return the names of the parameters that a spec may set for a model.
+
+    Parameters
+    ----------
+    model : str
+        One of ``model_names(task)``, or the dotted path of a class.
+    task : str
+        classification, regression or survival.
+
+    Returns
+    -------
+    list of str
+        Sorted. Without those the evaluation sets itself, like ``random_state`` and ``n_jobs``, and
+        without deprecated ones.
+
+    Raises
+    ------
+    EvaluationError
+        If there is no such model, or its package is not installed.
 
     Examples
     --------
@@ -82,52 +173,64 @@ def valid_parameters(name: str) -> list[str]:
     >>> valid_parameters("zero_rule")
     []
     """
-    _estimator_type(name)
-    return sorted(_own_parameters(name) - _RESERVED) if name != "zero_rule" else []
+    kind = _estimator_type(model, task)
+    return [] if kind.is_fixed else _settable(kind.load())
 
 
-def make_estimator(name: str, parameters: Mapping[str, Any], random_state: int) -> Any:
-    """Return an unfitted scikit-learn estimator.
+def make_estimator(
+    model: str, parameters: Mapping[str, Any], random_state: int, task: str = "classification"
+) -> Any:
+    """Return an unfitted estimator.
 
     Parameters
     ----------
-    name : str
-        A key of ``ESTIMATORS``.
+    model : str
+        One of ``model_names(task)``, or the dotted path of a class.
     parameters : mapping of str to Any
-        Parameters of the model, each one of ``valid_parameters(name)``.
+        Parameters of the model, each one of ``valid_parameters(model, task)``.
     random_state : int
         Seed, 0 <= seed < 2**32; without effect on models that draw nothing.
+    task : str
+        classification, regression or survival. A survival model is fitted to
+        ``survival_target`` and predicts a risk: higher means earlier.
 
     Returns
     -------
-    sklearn.base.ClassifierMixin
+    sklearn.base.BaseEstimator
         One process, one thread; a pipeline with ``StandardScaler`` where the model needs scaling.
 
     Raises
     ------
     EvaluationError
-        If there is no such model or it has no such parameter.
+        If there is no such model, it has no such parameter, it is of another task, or its package
+        is not installed.
 
     Examples
     --------
     >>> make_estimator("decision_tree", {"max_depth": 2}, random_state=1)
     DecisionTreeClassifier(max_depth=2, random_state=1)
+    >>> make_estimator("ridge", {"alpha": 0.5}, random_state=1, task="regression").steps[-1][1]
+    Ridge(alpha=0.5, random_state=1)
     """
-    kind = _estimator_type(name)
-    valid = valid_parameters(name)
+    kind = _estimator_type(model, task)
+    loaded: Any = kind.load()
+    valid = [] if kind.is_fixed else _settable(loaded)
     unknown = sorted(set(parameters) - set(valid))
     if unknown:
         raise EvaluationError(
-            f"quality.parameters of {name} must be parameters of that model; got {unknown}. "
+            f"quality.parameters of {model} must be parameters of that model; got {unknown}. "
             f"Use any of {valid}."
         )
-    loaded = kind.load()
-    own = _own_parameters(name)
-    estimator = loaded(**{**kind.fixed, **parameters})
+    own = _own_parameters(loaded)
+    settings: dict[str, Any] = {}
     if "random_state" in own:
-        estimator.set_params(random_state=random_state)
-    if "n_jobs" in own and name != "logistic_regression":  # deprecated and without effect there
-        estimator.set_params(n_jobs=1)
+        settings["random_state"] = random_state
+    # Deprecated and without effect in logistic regression.
+    if "n_jobs" in own and loaded.__name__ != "LogisticRegression":
+        settings["n_jobs"] = 1
+    estimator = _made(model, loaded, {**kind.defaults, **parameters, **settings})
+    if model not in _TYPES[task]:
+        _check_task(model, estimator, task)
     if not kind.is_scaled:
         return estimator
     pipeline = import_module("sklearn.pipeline")
@@ -135,14 +238,102 @@ def make_estimator(name: str, parameters: Mapping[str, Any], random_state: int) 
     return pipeline.make_pipeline(preprocessing.StandardScaler(), estimator)
 
 
-@functools.cache
-def _own_parameters(name: str) -> frozenset[str]:
-    return frozenset(ESTIMATORS[name].load()().get_params(deep=False))
+def survival_target(event: NDArray[np.bool_], time: Floats) -> NDArray[np.void]:
+    """Return events and times in the form in which survival models are fitted.
+
+    Parameters
+    ----------
+    event : array of bool, shape (n,)
+        False where the record was censored.
+    time : array of float, shape (n,)
+        Of the event or of the censoring.
+
+    Examples
+    --------
+    >>> survival_target(np.array([True, False]), np.array([2.0, 3.5])).tolist()
+    [(True, 2.0), (False, 3.5)]
+    """
+    target = np.empty(len(event), dtype=[("event", np.bool_), ("time", np.float64)])
+    target["event"], target["time"] = event, time
+    return target
 
 
-def _estimator_type(name: str) -> EstimatorType:
-    if name not in ESTIMATORS:
+def _settable(loaded: Any) -> list[str]:
+    """Return the names of the parameters of a class that a spec may set, sorted."""
+    defaults = _own_parameters(loaded)
+    return sorted(name for name in set(defaults) - _RESERVED if defaults[name] != "deprecated")
+
+
+@functools.cache  # models are made thousands of times, and signatures are slow
+def _own_parameters(loaded: Any) -> Mapping[str, Any]:
+    """Return the parameters of a class with their defaults."""
+    return {
+        name: parameter.default
+        for name, parameter in inspect.signature(loaded).parameters.items()
+        if parameter.kind not in {parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL}
+    }
+
+
+def _made(model: str, loaded: type[Any], parameters: Mapping[str, Any]) -> Any:
+    try:
+        return loaded(**parameters)
+    except TypeError as error:
         raise EvaluationError(
-            f"quality.model must be one of {sorted(ESTIMATORS)}; got {name!r}. Name one of them."
+            f"quality.model {model} must need no arguments beside its parameters; got: {error}. "
+            "Name a model that can be written in YAML."
+        ) from error
+
+
+def _estimator_type(model: str, task: str) -> EstimatorType:
+    names = model_names(task)
+    if model in names:
+        return _TYPES[task][model]
+    if "." in model:
+        return _imported(model)
+    raise EvaluationError(
+        f"quality.model must be one of {names} for {task}, or the dotted path of a class; got "
+        f"{model!r}. Name one of them."
+    )
+
+
+def _imported(path: str) -> EstimatorType:
+    """Check that a dotted path is a class that can be trained and asked."""
+    module, _, name = path.rpartition(".")
+    try:
+        loaded = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise EvaluationError(
+            f"quality.model {path!r} must be the dotted path of an installed class; importing it "
+            f"says: {error}. Install its package, or correct the path."
+        ) from error
+    if not (inspect.isclass(loaded) and all(hasattr(loaded, n) for n in ("fit", "predict"))):
+        raise EvaluationError(
+            f"quality.model {path!r} must be a class with `fit` and `predict`; got another object. "
+            "Name an estimator, for example sklearn.ensemble.AdaBoostClassifier."
         )
-    return ESTIMATORS[name]
+    if not all(hasattr(loaded, n) for n in ("get_params", "set_params")):
+        raise EvaluationError(
+            f"quality.model {path!r} must be an estimator in the way of scikit-learn; got a class "
+            "without `get_params` and `set_params`. Let it inherit from sklearn.base.BaseEstimator."
+        )
+    return EstimatorType(module, name)
+
+
+def _check_task(model: str, estimator: Any, task: str) -> None:
+    """Refuse an imported estimator that predicts something else."""
+    base = import_module("sklearn.base")
+    if base.is_classifier(estimator):
+        found = "classification"
+    elif _is_survival(type(estimator)):  # also regressors in the eyes of some releases
+        found = "survival"
+    else:
+        found = "regression" if base.is_regressor(estimator) else "another task"
+    if found != task:
+        raise EvaluationError(
+            f"quality.model {model} must be a model of {task}, as the measure asks; it is one of "
+            f"{found}. Name another model or another measure."
+        )
+
+
+def _is_survival(loaded: type[Any]) -> bool:
+    return any(base.__name__ == "SurvivalAnalysisMixin" for base in loaded.__mro__)

@@ -1,74 +1,38 @@
-"""The body of the Python model ``<anonymization>_scores``: relations in, scores out."""
+"""The body of the Python model ``<anonymization>_evaluation``: relations in, measures out."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation import estimators, splits
-from dbt_anonymize.evaluation.features import (
-    Encoding,
-    categorical_encoding,
-    interval_encoding,
-    make_design,
-    plain_encoding,
-    recoded_encoding,
-)
-from dbt_anonymize.evaluation.measures import MEASURES, NEEDS_POSITIVE
+from dbt_anonymize.evaluation import estimators
+from dbt_anonymize.evaluation.features import Reading
+from dbt_anonymize.evaluation.outputs import evaluation_frame, failure_lines
+from dbt_anonymize.evaluation.problem import ZERO_RULE, Model, Problem
 from dbt_anonymize.evaluation.progress import Progress, dbt_logger
-from dbt_anonymize.evaluation.relations import (
-    code_sql,
-    column_kind,
-    is_empty,
-    read_arrays,
-    read_texts,
+from dbt_anonymize.evaluation.reading import PER_RECORD, Effort, EffortReader, Feature
+from dbt_anonymize.evaluation.recounting import (
+    make_recount,
+    rank_sql,
+    read_subjects,
+    sensitive_attributes,
 )
-from dbt_anonymize.evaluation.scoring import Problem, Score
+from dbt_anonymize.evaluation.refit import check_recountable
+from dbt_anonymize.evaluation.relations import column_kind, is_empty
+from dbt_anonymize.evaluation.sampling import draw_sample
+from dbt_anonymize.evaluation.scoring import Outcome
+from dbt_anonymize.evaluation.splits import Splitting
+from dbt_anonymize.evaluation.tallies import Tallies
+from dbt_anonymize.evaluation.targets import TargetColumn, target_columns, target_reader
 from dbt_anonymize.evaluation.workers import make_tasks, run_tasks, worker_count
 
 if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
-COLUMN_TYPES = {
-    "effort": "int64",
-    "model": "str",
-    "repetition": "int64",
-    "test_on": "str",
-    "measure": "str",
-    "value": "float64",
-}
-
-# What an effort has for levels where they differ per record.
-PER_RECORD = "per record"
-
-
-@dataclass(frozen=True)
-class Feature:
-    """A column that the model reads; ``hierarchy`` only for a categorical quasi-identifier."""
-
-    name: str
-    kind: str
-    hierarchy: duckdb.DuckDBPyRelation | None = None
-
-
-@dataclass(frozen=True)
-class Effort:
-    """A generalized relation.
-
-    ``levels`` are those of categorical quasi-identifiers, or `PER_RECORD` where each record has its
-    own, in the columns ``<quasi-identifier>_level`` of the relation.
-    """
-
-    effort: int
-    relation: duckdb.DuckDBPyRelation
-    levels: Mapping[str, int] | str
+SUPPRESSED = ("left_out", "missing")
+FITS = ("once", "per_split")
 
 
 def evaluate(
@@ -77,17 +41,21 @@ def evaluate(
     anonymization: str,
     efforts: Sequence[Mapping[str, Any]],
     record_key: str,
-    target: str,
     features: Sequence[Mapping[str, Any]],
-    model: str,
-    parameters: Mapping[str, Any],
-    measure: str,
-    positive: object | None,
-    repetitions: int,
-    test_share: float,
+    targets: Sequence[Mapping[str, Any]],
+    models: Sequence[Mapping[str, Any]],
+    splitting: Mapping[str, Any],
     random_state: int,
+    reading: Mapping[str, str],
+    suppressed: str,
+    fit: str,
+    sample: int,
+    subjects: Mapping[str, Any] | None = None,
+    guarantees: Sequence[Mapping[str, Any]] | None = None,
+    population_size: int | None = None,
+    suppression_limit: float | None = None,
 ) -> pd.DataFrame:
-    """Train models on every effort and score them on the untouched test records.
+    """Train models on every effort and score them on records that they have never seen.
 
     Parameters
     ----------
@@ -96,33 +64,57 @@ def evaluate(
     anonymization : str
         Name of the spec, for the log.
     efforts : sequence of mapping
-        ``effort`` (number; the first is 0, the untouched table), ``relation`` and ``levels``
-        (of categorical quasi-identifiers; or the text "per record": in columns of the relation).
-        All hold the same record keys. A test record is generalized like its own record is.
+        ``effort`` (number; the first is 0, the untouched table), ``relation``, ``levels`` (of
+        categorical quasi-identifiers; or the text "per record": in columns of the relation) and,
+        where an effort requires more than the guarantees, ``k``. All hold the same record keys.
     record_key : str
         Unique column; gives the order in which records are drawn.
-    target : str
-        Column to predict; its values are classes, compared as text.
     features : sequence of mapping
         ``name``, ``kind`` (interval, categorical or plain), and ``hierarchy`` if categorical.
-    model, parameters : str, mapping
-        See ``estimators``.
-    measure : str
-        See ``measures``.
-    positive : object or None
-        The positive class of precision, recall and f1.
-    repetitions : int
-        Number of random splits, >= 1.
-    test_share : float
-        Share of records that test.
+    targets : sequence of mapping
+        ``name``, ``task`` (classification, regression, survival), ``positive`` (positive class, or
+        what means an event) and ``time`` (of a survival target). Classes are compared as text.
+    models : sequence of mapping
+        ``name``, ``model`` and ``parameters``, see ``estimators``. The zero rule is added.
+    splitting : mapping
+        ``repetitions`` and either ``test_share`` or ``folds``.
     random_state : int
-        Decides all splits and models, >= 0.
+        Decides the sample, all splits and all models, >= 0.
+    reading : mapping
+        ``numbers`` and ``categories``: how generalized values enter a model, see ``features``.
+        With categories by their label, models are tested on generalized records alone.
+    suppressed : str
+        left_out: suppressed records do not train. missing: they do, without quasi-identifiers.
+    fit : str
+        once: the anonymization of all records. per_split: beside it models for which suppression
+        and class means are counted on the training records alone.
+    sample : int
+        Largest number of records that are evaluated; of more, a seeded sample is drawn.
+    subjects : mapping, optional
+        ``relation`` and ``column``: whose record it is. Nobody then both trains and tests.
+    guarantees : sequence of mapping, optional
+        As the spec resolves them; needed for per_split.
+    population_size : int, optional
+        Of the population, for guarantees that estimate it.
+    suppression_limit : float, optional
+        Share of the training records that per_split suppresses at most; beyond, it suppresses none.
 
     Returns
     -------
     pandas.DataFrame
-        One row per effort, repetition and kind of test records, with the columns of
-        ``COLUMN_TYPES``. A model that cannot be trained has no value, and the log says why.
+        One row per fact, with the columns of ``outputs.COLUMN_TYPES``. By ``kind``:
+
+        ``measure``
+            ``name``: measure; ``other``: class that it is about, or NULL; ``value``; one row per
+            split (``repetition``, ``fold``; 1 for hold-out).
+        ``confusion``
+            ``name``: true class; ``other``: predicted class; ``value``: test records of all splits.
+        ``probability``
+            ``name``: class; ``other``: "1" for records of it, else "0"; ``bin``: its predicted
+            probability in thousandths; ``value``: test records of all splits.
+        ``failure``
+            ``name``: why a model could not be trained in this split; ``value``: NULL.
+
         No rows if the source has none.
 
     Raises
@@ -131,67 +123,159 @@ def evaluate(
         If the relations or the choices do not allow an evaluation.
     """
     log = dbt_logger()
-    chosen = [Effort(e["effort"], e["relation"], e["levels"]) for e in efforts]
+    chosen = [Effort(e["effort"], e["relation"], e["levels"], e.get("k")) for e in efforts]
     columns = [Feature(f["name"], f["kind"], f.get("hierarchy")) for f in features]
-    _check_choices(
-        model,
-        parameters,
-        measure=measure,
-        positive=positive,
-        repetitions=repetitions,
-        random_state=random_state,
-    )
-    _check_efforts(chosen, columns)
-    problem = _read_problem(
-        chosen,
-        columns,
-        record_key=record_key,
-        target=target,
-        model=model,
-        parameters=parameters,
-        measure=measure,
-        positive=positive,
-        test_share=test_share,
-        random_state=random_state,
-    )
-    if problem is None:
+    wanted = target_columns(targets, [feature.name for feature in columns])
+    trained = _with_zero_rule(models)
+    splits = _splitting(splitting, random_state)
+    read_as = Reading(**reading)
+    _check_models(trained, wanted)
+    _check_settings(suppressed, fit)
+    _check_efforts(chosen, columns, read_as, fit)
+    if fit == "per_split":
+        check_recountable(guarantees)
+    untouched = chosen[0].relation
+    if is_empty(untouched):
         log.info(f"{anonymization}: no records, so no models are trained")
-        return _frame([], chosen, model, measure)
-    workers = worker_count()
-    tasks = make_tasks(repetitions, len(chosen), workers)
-    progress = Progress(anonymization, repetitions * len(chosen), log.info)
-    scores = run_tasks(problem, tasks, workers, progress)
-    for line in _failures(scores, chosen, repetitions):
-        log.warning(f"{anonymization}: {line}")
-    return _frame(scores, chosen, model, measure)
+        return evaluation_frame(None, [], Tallies())
+    drawn = draw_sample(untouched, record_key, sample, random_state)
+    if drawn.condition is not None:
+        log.info(
+            f"{anonymization}: a sample of {drawn.size} of {drawn.records} records is evaluated, "
+            f"drawn with random state {random_state}"
+        )
+    reader = EffortReader(
+        chosen[0],
+        columns,
+        read_as,
+        drawn,
+        record_key,
+        may_be_hidden=suppressed == "missing",
+        has_recount=fit == "per_split",
+    )
+    problem = _read_problem(
+        reader,
+        chosen,
+        wanted,
+        trained,
+        splitting=splits,
+        random_state=random_state,
+        subjects=subjects,
+        guarantees=guarantees if fit == "per_split" else None,
+        population_size=population_size,
+        suppression_limit=suppression_limit,
+    )
+    return _run(problem, anonymization, log)
 
 
-def _check_choices(
-    model: str,
-    parameters: Mapping[str, Any],
+def _read_problem(
+    reader: EffortReader,
+    efforts: Sequence[Effort],
+    targets: Sequence[TargetColumn],
+    models: Sequence[Model],
     *,
-    measure: str,
-    positive: object | None,
-    repetitions: int,
+    splitting: Splitting,
     random_state: int,
+    subjects: Mapping[str, Any] | None,
+    guarantees: Sequence[Mapping[str, Any]] | None,
+    population_size: int | None,
+    suppression_limit: float | None,
+) -> Problem:
+    """Read all relations, each once."""
+    relation = reader.sample.of(reader.untouched.relation)
+    readers = [target_reader(relation, column, place) for place, column in enumerate(targets)]
+    extra = {name: sql for target in readers for name, sql in target.sql.items()}
+    sensitive = sensitive_attributes(guarantees or ())
+    for attribute in sensitive:
+        column_kind(relation, attribute)
+    extra |= {f"sensitive {attribute}": rank_sql(attribute) for attribute in sensitive}
+    untouched, values, first = reader.first(extra)
+    groups = None
+    if subjects is not None:
+        groups = read_subjects(subjects["relation"], subjects["column"], reader, first.keys)
+    recount = None
+    if guarantees is not None:
+        recount = make_recount(
+            reader,
+            guarantees,
+            values,
+            subjects=groups,
+            population_size=population_size,
+            suppression_limit=suppression_limit,
+        )
+    return Problem(
+        targets=[target.target(values, splitting, groups) for target in readers],
+        models=models,
+        efforts=[untouched, *(reader.further(effort, first) for effort in efforts[1:])],
+        splitting=splitting,
+        random_state=random_state,
+        has_original=reader.has_original,
+        keeps_suppressed=reader.may_be_hidden,
+        groups=groups,
+        recount=recount,
+    )
+
+
+def _run(problem: Problem, anonymization: str, log: Any) -> pd.DataFrame:
+    """Do everything, and say how far it is."""
+    workers = worker_count()
+    targets, efforts = len(problem.targets), len(problem.efforts)
+    tasks = make_tasks(targets, problem.splitting.repetitions, efforts, workers)
+    total = targets * problem.splitting.splits * problem.fitted_models(efforts)
+    progress = Progress(anonymization, total, log.info)
+    classes = {place: len(target.classes) for place, target in enumerate(problem.targets)}
+    outcomes: list[Outcome] = []
+    tallies = Tallies()
+    for result in run_tasks(problem, tasks, workers, progress):
+        outcomes.extend(result.outcomes)
+        tallies.merge(result.tallies, classes)
+    outcomes.sort(key=lambda outcome: outcome.order)
+    for line in failure_lines(problem, outcomes):
+        log.warning(f"{anonymization}: {line}")
+    return evaluation_frame(problem, outcomes, tallies)
+
+
+def _with_zero_rule(models: Sequence[Mapping[str, Any]]) -> list[Model]:
+    """Return the models, with the baseline that relative measures need."""
+    found = [Model(m["name"], m["model"], dict(m.get("parameters") or {})) for m in models]
+    names = [model.name for model in found]
+    if not found or len(set(names)) < len(names):
+        raise EvaluationError(
+            f"models must have one or more different names; got {names}. Correct quality.models."
+        )
+    if ZERO_RULE not in names:
+        found.append(Model(ZERO_RULE, ZERO_RULE, {}))
+    elif any(model.name == ZERO_RULE and model.model != ZERO_RULE for model in found):
+        raise EvaluationError(
+            f"the name {ZERO_RULE} must be that of the baseline; got another model of this name. "
+            "Rename it in quality.models."
+        )
+    return found
+
+
+def _splitting(declared: Mapping[str, Any], random_state: int) -> Splitting:
+    if random_state < 0:
+        raise EvaluationError(f"quality.random_state must be >= 0; got {random_state}. Correct it.")
+    return Splitting(**declared)
+
+
+def _check_models(models: Sequence[Model], targets: Sequence[TargetColumn]) -> None:
+    for task in dict.fromkeys(target.task for target in targets):
+        for model in models:
+            estimators.make_estimator(model.model, model.parameters, 0, task)
+
+
+def _check_settings(suppressed: str, fit: str) -> None:
+    for name, value, valid in (("suppressed", suppressed, SUPPRESSED), ("fit", fit, FITS)):
+        if value not in valid:
+            raise EvaluationError(
+                f"quality.{name} must be one of {list(valid)}; got {value!r}. Name one of them."
+            )
+
+
+def _check_efforts(
+    efforts: Sequence[Effort], features: Sequence[Feature], reading: Reading, fit: str
 ) -> None:
-    estimators.make_estimator(model, parameters, random_state=0)
-    if measure not in MEASURES:
-        raise EvaluationError(
-            f"quality.measure must be one of {sorted(MEASURES)}; got {measure!r}. Name one of them."
-        )
-    if measure in NEEDS_POSITIVE and positive is None:
-        raise EvaluationError(
-            f"quality.positive must name the positive class for {measure}; got none. Add it."
-        )
-    if repetitions < 1 or random_state < 0:
-        raise EvaluationError(
-            "quality.repetitions must be >= 1 and quality.random_state >= 0; got "
-            f"{repetitions} and {random_state}. Correct them."
-        )
-
-
-def _check_efforts(efforts: Sequence[Effort], features: Sequence[Feature]) -> None:
     if not efforts or efforts[0].effort != 0:
         raise EvaluationError(
             "efforts must begin with effort 0, the untouched table, since its records are what "
@@ -203,144 +287,16 @@ def _check_efforts(efforts: Sequence[Effort], features: Sequence[Feature]) -> No
                 f"levels of effort {effort.effort} must be a mapping or the text {PER_RECORD!r}; "
                 f"got {effort.levels!r}. Run `dbt-anonymize generate` again."
             )
+        if effort.is_recoded and fit == "per_split":
+            raise EvaluationError(
+                f"fit: per_split needs efforts with levels, which training records alone can be "
+                f"generalized to; got a recoding in effort {effort.effort}. Use fit: once."
+            )
+        if effort.is_recoded and reading.categories == "label":
+            raise EvaluationError(
+                "quality.categories: label needs efforts with levels, since a test record that is "
+                "recoded on its own has no label; got a recoding in effort "
+                f"{effort.effort}. Use leaves or frequencies."
+            )
     if not features:
         raise EvaluationError("features must name at least one column; got none. Add one.")
-
-
-def _read_problem(
-    efforts: Sequence[Effort],
-    features: Sequence[Feature],
-    *,
-    record_key: str,
-    target: str,
-    model: str,
-    parameters: Mapping[str, Any],
-    measure: str,
-    positive: object | None,
-    test_share: float,
-    random_state: int,
-) -> Problem | None:
-    """Read all relations, each once; None if there are no records."""
-    untouched = efforts[0].relation
-    if is_empty(untouched):
-        return None
-    column_kind(untouched, target)
-    classes = [row[0] for row in read_texts(untouched, [target]) if row[0] is not None]
-    plain = {f.name: plain_encoding(untouched, f.name) for f in features if f.kind == "plain"}
-    extra = {"target": code_sql(target, classes)}
-    encodings = [_encodings(effort, features, plain) for effort in efforts]
-    values = _read(efforts[0], encodings[0], record_key, extra)
-    keys = values["record_hash"]
-    _check_keys(keys, record_key)
-    codes = values["target"].astype(np.int64)
-    splits.check_target(codes, len(classes), test_share, target)
-    kept = {name: values[f"feature {name}"] for name in plain}
-    designs, suppressed = [], []
-    for position, effort in enumerate(efforts):
-        if position:
-            generalized = [e for e in encodings[position] if e.feature not in plain]
-            values = _read(effort, generalized, record_key, {})
-            _check_same_keys(keys, values["record_hash"], effort.effort)
-        columns = {**{f"feature {name}": array for name, array in kept.items()}, **values}
-        arrays = [columns[f"feature {encoding.feature}"] for encoding in encodings[position]]
-        designs.append(make_design(encodings[position], arrays))
-        suppressed.append(values["is_suppressed"].astype(bool))
-    return Problem(
-        target=codes,
-        classes=len(classes),
-        positive=_positive_code(positive, classes, target),
-        designs=designs,
-        suppressed=suppressed,
-        model=model,
-        parameters=dict(parameters),
-        measure=measure,
-        test_share=test_share,
-        random_state=random_state,
-    )
-
-
-def _encodings(
-    effort: Effort, features: Sequence[Feature], plain: Mapping[str, Encoding]
-) -> list[Encoding]:
-    """Return how to read each feature of an effort, in the order of the features."""
-    found = []
-    for feature in features:
-        if feature.kind == "plain":
-            found.append(plain[feature.name])
-        elif feature.kind == "interval":
-            found.append(interval_encoding(effort.relation, feature.name))
-        elif feature.kind == "categorical" and feature.hierarchy is not None:
-            found.append(_categorical(effort, feature.name, feature.hierarchy))
-        else:
-            raise EvaluationError(
-                f"feature `{feature.name}` must be interval, plain, or categorical with a "
-                f"hierarchy; got kind {feature.kind!r}. Run `dbt-anonymize generate` again."
-            )
-    return found
-
-
-def _categorical(effort: Effort, name: str, hierarchy: duckdb.DuckDBPyRelation) -> Encoding:
-    if isinstance(effort.levels, str):
-        return recoded_encoding(effort.relation, name, hierarchy)
-    return categorical_encoding(effort.relation, name, hierarchy, effort.levels.get(name, 0))
-
-
-def _read(
-    effort: Effort, encodings: Sequence[Encoding], record_key: str, extra: Mapping[str, str]
-) -> dict[str, NDArray[Any]]:
-    column_kind(effort.relation, "is_suppressed")
-    expressions = {f"feature {encoding.feature}": encoding.sql for encoding in encodings}
-    expressions["is_suppressed"] = "cast(coalesce(is_suppressed, true) as bigint)"
-    return read_arrays(effort.relation, {**expressions, **extra}, order_by=record_key)
-
-
-def _check_keys(keys: NDArray[Any], record_key: str) -> None:
-    repeated = int((keys[1:] == keys[:-1]).sum())
-    if repeated:
-        raise EvaluationError(
-            f"record key `{record_key}` must be unique; got {repeated} repeated values in "
-            f"{len(keys)} records. Name another column or remove the duplicates."
-        )
-
-
-def _check_same_keys(expected: NDArray[Any], found: NDArray[Any], effort: int) -> None:
-    if not np.array_equal(expected, found):
-        raise EvaluationError(
-            f"effort {effort} must hold the same record keys as effort 0; got {len(found)} and "
-            f"{len(expected)} records whose keys differ. Build all efforts in one run."
-        )
-
-
-def _positive_code(positive: object | None, classes: Sequence[str], target: str) -> int | None:
-    if positive is None:
-        return None
-    text = str(positive).lower() if isinstance(positive, bool) else str(positive)
-    if text not in classes:
-        raise EvaluationError(
-            f"quality.positive must be one of the {len(classes)} values of target `{target}`; "
-            f"got {text!r}, which does not occur. Write it as the database shows it."
-        )
-    return list(classes).index(text)
-
-
-def _failures(scores: Sequence[Score], efforts: Sequence[Effort], repetitions: int) -> list[str]:
-    """Return a line per effort and reason why models have no score."""
-    counts = Counter((score.effort, score.reason) for score in scores if score.reason)
-    return [
-        f"effort {efforts[position].effort}: {count} of {repetitions} models have no score: "
-        f"{reason}"
-        for (position, reason), count in counts.items()
-    ]
-
-
-def _frame(
-    scores: Sequence[Score], efforts: Sequence[Effort], model: str, measure: str
-) -> pd.DataFrame:
-    import pandas as pd  # noqa: PLC0415
-
-    rows = [
-        (efforts[score.effort].effort, model, score.repetition, test_on, measure, value)
-        for score in scores
-        for test_on, value in (("original", score.original), ("generalized", score.generalized))
-    ]
-    return pd.DataFrame(rows, columns=list(COLUMN_TYPES)).astype(COLUMN_TYPES)

@@ -3,18 +3,23 @@
 =================  ==================================================================
 value              as features
 =================  ==================================================================
-interval           the midpoint of its bounds; at level 0 the number itself
+interval           the midpoint of its bounds; at level 0 the number itself. With
+                   ``class_mean`` the mean of its equivalence class, see ``design``;
+                   with ``bounds`` two features, lower and upper
 interval of dates  the same, in days since 1970-01-01
 category           an expected one-hot over the leaves of the hierarchy that its label
                    covers, each with the same weight; at level 0 a plain one-hot; the
-                   root and ``*`` (NULL) cover every leaf and so carry no information
+                   root and ``*`` (NULL) cover every leaf and so carry no information.
+                   With ``frequencies`` leaves weigh as often as they occur in the
+                   untouched table. With ``label`` a one-hot of the label itself
 plain number       itself; NULL and NaN become the median of the training records
 plain date         the same, in days since 1970-01-01
 plain text, bool   one-hot over the sorted categories; NULL is zero everywhere
 =================  ==================================================================
 
 So a model that was trained on generalized records can read untouched ones, which a one-hot of the
-labels could not: it has never seen the raw values.
+labels could not: it has never seen the raw values. With ``label`` it is tested on generalized
+records alone.
 
 The same label may cover different leaves at different levels, so each effort is read with the
 level that it declares, and where levels differ per record with that of each record.
@@ -22,21 +27,24 @@ level that it declares, and where levels differ per record with that of each rec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.relations import (
+    SOURCE,
     code_sql,
     column_kind,
     number_sql,
+    query,
     quote_name,
+    quote_text,
     read_texts,
+    text_sql,
 )
 
 if TYPE_CHECKING:
@@ -44,8 +52,38 @@ if TYPE_CHECKING:
 
 ROOT = "*"
 MAX_CATEGORIES = 2000
-Codes = NDArray[np.int64]
+NUMBERS = ("midpoint", "class_mean", "bounds")
+CATEGORIES = ("leaves", "frequencies", "label")
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How generalized values enter a model.
+
+    Parameters
+    ----------
+    numbers : str
+        midpoint, class_mean or bounds.
+    categories : str
+        leaves, frequencies or label.
+
+    Raises
+    ------
+    EvaluationError
+        If there is no such reading.
+    """
+
+    numbers: str = "midpoint"
+    categories: str = "leaves"
+
+    def __post_init__(self) -> None:
+        for setting, valid in (("numbers", NUMBERS), ("categories", CATEGORIES)):
+            if getattr(self, setting) not in valid:
+                raise EvaluationError(
+                    f"quality.{setting} must be one of {list(valid)}; got "
+                    f"{getattr(self, setting)!r}. Name one of them."
+                )
 
 
 @dataclass(frozen=True)
@@ -62,32 +100,21 @@ class Encoding:
         What each code means; the last row is for NULL. None for a number.
     may_be_missing : bool
         Whether a number may be NULL or NaN.
+    is_quasi : bool
+        Whether it is generalized.
     """
 
     feature: str
     sql: str
     table: Floats | None = None
     may_be_missing: bool = False
+    is_quasi: bool = False
 
 
-@dataclass(frozen=True)
-class Design:
-    """A matrix of features with its equal rows stored once.
-
-    Attributes
-    ----------
-    rows : array of float, shape (distinct rows, features)
-        NaN where a plain number is missing.
-    codes : array of int, shape (records,)
-        The row of each record; ``rows[codes]`` is the whole matrix.
-    """
-
-    rows: Floats
-    codes: Codes
-
-
-def interval_encoding(relation: duckdb.DuckDBPyRelation, name: str) -> Encoding:
-    """Return how to read an interval: the midpoint of its bounds.
+def interval_encodings(
+    relation: duckdb.DuckDBPyRelation, name: str, numbers: str = "midpoint"
+) -> list[Encoding]:
+    """Return how to read an interval: the midpoint of its bounds, or both bounds.
 
     Parameters
     ----------
@@ -95,7 +122,30 @@ def interval_encoding(relation: duckdb.DuckDBPyRelation, name: str) -> Encoding:
         An effort, with ``<name>_lower`` and ``<name>_upper``.
     name : str
         The quasi-identifier.
+    numbers : str, default "midpoint"
+        bounds gives two encodings; a class mean is read as a midpoint first.
     """
+    lower, upper = _bounds_sql(relation, name)
+    if numbers == "bounds":
+        return [Encoding(name, bound, is_quasi=True) for bound in (lower, upper)]
+    return [Encoding(name, f"({lower} + {upper}) / 2", is_quasi=True)]
+
+
+def raw_number_sql(untouched: duckdb.DuckDBPyRelation, name: str) -> str:
+    """Return SQL for the number of an untouched record; NULL where it has none.
+
+    Parameters
+    ----------
+    untouched : duckdb.DuckDBPyRelation
+        Effort 0.
+    name : str
+        A quasi-identifier that is an interval.
+    """
+    lower, upper = _bounds_sql(untouched, name)
+    return f"case when {text_sql(name)} <> {quote_text(ROOT)} then ({lower} + {upper}) / 2 end"
+
+
+def _bounds_sql(relation: duckdb.DuckDBPyRelation, name: str) -> tuple[str, str]:
     bounds = []
     for bound in (f"{name}_lower", f"{name}_upper"):
         kind = column_kind(relation, bound)
@@ -105,7 +155,7 @@ def interval_encoding(relation: duckdb.DuckDBPyRelation, name: str) -> Encoding:
                 "an interval; it holds text. Check the hierarchy's kind in the spec."
             )
         bounds.append(number_sql(bound, kind))
-    return Encoding(name, f"({bounds[0]} + {bounds[1]}) / 2")
+    return bounds[0], bounds[1]
 
 
 def categorical_encoding(
@@ -113,6 +163,7 @@ def categorical_encoding(
     name: str,
     hierarchy: duckdb.DuckDBPyRelation,
     level: int,
+    weights: Mapping[str, int] | None = None,
 ) -> Encoding:
     """Return how to read a category: the share of each leaf of the hierarchy in its label.
 
@@ -126,14 +177,56 @@ def categorical_encoding(
         Columns ``value``, ``level_1``, ...; one row per leaf.
     level : int
         The level of the effort; 0 is the raw value.
+    weights : mapping of str to int, optional
+        Weight of each leaf, see `leaf_counts`; else all weigh the same.
     """
     column_kind(relation, name)
-    labels, table = _covered_leaves(name, hierarchy, level)
-    return Encoding(name, code_sql(name, labels), table)
+    labels, table = _covered_leaves(name, hierarchy, level, weights)
+    return Encoding(name, code_sql(name, labels), table, is_quasi=True)
+
+
+def label_encoding(
+    relation: duckdb.DuckDBPyRelation, name: str, hierarchy: duckdb.DuckDBPyRelation, level: int
+) -> Encoding:
+    """Return how to read a category by its label alone: one feature per label of the level.
+
+    Parameters
+    ----------
+    relation : duckdb.DuckDBPyRelation
+        An effort, with the label in column ``name``.
+    name : str
+        The quasi-identifier.
+    hierarchy : duckdb.DuckDBPyRelation
+        Columns ``value``, ``level_1``, ...; one row per leaf.
+    level : int
+        The level of the effort; 0 is the raw value.
+    """
+    column_kind(relation, name)
+    labels, _ = _covered_leaves(name, hierarchy, level, None)
+    ordered = [*sorted(set(labels) - {ROOT}), ROOT]  # NULL is the last row, and the root
+    return Encoding(name, code_sql(name, ordered), np.eye(len(ordered)), is_quasi=True)
+
+
+def leaf_counts(untouched: duckdb.DuckDBPyRelation, name: str) -> dict[str, int]:
+    """Return how often each value of a column occurs in the untouched table, by its text.
+
+    Parameters
+    ----------
+    untouched : duckdb.DuckDBPyRelation
+        Effort 0.
+    name : str
+        A categorical quasi-identifier.
+    """
+    text = text_sql(name)
+    sql = f"select {text}, count(*) from {SOURCE} where {text} is not null group by 1 order by 1"  # noqa: S608
+    return dict(query(untouched, sql).fetchall())
 
 
 def recoded_encoding(
-    relation: duckdb.DuckDBPyRelation, name: str, hierarchy: duckdb.DuckDBPyRelation
+    relation: duckdb.DuckDBPyRelation,
+    name: str,
+    hierarchy: duckdb.DuckDBPyRelation,
+    weights: Mapping[str, int] | None = None,
 ) -> Encoding:
     """Return how to read a category whose level differs per record.
 
@@ -145,6 +238,8 @@ def recoded_encoding(
         The quasi-identifier.
     hierarchy : duckdb.DuckDBPyRelation
         Columns ``value``, ``level_1``, ...; one row per leaf.
+    weights : mapping of str to int, optional
+        Weight of each leaf, see `leaf_counts`; else all weigh the same.
 
     Raises
     ------
@@ -162,7 +257,7 @@ def recoded_encoding(
     levels = _levels_in_use(relation, level_column)
     branches, tables, first = [], [], 0
     for level in levels:
-        labels, table = _covered_leaves(name, hierarchy, level)
+        labels, table = _covered_leaves(name, hierarchy, level, weights)
         code = f"({code_sql(name, labels)})"
         # Codes of each level follow those of the levels before; -1 and -2 mean the same in all.
         branches.append(
@@ -170,9 +265,9 @@ def recoded_encoding(
         )
         tables.append(table[:-1])
         first += len(table) - 1
-    tables.append(_covered_leaves(name, hierarchy, 0)[1][-1:])
+    tables.append(_covered_leaves(name, hierarchy, 0, weights)[1][-1:])
     sql = f"case {quote_name(level_column)} {' '.join(branches)} end" if branches else "-2"
-    return Encoding(name, sql, np.vstack(tables))
+    return Encoding(name, sql, np.vstack(tables), is_quasi=True)
 
 
 def _levels_in_use(relation: duckdb.DuckDBPyRelation, level_column: str) -> list[int]:
@@ -186,7 +281,10 @@ def _levels_in_use(relation: duckdb.DuckDBPyRelation, level_column: str) -> list
 
 
 def _covered_leaves(
-    name: str, hierarchy: duckdb.DuckDBPyRelation, level: int
+    name: str,
+    hierarchy: duckdb.DuckDBPyRelation,
+    level: int,
+    weights: Mapping[str, int] | None,
 ) -> tuple[list[str], Floats]:
     """Return the labels of a level with the root, and the share of each leaf in each of them.
 
@@ -198,6 +296,10 @@ def _covered_leaves(
     table = np.zeros((len(labels) + 2, len(leaves)))
     table[[position[label] for label in label_of], np.arange(len(leaves))] = 1.0
     table[len(labels) :] = 1.0  # the label of NULL, and NULL itself
+    if weights is not None:
+        weighted = table * [weights.get(leaf, 0) for leaf in leaves]
+        occurs = weighted.any(axis=1)  # a label whose leaves do not: they weigh the same
+        table[occurs] = weighted[occurs]
     table /= table.sum(axis=1, keepdims=True)
     if ROOT in position:
         table = np.delete(table, len(labels), axis=0)
@@ -255,87 +357,3 @@ def _check_categories(name: str, categories: int) -> None:
             f"feature `{name}` must have at most {MAX_CATEGORIES} categories, since each is a "
             f"column of the model; got {categories}. Leave it out of the features or group it."
         )
-
-
-def make_design(encodings: Sequence[Encoding], values: Sequence[NDArray[Any]]) -> Design:
-    """Return the matrix of features of an effort.
-
-    Parameters
-    ----------
-    encodings : sequence of Encoding, length >= 1
-        One per feature.
-    values : sequence of array
-        What the SQL of each encoding gave, one value per record.
-
-    Raises
-    ------
-    EvaluationError
-        If a label is not in its level of the hierarchy, or a number is not finite.
-    """
-    coded = [_code(encoding, array) for encoding, array in zip(encodings, values, strict=True)]
-    row_codes = reduce(_pair, [codes for codes, _ in coded])
-    _, first, row_codes = np.unique(row_codes, return_index=True, return_inverse=True)
-    rows = np.hstack([table[codes[first]] for codes, table in coded])
-    return Design(rows=rows, codes=row_codes)
-
-
-def _pair(left: Codes, right: Codes) -> Codes:
-    """Return one code per record for each distinct pair of codes, in the order of the pairs."""
-    _, left = np.unique(left, return_inverse=True)
-    return left * (int(right.max()) + 1) + right
-
-
-def _code(encoding: Encoding, values: NDArray[Any]) -> tuple[Codes, Floats]:
-    if encoding.table is None:
-        _check_numbers(encoding, values)
-        distinct, codes = np.unique(values, return_inverse=True)
-        return codes, distinct.reshape(-1, 1)
-    unknown = int((values == -1).sum())
-    if unknown:
-        raise EvaluationError(
-            f"every label of feature `{encoding.feature}` must be in its level of the hierarchy; "
-            f"{unknown} of {len(values)} records have another. Build the efforts and the "
-            "hierarchy again."
-        )
-    codes = np.where(values == -2, len(encoding.table) - 1, values).astype(np.int64)
-    return codes, encoding.table
-
-
-def _check_numbers(encoding: Encoding, values: NDArray[Any]) -> None:
-    bad = np.isinf(values) if encoding.may_be_missing else ~np.isfinite(values)
-    if bad.any():
-        rule = "finite or missing" if encoding.may_be_missing else "finite and not missing"
-        raise EvaluationError(
-            f"every number of feature `{encoding.feature}` must be {rule}; "
-            f"{int(bad.sum())} of {len(values)} are not. Clean them in the source."
-        )
-
-
-def training_medians(design: Design, train: Codes) -> Floats:
-    """Return what stands for a missing number in each feature.
-
-    Parameters
-    ----------
-    design : Design
-        Of the effort that trains.
-    train : array of int
-        Positions of the training records; no other record has an influence.
-
-    Returns
-    -------
-    array of float, shape (features,)
-        The median of the known values of the training records; 0.0 if none is known, and for
-        features without missing values, where it is not used.
-    """
-    medians = np.zeros(design.rows.shape[1])
-    for column in np.flatnonzero(np.isnan(design.rows).any(axis=0)):
-        values = design.rows[design.codes[train], column]
-        known = values[~np.isnan(values)]
-        medians[column] = np.median(known) if len(known) else 0.0
-    return medians
-
-
-def filled(rows: Floats, medians: Floats) -> Floats:
-    """Return rows with a number in place of each missing one."""
-    missing = np.isnan(rows)
-    return np.where(missing, medians, rows) if missing.any() else rows

@@ -1,20 +1,26 @@
-"""A random forest for small tables: the trees of scikit-learn without its overhead per tree.
+"""Decision trees and their ensembles: those of scikit-learn without their overhead per tree.
 
 On tables of some hundred records, six sevenths of the time of ``RandomForestClassifier`` is spent
 beside the tree builder: cloning, checking and seeding 100 Python objects. Here the same compiled
 builder is called in a plain loop, with the same draws in the same order, so that the predicted
-probabilities are the same to the last bit. Equal records (features and class) are merged into one
-with a weight, which is exact: the bootstrap is drawn over the records before they are merged, and
-sums of whole numbers do not round.
+probabilities are the same to the last bit. That is done for single trees, random forests, extra
+trees, and bagged trees.
+
+Equal records (features and class) are merged into one with a weight, which is exact: the bootstrap
+is drawn over the records before they are merged, and sums of whole numbers do not round. Numbers as
+targets would round, so that regression is left to scikit-learn.
 
 The builder is a private part of scikit-learn. So ``is_exact`` compares both on a small example
-once per process, and any difference or error there means that scikit-learn's own forest is used.
+once per process and kind of model, and any difference or error there means that scikit-learn's own
+is used.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,25 +29,72 @@ from numpy.typing import NDArray
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Parameters that must have these values for the loop below; all others are honoured by it.
-_REQUIRED: dict[str, object] = {
-    "bootstrap": True,
+# Parameters of a tree that must have these values for the loop below.
+_PLAIN_TREE: dict[str, object] = {
     "ccp_alpha": 0.0,
     "class_weight": None,
     "criterion": "gini",
     "max_leaf_nodes": None,
-    "max_samples": None,
     "min_impurity_decrease": 0.0,
     "min_weight_fraction_leaf": 0.0,
     "monotonic_cst": None,
+}
+_PLAIN_FOREST: dict[str, object] = {
+    **_PLAIN_TREE,
+    "max_samples": None,
     "oob_score": False,
     "verbose": 0,
     "warm_start": False,
 }
-_HONOURED = frozenset(
-    {"max_depth", "max_features", "min_samples_leaf", "min_samples_split", "n_estimators"}
+_GROWTH = frozenset({"max_depth", "max_features", "min_samples_leaf", "min_samples_split"})
+_MAX_SEED = int(np.iinfo(np.int32).max)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A class of scikit-learn: what its parameters must be, and which of them are honoured."""
+
+    module: str
+    required: Mapping[str, object]
+    honoured: frozenset[str]
+    is_random: bool = False  # thresholds are drawn
+
+    @functools.cached_property
+    def parameters(self) -> frozenset[str]:
+        """All names that are known; with any other, the class has changed."""
+        return frozenset(self.required) | self.honoured
+
+
+_KINDS: Mapping[str, _Kind] = MappingProxyType(
+    {
+        "DecisionTreeClassifier": _Kind(
+            "sklearn.tree", {**_PLAIN_TREE, "splitter": "best"}, _GROWTH | {"random_state"}
+        ),
+        "RandomForestClassifier": _Kind(
+            "sklearn.ensemble",
+            _PLAIN_FOREST,
+            _GROWTH | {"bootstrap", "n_estimators", "n_jobs", "random_state"},
+        ),
+        "ExtraTreesClassifier": _Kind(
+            "sklearn.ensemble",
+            _PLAIN_FOREST,
+            _GROWTH | {"bootstrap", "n_estimators", "n_jobs", "random_state"},
+            is_random=True,
+        ),
+        "BaggingClassifier": _Kind(
+            "sklearn.ensemble",
+            {
+                "bootstrap_features": False,
+                "estimator": None,
+                "max_features": 1.0,
+                "oob_score": False,
+                "verbose": 0,
+                "warm_start": False,
+            },
+            frozenset({"bootstrap", "max_samples", "n_estimators", "n_jobs", "random_state"}),
+        ),
+    }
 )
-_PASSED_BY = frozenset({"n_jobs", "random_state"})
 
 
 @dataclass(frozen=True)
@@ -53,6 +106,7 @@ class _Growth:
     max_depth: int
     min_samples_leaf: int
     min_samples_split: int
+    is_random: bool
 
 
 def supports(estimator: Any) -> bool:
@@ -66,28 +120,31 @@ def supports(estimator: Any) -> bool:
     Returns
     -------
     bool
-        True for a ``RandomForestClassifier`` whose parameters the loop honours.
+        True for a ``DecisionTreeClassifier``, ``RandomForestClassifier``, ``ExtraTreesClassifier``
+        or ``BaggingClassifier`` (of trees) whose parameters the loop honours.
     """
-    from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415
-
-    if type(estimator) is not RandomForestClassifier:
+    name = type(estimator).__name__
+    if name not in _KINDS or type(estimator) is not _class_of(name):
         return False
-    parameters = estimator.get_params(deep=False)
-    if set(parameters) != set(_REQUIRED) | _HONOURED | _PASSED_BY:
+    kind = _KINDS[name]
+    if not _has_known_parameters(name):
         return False
-    if any(parameters[name] != value for name, value in _REQUIRED.items()):
+    parameters = _parameters(estimator)
+    if any(parameters[key] != value for key, value in kind.required.items()):
         return False
-    return _growth(parameters, features=1) is not None and is_exact()
+    if name == "BaggingClassifier" and not _draws_all(parameters):
+        return False
+    return _growth(estimator, features=1) is not None and is_exact(name)
 
 
 def forest_probabilities(
     estimator: Any, rows: Floats, train: Codes, target: Codes, test_rows: Floats
 ) -> tuple[NDArray[np.int64], Floats] | None:
-    """Train a forest and return the class probabilities that it predicts.
+    """Train trees and return the class probabilities that they predict.
 
     Parameters
     ----------
-    estimator : sklearn.ensemble.RandomForestClassifier
+    estimator : sklearn.base.ClassifierMixin
         Unfitted, for which ``supports`` is true, with an int as ``random_state``.
     rows : array of float, shape (distinct rows, features)
         Finite.
@@ -112,7 +169,7 @@ def forest_probabilities(
         test_x = np.ascontiguousarray(test_rows, dtype=np.float32)
     if not (np.isfinite(train_x).all() and np.isfinite(test_x).all()):
         return None
-    growth = _growth(estimator.get_params(deep=False), features=rows.shape[1])
+    growth = _growth(estimator, features=rows.shape[1])
     if growth is None:
         return None
     if growth.min_samples_leaf > 1 or growth.min_samples_split > 2:
@@ -120,11 +177,50 @@ def forest_probabilities(
         merged, member = (train * len(classes) + codes), np.arange(len(train))
         train_x = np.ascontiguousarray(rows[train], dtype=np.float32)
     train_y = np.ascontiguousarray((merged % len(classes)).reshape(-1, 1), dtype=np.float64)
-    seed = int(estimator.random_state)
+    # The generator of scikit-learn, reseeded for each tree instead of made anew.
+    generator = np.random.RandomState(int(estimator.random_state))
+    draws = _draws(estimator, generator, records=len(member), features=rows.shape[1])
     probabilities = _grow_and_sum(
-        growth, train_x, train_y, member, classes=len(classes), test_x=test_x, seed=seed
+        growth,
+        train_x,
+        train_y,
+        member,
+        draws,
+        generator=generator,
+        classes=len(classes),
+        test_x=test_x,
     )
     return classes, probabilities
+
+
+def _draws(
+    estimator: Any, generator: np.random.RandomState, *, records: int, features: int
+) -> Iterator[Codes | None]:
+    """Yield for each tree the records that it is trained on; None means each once.
+
+    With each, the generator stands where the splits of the tree begin.
+    """
+    name = type(estimator).__name__
+    if name == "DecisionTreeClassifier":
+        yield None
+        return
+    seeds = generator.randint(_MAX_SEED, size=estimator.n_estimators)
+    for tree_seed in seeds:
+        generator.seed(tree_seed)
+        drawn = None
+        if name == "BaggingClassifier":
+            from sklearn.utils.random import sample_without_replacement  # noqa: PLC0415
+
+            split_seed = generator.randint(_MAX_SEED)
+            generator.seed(tree_seed)
+            # All features in their order, but drawn before the records.
+            sample_without_replacement(features, features, random_state=generator)
+        else:
+            split_seed = tree_seed
+        if estimator.bootstrap:
+            drawn = generator.randint(0, records, records)
+        generator.seed(split_seed)
+        yield drawn
 
 
 def _grow_and_sum(
@@ -132,55 +228,70 @@ def _grow_and_sum(
     train_x: NDArray[np.float32],
     train_y: Floats,
     member: Codes,
+    draws: Iterator[Codes | None],
     *,
+    generator: np.random.RandomState,
     classes: int,
     test_x: NDArray[np.float32],
-    seed: int,
 ) -> Floats:
     """Grow the trees one after the other and average what they predict."""
     from sklearn.tree._criterion import Gini  # noqa: PLC0415
-    from sklearn.tree._splitter import BestSplitter  # noqa: PLC0415
+    from sklearn.tree._splitter import BestSplitter, RandomSplitter  # noqa: PLC0415
     from sklearn.tree._tree import DepthFirstTreeBuilder, Tree  # noqa: PLC0415
 
-    # The generator of scikit-learn, reseeded for each tree instead of made anew.
-    draws = np.random.RandomState(seed)
-    seeds = [draws.randint(np.iinfo(np.int32).max) for _ in range(growth.trees)]
-    records, features, class_counts = len(member), train_x.shape[1], np.array([classes], np.intp)
+    kind = RandomSplitter if growth.is_random else BestSplitter
+    features, class_counts = train_x.shape[1], np.array([classes], np.intp)
     total = np.zeros((len(test_x), classes))
-    for tree_seed in seeds:
-        draws.seed(tree_seed)
-        drawn = member[draws.randint(0, records, records)]
-        weights = np.bincount(drawn, minlength=len(train_x)).astype(np.float64)
-        draws.seed(tree_seed)
-        splitter = BestSplitter(
-            Gini(1, class_counts), growth.max_features, growth.min_samples_leaf, 0.0, draws, None
-        )
+    splitter = kind(
+        Gini(1, class_counts),
+        growth.max_features,
+        growth.min_samples_leaf,
+        0.0,
+        generator,
+        None,
+    )
+    builder = DepthFirstTreeBuilder(
+        splitter,
+        growth.min_samples_split,
+        growth.min_samples_leaf,
+        0.0,
+        growth.max_depth,
+        0.0,
+    )
+    for drawn in draws:  # which sets the generator
+        records = member if drawn is None else member[drawn]
+        weights = np.bincount(records, minlength=len(train_x)).astype(np.float64)
         tree = Tree(features, class_counts, 1)
-        DepthFirstTreeBuilder(
-            splitter,
-            growth.min_samples_split,
-            growth.min_samples_leaf,
-            0.0,
-            growth.max_depth,
-            0.0,
-        ).build(tree, train_x, train_y, weights, None)
+        builder.build(tree, train_x, train_y, weights, None)
         total += tree.predict(test_x)
     total /= growth.trees
     return total
 
 
-def _growth(parameters: dict[str, Any], features: int) -> _Growth | None:
+def _growth(estimator: Any, features: int) -> _Growth | None:
     """Resolve the parameters as scikit-learn does; None if any is of a kind not honoured."""
+    parameters = {
+        "n_estimators": 1,
+        "max_depth": None,
+        "max_features": None,
+        "min_samples_leaf": 1,
+        "min_samples_split": 2,
+        **_parameters(estimator),
+    }
+    name = type(estimator).__name__
+    rule = None if name == "BaggingClassifier" else parameters["max_features"]
     trees, depth, leaf, split = (
-        parameters[name]
-        for name in ("n_estimators", "max_depth", "min_samples_leaf", "min_samples_split")
+        parameters[key]
+        for key in ("n_estimators", "max_depth", "min_samples_leaf", "min_samples_split")
     )
-    depth = int(np.iinfo(np.int32).max) if depth is None else depth
-    chosen = _max_features(parameters["max_features"], features)
+    depth = _MAX_SEED if depth is None else depth
+    chosen = _max_features(rule, features)
     values = (trees, chosen, depth, leaf, split)
     if any(type(value) is not int for value in values) or min(trees, depth, leaf, split - 1) < 1:
         return None
-    return _Growth(trees, values[1] or 1, depth, leaf, max(split, 2 * leaf))
+    return _Growth(
+        trees, chosen or 1, depth, leaf, max(split, 2 * leaf), is_random=_KINDS[name].is_random
+    )
 
 
 def _max_features(rule: object, features: int) -> int | None:
@@ -191,23 +302,55 @@ def _max_features(rule: object, features: int) -> int | None:
     return features if rule is None else None
 
 
+def _draws_all(parameters: Mapping[str, Any]) -> bool:
+    """Tell whether bagging draws as many records as there are, with replacement, of all features.
+
+    A number is a share if it is a float: 1.0 is all and 1 is one.
+    """
+    samples, features = parameters["max_samples"], parameters["max_features"]
+    is_whole = samples is None or (type(samples) is float and samples == 1.0)
+    return bool(parameters["bootstrap"]) and is_whole and type(features) is float
+
+
+def _parameters(estimator: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator; ``get_params`` reads its signature every time."""
+    return {name: getattr(estimator, name) for name in _KINDS[type(estimator).__name__].parameters}
+
+
 @functools.cache
-def is_exact() -> bool:
+def _has_known_parameters(name: str) -> bool:
+    return set(_class_of(name)().get_params(deep=False)) == _KINDS[name].parameters
+
+
+@functools.cache
+def _class_of(name: str) -> type[Any]:
+    from importlib import import_module  # noqa: PLC0415
+
+    found: type[Any] = getattr(import_module(_KINDS[name].module), name)
+    return found
+
+
+@functools.cache
+def is_exact(name: str = "RandomForestClassifier") -> bool:
     """Tell whether the loop predicts what the installed scikit-learn predicts.
+
+    Parameters
+    ----------
+    name : str
+        Class of scikit-learn, one of those that ``supports`` names.
 
     Returns
     -------
     bool
         False also if the private parts of scikit-learn have changed in any way.
     """
-    from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415
-
     draws = np.random.default_rng(1)
     rows = np.round(draws.normal(size=(60, 3)), 1)
     train = draws.integers(0, 45, 80)
     target = (rows[train].sum(axis=1) + draws.normal(size=80) > 0).astype(np.int64)
     for parameters in ({"n_estimators": 5}, {"n_estimators": 5, "min_samples_leaf": 3}):
-        estimator = RandomForestClassifier(random_state=7, n_jobs=1, **parameters)
+        known = {key: value for key, value in parameters.items() if key in _KINDS[name].honoured}
+        estimator = _class_of(name)(random_state=7, **known)
         expected = estimator.fit(rows[train], target).predict_proba(rows)
         try:
             found = forest_probabilities(estimator, rows, train, target, rows)

@@ -17,7 +17,7 @@ from dbt_anonymize.errors import EvaluationError
 if TYPE_CHECKING:
     import duckdb
 
-_SOURCE = "dbt_anonymize_source"
+SOURCE = "dbt_anonymize_source"
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _NUMBERS = (*_INTEGERS, *(f"U{name}" for name in _INTEGERS), "FLOAT", "DOUBLE", "DECIMAL")
 _TEXTS = ("VARCHAR", "BOOLEAN", "ENUM", "UUID")
@@ -120,14 +120,14 @@ def number_sql(column: str, kind: Kind) -> str:
 
 def is_empty(relation: duckdb.DuckDBPyRelation) -> bool:
     """Tell whether a relation has no rows."""
-    return not _query(relation, f"select 1 from {_SOURCE} limit 1").fetchall()  # noqa: S608
+    return not query(relation, f"select 1 from {SOURCE} limit 1").fetchall()  # noqa: S608
 
 
 def read_texts(relation: duckdb.DuckDBPyRelation, columns: Sequence[str]) -> list[tuple[Any, ...]]:
     """Return the distinct combinations of columns as texts, sorted."""
     texts = ", ".join(text_sql(column) for column in columns)
-    sql = f"select distinct {texts} from {_SOURCE} order by all"  # noqa: S608 - quoted names
-    return _query(relation, sql).fetchall()
+    sql = f"select distinct {texts} from {SOURCE} order by all"  # noqa: S608 - quoted names
+    return query(relation, sql).fetchall()
 
 
 def read_arrays(
@@ -151,14 +151,15 @@ def read_arrays(
     """
     parts = [f"hash({quote_name(order_by)})", *expressions.values()]
     aliased = ", ".join(f"{sql} as c{position}" for position, sql in enumerate(parts))
-    sql = f"select {aliased} from {_SOURCE} order by {quote_name(order_by)}"  # noqa: S608
-    fetched = _query(relation, sql).fetchnumpy()
+    sql = f"select {aliased} from {SOURCE} order by {quote_name(order_by)}"  # noqa: S608
+    fetched = query(relation, sql).fetchnumpy()
     names = ["record_hash", *expressions]
     return {name: _plain(fetched[f"c{position}"]) for position, name in enumerate(names)}
 
 
-def _query(relation: duckdb.DuckDBPyRelation, sql: str) -> duckdb.DuckDBPyRelation:
-    found = relation.query(_SOURCE, sql)
+def query(relation: duckdb.DuckDBPyRelation, sql: str) -> duckdb.DuckDBPyRelation:
+    """Return the result of a select from a relation, which is named ``SOURCE`` in it."""
+    found = relation.query(SOURCE, sql)
     if found is None:  # only statements that are not a select
         raise TypeError("relation.query must be given a select")
     return found

@@ -1,174 +1,320 @@
-"""Train one model per effort and repetition, and score it on records that it has never seen.
+"""Train models on every effort, and score them on records that they have never seen.
 
-A model is trained on the training records of its effort that are not suppressed. It predicts all
-test records, suppressed ones too, twice: untouched (``original``) and generalized like the training
-records (``generalized``). For effort 0 both are the same.
+A model is trained on the training records of its effort that are not suppressed (or on all of them,
+see ``Problem.keeps_suppressed``). It predicts all test records, suppressed ones too, twice:
+untouched (``original``) and generalized like the training records (``generalized``). For effort 0
+both are the same.
 
 This module runs in worker processes: it imports nothing that a worker does not need.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.errors import EvaluationError, SearchError
 from dbt_anonymize.evaluation import estimators
-from dbt_anonymize.evaluation.features import Design, filled, training_medians
-from dbt_anonymize.evaluation.forest import forest_probabilities, supports
-from dbt_anonymize.evaluation.measures import MEASURES, confusion_counts
-from dbt_anonymize.evaluation.splits import Split, seeds, split_records
+from dbt_anonymize.evaluation.measures import (
+    Predicted,
+    classification_measures,
+    regression_measures,
+    survival_measures,
+)
+from dbt_anonymize.evaluation.problem import Codes, Floats, Model, Problem, Target, Task
+from dbt_anonymize.evaluation.refit import TrainingTable, training_table
+from dbt_anonymize.evaluation.splits import Split, draw_splits, seeds
+from dbt_anonymize.evaluation.tallies import Cell, PackedTallies, Tallies
+from dbt_anonymize.evaluation.training import fit_predict
+from dbt_anonymize.evaluation.views import Asked, View, make_view
 
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+# By measure and, of a measure about one class, the code of the class.
+Values = Mapping[tuple[str, int | None], float]
 
-
-@dataclass(frozen=True)
-class Problem:
-    """All that a worker needs to know; efforts by position, the first one untouched."""
-
-    target: Codes
-    classes: int
-    positive: int | None
-    designs: Sequence[Design]
-    suppressed: Sequence[NDArray[np.bool_]]
-    model: str
-    parameters: Mapping[str, Any]
-    measure: str
-    test_share: float
-    random_state: int
+NOTHING_RELEASED = "no training record is released"
+NEVER_HOLDS = "a guarantee can never hold on the training records alone"
 
 
 @dataclass(frozen=True)
-class Task:
-    """Models that share a split."""
+class Outcome:
+    """What one model is worth; target, effort and model by position.
 
-    repetition: int
-    efforts: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Score:
-    """The two values of one model; NaN with a reason if it could not be trained."""
+    ``measures`` are those of each kind of test records; none, but a reason, if it was not trained.
+    """
 
     effort: int
+    target: int
+    model: int
+    fit: str
     repetition: int
-    original: float
-    generalized: float
+    fold: int
+    measures: Mapping[str, Values] = field(default_factory=dict)
     reason: str | None = None
 
+    @property
+    def order(self) -> tuple[int, int, int, str, int, int]:
+        """Where the outcome comes among others."""
+        return (self.effort, self.target, self.model, self.fit, self.repetition, self.fold)
 
-def score_task(problem: Problem, task: Task) -> list[Score]:
+
+@dataclass(frozen=True)
+class TaskResult:
+    """What a task found: an outcome per model, and counts over its splits."""
+
+    outcomes: list[Outcome]
+    tallies: PackedTallies
+
+
+def score_task(problem: Problem, task: Task) -> TaskResult:
     """Train and score the models of a task.
 
     Parameters
     ----------
     problem : Problem
-        The data and the choice of model and measure.
+        The data, and what is trained.
     task : Task
-        A repetition and the efforts to do in it.
+        A target, a repetition, and the efforts to do in it.
 
     Returns
     -------
-    list of Score
-        One per effort of the task, in its order.
+    TaskResult
+        An outcome per split, effort, fit and model.
 
     Raises
     ------
     EvaluationError
-        If the model cannot be trained on the untouched records.
+        If a parameter of a model has a value that it cannot have.
     """
     split_seed, model_seed = seeds(problem.random_state, task.repetition)
-    split = split_records(problem.target, problem.test_share, split_seed)
-    return [_score(problem, split, model_seed, effort, task.repetition) for effort in task.efforts]
+    splits = _draw(problem, task, split_seed)
+    tallies = Tallies()
+    outcomes: list[Outcome] = []
+    for fold, split in enumerate(splits, start=1):
+        scored = _Split(problem, task, fold, split, model_seed, tallies)
+        for effort in task.efforts:
+            outcomes.extend(scored.score_effort(effort))
+    return TaskResult(outcomes, tallies.packed())
 
 
-def _score(problem: Problem, split: Split, seed: int, effort: int, repetition: int) -> Score:
-    train = split.train[~problem.suppressed[effort][split.train]]
-    classes = len(np.unique(problem.target[train]))
-    if classes < 2:
-        reason = f"the training records hold {classes} of {problem.classes} classes"
-        return Score(effort, repetition, math.nan, math.nan, reason)
-    try:
-        original, generalized = _predict(problem, train, split.test, effort, seed)
-    except (ValueError, ArithmeticError) as error:
-        if effort == 0:
-            raise EvaluationError(
-                f"{problem.model} must be trainable on the untouched records; it is not, since "
-                f"scikit-learn says: {error} Correct quality.parameters or choose another model."
-            ) from error
-        return Score(effort, repetition, math.nan, math.nan, str(error))
-    measure = MEASURES[problem.measure]
-    true = problem.target[split.test]
-    values = [
-        measure(confusion_counts(true, predicted, problem.classes), problem.positive)
-        for predicted in (original, generalized)
-    ]
-    return Score(effort, repetition, values[0], values[1])
+# The splits that were drawn last, for the tasks of other efforts.
+_DRAWN: dict[tuple[object, ...], list[Split]] = {}
 
 
-def _predict(
-    problem: Problem, train: Codes, test: Codes, effort: int, seed: int
-) -> tuple[Codes, Codes]:
-    """Return the predicted classes of the original and of the generalized test records."""
-    own, untouched = problem.designs[effort], problem.designs[0]
-    medians = training_medians(own, train)
-    asked = [untouched] if effort == 0 else [untouched, own]
-    used = [_used_rows(design, test) for design in asked]
-    rows = np.vstack(
-        [filled(design.rows[kept], medians) for design, (kept, _) in zip(asked, used, strict=True)]
+def _draw(problem: Problem, task: Task, seed: int) -> list[Split]:
+    """Draw the splits of a repetition, once for all efforts."""
+    target = problem.targets[task.target]
+    arrays = _digest(target.codes), _digest(problem.groups)
+    key = (problem.splitting, task.repetition, seed, target.records, *arrays)
+    if key in _DRAWN:
+        return _DRAWN[key]
+    splits = draw_splits(
+        problem.splitting,
+        task.repetition,
+        seed,
+        records=target.records,
+        strata=target.codes,
+        groups=problem.groups,
     )
-    estimator = estimators.make_estimator(problem.model, problem.parameters, seed)
-    predicted = fit_predict(
-        estimator, filled(own.rows, medians), own.codes[train], problem.target[train], rows
+    _DRAWN.clear()
+    if len(task.efforts) < len(problem.efforts):
+        _DRAWN[key] = splits
+    return splits
+
+
+def _digest(codes: Codes | None) -> bytes:
+    return b"" if codes is None else hashlib.sha256(np.ascontiguousarray(codes).data).digest()
+
+
+@dataclass
+class _Split:
+    """One split of one target."""
+
+    problem: Problem
+    task: Task
+    fold: int
+    split: Split
+    seed: int
+    tallies: Tallies
+
+    @property
+    def target(self) -> Target:
+        return self.problem.targets[self.task.target]
+
+    @cached_property
+    def _training_table(self) -> TrainingTable:
+        if self.problem.recount is None:
+            raise TypeError("guarantees are only checked with fit: per_split")
+        return training_table(self.problem.recount, self.split.train)
+
+    def score_effort(self, effort: int) -> Iterator[Outcome]:
+        """Yield an outcome per fit and model."""
+        for fits, view, never in self._views(effort):
+            reason = never or self._reason_against(view)
+            test_rows = view.test_rows if view is not None and reason is None else None
+            for position, model in enumerate(self.problem.models):
+                if view is None or test_rows is None:
+                    yield from self._failed(effort, fits, position, reason)
+                else:
+                    yield from self._score(effort, fits, position, model, view, test_rows=test_rows)
+
+    def _views(self, effort: int) -> Iterator[tuple[tuple[str, ...], View | None, str | None]]:
+        """Yield what models see in each way of fitting; once where the ways do not differ."""
+        data = self.problem.efforts[effort]
+        released = ~data.suppressed[self.split.train]
+        if self.problem.recount is None or effort == 0:
+            yield self.problem.fits, self._view(effort, released), None
+            return
+        once, per_split = self.problem.fits
+        own: Bools | None = None
+        if data.classes is not None:
+            try:
+                own = ~self._training_table.suppressed(data.classes, data.k)
+            except SearchError:
+                own = None
+        if own is not None and data.design.means is None and np.array_equal(own, released):
+            yield (once, per_split), self._view(effort, released), None
+            return
+        yield (once,), self._view(effort, released), None
+        if own is None:
+            yield (per_split,), None, NEVER_HOLDS
+        else:
+            yield (per_split,), self._view(effort, own, has_own_means=True), None
+
+    def _view(self, effort: int, released: Bools, *, has_own_means: bool = False) -> View | None:
+        return make_view(self.problem, effort, self.split, released, has_own_means=has_own_means)
+
+    def _reason_against(self, view: View | None) -> str | None:
+        """Return why no model can be trained, if so."""
+        target = self.target
+        if target.task != "classification" or target.codes is None:
+            return NOTHING_RELEASED if view is None else None
+        trained = 0
+        if view is not None:
+            trained = int(np.count_nonzero(np.bincount(target.codes[view.training.records])))
+        if trained >= 2:
+            return None
+        return f"the training records hold {trained} of {len(target.classes)} classes"
+
+    def _score(
+        self,
+        effort: int,
+        fits: tuple[str, ...],
+        position: int,
+        model: Model,
+        view: View,
+        *,
+        test_rows: Floats,
+    ) -> Iterator[Outcome]:
+        target = self.target
+        estimator = estimators.make_estimator(model.model, model.parameters, self.seed, target.task)
+        try:
+            predicted = fit_predict(estimator, view.training, target, test_rows)
+            values = self._values(effort, fits, position, predicted, view.asked)
+        except (EvaluationError, MemoryError):
+            raise
+        except Exception as error:  # whatever a model raises is a result, not the end of all others
+            yield from self._failed(effort, fits, position, _reason(model, error))
+            return
+        for fit in fits:
+            yield self._outcome(effort, position, fit, values=values)
+
+    def _values(
+        self,
+        effort: int,
+        fits: tuple[str, ...],
+        position: int,
+        predicted: Predicted | Floats,
+        asked: tuple[Asked, ...],
+    ) -> dict[str, Values]:
+        """Return all measures for each kind of test records, and count what was predicted."""
+        found: dict[str, Values] = {}
+        first = 0
+        for each in asked:
+            place = first + each.place
+            first += len(each.rows)
+            if isinstance(predicted, Predicted):
+                cells = [
+                    Cell(effort, self.task.target, position, fit, test_on)
+                    for fit in fits
+                    for test_on in each.test_on
+                ]
+                values = self._classified(_at(predicted, place), cells)
+            else:
+                values = self._measured(predicted[place])
+            found |= dict.fromkeys(each.test_on, values)
+        return found
+
+    def _classified(self, predicted: Predicted, cells: list[Cell]) -> Values:
+        target = self.target
+        if target.codes is None:
+            raise TypeError("a classification must have classes")
+        true, classes = target.codes[self.split.test], len(target.classes)
+        self.tallies.add(cells, true, predicted, classes)
+        return classification_measures(true, predicted, classes, target.positive)
+
+    def _measured(self, predicted: Floats) -> Values:
+        target, test = self.target, self.split.test
+        if target.numbers is None:
+            raise TypeError(f"a target of {target.task} must have numbers")
+        true = target.numbers[test]
+        if not np.isfinite(predicted).all():
+            raise ValueError("what the model predicts is not finite")
+        if target.codes is None:
+            found = regression_measures(true, predicted)
+        else:
+            found = survival_measures(target.codes[test] == 1, true, predicted)
+        return {(measure, None): value for measure, value in found.items()}
+
+    def _failed(
+        self, effort: int, fits: tuple[str, ...], position: int, reason: str | None
+    ) -> Iterator[Outcome]:
+        for fit in fits:
+            yield self._outcome(effort, position, fit, reason=reason or NOTHING_RELEASED)
+
+    def _outcome(
+        self,
+        effort: int,
+        model: int,
+        fit: str,
+        *,
+        values: Mapping[str, Values] | None = None,
+        reason: str | None = None,
+    ) -> Outcome:
+        return Outcome(
+            effort,
+            self.task.target,
+            model,
+            fit,
+            self.task.repetition,
+            self.fold,
+            values or {},
+            reason,
+        )
+
+
+def _at(predicted: Predicted, place: Codes) -> Predicted:
+    """Return what is predicted for each record from what is predicted for each row."""
+    probabilities, ranks = predicted.probabilities, predicted.ranks
+    return Predicted(
+        predicted.labels[place],
+        None if probabilities is None else probabilities[place],
+        None if ranks is None else ranks[place],
     )
-    original = predicted[used[0][1]]
-    if effort == 0:
-        return original, original
-    return original, predicted[len(used[0][0]) + used[1][1]]
 
 
-def _used_rows(design: Design, records: Codes) -> tuple[Codes, Codes]:
-    """Return the distinct rows that records use, and the place of each record among them."""
-    codes = design.codes[records]
-    is_used = np.zeros(len(design.rows), dtype=bool)
-    is_used[codes] = True
-    kept = np.flatnonzero(is_used)
-    place = np.cumsum(is_used) - 1
-    return kept, place[codes]
-
-
-def fit_predict(
-    estimator: Any, rows: Floats, train: Codes, target: Codes, test_rows: Floats
-) -> Codes:
-    """Train a model and return the class that it predicts for each test row.
-
-    Parameters
-    ----------
-    estimator : sklearn.base.ClassifierMixin
-        Unfitted.
-    rows : array of float, shape (distinct rows, features)
-        Without missing values.
-    train : array of int
-        For each training record, its row.
-    target : array of int
-        For each training record, its class.
-    test_rows : array of float, shape (n, features)
-        Without missing values.
-
-    Returns
-    -------
-    array of int, shape (n,)
-        What ``estimator.fit(rows[train], target).predict(test_rows)`` returns.
-    """
-    if supports(estimator):
-        found = forest_probabilities(estimator, rows, train, target, test_rows)
-        if found is not None:
-            classes, probabilities = found
-            return np.asarray(classes.take(np.argmax(probabilities, axis=1)))
-    return np.asarray(estimator.fit(rows[train], target).predict(test_rows))
+def _reason(model: Model, error: Exception) -> str:
+    """Return why a model could not be trained, without values of records."""
+    if type(error).__name__ == "InvalidParameterError":
+        raise EvaluationError(
+            f"quality.parameters of {model.name} must have values that {model.model} can have; "
+            f"scikit-learn says: {error} Correct them."
+        ) from error
+    if "." in model.model:  # what others write into a message is not known
+        return type(error).__name__
+    return " ".join(str(error).split()) or type(error).__name__

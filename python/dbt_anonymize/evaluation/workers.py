@@ -16,14 +16,21 @@ from importlib import import_module
 from typing import Any
 
 from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.problem import Problem, Task
 from dbt_anonymize.evaluation.progress import Progress
-from dbt_anonymize.evaluation.scoring import Problem, Score, Task, score_task
+from dbt_anonymize.evaluation.scoring import TaskResult, score_task
 
 WORKERS_VARIABLE = "DBT_ANONYMIZE_WORKERS"
 # Starting the workers and importing scikit-learn in each takes about this long.
 _START_SECONDS = 3.0
 # Arrays beyond this many bytes are shared between workers through a file, not copied.
 _SHARED_BYTES = 100_000
+# Workers together keep within this many bytes, unless their number is set: with the table that is
+# read and the database, an evaluation of a million records stays below 4 GB.
+_MEMORY = 3_000_000_000
+# A model needs about this many matrices of all records: rows to train and to ask, and copies that
+# it makes of them.
+_MATRICES = 3.5
 # dbt may run several Python models at once; each uses all cores, so one after the other.
 _POOL = threading.Lock()
 
@@ -49,26 +56,44 @@ def worker_count() -> int:
     return int(text)
 
 
-def make_tasks(repetitions: int, efforts: int, workers: int) -> list[Task]:
-    """Return tasks that cover every effort of every repetition once.
+def workers_in_memory(problem: Problem, workers: int) -> int:
+    """Return how many workers fit into memory, at least one.
 
     Parameters
     ----------
-    repetitions, efforts : int
+    problem : Problem
+        What they work on.
+    workers : int
+        As many as there may be. All of them if ``DBT_ANONYMIZE_WORKERS`` is set.
+    """
+    if os.environ.get(WORKERS_VARIABLE, "").strip():
+        return workers
+    features = max(sum(t.shape[1] for t in e.design.tables) for e in problem.efforts)
+    numbers = max(target.records for target in problem.targets) * features
+    return max(1, min(workers, int(_MEMORY / (8 * _MATRICES * numbers))))
+
+
+def make_tasks(targets: int, repetitions: int, efforts: int, workers: int) -> list[Task]:
+    """Return tasks that cover every effort of every repetition of every target once.
+
+    Parameters
+    ----------
+    targets, repetitions, efforts : int
         How many there are.
     workers : int
         With few repetitions for each, the efforts of a repetition are tasks of their own.
 
     Examples
     --------
-    >>> [task.efforts for task in make_tasks(repetitions=2, efforts=2, workers=2)]
+    >>> [task.efforts for task in make_tasks(targets=1, repetitions=2, efforts=2, workers=2)]
     [(0,), (1,), (0,), (1,)]
-    >>> make_tasks(repetitions=4, efforts=2, workers=1)[-1]
-    Task(repetition=4, efforts=(0, 1))
+    >>> make_tasks(targets=1, repetitions=4, efforts=2, workers=1)[-1]
+    Task(target=0, repetition=4, efforts=(0, 1))
     """
-    step = efforts if repetitions >= 4 * workers else 1
+    step = efforts if targets * repetitions >= 4 * workers else 1
     return [
-        Task(repetition, tuple(range(first, min(first + step, efforts))))
+        Task(target, repetition, tuple(range(first, min(first + step, efforts))))
+        for target in range(targets)
         for repetition in range(1, repetitions + 1)
         for first in range(0, efforts, step)
     ]
@@ -76,7 +101,7 @@ def make_tasks(repetitions: int, efforts: int, workers: int) -> list[Task]:
 
 def run_tasks(
     problem: Problem, tasks: Sequence[Task], workers: int, progress: Progress
-) -> list[Score]:
+) -> Iterator[TaskResult]:
     """Do all tasks, here while that is quicker and else in worker processes.
 
     Parameters
@@ -86,36 +111,35 @@ def run_tasks(
     tasks : sequence of Task
         In any order.
     workers : int
-        Number of processes; 1 does everything in this one.
+        Largest number of processes; 1 does everything in this one.
     progress : Progress
         Told of finished models.
 
-    Returns
-    -------
-    list of Score
-        Sorted by effort and repetition.
+    Yields
+    ------
+    TaskResult
+        In the order in which they are done.
     """
+    workers = workers_in_memory(problem, workers)
     with _POOL:
         progress.start()
-        scores: list[Score] = []
         waiting = list(reversed(tasks))
         while waiting:
             started = progress.elapsed
             done = run_quietly(problem, waiting.pop())
-            progress.advance(len(done))
-            scores.extend(done)
+            progress.advance(len(done.outcomes))
+            yield done
             is_first = len(waiting) + 1 == len(tasks)  # imports take time, too
             seconds = progress.elapsed - started
             is_telling = workers > 1 and not (is_first and seconds < _START_SECONDS)
             if is_telling and seconds * len(waiting) > _START_SECONDS:
                 break
         for done in _run_in_workers(problem, waiting[::-1], workers):
-            progress.advance(len(done))
-            scores.extend(done)
-    return sorted(scores, key=lambda score: (score.effort, score.repetition))
+            progress.advance(len(done.outcomes))
+            yield done
 
 
-def _run_in_workers(problem: Problem, tasks: Sequence[Task], workers: int) -> Iterator[list[Score]]:
+def _run_in_workers(problem: Problem, tasks: Sequence[Task], workers: int) -> Iterator[TaskResult]:
     if not tasks:
         return
     import joblib  # noqa: PLC0415
@@ -129,7 +153,7 @@ def _run_in_workers(problem: Problem, tasks: Sequence[Task], workers: int) -> It
         yield from parallel(joblib.delayed(run_quietly)(problem, task) for task in tasks)
 
 
-def run_quietly(problem: Problem, task: Task) -> list[Score]:
+def run_quietly(problem: Problem, task: Task) -> TaskResult:
     """Do a task with one thread, without the warnings of scikit-learn."""
     with _one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")

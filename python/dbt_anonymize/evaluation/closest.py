@@ -1,0 +1,95 @@
+"""Which released record a record without a generalization of its own looks like.
+
+Where levels differ per record, a new record has no generalization: it is read as the released
+training record that is closest to it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+# Numbers per block of distances: 4 MB, which stay near the processor.
+_BLOCK = 500_000
+# A tree of rows is quicker than all distances from this many of them on, but only in few
+# dimensions: in many, each search visits most of the tree.
+_TREE_DISTANCES = 1_000_000
+_TREE_FEATURES = 8
+# Squared distances in standard deviations that differ by less are equal: they are differences of
+# sums, which round. More where a row is far from the mean.
+_EQUAL = 1e-9
+
+
+def closest_rows(asked: Floats, released: Floats, counts: Codes) -> Codes:
+    """Return for each row the closest released row.
+
+    Parameters
+    ----------
+    asked : array of float, shape (n, features)
+        The quasi-identifiers of records, without missing values.
+    released : array of float, shape (m, features), m >= 1
+        Those of distinct released rows, without missing values.
+    counts : array of int, shape (m,)
+        How many training records each released row stands for.
+
+    Returns
+    -------
+    array of int, shape (n,)
+        Position of the row at the smallest Euclidean distance once every feature is divided by its
+        standard deviation over the released records; the first of several.
+
+    Examples
+    --------
+    >>> released = np.array([[0.0, 100.0], [1.0, 300.0]])
+    >>> closest_rows(np.array([[0.9, 150.0], [0.1, 220.0]]), released, np.array([1, 1]))
+    array([1, 0])
+    """
+    shares = counts / counts.sum()
+    center = shares @ released
+    deviation = np.sqrt(shares @ (released - center) ** 2)
+    # Rounding makes a constant feature look as if it varied a little.
+    varies = deviation > 1e-12 * np.abs(center)
+    if not varies.any():
+        return np.zeros(len(asked), dtype=np.int64)
+    center, scale = center[varies], deviation[varies]
+    target = (released[:, varies] - center) / scale
+    wanted = (asked[:, varies] - center) / scale
+    if len(asked) * len(released) < _TREE_DISTANCES or target.shape[1] > _TREE_FEATURES:
+        return _by_blocks(wanted, target)
+    return _by_tree(wanted, target)
+
+
+def _by_blocks(wanted: Floats, target: Floats) -> Codes:
+    """Form all distances, some rows at a time."""
+    # The square of the wanted row is the same for all others; theirs is one more term of the sum.
+    factors = np.vstack([-2.0 * target.T, np.einsum("ij,ij->i", target, target)])
+    found = np.empty(len(wanted), dtype=np.int64)
+    step = max(1, _BLOCK // len(target))
+    for start in range(0, len(wanted), step):
+        block = wanted[start : start + step]
+        distances = np.column_stack([block, np.ones(len(block))]) @ factors
+        limit = distances.min(axis=1) + _tolerance(block)
+        found[start : start + step] = np.argmax(distances <= limit[:, None], axis=1)
+    return found
+
+
+def _by_tree(wanted: Floats, target: Floats) -> Codes:
+    """Search a tree, which says nothing about which of equally close rows it returns."""
+    tree = import_module("scipy.spatial").cKDTree(target)
+    distances, rows = tree.query(wanted, k=2)
+    found = np.asarray(rows[:, 0], dtype=np.int64)
+    limit = np.sqrt(distances[:, 0] ** 2 + _tolerance(wanted))
+    tied = np.flatnonzero(distances[:, 1] <= limit)
+    for at, equal in zip(tied, tree.query_ball_point(wanted[tied], limit[tied]), strict=True):
+        found[at] = min(equal, default=found[at])
+    return found
+
+
+def _tolerance(rows: Floats) -> Floats:
+    found: Floats = _EQUAL * (1.0 + np.einsum("ij,ij->i", rows, rows))
+    return found

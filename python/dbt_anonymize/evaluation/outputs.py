@@ -1,0 +1,134 @@
+"""The long table of everything that was found: measures, confusions, probabilities and failures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dbt_anonymize.evaluation.problem import Problem
+from dbt_anonymize.evaluation.scoring import Outcome
+from dbt_anonymize.evaluation.tallies import BINS, Cell, Tallies
+from dbt_anonymize.evaluation.views import GENERALIZED, ORIGINAL
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMN_TYPES = {
+    "effort": "int64",
+    "target": "str",
+    "model": "str",
+    "fit": "str",
+    "test_on": "str",
+    "repetition": "Int64",
+    "fold": "Int64",
+    "kind": "str",
+    "name": "str",
+    "other": "str",
+    "bin": "Int64",
+    "value": "float64",
+}
+Row = tuple[Any, ...]
+
+
+def evaluation_frame(
+    problem: Problem | None, outcomes: Sequence[Outcome], tallies: Tallies
+) -> pd.DataFrame:
+    """Return one row per fact.
+
+    Parameters
+    ----------
+    problem : Problem or None
+        What was evaluated; None if there were no records.
+    outcomes : sequence of Outcome
+        In the order of the rows.
+    tallies : Tallies
+        Counts over all splits.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With the columns of ``COLUMN_TYPES``; see ``evaluate``.
+    """
+    import pandas as pd  # noqa: PLC0415
+
+    rows: list[Row] = []
+    if problem is not None:
+        for outcome in outcomes:
+            rows.extend(_measures(problem, outcome))
+        for cell in sorted(tallies.confusion):
+            rows.extend(_confusions(problem, cell, tallies))
+        for cell in sorted(tallies.probabilities):
+            rows.extend(_probabilities(problem, cell, tallies))
+    columns = list(zip(*rows, strict=True)) or [()] * len(COLUMN_TYPES)
+    return pd.DataFrame(
+        {
+            name: pd.Series(list(values), dtype=kind)
+            for (name, kind), values in zip(COLUMN_TYPES.items(), columns, strict=True)
+        }
+    )
+
+
+def failure_lines(problem: Problem, outcomes: Sequence[Outcome]) -> list[str]:
+    """Return a line per effort, target, model and reason why models have no score."""
+    counts: Counter[tuple[int, int, int, str, str]] = Counter(
+        (o.effort, o.target, o.model, o.fit, o.reason) for o in outcomes if o.reason
+    )
+    splits = problem.splitting.splits
+    lines = []
+    for (effort, target, model, fit, reason), count in counts.items():
+        how = " with fit per_split" if fit != "once" else ""
+        lines.append(
+            f"effort {problem.efforts[effort].effort}: {count} of {splits} models "
+            f"{problem.models[model].name} of {problem.targets[target].name}{how} have no score: "
+            f"{reason}"
+        )
+    return lines
+
+
+def _labels(problem: Problem, cell: Cell) -> Row:
+    return (
+        problem.efforts[cell.effort].effort,
+        problem.targets[cell.target].name,
+        problem.models[cell.model].name,
+        cell.fit,
+        cell.test_on,
+    )
+
+
+def _measures(problem: Problem, outcome: Outcome) -> Iterator[Row]:
+    """Yield a row per measure, or why there is none."""
+    classes = problem.targets[outcome.target].classes
+    for test_on in (ORIGINAL, GENERALIZED):
+        cell = Cell(outcome.effort, outcome.target, outcome.model, outcome.fit, test_on)
+        split = (outcome.repetition, outcome.fold)
+        if outcome.reason is not None:
+            if test_on == GENERALIZED or problem.has_original:
+                failure = ("failure", outcome.reason, None, None, None)
+                yield (*_labels(problem, cell), *split, *failure)
+            continue
+        for (measure, code), value in outcome.measures.get(test_on, {}).items():
+            other = None if code is None else classes[code]
+            known = None if np.isnan(value) else value
+            yield (*_labels(problem, cell), *split, "measure", measure, other, None, known)
+
+
+def _confusions(problem: Problem, cell: Cell, tallies: Tallies) -> Iterator[Row]:
+    classes = problem.targets[cell.target].classes
+    counts = tallies.confusion[cell]
+    for true, predicted in np.argwhere(counts).tolist():
+        rest = (None, None, "confusion", classes[true], classes[predicted], None)
+        yield (*_labels(problem, cell), *rest, float(counts[true, predicted]))
+
+
+def _probabilities(problem: Problem, cell: Cell, tallies: Tallies) -> Iterator[Row]:
+    classes = problem.targets[cell.target].classes
+    counts = tallies.probabilities[cell].reshape(-1)
+    at = np.flatnonzero(counts)
+    for position, records in zip(at.tolist(), counts[at].tolist(), strict=True):
+        rest, thousandths = divmod(position, BINS)
+        code, is_member = divmod(rest, 2)
+        counted = (None, None, "probability", classes[code], str(is_member), thousandths)
+        yield (*_labels(problem, cell), *counted, float(records))

@@ -1,0 +1,136 @@
+"""What a worker needs to know: targets, models, efforts and splits, without a database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbt_anonymize.evaluation.design import Design
+from dbt_anonymize.evaluation.refit import Recount
+from dbt_anonymize.evaluation.splits import Splitting
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+ZERO_RULE = "zero_rule"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is predicted.
+
+    Attributes
+    ----------
+    name, task : str
+        Column; classification, regression or survival.
+    classes : tuple of str
+        Texts of the classes of a classification, sorted.
+    positive : int or None
+        Code of the positive class.
+    codes : array of int, shape (records,), or None
+        Class of each record; of a survival target 1 for an event and 0 for a censored record.
+    numbers : array of float, shape (records,), or None
+        What a regression predicts; of a survival target the time.
+    """
+
+    name: str
+    task: str
+    classes: tuple[str, ...] = ()
+    positive: int | None = None
+    codes: Codes | None = None
+    numbers: Floats | None = None
+
+    @property
+    def records(self) -> int:
+        """Number of records."""
+        values = self.numbers if self.codes is None else self.codes
+        return 0 if values is None else len(values)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model of a spec: its name there, what it is, and its parameters."""
+
+    name: str
+    model: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class EffortData:
+    """One effort as arrays over the records, in the order of the record key.
+
+    Attributes
+    ----------
+    effort : int
+        Number; 0 is the untouched table.
+    design : Design
+        Its features; midpoints where class means stand for numbers.
+    numbers : array of float, shape (distinct rows, means), or None
+        Class means over all released records.
+    suppressed : array of bool, shape (records,)
+        Which records are not released.
+    is_recoded : bool
+        Whether levels differ per record, so that a test record has no generalization of its own.
+    classes : array of int, shape (records,), or None
+        Equivalence classes, where suppression is recounted.
+    k : int or None
+        What the effort requires beside the guarantees.
+    """
+
+    effort: int
+    design: Design
+    numbers: Floats | None
+    suppressed: NDArray[np.bool_]
+    is_recoded: bool = False
+    classes: Codes | None = None
+    k: int | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """All that is evaluated; efforts by position, the first one untouched.
+
+    Attributes
+    ----------
+    has_original : bool
+        Whether models can read untouched records; not if categories are read by their label.
+    keeps_suppressed : bool
+        Whether suppressed records train too, with their quasi-identifiers missing.
+    groups : array of int, shape (records,), or None
+        Subjects: none is in both parts of a split.
+    recount : Recount or None
+        For models whose suppression is counted on the training records alone.
+    """
+
+    targets: Sequence[Target]
+    models: Sequence[Model]
+    efforts: Sequence[EffortData]
+    splitting: Splitting
+    random_state: int
+    has_original: bool = True
+    keeps_suppressed: bool = False
+    groups: Codes | None = None
+    recount: Recount | None = None
+
+    @property
+    def fits(self) -> tuple[str, ...]:
+        """The ways in which the anonymization is fitted; each gives a model of its own."""
+        return ("once",) if self.recount is None else ("once", "per_split")
+
+    def fitted_models(self, efforts: int) -> int:
+        """Return how many models are scored for a number of efforts in one split."""
+        return len(self.models) * len(self.fits) * efforts
+
+
+@dataclass(frozen=True)
+class Task:
+    """Models that share the splits of one repetition; targets and efforts by position."""
+
+    target: int
+    repetition: int
+    efforts: tuple[int, ...]

@@ -1,0 +1,156 @@
+"""Train a model on rows that are stored once, and ask it about distinct test rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbt_anonymize.evaluation import estimators
+from dbt_anonymize.evaluation.forest import forest_probabilities, supports
+from dbt_anonymize.evaluation.measures import Predicted
+from dbt_anonymize.evaluation.problem import Target
+from dbt_anonymize.evaluation.quick import is_quick, quick_answers
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+# Their `predict` is the first class of the highest probability, so that one question is enough.
+_BY_PROBABILITY = frozenset(
+    {
+        "BaggingClassifier",
+        "DecisionTreeClassifier",
+        "ExtraTreesClassifier",
+        "RandomForestClassifier",
+    }
+)
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """The training records of one effort.
+
+    Attributes
+    ----------
+    rows : array of float, shape (distinct rows, features)
+        Without missing values.
+    codes : array of int, shape (training records,)
+        The row of each record.
+    records : array of int, shape (training records,)
+        Their positions among all records.
+    """
+
+    rows: Floats
+    codes: Codes
+    records: Codes
+
+    @cached_property
+    def standard(self) -> Standard:
+        """The rows in standard deviations of the training records; models share it."""
+        from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
+
+        scaler = StandardScaler(copy=False).fit(self.rows[self.codes])
+        center, scale = np.asarray(scaler.mean_), np.asarray(scaler.scale_)
+        return Standard(center, scale, (self.rows - center) / scale)
+
+
+@dataclass(frozen=True)
+class Standard:
+    """Rows less a center, divided by a scale."""
+
+    center: Floats
+    scale: Floats
+    rows: Floats
+
+
+def fit_predict(
+    estimator: Any, training: TrainingSet, target: Target, test_rows: Floats
+) -> Predicted | Floats:
+    """Train a model and return what it predicts for each test row.
+
+    Parameters
+    ----------
+    estimator : sklearn.base.BaseEstimator
+        Unfitted.
+    training : TrainingSet
+        What it sees.
+    target : Target
+        What it predicts.
+    test_rows : array of float, shape (n, features)
+        Without missing values.
+
+    Returns
+    -------
+    Predicted or array of float, shape (n,)
+        Of a classification classes with their probabilities or decision scores; of a regression
+        numbers; of a survival target risks.
+    """
+    records = training.records
+    if _is_standardized(estimator):
+        standard = training.standard
+        estimator = estimator.steps[-1][1]
+        training = TrainingSet(standard.rows, training.codes, records)
+        test_rows = (test_rows - standard.center) / standard.scale
+    if target.codes is not None and target.task == "classification":
+        true, classes = target.codes[records], len(target.classes)
+        return _classify(estimator, training, true, classes, test_rows)
+    if target.numbers is None:
+        raise TypeError(f"a target of {target.task} must have numbers")
+    numbers: NDArray[Any] = target.numbers[records]
+    if target.task == "survival" and target.codes is not None:
+        numbers = estimators.survival_target(target.codes[records] == 1, numbers)
+    fitted = estimator.fit(training.rows[training.codes], numbers)
+    return np.asarray(fitted.predict(test_rows), dtype=np.float64).reshape(len(test_rows))
+
+
+def _is_standardized(estimator: Any) -> bool:
+    """Tell whether it is one of our pipelines, whose first step then is done here."""
+    steps: Sequence[Any] = getattr(estimator, "steps", ())
+    return len(steps) == 2 and type(steps[0][1]).__name__ == "StandardScaler"
+
+
+def _classify(
+    estimator: Any, training: TrainingSet, true: Codes, classes: int, test_rows: Floats
+) -> Predicted:
+    rows, codes = training.rows, training.codes
+    if is_quick(estimator):
+        known, labels, probabilities = quick_answers(estimator, rows, codes, true, test_rows)
+        return Predicted(labels, _spread(probabilities, known, classes, missing=0.0))
+    if supports(estimator):
+        found = forest_probabilities(estimator, rows, codes, true, test_rows)
+        if found is not None:
+            return _by_probability(found[0], found[1], classes)
+    fitted = estimator.fit(rows[codes], true)
+    known = np.asarray(fitted.classes_)
+    if type(fitted).__name__ in _BY_PROBABILITY:
+        return _by_probability(known, np.asarray(fitted.predict_proba(test_rows)), classes)
+    labels = np.asarray(fitted.predict(test_rows), dtype=np.int64)
+    if hasattr(fitted, "predict_proba"):
+        probabilities = _spread(fitted.predict_proba(test_rows), known, classes, missing=0.0)
+        return Predicted(labels, probabilities)
+    if hasattr(fitted, "decision_function"):
+        scores = np.asarray(fitted.decision_function(test_rows), dtype=np.float64)
+        if scores.ndim == 1:
+            scores = np.column_stack([-scores, scores])
+        # Models that compare pairs of classes have no score per class.
+        if scores.shape[1] == len(known):
+            return Predicted(labels, None, _spread(scores, known, classes, missing=-np.inf))
+    return Predicted(labels)
+
+
+def _by_probability(known: Codes, probabilities: Floats, classes: int) -> Predicted:
+    labels = np.asarray(known.take(np.argmax(probabilities, axis=1)), dtype=np.int64)
+    return Predicted(labels, _spread(probabilities, known, classes, missing=0.0))
+
+
+def _spread(values: Floats, known: Codes, classes: int, missing: float) -> Floats:
+    """Give every class a column, also those that the training records do not hold."""
+    if len(known) == classes:
+        return np.asarray(values, dtype=np.float64)
+    spread = np.full((len(values), classes), missing)
+    spread[:, known] = values
+    return spread
