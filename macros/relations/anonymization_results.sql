@@ -10,7 +10,8 @@
 {%- endfor -%}
 {%- set columns = [
     "effort", "k", "records", "suppressed_records", "violating_records", "repetitions", "qf_mean", "qf_sd", "qf_low", "qf_high", "qf_difference",
-    "qnf", "alpha", "q", "qualifies", "is_chosen", "fingerprint",
+    "qf_difference_low", "qf_difference_high", "is_non_inferior", "qnf", "alpha", "q", "is_on_frontier", "alpha_from", "alpha_to",
+    "qualifies", "is_chosen", "choose", "reason", "fingerprint",
 ] -%}
 with
 

@@ -1,69 +1,50 @@
-{% macro results(scores, privacy, measure, test_share, alpha, qnf, fingerprint, release_effort="auto") -%}
+{% macro results(quality, privacy, target, model, measure, fit, test_on, alpha, qnf, choose, fingerprint, release_effort="auto") -%}
 {{ config(materialized="table") }}
 {%- set double = dbt_anonymize._type_double() -%}
+{%- set errors = [] -%}
 {%- if qnf not in ["k", "1 - 1/k"] -%}
-    {{ exceptions.raise_compiler_error(model.name ~ ": `qnf` must be 'k' or '1 - 1/k'; got: " ~ qnf ~ ". Correct the spec and generate again.") }}
+    {%- do errors.append("`qnf` must be 'k' or '1 - 1/k'; got: " ~ qnf) -%}
 {%- endif -%}
+{%- if choose not in ["max_q", "strongest_non_inferior", "pareto_knee"] -%}
+    {%- do errors.append("`choose` must be max_q, strongest_non_inferior or pareto_knee; got: " ~ choose) -%}
+{%- endif -%}
+{%- if errors -%}
+    {{ exceptions.raise_compiler_error(this.identifier ~ ": " ~ errors | join("; ") ~ ". Correct the spec and generate again.") }}
+{%- endif -%}
+{%- set is_negated = measure in dbt_anonymize._lower_is_better() -%}
+{%- set sign = "0 - " if is_negated else "" -%}
+{%- set low, high = ("high", "low") if is_negated else ("low", "high") -%}
 with
 
-scores as (
+{# QF is larger where the model is better. #}
+quality as (
 
     select
         effort,
-        repetition,
-        value
-    from {{ scores }}
-    where test_on = 'original' and measure = {{ dbt_anonymize._literal(measure) }}
+        splits,
+        all_splits,
+        {{ sign }}mean as qf_mean,
+        sd as qf_sd,
+        {{ sign }}{{ low }} as qf_low,
+        {{ sign }}{{ high }} as qf_high,
+        {{ sign }}difference as qf_difference,
+        {{ sign }}difference_{{ low }} as qf_difference_low,
+        {{ sign }}difference_{{ high }} as qf_difference_high,
+        {{ sign }}difference_limit as qf_difference_limit,
+        is_non_inferior
+    from {{ quality }}
+    where
+        target = {{ dbt_anonymize._literal(target) }}
+        and model = {{ dbt_anonymize._literal(model) }}
+        and fit = {{ dbt_anonymize._literal(fit) }}
+        and test_on = {{ dbt_anonymize._literal(test_on) }}
+        and measure = {{ dbt_anonymize._literal(measure) }}
 
 ),
 
 privacy as (
 
     select * from {{ privacy }}
-
-),
-
-{# The same splits for every effort make the comparison with the untouched table paired. #}
-paired as (
-
-    select
-        scores.effort,
-        scores.value,
-        scores.value - baseline.value as difference
-    from scores
-    left join scores as baseline
-        on scores.repetition = baseline.repetition and baseline.effort = 0
-
-),
-
-quality as (
-
-    select
-        effort,
-        count(value) as repetitions,
-        {#- Without the last bits of a sum, which depend on the order of its terms and would decide ties. #}
-        floor(avg(value) * 1e12 + 0.5) / 1e12 as qf_mean,
-        stddev_samp(value) as qf_sd,
-        floor(avg(difference) * 1e12 + 0.5) / 1e12 as qf_difference
-    from paired
-    group by effort
-
-),
-
-{# Nadeau and Bengio 2003: repeated splits share records, so the plain standard error is too small. #}
-intervals as (
-
-    select
-        effort,
-        repetitions,
-        qf_mean,
-        qf_sd,
-        qf_difference,
-        {{ dbt_anonymize.student_t_quantile("repetitions - 1") | indent(8) }} as t_quantile,
-        qf_sd * sqrt(
-            cast(1.0 as {{ double }}) / repetitions + cast({{ test_share }} as {{ double }}) / (1 - {{ test_share }})
-        ) as corrected_error
-    from quality
 
 ),
 
@@ -75,21 +56,84 @@ combined as (
         privacy.records,
         privacy.suppressed_records,
         privacy.violating_records,
-        intervals.repetitions,
-        intervals.qf_mean,
-        intervals.qf_sd,
-        intervals.qf_mean - intervals.t_quantile * intervals.corrected_error as qf_low,
-        intervals.qf_mean + intervals.t_quantile * intervals.corrected_error as qf_high,
-        intervals.qf_difference,
+        coalesce(quality.splits, 0) as repetitions,
+        {#- No effort but this one may have been evaluated. #}
+        coalesce(quality.all_splits, max(quality.all_splits) over (), 0) as all_splits,
+        quality.qf_mean,
+        quality.qf_sd,
+        quality.qf_low,
+        quality.qf_high,
+        quality.qf_difference,
+        quality.qf_difference_low,
+        quality.qf_difference_high,
+        quality.qf_difference_limit,
+        quality.is_non_inferior,
         {%- if qnf == "k" %}
         cast(privacy.k as {{ double }}) as qnf,
         {%- else %}
         1 - cast(1.0 as {{ double }}) / privacy.k as qnf,
         {%- endif %}
-        cast({{ alpha }} as {{ double }}) as alpha,
         privacy.effort > 0 and coalesce(privacy.meets_guarantees, false) as qualifies
     from privacy
-    left join intervals on privacy.effort = intervals.effort
+    left join quality on privacy.effort = quality.effort
+
+),
+
+{# A mean over fewer splits than there could be is a mean over chosen ones. #}
+complete as (
+
+    select
+        *,
+        coalesce(qualifies and repetitions = all_splits and qf_mean is not null and qnf is not null, false) as is_candidate
+    from combined
+
+),
+
+candidates as (
+
+    select
+        effort,
+        qf_mean,
+        qnf
+    from complete
+    where is_candidate
+
+),
+
+{{ dbt_anonymize._alpha_envelope("candidates") }}
+
+{# The chord between the ends of the frontier: the alpha at which best quality and strongest privacy have the same Q. #}
+frontier as (
+
+    select
+        count(*) as vertices,
+        max(candidates.qf_mean) as first_qf,
+        min(candidates.qnf) as first_qnf,
+        coalesce(
+            (max(candidates.qf_mean) - min(candidates.qf_mean)) / nullif(max(candidates.qnf) - min(candidates.qnf), 0), 0
+        ) as chord_alpha
+    from alpha_ranges
+    inner join candidates on alpha_ranges.effort = candidates.effort
+
+),
+
+weighed as (
+
+    select
+        complete.*,
+        alpha_ranges.effort is not null as is_on_frontier,
+        alpha_ranges.alpha_from,
+        alpha_ranges.alpha_to,
+        frontier.vertices,
+        {%- if alpha == "auto" %}
+        frontier.chord_alpha as alpha,
+        {%- else %}
+        cast({{ alpha }} as {{ double }}) as alpha,
+        {%- endif %}
+        (complete.qf_mean - frontier.first_qf) + frontier.chord_alpha * (complete.qnf - frontier.first_qnf) as above_chord
+    from complete
+    cross join frontier
+    left join alpha_ranges on complete.effort = alpha_ranges.effort
 
 ),
 
@@ -97,23 +141,18 @@ scored as (
 
     select
         *,
-        qf_mean + alpha * qnf as q,
-        {#- A mean over fewer repetitions than others have is a mean over chosen ones. #}
-        coalesce(repetitions = max(repetitions) over (), false) as is_complete
-    from combined
+        qf_mean + alpha * qnf as q
+    from weighed
 
 ),
+{{- dbt_anonymize._choice(choose, release_effort) }}
 
-ranked as (
+reasoned as (
 
     select
         *,
-        {#- At equal Q the stronger privacy wins. #}
-        row_number() over (
-            partition by qualifies and is_complete and q is not null
-            order by q desc, k desc, effort asc
-        ) as rank_of_q
-    from scored
+        {{ dbt_anonymize._reason(choose, measure, release_effort) | indent(8) }} as reason
+    from chosen
 
 )
 
@@ -129,16 +168,20 @@ select
     qf_low,
     qf_high,
     qf_difference,
+    qf_difference_low,
+    qf_difference_high,
+    is_non_inferior,
     qnf,
     alpha,
     q,
+    is_on_frontier,
+    alpha_from,
+    alpha_to,
     qualifies,
-    {%- if release_effort == "auto" %}
-    qualifies and is_complete and q is not null and rank_of_q = 1 as is_chosen,
-    {%- else %}
-    qualifies and effort = {{ release_effort }} as is_chosen,
-    {%- endif %}
+    is_chosen,
+    {{ dbt_anonymize._as_text(dbt_anonymize._literal(choose)) }} as choose,
+    reason,
     {{ dbt_anonymize._as_text(dbt_anonymize._literal(fingerprint)) }} as fingerprint
-from ranked
+from reasoned
 order by effort
 {%- endmacro %}

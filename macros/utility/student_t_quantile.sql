@@ -1,16 +1,76 @@
-{# Exact up to ten degrees of freedom, then the Cornish-Fisher expansion (error below 2e-4). #}
-{% macro student_t_quantile(degrees_of_freedom) -%}
-    {%- set df = "(" ~ degrees_of_freedom ~ ")" -%}
-    {%- set double = dbt_anonymize._type_double() -%}
-    {%- set exact = [12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624, 2.306004, 2.262157, 2.228139] -%}
-case {{ df }}
-    {%- for quantile in exact %}
-    when {{ loop.index }} then {{ quantile }}
+{#
+  The quantile up to which `confidence` of Student's t distribution lies, or within which, on both sides of 0, it does. The
+  first degrees of freedom are solved exactly while dbt compiles; above them the Cornish-Fisher expansion is close enough.
+#}
+{% macro student_t_quantile(degrees_of_freedom, confidence=0.95, two_sided=true) -%}
+    {%- if confidence is not number or confidence <= 0.5 or confidence >= 1 -%}
+        {{ exceptions.raise_compiler_error(
+            "student_t_quantile: `confidence` must be a number in (0.5, 1); got: " ~ confidence ~ ". Set a share such as 0.95."
+        ) }}
+    {%- endif -%}
+    {%- set df = "cast((" ~ degrees_of_freedom ~ ") as " ~ dbt_anonymize._type_double() ~ ")" -%}
+    {%- set tails = (1 - confidence) * (1 if two_sided else 2) -%}
+    {%- set z = dbt_anonymize._normal_quantile(tails) -%}
+case ({{ degrees_of_freedom }})
+    when 0 then null
+    {%- for number in range(1, 21) %}
+    when {{ number }} then {{ dbt_anonymize._student_t_quantile(number, tails) | round(12) }}
     {%- endfor %}
     else
-        1.959964
-        + 2.372271 / nullif(cast({{ df }} as {{ double }}), 0)
-        + 2.822499 / nullif(power(cast({{ df }} as {{ double }}), 2), 0)
-        + 2.555850 / nullif(power(cast({{ df }} as {{ double }}), 3), 0)
+        {{ z | round(12) }}
+        + {{ ((z ** 3 + z) / 4) | round(12) }} / {{ df }}
+        + {{ ((5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96) | round(12) }} / power({{ df }}, 2)
+        + {{ ((3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384) | round(12) }} / power({{ df }}, 3)
+        + {{ ((79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / 92160) | round(12) }} / power({{ df }}, 4)
 end
+{%- endmacro %}
+
+
+{# The number beyond which, on both sides of 0, `tails` of the normal distribution lie: Newton's method from below. #}
+{% macro _normal_quantile(tails) -%}
+    {%- set found = namespace(z=0.0, step=1.0) -%}
+    {%- for round in range(60) if found.step > 1e-12 -%}
+        {%- set series = namespace(term=found.z, sum=found.z) -%}
+        {%- for odd in range(3, 201, 2) -%}
+            {%- set series.term = series.term * found.z * found.z / odd -%}
+            {%- set series.sum = series.sum + series.term -%}
+        {%- endfor -%}
+        {%- set density = 2.718281828459045 ** (-found.z * found.z / 2) / 6.283185307179586 ** 0.5 -%}
+        {%- set found.step = ((1 - tails) / 2 - density * series.sum) / density -%}
+        {%- set found.z = found.z + found.step -%}
+    {%- endfor -%}
+    {{ return(found.z) }}
+{%- endmacro %}
+
+
+{#
+  The same of Student's t with a whole number of degrees of freedom. With t = sqrt(df) / tan(angle) the tails are a finite
+  sum of powers of the sine (Abramowitz and Stegun 26.7.3 and 26.7.4) that grows ever faster, so that Newton's method
+  falls from pi/2 to the angle.
+#}
+{% macro _student_t_quantile(degrees_of_freedom, tails) -%}
+    {%- set is_odd = degrees_of_freedom % 2 -%}
+    {%- set factor = 2 / 3.141592653589793 if is_odd else 1.0 -%}
+    {%- set found = namespace(angle=3.141592653589793 / 2, step=1.0, cotangent=0.0) -%}
+    {%- for round in range(60) if found.step > 1e-14 -%}
+        {%- set wave = namespace(term=1.0, sine=0.0, cosine=1.0) -%}
+        {%- for power in range(1, 26) -%}
+            {%- set wave.term = wave.term * found.angle / power -%}
+            {%- if power % 2 -%}
+                {%- set wave.sine = wave.sine + wave.term * (1 if power % 4 == 1 else -1) -%}
+            {%- else -%}
+                {%- set wave.cosine = wave.cosine + wave.term * (1 if power % 4 == 0 else -1) -%}
+            {%- endif -%}
+        {%- endfor -%}
+        {%- set series = namespace(term=wave.sine if is_odd else 1.0, sum=0.0) -%}
+        {%- for number in range(1 + is_odd, degrees_of_freedom, 2) -%}
+            {%- set series.sum = series.sum + series.term -%}
+            {%- set series.term = series.term * wave.sine * wave.sine * number / (number + 1) -%}
+        {%- endfor -%}
+        {%- set beyond = factor * (found.angle if is_odd else 1.0) - factor * wave.cosine * series.sum -%}
+        {%- set found.step = (beyond - tails) * wave.sine / (factor * degrees_of_freedom * series.term) -%}
+        {%- set found.cotangent = wave.cosine / wave.sine -%}
+        {%- set found.angle = found.angle - found.step -%}
+    {%- endfor -%}
+    {{ return(degrees_of_freedom ** 0.5 * found.cotangent) }}
 {%- endmacro %}

@@ -9,22 +9,61 @@ from .compilation import Ref, call
 REQUIRED_K = 3
 LIMIT = "0.1"
 TEST_SHARE = 0.3
+FOLDS = 4
+MARGIN = 0.0625
+CONFIDENCE = 0.9
 MEASURE = "accuracy"
-ALPHAS = (0.0, 0.25, 0.016)
+ALPHAS: tuple[float | str, ...] = (0.0, 0.25, 0.016, "auto")
 QNFS = {"k": "k", "risk": "1 - 1/k"}
 RELEASES: tuple[str | int, ...] = ("auto", 2)
+RULES = ("max_q", "strongest_non_inferior", "pareto_knee")
 HIERARCHY_LEVELS = 4
+# Confidence and whether it is two-sided.
+QUANTILES = {
+    f"t_quantiles_{confidence}_{'two' if two_sided else 'one'}".replace(".", "_"): (
+        confidence,
+        two_sided,
+    )
+    for confidence in (0.51, 0.8, 0.95, 0.99, 0.9999)
+    for two_sided in (True, False)
+}
 
 
-def results_model(alpha: float, qnf: str, release: str | int) -> str:
+def results_model(
+    alpha: float | str, qnf: str, release: str | int, choose: str = "max_q", measure: str = MEASURE
+) -> str:
     """Return the name of the model that computes results with these arguments."""
-    return f"results_{ALPHAS.index(alpha)}_{qnf}_{release}"
+    return f"results_{ALPHAS.index(alpha)}_{qnf}_{release}_{choose}_{measure}"
+
+
+def _results(
+    alpha: float | str, qnf: str, release: str | int, choose: str = "max_q", measure: str = MEASURE
+) -> dict[str, str]:
+    text = call(
+        "results",
+        quality=Ref("quality"),
+        privacy=Ref("privacy"),
+        target="outcome",
+        model="forest",
+        measure=measure,
+        fit="once",
+        test_on="original",
+        alpha=alpha,
+        qnf=QNFS[qnf],
+        choose=choose,
+        fingerprint="0123abcd",
+        release_effort=release,
+    )
+    return {results_model(alpha, qnf, release, choose, measure): text}
 
 
 FURTHER_SEEDS = [
+    "evaluation",
     "scores",
+    "quality",
     "privacy",
     "results",
+    "lines",
     "interval_hierarchy",
     "categorical_hierarchy",
     "degrees",
@@ -32,23 +71,41 @@ FURTHER_SEEDS = [
 
 FURTHER_MODELS: dict[str, str] = {
     **{
-        results_model(alpha, qnf, release): call(
-            "results",
-            scores=Ref("scores"),
-            privacy=Ref("privacy"),
-            measure=MEASURE,
-            test_share=TEST_SHARE,
-            alpha=alpha,
-            qnf=QNFS[qnf],
-            fingerprint="0123abcd",
-            release_effort=release,
-        )
+        name: text
         for alpha, qnf, release in itertools.product(ALPHAS, QNFS, RELEASES)
+        for name, text in _results(alpha, qnf, release).items()
     },
+    **{
+        name: text
+        for choose, qnf in itertools.product(RULES[1:], QNFS)
+        for name, text in _results(0.25, qnf, "auto", choose).items()
+    },
+    **_results(0.25, "k", "auto", measure="mae"),
+    **{
+        f"{macro}_of_evaluation": call(macro, evaluation=Ref("evaluation"))
+        for macro in ("scores", "curves", "calibration", "confusion")
+    },
+    "quality_of_hold_out": call(
+        "quality", scores=Ref("scores"), test_share=TEST_SHARE, margin=MARGIN
+    ),
+    "quality_of_folds": call(
+        "quality", scores=Ref("scores"), folds=FOLDS, confidence=CONFIDENCE, margin=MARGIN
+    ),
+    "alpha_envelope": "with lines as (select * from {{ ref('lines') }}), "
+    + call("_alpha_envelope", lines="lines")
+    + " results as (select * from alpha_ranges) select * from results order by alpha_from",
     "alpha_ranges": call("alpha_ranges", results=Ref("results")),
-    "t_quantiles": "select degrees, "
-    + call("student_t_quantile", degrees_of_freedom="degrees")
-    + " as quantile from {{ ref('degrees') }} order by degrees",
+    **{
+        name: "select degrees, "
+        + call(
+            "student_t_quantile",
+            degrees_of_freedom="degrees",
+            confidence=confidence,
+            two_sided=two_sided,
+        )
+        + " as quantile from {{ ref('degrees') }} order by degrees"
+        for name, (confidence, two_sided) in QUANTILES.items()
+    },
     **{
         f"{kind}_violations_{'nested' if nested else 'loose'}": call(
             f"{kind}_hierarchy_violations",

@@ -47,9 +47,10 @@ REAL_LINES = _lines(
 
 
 def ranges(warehouse: Warehouse, lines: list[Line]) -> list[Row]:
-    columns = {"effort": "int", "qf_mean": "double", "qnf": "double", "qualifies": "boolean"}
-    rows = [(number, line.qf, line.qnf, line.qualifies) for number, line in enumerate(lines)]
-    warehouse.load("results", columns, rows[::-1])
+    columns = {"effort": "int", "qf_mean": "double", "qnf": "double"}
+    rows = [(number, line.qf, line.qnf) for number, line in usable(lines).items()]
+    warehouse.load("lines", columns, rows[::-1])
+    warehouse.build("alpha_envelope", "results")
     return warehouse.rows("alpha_ranges")
 
 

@@ -1,0 +1,55 @@
+{#
+  CTEs that end in `alpha_ranges`: the effort that is best from `alpha_from` to `alpha_to` (NULL = without end). Q = qf +
+  alpha * qnf is a line in alpha for each effort, so these are the lines of the upper envelope, or the vertices of the
+  upper concave hull of (qnf, qf) from the best quality on. `lines`: CTE with `effort`, `qf_mean` and `qnf`, never NULL.
+#}
+{% macro _alpha_envelope(lines) -%}
+crossings as (
+
+    select
+        lines.effort,
+        max(case when others.qnf < lines.qnf then (others.qf_mean - lines.qf_mean) / (lines.qnf - others.qnf) end) as better_from,
+        min(case when others.qnf > lines.qnf then (lines.qf_mean - others.qf_mean) / (others.qnf - lines.qnf) end) as better_to,
+        max(case
+            when others.qnf = lines.qnf and others.qf_mean > lines.qf_mean then 1
+            when others.qnf = lines.qnf and others.qf_mean = lines.qf_mean and others.effort < lines.effort then 1
+            else 0
+        end) as is_dominated
+    from {{ lines }} as lines
+    cross join {{ lines }} as others
+    group by lines.effort
+
+),
+
+positive_crossings as (
+
+    select
+        effort,
+        case when better_from > 0 then better_from else 0 end as alpha_from,
+        better_to as alpha_to
+    from crossings
+    where is_dominated = 0
+
+),
+
+{# Lines that meet in one point leave slivers between their rounded crossings, which are no ranges. #}
+envelope as (
+
+    select
+        effort,
+        alpha_from
+    from positive_crossings
+    where alpha_to is null or alpha_to - alpha_from > 1e-12 * (1 + alpha_from)
+
+),
+
+alpha_ranges as (
+
+    select
+        effort,
+        case when row_number() over (order by alpha_from) = 1 then 0 else alpha_from end as alpha_from,
+        lead(alpha_from) over (order by alpha_from) as alpha_to
+    from envelope
+
+),
+{%- endmacro %}

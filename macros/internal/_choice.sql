@@ -1,0 +1,161 @@
+{#
+  CTEs that end in `chosen`: the rows of `scored` with `is_eligible` (what the rule chooses among), `merit` (what it
+  compares), `is_chosen`, and `eligible_efforts`, `chosen_effort`, `chosen_merit`, `chosen_k` and `chosen_q` in every row.
+#}
+{% macro _choice(choose, release_effort) -%}
+{%- set double = dbt_anonymize._type_double() %}
+
+eligible as (
+
+    select
+        *,
+        {%- if release_effort != "auto" %}
+        qualifies and effort = {{ release_effort }} as is_eligible,
+        {%- elif choose == "strongest_non_inferior" %}
+        is_candidate and coalesce(is_non_inferior, false) as is_eligible,
+        {%- elif choose == "pareto_knee" %}
+        is_candidate and is_on_frontier as is_eligible,
+        {%- else %}
+        is_candidate as is_eligible,
+        {%- endif %}
+        {%- if choose == "strongest_non_inferior" %}
+        cast(k as {{ double }}) as merit
+        {%- elif choose == "pareto_knee" %}
+        above_chord as merit
+        {%- else %}
+        q as merit
+        {%- endif %}
+    from scored
+
+),
+
+compared as (
+
+    select
+        *,
+        max(case when is_eligible then merit end) over () as best_merit
+    from eligible
+
+),
+
+ranked as (
+
+    select
+        *,
+        row_number() over (
+            partition by is_eligible
+            order by
+                {#- Equal but for the last bits is equal, and then the stronger privacy wins. #}
+                case when merit >= best_merit - 1e-12 * (1 + abs(best_merit)) then 0 else 1 end,
+                k desc,
+                {%- if choose == "strongest_non_inferior" %}
+                q desc,
+                {%- endif %}
+                effort asc
+        ) as rank_of_merit
+    from compared
+
+),
+
+chosen as (
+
+    select
+        *,
+        is_eligible and rank_of_merit = 1 as is_chosen,
+        sum(case when is_eligible then 1 else 0 end) over () as eligible_efforts,
+        {%- for column in ["effort", "merit", "k", "q"] %}
+        max(case when is_eligible and rank_of_merit = 1 then {{ column }} end) over () as chosen_{{ column }}{{ "," if not loop.last }}
+        {%- endfor %}
+    from ranked
+
+),
+{%- endmacro %}
+
+
+{# Why an effort is chosen, or why not, for the rows of `chosen`. #}
+{% macro _reason(choose, measure, release_effort) -%}
+{%- set has_rule = release_effort == "auto" -%}
+case
+    when effort = 0 then 'not chosen: effort 0 is the untouched table'
+    when not qualifies and coalesce(records, 0) = 0 then 'does not qualify: there is no record'
+    when not qualifies and coalesce(violating_records, 0) = 0 then 'does not qualify: no record is released'
+    when not qualifies
+        then
+            'does not qualify: ' || {{ dbt_anonymize._as_text("violating_records") }} || ' of ' || {{ dbt_anonymize._as_text("records") }}
+            || ' records ' || case when violating_records = 1 then 'breaks' else 'break' end || ' a guarantee'
+    {%- if not has_rule %}
+    when effort = {{ release_effort }} then 'chosen: release.effort is {{ release_effort }}'
+    else 'not chosen: release.effort is {{ release_effort }}'
+    {%- else %}
+    when repetitions < all_splits or qf_mean is null
+        then
+            {{ dbt_anonymize._literal("not chosen: " ~ measure ~ " has a value in ") }} || {{ dbt_anonymize._as_text("repetitions") }}
+            || ' of ' || {{ dbt_anonymize._as_text("all_splits") }} || ' splits'
+    {%- if choose == "strongest_non_inferior" %}
+    when is_non_inferior is null then 'not chosen: its difference to effort 0 has no confidence limit'
+    when not is_non_inferior
+        then
+            'not chosen: QF may be ' || {{ dbt_anonymize._figure("-qf_difference_limit", "0") }}
+            || ' below that of effort 0, which is more than the margin'
+    {%- elif choose == "pareto_knee" %}
+    when not is_on_frontier then 'not chosen: no alpha makes it best, so it is not on the frontier'
+    {%- endif %}
+    when is_chosen and eligible_efforts = 1
+        then {{ dbt_anonymize._literal("chosen: the only effort that qualifies" ~ {
+            "max_q": "",
+            "strongest_non_inferior": " and is non-inferior",
+            "pareto_knee": " and is on the frontier",
+        }[choose]) }}
+    {%- if choose == "strongest_non_inferior" %}
+    when is_chosen
+        then
+            'chosen: highest k (' || {{ dbt_anonymize._as_text("k") }} || ') among ' || {{ dbt_anonymize._as_text("eligible_efforts") }}
+            || ' efforts that qualify and are non-inferior'
+    when k < chosen_k
+        then
+            'not chosen: k ' || {{ dbt_anonymize._as_text("k") }} || ' is below ' || {{ dbt_anonymize._as_text("chosen_k") }} || ' of effort '
+            || {{ dbt_anonymize._as_text("chosen_effort") }}
+    when q < chosen_q
+        then
+            'not chosen: k is ' || {{ dbt_anonymize._as_text("k") }} || ' too, but Q ' || {{ dbt_anonymize._figure("q", "chosen_q") }}
+            || ' is below ' || {{ dbt_anonymize._figure("chosen_q", "q") }} || ' of effort ' || {{ dbt_anonymize._as_text("chosen_effort") }}
+    {%- elif choose == "pareto_knee" %}
+    when is_chosen and vertices = 2
+        then 'chosen: highest k (' || {{ dbt_anonymize._as_text("k") }} || ') of a frontier of 2 efforts, which has no knee'
+    when is_chosen
+        then
+            'chosen: the knee, ' || {{ dbt_anonymize._figure("merit") }} || ' above the chord of a frontier of '
+            || {{ dbt_anonymize._as_text("vertices") }} || ' efforts'
+    when merit < chosen_merit - 1e-12 * (1 + abs(chosen_merit))
+        then
+            'not chosen: ' || {{ dbt_anonymize._figure("merit", "chosen_merit") }} || ' above the chord of the frontier is below '
+            || {{ dbt_anonymize._figure("chosen_merit", "merit") }} || ' of effort ' || {{ dbt_anonymize._as_text("chosen_effort") }}
+    {%- else %}
+    when is_chosen
+        then 'chosen: highest Q among ' || {{ dbt_anonymize._as_text("eligible_efforts") }} || ' efforts that qualify'
+    when merit < chosen_merit - 1e-12 * (1 + abs(chosen_merit))
+        then
+            'not chosen: Q ' || {{ dbt_anonymize._figure("q", "chosen_q") }} || ' is below ' || {{ dbt_anonymize._figure("chosen_q", "q") }}
+            || ' of effort ' || {{ dbt_anonymize._as_text("chosen_effort") }}
+    {%- endif %}
+    when k < chosen_k
+        then
+            'not chosen: as good as effort ' || {{ dbt_anonymize._as_text("chosen_effort") }} || ', but k ' || {{ dbt_anonymize._as_text("k") }}
+            || ' is below ' || {{ dbt_anonymize._as_text("chosen_k") }}
+    else 'not chosen: as good as effort ' || {{ dbt_anonymize._as_text("chosen_effort") }} || ', which comes first'
+    {%- endif %}
+end
+{%- endmacro %}
+
+
+{# A number to four decimals, or to twelve where four do not tell it from `other`. #}
+{% macro _figure(number, other=none) -%}
+    {%- set short = "floor((" ~ number ~ ") * 1e4 + 0.5) / 1e4" -%}
+    {%- if other is none -%}
+        {{ return(dbt_anonymize._as_text(short)) }}
+    {%- endif -%}
+    {{ return(dbt_anonymize._as_text(
+        "case when floor((" ~ number ~ ") * 1e4 + 0.5) = floor((" ~ other ~ ") * 1e4 + 0.5) then "
+        ~ dbt_anonymize._without_noise(number) ~ " else " ~ short ~ " end"
+    )) }}
+{%- endmacro %}

@@ -1,0 +1,88 @@
+{% macro curves(evaluation) -%}
+{{ config(materialized="table") }}
+{%- set double = dbt_anonymize._type_double() -%}
+{%- set group = ["effort", "target", "model", "fit", "test_on", "class"] -%}
+with
+
+counts as (
+
+    select
+        {{ group | reject("equalto", "class") | join(",\n        ") }},
+        name as class,
+        bin,
+        sum(case when other = '1' then value else 0 end) as of_class,
+        sum(case when other = '1' then 0 else value end) as of_others
+    from {{ evaluation }}
+    where kind = 'probability' and value > 0
+    group by
+        {{ group | reject("equalto", "class") | join(",\n        ") }},
+        name,
+        bin
+
+),
+
+{# Records with at least the threshold are taken to be of the class. #}
+thresholds as (
+
+    select
+        {{ group | join(",\n        ") }},
+        cast(bin as {{ double }}) / 1000 as threshold,
+        sum(of_class) over (
+            partition by {{ group | join(", ") }}
+            order by bin desc rows between unbounded preceding and current row
+        ) as hits,
+        sum(of_others) over (
+            partition by {{ group | join(", ") }}
+            order by bin desc rows between unbounded preceding and current row
+        ) as false_alarms,
+        sum(of_class) over (partition by {{ group | join(", ") }}) as of_class,
+        sum(of_others) over (partition by {{ group | join(", ") }}) as of_others
+    from counts
+    union all
+    {#- Where both curves begin: no record is taken to be of the class. #}
+    select
+        {{ group | join(",\n        ") }},
+        cast(null as {{ double }}) as threshold,
+        0 as hits,
+        0 as false_alarms,
+        sum(of_class) as of_class,
+        sum(of_others) as of_others
+    from counts
+    group by
+        {{ group | join(",\n        ") }}
+
+),
+
+curves as (
+
+    select
+        {{ group | join(",\n        ") }},
+        'precision_recall' as curve,
+        threshold,
+        hits / nullif(of_class, 0) as x,
+        case when threshold is null then 1 else hits / (hits + false_alarms) end as y
+    from thresholds
+    union all
+    select
+        {{ group | join(",\n        ") }},
+        'roc' as curve,
+        threshold,
+        false_alarms / nullif(of_others, 0) as x,
+        hits / nullif(of_class, 0) as y
+    from thresholds
+
+)
+
+select
+    {{ group | join(",\n    ") }},
+    curve,
+    threshold,
+    x,
+    y
+from curves
+order by
+    {{ group | join(",\n    ") }},
+    curve,
+    case when threshold is null then 0 else 1 end,
+    -threshold
+{%- endmacro %}

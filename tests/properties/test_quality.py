@@ -1,0 +1,226 @@
+"""Quality against a recount: means, intervals, paired differences and relative measures."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from .statements import CONFIDENCE, FOLDS, MARGIN, TEST_SHARE
+from .test_results import SCORES
+from .warehouse import Row, Warehouse
+from .worlds import EACH_SHAPE
+
+EVALUATION = {
+    "effort": "bigint",
+    "target": "varchar",
+    "model": "varchar",
+    "fit": "varchar",
+    "test_on": "varchar",
+    "repetition": "bigint",
+    "fold": "bigint",
+    "kind": "varchar",
+    "name": "varchar",
+    "other": "varchar",
+    "bin": "bigint",
+    "value": "double",
+}
+# Test records over training records, and the confidence of the intervals.
+DESIGNS = {
+    "quality_of_hold_out": (TEST_SHARE / (1 - TEST_SHARE), 0.95),
+    "quality_of_folds": (1 / (FOLDS - 1), CONFIDENCE),
+}
+KEY = ("effort", "target", "model", "fit", "test_on", "measure")
+LOWER_IS_BETTER = {"brier_score", "log_loss", "mae", "rmse"}
+MEASURES = ("accuracy", "roc_auc", "brier_score", "rmse")
+MODELS = ("forest", "zero_rule")
+
+# By key, then by split.
+Scores = dict[tuple[Any, ...], dict[tuple[int, int | None], float | None]]
+
+
+@st.composite
+def evaluations(draw: st.DrawFn) -> Scores:
+    """Draw scores of the same splits for some efforts, targets, models and measures."""
+    has_folds = draw(st.booleans())
+    splits = [
+        (repetition, fold)
+        for repetition in range(1, draw(st.integers(1, 4)) + 1)
+        for fold in (range(1, FOLDS + 1) if has_folds else [None])
+    ]
+    # Halves make equal values, differences of 0 and divisions by 0.
+    value = st.none() | st.floats(0, 1, allow_subnormal=False) | st.sampled_from([0.0, 0.5, 1.0])
+    efforts = draw(st.lists(st.integers(0, 3), unique=True, min_size=1))
+    groups = draw(
+        st.lists(
+            st.tuples(
+                st.sampled_from(efforts),
+                st.sampled_from(["outcome", "other"]),
+                st.sampled_from(MODELS),
+                st.sampled_from(["once", "per_split"]),
+                st.sampled_from(["original", "generalized"]),
+            ),
+            unique=True,
+            min_size=1,
+            max_size=5,
+        )
+    )
+    one = groups[0][1], groups[0][3], groups[0][4]
+    # So that comparisons with effort 0 and with the zero rule are not rare.
+    groups += [(effort, one[0], model, *one[1:]) for effort in efforts for model in MODELS]
+    return {
+        (*group, measure): {split: draw(value) for split in splits}
+        for group in dict.fromkeys(groups)
+        for measure in MEASURES
+    }
+
+
+def load(warehouse: Warehouse, evaluation: Scores) -> None:
+    rows = [
+        (*key, *rest)
+        for key, scores in evaluation.items()
+        for split, value in scores.items()
+        for rest in ((None, *split, value), ("a class", *split, 0.25))
+    ]
+    warehouse.load("scores", SCORES, rows[::-1])
+
+
+def interval(values: list[float], ratio: float, confidence: float) -> tuple[float, float, float]:
+    """Return the two-sided margin, the one-sided margin and the standard deviation."""
+    sd = float(np.std(values, ddof=1))
+    error = sd * math.sqrt(1 / len(values) + ratio)
+    degrees = len(values) - 1
+    return (
+        float(stats.t.ppf((1 + confidence) / 2, degrees)) * error,
+        float(stats.t.ppf(confidence, degrees)) * error,
+        sd,
+    )
+
+
+def close(value: float | None) -> Any:
+    return None if value is None else pytest.approx(value, rel=1e-7, abs=1e-8)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@EACH_SHAPE
+@given(evaluation=evaluations())
+def test_quality_equals_a_recount(warehouse: Warehouse, design: str, evaluation: Scores) -> None:
+    load(warehouse, evaluation)
+    found = {tuple(row[c] for c in KEY): row for row in warehouse.rows(design)}
+    measured = {k: row for k, row in found.items() if k[-1] in MEASURES}
+    assert set(measured) == set(evaluation)
+    possible: dict[tuple[Any, ...], set[Any]] = defaultdict(set)
+    for key, scores in evaluation.items():
+        possible[key[1:]] |= {split for split, value in scores.items() if value is not None}
+    for key, row in measured.items():
+        values = [value for value in evaluation[key].values() if value is not None]
+        assert row["splits"] == len(values)
+        assert row["all_splits"] == len(possible[key[1:]])
+        assert row["mean"] == close(float(np.mean(values)) if values else None)
+        margin, _, sd = interval(values, *DESIGNS[design]) if len(values) > 1 else (None,) * 3
+        assert row["sd"] == close(sd)
+        assert row["low"] == close(None if margin is None else float(np.mean(values)) - margin)
+        assert row["high"] == close(None if margin is None else float(np.mean(values)) + margin)
+        assert_difference(row, evaluation, key, design)
+
+
+def assert_difference(row: Row, evaluation: Scores, key: tuple[Any, ...], design: str) -> None:
+    baseline = evaluation.get((0, *key[1:]), {})
+    differences = [
+        value - other
+        for split, value in evaluation[key].items()
+        if value is not None and (other := baseline.get(split)) is not None
+    ]
+    assert row["difference"] == close(float(np.mean(differences)) if differences else None)
+    columns = ("difference_low", "difference_high", "difference_limit", "is_non_inferior")
+    if len(differences) < 2:
+        assert [row[column] for column in columns] == [None] * 4
+        return
+    mean = float(np.mean(differences))
+    margin, one_sided, _ = interval(differences, *DESIGNS[design])
+    assert row["difference_low"] == close(mean - margin)
+    assert row["difference_high"] == close(mean + margin)
+    is_error = key[-1] in LOWER_IS_BETTER
+    worst = mean + one_sided if is_error else mean - one_sided
+    assert row["difference_limit"] == close(worst)
+    gain = -worst if is_error else worst
+    if abs(gain + MARGIN) > 1e-7:
+        assert row["is_non_inferior"] == (gain > -MARGIN)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@EACH_SHAPE
+@given(evaluation=evaluations())
+def test_relative_measures_compare_means(
+    warehouse: Warehouse, design: str, evaluation: Scores
+) -> None:
+    load(warehouse, evaluation)
+    found = {tuple(row[c] for c in KEY): row for row in warehouse.rows(design)}
+    means = {key: row["mean"] for key, row in found.items()}
+    relative = {key for key in found if key[-1] not in MEASURES}
+    assert len(relative) == len(found) / 3
+    for key in relative:
+        effort, target, model, fit, test_on, measure = key
+        rest = (target, model, fit, test_on)
+        compared = "roc_auc" if measure == "relative_auc" else "brier_score"
+        mean, first = means[(effort, *rest, compared)], means.get((0, *rest, compared))
+        zero = means.get((0, target, "zero_rule", fit, test_on, compared))
+        expected = None
+        if mean is not None and first is not None:
+            if measure == "relative_auc" and zero is not None and first != zero:
+                expected = (mean - zero) / (first - zero)
+            if measure == "brier_skill_score" and first != 0:
+                expected = 1 - mean / first
+        assert found[key]["mean"] == (
+            None if expected is None else pytest.approx(expected, rel=1e-9, abs=1e-9)
+        )
+        assert found[key]["splits"] == found[(*key[:-1], compared)]["splits"]
+        assert found[key]["is_non_inferior"] is None
+
+
+def test_the_untouched_table_is_not_inferior_to_itself(warehouse: Warehouse) -> None:
+    key = (0, "outcome", "forest", "once", "original", "rmse")
+    load(warehouse, {key: {(1, None): 5123.25, (2, None): 17.5}})
+    (row,) = warehouse.rows("quality_of_hold_out")
+    assert (row["difference"], row["difference_low"], row["difference_high"]) == (0, 0, 0)
+    assert row["is_non_inferior"] is True
+
+
+def test_scores_are_the_measures_and_what_is_not_a_number_is_null(warehouse: Warehouse) -> None:
+    key = (1, "outcome", "forest", "once", "original")
+    rows = [
+        (*key, 1, 1, "measure", "accuracy", None, None, 0.75),
+        (*key, 1, 2, "measure", "roc_auc", "yes", None, math.nan),
+        (*key, 1, 3, "measure", "roc_auc", None, None, None),
+        (*key, 2, 1, "failure", "one class only", None, None, None),
+        (*key, None, None, "confusion", "yes", "no", None, 3.0),
+        (*key, None, None, "probability", "yes", "1", 500, 3.0),
+    ]
+    warehouse.load("evaluation", EVALUATION, rows)
+    assert warehouse.rows("scores_of_evaluation") == [
+        {
+            **dict(zip(KEY[:5], key, strict=True)),
+            "repetition": 1,
+            "fold": fold,
+            "measure": measure,
+            "class": name,
+            "value": value,
+        }
+        for fold, measure, name, value in (
+            (1, "accuracy", None, 0.75),
+            (2, "roc_auc", "yes", None),
+            (3, "roc_auc", None, None),
+        )
+    ]
+
+
+def test_without_scores_there_is_no_quality(warehouse: Warehouse) -> None:
+    load(warehouse, {})
+    assert warehouse.rows("quality_of_hold_out") == []
+    assert warehouse.rows("quality_of_folds") == []
