@@ -15,5 +15,5 @@
     },
     record_key='visit_id',
     identifiers=['patient_number', 'first_name', 'surname', 'phone', 'email', 'address'],
-    fingerprint='b8daae81',
+    fingerprint='8410f676',
 ) }}

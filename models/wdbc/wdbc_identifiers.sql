@@ -15,5 +15,5 @@
     },
     record_key='record_id',
     identifiers=[],
-    fingerprint='b9724ce1',
+    fingerprint='8ea10af2',
 ) }}

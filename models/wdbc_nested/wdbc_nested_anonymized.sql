@@ -20,7 +20,7 @@
         {'model': 'k_anonymity', 'k': 3},
     ],
     suppression_limit=0.1,
-    fingerprint='cc1d38b3',
+    fingerprint='c0a0f9da',
     microdata=ref('wdbc_nested_microdata'),
     record_key='record_id',
     levels={

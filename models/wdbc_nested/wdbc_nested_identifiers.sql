@@ -15,5 +15,5 @@
     },
     record_key='record_id',
     identifiers=[],
-    fingerprint='cc1d38b3',
+    fingerprint='c0a0f9da',
 ) }}

@@ -154,6 +154,9 @@ def results(
         efforts, path = read
         console.print(f"{spec.name}: {spec.description}", highlight=False, markup=False)
         console.print(_results_table(spec.quality.measure, efforts))
+        for effort in efforts:
+            if effort.is_chosen:
+                console.print(f"effort {effort.effort} is {effort.reason}", highlight=False)
         released = _release_line(project.root, path, efforts)
         console.print(f"{released}\n", highlight=False, markup=False)
 

@@ -19,7 +19,7 @@ import jinja2
 from dbt_anonymize import literals
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.project import find_project
-from dbt_anonymize.spec import Effort, Spec, load_specs
+from dbt_anonymize.spec import Effort, Quality, Spec, load_specs
 from dbt_anonymize.spec.loading import FOLDER
 
 # The history of all anonymizations belongs to none of them.
@@ -37,12 +37,16 @@ _MODELS_OF_THE_EFFORTS = (
     "privacy.sql",
     "information_loss.sql",
     "risk_profile.sql",
-    "scores.py",
+    "evaluation.py",
+    "scores.sql",
+    "quality.sql",
     "results.sql",
     "alpha_ranges.sql",
     "anonymized.sql",
     "identifiers.sql",
 )
+# What BI tools draw; only classes have it.
+_MODELS_OF_CLASSES = ("curves.sql", "calibration.sql", "confusion.sql")
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,7 @@ def render(spec: Spec) -> dict[str, str]:
         "spec": spec,
         "categorical_levels": functools.partial(_categorical_levels, spec),
         "effort_description": _effort_description,
+        "splitting": _splitting,
         "required": ", ".join(map(_requirement, spec.guarantees.resolved)),
     }
     templates = list(_MODELS_OF_THE_SOURCE)
@@ -154,6 +159,8 @@ def render(spec: Spec) -> dict[str, str]:
     # A spec without efforts waits for a search, which needs its frequencies only.
     if spec.efforts:
         templates.extend(_MODELS_OF_THE_EFFORTS)
+        if spec.quality.task == "classification":
+            templates.extend(_MODELS_OF_CLASSES)
     files = {
         f"{spec.name}_{template}": _render(template, owner, command, context)
         for template in templates
@@ -328,6 +335,13 @@ def _categorical_levels(spec: Spec, levels: Mapping[str, int]) -> dict[str, int]
         for name, level in levels.items()
         if spec.quasi_identifiers[name].kind == "categorical" and name in spec.features
     }
+
+
+def _splitting(quality: Quality) -> dict[str, float]:
+    """Return how records are split."""
+    if quality.folds:
+        return {"repetitions": quality.repetitions, "folds": quality.folds}
+    return {"repetitions": quality.repetitions, "test_share": quality.test_share or 0.0}
 
 
 def _effort_description(number: int, effort: Effort) -> str:

@@ -22,10 +22,11 @@ class EffortResult:
     q: float | None
     qualifies: bool
     is_chosen: bool
+    reason: str
 
     @property
     def qf_half_interval(self) -> float | None:
-        """Half the width of the 95 % interval of QF; None where one repetition gives none."""
+        """Half the width of the interval of QF; None where one split gives none."""
         if self.qf_low is None or self.qf_high is None:
             return None
         return (self.qf_high - self.qf_low) / 2

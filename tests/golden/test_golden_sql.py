@@ -65,4 +65,4 @@ def test_the_sql_uses_no_construct_that_other_engines_lack(compiled: dict[str, s
         re.IGNORECASE,
     )
     for name, text in compiled.items():
-        assert not forbidden.search(text), name
+        assert not forbidden.search(re.sub(r"'[^']*'", "''", text)), name

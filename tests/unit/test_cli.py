@@ -23,10 +23,11 @@ ANONYMIZED = """{{ config(meta={"dbt_anonymize": {"path": "release/dev/visits.du
 select 1 as nothing"""
 RESULTS = """
 select * from (values
-    (0, 1, 0, 0.91, 0.90, 0.92, 0.0, 0.91, false, false),
-    (1, 1072, 1234567, 0.85, 0.83, 0.87, 1072.0, 10.925, true, true),
-    (2, null, 99, null, null, null, null, null, false, false)
-) as t (effort, k, suppressed_records, qf_mean, qf_low, qf_high, qnf, q, qualifies, is_chosen)
+    (0, 1, 0, 0.91, 0.90, 0.92, 0.0, 0.91, false, false, 'no'),
+    (1, 1072, 1234567, 0.85, 0.83, 0.87, 1072.0, 10.925, true, true, 'chosen: highest Q'),
+    (2, null, 99, null, null, null, null, null, false, false, 'no')
+) as t (effort, k, suppressed_records, qf_mean, qf_low, qf_high, qnf, q, qualifies, is_chosen,
+    reason)
 """
 
 
@@ -83,7 +84,7 @@ def test_bad_input_exits_with_2_and_one_line_per_error(tmp_path: Path) -> None:
         assert result.exit_code == 2
         assert result.stdout == ""
         assert len(result.stderr.splitlines()) == 2
-        assert "visits.yml: alpha: must be >= 0; got -1" in result.stderr
+        assert "visits.yml: alpha: must be auto or a finite number >= 0; got -1" in result.stderr
 
 
 def test_an_unknown_name_exits_with_2(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_the_baseline_can_not_be_released() -> None:
 
 
 def test_scores_get_hierarchies_and_levels_of_categories_only() -> None:
-    arguments = python_call_of(files_of(SPEC)["visits_scores.py"])
+    arguments = python_call_of(files_of(SPEC)["visits_evaluation.py"])
     assert arguments["config"] == {"materialized": "table"}
     assert arguments["efforts"] == [
         {"effort": 0, "relation": "ref visits_effort_0", "levels": {"city": 0}},
@@ -182,12 +182,17 @@ def test_scores_get_hierarchies_and_levels_of_categories_only() -> None:
         {"name": "city", "kind": "categorical", "hierarchy": "ref cities"},
         {"name": "income", "kind": "plain"},
     ]
-    assert arguments["positive"] is None
-    assert arguments["parameters"] == {}
+    assert arguments["targets"] == [
+        {"name": "ill", "task": "classification", "positive": None, "time": None}
+    ]
+    assert arguments["models"] == [
+        {"name": "naive_bayes", "model": "naive_bayes", "parameters": {}}
+    ]
+    assert arguments["splitting"] == {"repetitions": 10, "test_share": 0.3}
 
 
 def test_a_category_that_is_no_feature_needs_no_level() -> None:
-    arguments = python_call_of(files_of(spec(features=["age"]))["visits_scores.py"])
+    arguments = python_call_of(files_of(spec(features=["age"]))["visits_evaluation.py"])
     assert [effort["levels"] for effort in arguments["efforts"]] == [{}, {}, {}]
 
 
@@ -256,7 +261,7 @@ def test_a_recoded_effort_has_a_model_of_its_own() -> None:
     }
     assert call_of(files["visits_effort_4.sql"])[1]["recoding"] == "ref visits_recoding_4"
     assert "visits_recoding_2.sql" not in files
-    scored = python_call_of(files["visits_scores.py"])["efforts"]
+    scored = python_call_of(files["visits_evaluation.py"])["efforts"]
     assert [effort["levels"] for effort in scored[2:]] == [{"city": 1}, "per record", "per record"]
 
 
@@ -293,8 +298,8 @@ def test_guarantees_reach_every_macro_that_checks_them() -> None:
 def test_properties_describe_every_model_and_every_column(content: dict[str, Any]) -> None:
     files = files_of(content)
     models = {model["name"]: model for model in yaml.safe_load(files["_visits.yml"])["models"]}
-    assert {f"{name}.sql" for name in models} | {"visits_scores.py"} == (
-        set(files) | {"visits_scores.sql"}
+    assert {f"{name}.sql" for name in models} | {"visits_evaluation.py"} == (
+        set(files) | {"visits_evaluation.sql"}
     ) - {"_visits.yml"}
     for model in models.values():
         assert model["description"]
@@ -334,12 +339,12 @@ def test_any_column_name_reads_back_from_sql_python_and_yaml(names: list[str]) -
     assert [q["name"] for q in microdata["quasi_identifiers"]] == [age, city]
     assert microdata["kept_columns"] == [income, ill]
     assert call_of(files["visits_classes.sql"])[1]["efforts"][2] == {"levels": {age: 2, city: 1}}
-    ast.parse(files["visits_scores.py"])
-    scores = python_call_of(files["visits_scores.py"])
+    ast.parse(files["visits_evaluation.py"])
+    scores = python_call_of(files["visits_evaluation.py"])
     assert [feature["name"] for feature in scores["features"]] == [age, city, income]
-    assert scores["target"] == ill
+    assert [target["name"] for target in scores["targets"]] == [ill]
     assert scores["efforts"][2]["levels"] == {city: 1}
-    assert "{{" not in files["visits_scores.py"]
+    assert "{{" not in files["visits_evaluation.py"]
     yaml.safe_load(files["_visits.yml"])
 
 
@@ -362,7 +367,7 @@ def test_dbt_reads_hostile_names_as_they_are(tmp_path: Path) -> None:
     assert set(names[1:5]) <= set(nodes["visits_microdata"].columns)
     assert names[0] in nodes["visits_identifiers"].columns
     assert nodes["visits_microdata"].description.endswith(f"About {names[0]}")
-    assert set(nodes["visits_scores"].depends_on.nodes) == {
+    assert set(nodes["visits_evaluation"].depends_on.nodes) == {
         f"model.dbt_anonymize.{name}"
         for name in ("visits_effort_0", "visits_effort_1", "visits_effort_2", "cities")
     }
@@ -467,7 +472,9 @@ def test_a_name_limits_what_is_written_and_the_history_lists_all(tmp_path: Path)
 
 def test_nothing_is_written_if_any_spec_is_wrong(tmp_path: Path) -> None:
     project = write_project(tmp_path, SPEC, spec(name="others", alpha=-1))
-    with pytest.raises(SpecError, match=r"others\.yml: alpha: must be >= 0"):
+    with pytest.raises(
+        SpecError, match=r"others\.yml: alpha: must be auto or a finite number >= 0"
+    ):
         generate(project)
     assert not (project / "models").exists()
 

@@ -6,11 +6,11 @@ from dbt_anonymize.spec.loading import load_spec, load_specs
 from dbt_anonymize.spec.models import (
     Column,
     Hierarchy,
-    Quality,
     Release,
     Source,
     Spec,
 )
+from dbt_anonymize.spec.quality import Quality
 
 __all__ = [
     "Column",

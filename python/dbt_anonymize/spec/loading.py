@@ -18,13 +18,13 @@ from dbt_anonymize.spec.models import (
     Hierarchy,
     InformationLoss,
     Population,
-    Quality,
     Release,
     Search,
     Source,
     Spec,
 )
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
+from dbt_anonymize.spec.quality import FurtherTarget, ModelChoice, Quality
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.spec.yaml_file import read_yaml
 
@@ -70,8 +70,13 @@ _MODELS: dict[tuple[str, ...], type[Any]] = {
     ("search",): Search,
     ("search", "levels", "*"): Bounds,
     ("quality",): Quality,
+    ("quality", "models", "*"): ModelChoice,
+    ("quality", "further_targets", "*"): FurtherTarget,
     ("release",): Release,
 }
+
+# Their keys are names that users choose.
+_NAMED_BY_USERS = frozenset(path[:-1] for path in _MODELS if path[-1:] == ("*",))
 
 
 def load_spec(path: Path) -> Spec:
@@ -247,8 +252,8 @@ def _translated(detail: ErrorDetails) -> Problem:
     kind, context = detail["type"], detail.get("ctx", {})
     location = tuple(key for key in detail["loc"] if key != "[key]")
     path: KeyPath = tuple(key + 1 if isinstance(key, int) else key for key in location)
-    if path[:2] == ("quality", "positive"):
-        path = path[:2]  # without the branch of the union
+    if path[:1] == ("quality",) and "positive" in path[1:4]:
+        path = path[: path.index("positive") + 1]  # without the branch of the union
         return Problem(
             path,
             "must be a value of the target: text, a whole number, or true or false",
@@ -286,7 +291,7 @@ def _known_keys(path: KeyPath) -> str:
         if isinstance(key, int):
             parent += ("*",) if parent == ("efforts",) else ()
         else:
-            parent += ("*" if parent in {("columns",), ("search", "levels")} else key,)
+            parent += ("*" if parent in _NAMED_BY_USERS else key,)
     model = _MODELS.get(parent)
     known = list(model.model_fields) if model is not None else []
     return did_you_mean(path[-1], known, f"Remove it; known keys are {names(known)}.")

@@ -9,16 +9,12 @@ import hashlib
 import json
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import (
     BeforeValidator,
     Field,
-    FiniteFloat,
     PlainValidator,
-    StrictBool,
-    StrictInt,
-    StrictStr,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -28,16 +24,15 @@ from dbt_anonymize.spec.base import ColumnName, Level, RelationName, Strict, rul
 from dbt_anonymize.spec.efforts import AnyEffort, Effort
 from dbt_anonymize.spec.guarantees import Guarantees
 from dbt_anonymize.spec.problems import Problem
+from dbt_anonymize.spec.quality import Quality
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 
 Role = Literal["identifier", "quasi_identifier", "sensitive", "insensitive"]
-Measure = Literal["accuracy", "balanced_accuracy", "precision", "recall", "f1"]
 
 # PostgreSQL allows 63 characters; the longest name of a relation adds 13.
 LONGEST_NAME = 50
 # Names of our own relations and models.
 RESERVED_SPEC_NAMES = frozenset({"anonymization"})
-LARGEST_SEED = 2**32 - 1
 
 
 def _name(value: object) -> object:
@@ -62,29 +57,21 @@ def _released_effort(value: object) -> object:
     )
 
 
+def _weight(value: object) -> object:
+    if value == "auto":
+        return value
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if is_number and 0 <= value < float("inf"):  # type: ignore[operator]
+        return float(value)  # type: ignore[arg-type]
+    raise rule_error(
+        "must be auto or a finite number >= 0",
+        "Write auto, or what a unit of QNF is worth (YAML reads 1e-3 as text: write 0.001).",
+    )
+
+
 SpecName = Annotated[
     str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=LONGEST_NAME), BeforeValidator(_name)
 ]
-Scalar = StrictBool | StrictInt | FiniteFloat | StrictStr | None
-
-
-def _parameter(value: object) -> object:
-    """Accept a scalar or a list of scalars, so that a message names one rule, not one per type."""
-    items = value if isinstance(value, list) else [value]
-    finite = all(
-        item is None
-        or isinstance(item, (bool, int, str))
-        or (isinstance(item, float) and abs(item) < float("inf"))
-        for item in items
-    )
-    if not finite:
-        raise rule_error(
-            "must be a finite number, text, true, false, null or a list of these", "Correct it."
-        )
-    return value
-
-
-Parameter = Annotated[Any, PlainValidator(_parameter)]
 
 
 class Source(Strict):
@@ -175,18 +162,6 @@ class Column(Strict):
         return self
 
 
-class Quality(Strict):
-    """How the functional quality QF of an effort is measured."""
-
-    model: str
-    parameters: dict[str, Parameter] = Field(default={})
-    measure: Measure
-    positive: StrictStr | StrictInt | StrictBool | None = None
-    repetitions: Annotated[int, Field(ge=1)]
-    test_share: Annotated[float, Field(gt=0, lt=1)]
-    random_state: Annotated[int, Field(ge=0, le=LARGEST_SEED)]
-
-
 class Release(Strict):
     """Which effort is published: the best that qualifies (``auto``), or one by its number."""
 
@@ -265,8 +240,9 @@ class Spec(Strict):
     guarantees: Guarantees
     suppression_limit: Annotated[float, Field(ge=0, lt=1)]
     quality: Quality
-    alpha: Annotated[float, Field(ge=0)]
+    alpha: Annotated[Literal["auto"] | float, PlainValidator(_weight)]
     qnf: Literal["k", "1 - 1/k"]
+    choose: Literal["max_q", "strongest_non_inferior", "pareto_knee"] = "max_q"
     release: Release = Release()
     information_loss: InformationLoss = InformationLoss()
     search: Search = Search()
@@ -332,6 +308,12 @@ class Spec(Strict):
     def kept_columns(self) -> list[str]:
         """Columns that are released as they are: sensitive and insensitive, the target included."""
         return self.columns_with_role("sensitive", "insensitive")
+
+    @property
+    def targets(self) -> dict[str, object]:
+        """The positive class of each column that is predicted, the one that decides first."""
+        further = {name: t.positive for name, t in self.quality.further_targets.items()}
+        return {self.target: self.quality.positive, **further}
 
     @property
     def fingerprint(self) -> str:

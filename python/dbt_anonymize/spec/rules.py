@@ -13,6 +13,7 @@ from typing import Any
 
 from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
+from dbt_anonymize.spec.quality_rules import quality_violations
 
 # Type of the pydantic error that stands for all problems found here.
 BROKEN_RULES = "broken_rules"
@@ -54,11 +55,11 @@ DERIVED_SUFFIXES = {
 # Our own relations: `<name>_<suffix>` of an anonymization, and the history of all. Numbers of
 # efforts change with every search, so those of efforts that do not exist yet count too.
 OWN_RELATIONS = re.compile(
-    r"alpha_ranges|anonymized|classes|frequencies|identifiers|information_loss|lattice|microdata|"
-    r"population|privacy|quasi_identifier_risk|results|risk_profile|scores|(effort|recoding)_\d+"
+    r"alpha_ranges|anonymized|calibration|classes|confusion|curves|evaluation|frequencies|"
+    r"identifiers|information_loss|lattice|microdata|population|privacy|quality|"
+    r"quasi_identifier_risk|results|risk_profile|scores|(effort|recoding)_\d+"
 )
 HISTORY = "anonymization_results"
-MEASURES_OF_ONE_CLASS = frozenset({"precision", "recall", "f1"})
 
 
 @dataclass(frozen=True)
@@ -531,51 +532,32 @@ def _released_effort_exists(draft: Draft) -> Iterator[Problem]:
         )
 
 
-def _positive_fits_the_measure(draft: Draft) -> Iterator[Problem]:
-    measure, positive = draft.quality.get("measure"), draft.quality.get("positive")
-    if not isinstance(measure, str):
-        return
-    if measure in MEASURES_OF_ONE_CLASS and positive is None:
+def _quality_is_measurable(draft: Draft) -> Iterator[Problem]:
+    yield from quality_violations(draft.quality, draft.roles or {})
+    others = [*_mapping(draft.quality.get("further_targets")), draft.quality.get("time")]
+    for number, name in enumerate(draft.features, start=1):
+        if name in others:
+            yield Problem(
+                ("features", number),
+                "must not be predicted, nor the time until an event",
+                "Remove it from features or from quality.",
+                name,
+            )
+    if draft.target is not None and draft.target in others:
         yield Problem(
-            ("quality", "positive"),
-            f"must name the class that {measure} is measured for",
-            'Add the value of the target, for example positive: "yes".',
-            "nothing",
+            ("quality",), "must not name the target again", "Name another column.", draft.target
         )
-    if measure in {"accuracy", "balanced_accuracy"} and positive is not None:
+    if draft.quality.get("fit") == "per_split" and any(
+        effort is not None and effort.get("recoding", "full_domain") != "full_domain"
+        for effort in draft.efforts
+    ):
         yield Problem(
-            ("quality", "positive"),
-            f"must be absent: {measure} is measured over all classes",
-            "Remove it, or choose precision, recall or f1.",
-            shown(positive),
+            ("quality", "fit"),
+            "must be once where an effort is recoded: its levels differ per record and are not "
+            "declared, so they cannot be found again for the training records alone",
+            "Write fit: once, or efforts with levels.",
+            "per_split",
         )
-
-
-def _model_and_parameters_exist(draft: Draft) -> Iterator[Problem]:
-    # Not at the top: knowing the parameters means importing scikit-learn, which takes seconds.
-    from dbt_anonymize.evaluation.estimators import ESTIMATORS, valid_parameters  # noqa: PLC0415
-
-    model, parameters = draft.quality.get("model"), _mapping(draft.quality.get("parameters"))
-    if not isinstance(model, str):
-        return
-    if model not in ESTIMATORS:
-        choice = f"Choose one of {names(ESTIMATORS)}."
-        yield Problem(
-            ("quality", "model"),
-            "must be a model that we can train",
-            did_you_mean(model, ESTIMATORS, choice),
-            shown(model),
-        )
-    elif parameters:
-        known = valid_parameters(model)
-        for name in parameters:
-            if name not in known:
-                yield Problem(
-                    ("quality", "parameters", str(name)),
-                    f"must be a parameter of {model}",
-                    did_you_mean(name, known, f"Its parameters are {names(known)}."),
-                    str(name),
-                )
 
 
 def _unknown_column(place: tuple[str | int, ...], name: str, draft: Draft) -> Problem:
@@ -621,6 +603,5 @@ _RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
     _subject_is_an_identifier,
     _search_bounds_are_levels,
     _released_effort_exists,
-    _positive_fits_the_measure,
-    _model_and_parameters_exist,
+    _quality_is_measurable,
 )

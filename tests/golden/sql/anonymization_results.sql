@@ -17,11 +17,19 @@ results_1 as (
         qf_low,
         qf_high,
         qf_difference,
+        qf_difference_low,
+        qf_difference_high,
+        is_non_inferior,
         qnf,
         alpha,
         q,
+        is_on_frontier,
+        alpha_from,
+        alpha_to,
         qualifies,
         is_chosen,
+        choose,
+        reason,
         fingerprint
     from "shop"."main"."customers_results"
     where true

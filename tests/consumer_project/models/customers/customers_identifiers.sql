@@ -12,5 +12,5 @@
     },
     record_key='customer_id',
     identifiers=['full name', 'e-mail'],
-    fingerprint='50097995',
+    fingerprint='1221bd88',
 ) }}

@@ -1,0 +1,137 @@
+"""How the functional quality QF of an effort is measured: models, targets, splits, readings."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, FiniteFloat, PlainValidator, StrictBool, StrictInt, StrictStr
+
+from dbt_anonymize.spec.base import ColumnName, Strict, rule_error
+
+Measure = Literal[
+    "accuracy",
+    "balanced_accuracy",
+    "precision",
+    "recall",
+    "sensitivity",
+    "specificity",
+    "f1",
+    "roc_auc",
+    "brier_score",
+    "log_loss",
+    "r2",
+    "mae",
+    "rmse",
+    "concordance_index",
+]
+Task = Literal["classification", "regression", "survival"]
+
+LARGEST_SEED = 2**32 - 1
+# Always trained too, so that every score has a floor to be compared with.
+BASELINE = "zero_rule"
+
+_TASKS: dict[str, Task] = {
+    "r2": "regression",
+    "mae": "regression",
+    "rmse": "regression",
+    "concordance_index": "survival",
+}
+LOWER_IS_BETTER = frozenset({"brier_score", "log_loss", "mae", "rmse"})
+
+
+def task_of_measure(measure: str) -> Task:
+    """Return what kind of model a measure is about.
+
+    Examples
+    --------
+    >>> task_of_measure("accuracy"), task_of_measure("r2")
+    ('classification', 'regression')
+    """
+    return _TASKS.get(measure, "classification")
+
+
+def _parameter(value: object) -> object:
+    """Accept a scalar or a list of scalars, so that a message names one rule, not one per type."""
+    items = value if isinstance(value, list) else [value]
+    finite = all(
+        item is None
+        or isinstance(item, (bool, int, str))
+        or (isinstance(item, float) and abs(item) < float("inf"))
+        for item in items
+    )
+    if not finite:
+        raise rule_error(
+            "must be a finite number, text, true, false, null or a list of these", "Correct it."
+        )
+    return value
+
+
+Parameter = Annotated[Any, PlainValidator(_parameter)]
+ModelName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=63)]
+ClassValue = StrictStr | StrictInt | StrictBool | None
+
+
+class ModelChoice(Strict):
+    """A model and its parameters; without ``model`` the name under which it stands is the model."""
+
+    model: str | None = None
+    parameters: dict[str, Parameter] = Field(default={})
+
+
+class FurtherTarget(Strict):
+    """A column that models predict as well; it is reported and decides nothing."""
+
+    positive: ClassValue = None
+
+
+class Quality(Strict):
+    """How the functional quality QF of an effort is measured."""
+
+    model: str | None = None
+    parameters: dict[str, Parameter] = Field(default={})
+    # Several models instead of one; the first decides, the others are reported.
+    models: dict[ModelName, ModelChoice] = Field(default={})
+    measure: Measure
+    positive: ClassValue = None
+    further_targets: dict[ColumnName, FurtherTarget] = Field(default={})
+    # The time until the event that the target says of, for time-to-event models.
+    time: ColumnName | None = None
+    repetitions: Annotated[int, Field(ge=1)]
+    test_share: Annotated[float, Field(gt=0, lt=1)] | None = None
+    folds: Annotated[int, Field(ge=2)] | None = None
+    random_state: Annotated[int, Field(ge=0, le=LARGEST_SEED)]
+    test_on: Literal["original", "generalized"] = "original"
+    numbers: Literal["midpoint", "class_mean", "bounds"] = "midpoint"
+    categories: Literal["leaves", "frequencies", "label"] = "leaves"
+    suppressed: Literal["left_out", "missing"] = "left_out"
+    fit: Literal["once", "per_split"] = "once"
+    sample: Annotated[int, Field(ge=10)] = 1_000_000
+    margin: Annotated[FiniteFloat, Field(ge=0)] = 0.0
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
+
+    @property
+    def chosen_models(self) -> dict[str, ModelChoice]:
+        """Each model by its name, the one that decides first."""
+        if self.models:
+            return {
+                name: choice.model_copy(update={"model": choice.model or name})
+                for name, choice in self.models.items()
+            }
+        name = str(self.model)
+        simple = name.rpartition(".")[2]
+        return {simple: ModelChoice(model=name, parameters=self.parameters)}
+
+    @property
+    def deciding_model(self) -> str:
+        """Name of the model whose measure is QF."""
+        return next(iter(self.chosen_models))
+
+    @property
+    def task(self) -> Task:
+        """What kind of models the measure asks for."""
+        return task_of_measure(self.measure)
+
+    @property
+    def is_lower_better(self) -> bool:
+        """Whether QF is the negative of the measure."""
+        return self.measure in LOWER_IS_BETTER

@@ -1,0 +1,222 @@
+"""What must hold between the keys of ``quality``, and between them and the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from dbt_anonymize.spec.problems import Problem, did_you_mean, names, shown
+from dbt_anonymize.spec.quality import BASELINE, task_of_measure
+
+MEASURES_OF_ONE_CLASS = frozenset({"precision", "recall", "sensitivity", "specificity", "f1"})
+_NEED_PROBABILITIES = frozenset({"brier_score", "log_loss"})
+_WITHOUT_PROBABILITIES = frozenset({"linear_svm", "kernel_svm"})
+Place = tuple[str | int, ...]
+
+
+def quality_violations(quality: Mapping[str, Any], roles: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the rules that ``quality`` breaks.
+
+    Parameters
+    ----------
+    quality : mapping
+        As read from YAML, possibly malformed.
+    roles : mapping
+        Role of each declared column; None where it is not known.
+
+    Yields
+    ------
+    Problem
+        One per broken rule.
+    """
+    measure = quality.get("measure")
+    task = task_of_measure(measure) if isinstance(measure, str) else None
+    for rule in _RULES:
+        yield from rule(quality, task)
+    yield from _columns_are_kept(quality, roles)
+
+
+def _one_way_to_split(quality: Mapping[str, Any], _task: str | None) -> Iterator[Problem]:
+    given = [key for key in ("test_share", "folds") if quality.get(key) is not None]
+    if len(given) != 1:
+        yield Problem(
+            ("quality",),
+            "must say how records are split: test_share (repeated hold-out) or folds "
+            "(repeated k-fold), one of them",
+            "Write test_share: 0.3, or folds: 10.",
+            names(given) if given else "neither",
+        )
+
+
+def _one_way_to_name_models(quality: Mapping[str, Any], _task: str | None) -> Iterator[Problem]:
+    has_one, has_many = quality.get("model") is not None, bool(quality.get("models"))
+    if has_one == has_many:
+        yield Problem(
+            ("quality",),
+            "must name one model under model, or several under models",
+            "Write model: random_forest, or models: {random_forest: {}, naive_bayes: {}}.",
+            "both" if has_one else "neither",
+        )
+    elif has_many and quality.get("parameters"):
+        yield Problem(
+            ("quality", "parameters"),
+            "must stand under the model that they are for",
+            "Move them into models: {<name>: {parameters: ...}}.",
+        )
+
+
+def _positive_fits_the_measure(quality: Mapping[str, Any], task: str | None) -> Iterator[Problem]:
+    measure, positive = quality.get("measure"), quality.get("positive")
+    if measure in MEASURES_OF_ONE_CLASS and positive is None:
+        yield Problem(
+            ("quality", "positive"),
+            f"must name the class that {measure} is measured for",
+            'Add the value of the target, for example positive: "yes".',
+            "nothing",
+        )
+    if task in {"regression", "survival"} and positive is not None:
+        yield Problem(
+            ("quality", "positive"),
+            f"must be absent: {measure} is not about classes",
+            "Remove it, or choose precision, recall or f1.",
+            shown(positive),
+        )
+    if task == "classification" and measure in MEASURES_OF_ONE_CLASS:
+        for name, target in _mapping(quality.get("further_targets")).items():
+            if isinstance(target, Mapping) and target.get("positive") is None:
+                yield Problem(
+                    ("quality", "further_targets", str(name), "positive"),
+                    f"must name the class that {measure} is measured for",
+                    "Add the value of the column.",
+                    "nothing",
+                )
+
+
+def _time_belongs_to_an_event(quality: Mapping[str, Any], task: str | None) -> Iterator[Problem]:
+    if task == "survival" and quality.get("time") is None:
+        yield Problem(
+            ("quality", "time"),
+            "must name the column with the time until the event (or until nobody looked any more)",
+            "Add time: <column>; the target says whether the event happened.",
+            "nothing",
+        )
+    if task in {"classification", "regression"} and quality.get("time") is not None:
+        yield Problem(
+            ("quality", "time"),
+            f"must be absent: {quality.get('measure')} is not about the time until an event",
+            "Remove it, or choose measure: concordance_index.",
+            shown(quality.get("time")),
+        )
+    if task == "survival" and quality.get("further_targets"):
+        yield Problem(
+            ("quality", "further_targets"),
+            "must be absent where the time until an event is predicted",
+            "Write a spec of its own for another target.",
+        )
+
+
+def _labels_are_tested_generalized(
+    quality: Mapping[str, Any], _task: str | None
+) -> Iterator[Problem]:
+    if quality.get("categories") == "label" and quality.get("test_on") != "generalized":
+        yield Problem(
+            ("quality", "categories"),
+            "must not be label while models are tested on original records: they have never seen "
+            "an original value",
+            "Write test_on: generalized, or categories: leaves.",
+            "label",
+        )
+
+
+def _models_exist(quality: Mapping[str, Any], task: str | None) -> Iterator[Problem]:
+    if quality.get("model") is not None:
+        yield from _model(("quality",), quality, quality.get("model"), task)
+    for name, choice in _mapping(quality.get("models")).items():
+        place = ("quality", "models", str(name))
+        if not isinstance(choice, Mapping):
+            continue
+        model = choice.get("model") or name
+        if name == BASELINE and model != BASELINE:
+            yield Problem(
+                place,
+                f"must not be called {BASELINE}: that is the baseline, which is always scored",
+                "Choose another name.",
+            )
+            continue
+        yield from _model(place, {**choice, "measure": quality.get("measure")}, model, task)
+
+
+def _model(
+    parent: Place, choice: Mapping[str, Any], model: Any, task: str | None
+) -> Iterator[Problem]:
+    """Check one model and its parameters, which stand under ``parent``."""
+    # Not at the top: knowing the parameters means importing scikit-learn, which takes seconds.
+    from dbt_anonymize.errors import EvaluationError  # noqa: PLC0415
+    from dbt_anonymize.evaluation.estimators import model_names, valid_parameters  # noqa: PLC0415
+
+    if not isinstance(model, str) or task is None:
+        return
+    place, known = (*parent, "model"), model_names(task)
+    if "." not in model and model not in known:
+        choices = f"Choose one of {names(known)}, or any scikit-learn class by its dotted path."
+        yield Problem(
+            place,
+            f"must be a model of {task} that we can train",
+            did_you_mean(model, known, choices),
+            shown(model),
+        )
+        return
+    if choice.get("measure") in _NEED_PROBABILITIES and model in _WITHOUT_PROBABILITIES:
+        yield Problem(
+            place,
+            f"must give probabilities, which {choice.get('measure')} needs",
+            "Choose another model, or measure: roc_auc.",
+            shown(model),
+        )
+    parameters = _mapping(choice.get("parameters"))
+    if not parameters and "." not in model:
+        return
+    try:
+        valid = valid_parameters(model, task)
+    except EvaluationError as error:
+        yield Problem(place, f"must be importable: {error}", "Install it, or correct the path.")
+        return
+    for name in parameters:
+        if name not in valid:
+            yield Problem(
+                (*parent, "parameters", str(name)),
+                f"must be a parameter of {model}",
+                did_you_mean(str(name), valid, f"Its parameters are {names(valid)}."),
+                str(name),
+            )
+
+
+def _columns_are_kept(quality: Mapping[str, Any], roles: Mapping[str, Any]) -> Iterator[Problem]:
+    places: list[tuple[Place, Any]] = [
+        (("quality", "further_targets", str(name)), name)
+        for name in _mapping(quality.get("further_targets"))
+    ]
+    if quality.get("time") is not None:
+        places.append((("quality", "time"), quality.get("time")))
+    for place, name in places:
+        if roles and isinstance(name, str) and roles.get(name) not in {"sensitive", "insensitive"}:
+            yield Problem(
+                place,
+                "must be a column that is released as it is (sensitive or insensitive)",
+                did_you_mean(name, list(roles), f"Declared columns are {names(list(roles))}."),
+                shown(name),
+            )
+
+
+def _mapping(value: object) -> Mapping[Any, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+_RULES: tuple[Callable[[Mapping[str, Any], str | None], Iterator[Problem]], ...] = (
+    _one_way_to_split,
+    _one_way_to_name_models,
+    _positive_fits_the_measure,
+    _time_belongs_to_an_event,
+    _labels_are_tested_generalized,
+    _models_exist,
+)
