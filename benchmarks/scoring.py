@@ -1,32 +1,91 @@
-"""Time the scoring of wdbc against a plain scikit-learn loop over the same splits.
+"""Time the evaluation of models against a plain scikit-learn loop over the same splits.
 
 The Wisconsin data (569 records, 2 features), effort 0 and equal-width intervals of mean radius
-(1, 3, 5, 7, 9, 11), a random forest of 100 trees for each effort and repetition, tested on
-original and on generalized records. Both ways run in this process one after the other, and their
-scores are compared::
+(1, 3, 5, 7, 9, 11). For each effort and repetition a model and the zero rule are trained, and
+tested on original and on generalized records. The plain loop does the same, one process per core,
+with the measures of scikit-learn; measures, and what was predicted by way of them, are compared::
 
-    python benchmarks/scoring.py --repetitions 100 --plain-repetitions 20
+    python benchmarks/scoring.py --repetitions 20 --models random_forest naive_bayes
+
+Both are timed in the same run: seconds on the clock, and seconds of all cores together (CPU), which
+tell more where the cores are shared. Both include the start of worker processes, which ``evaluate``
+saves where work is small; ``--workers 1`` compares without them. ``fit`` is the part of the CPU
+time of the plain loop that it trains and predicts, without measures.
+
+With ``--records`` a table of that many records is drawn instead, in a database file, and a seeded
+sample of it is evaluated: time, and the largest memory of all processes together (proportional set
+size; Linux only), the database included::
+
+    python benchmarks/scoring.py --records 10000000
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
 import sys
+import tempfile
+import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from joblib.externals.loky import get_reusable_executor
+from sklearn import metrics
+from sklearn.base import ClassifierMixin
 from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_limits
 
 from dbt_anonymize.evaluation import evaluate
 from dbt_anonymize.evaluation.splits import seeds, split_records
 from dbt_anonymize.evaluation.workers import WORKERS_VARIABLE, worker_count
 
 WIDTHS = (0, 1, 3, 5, 7, 9, 11)
+TEST_SHARE = 0.3
+# How somebody would write each model by hand.
+PLAIN: dict[str, Callable[[int], ClassifierMixin]] = {
+    "random_forest": lambda seed: RandomForestClassifier(random_state=seed),
+    "bagging": lambda seed: BaggingClassifier(random_state=seed),
+    "extra_trees": lambda seed: ExtraTreesClassifier(random_state=seed),
+    "decision_tree": lambda seed: DecisionTreeClassifier(random_state=seed),
+    "logistic_regression": lambda seed: make_pipeline(
+        StandardScaler(), LogisticRegression(random_state=seed)
+    ),
+    "naive_bayes": lambda _: GaussianNB(),
+    "gradient_boosting": lambda seed: HistGradientBoostingClassifier(random_state=seed),
+    "k_nearest_neighbours": lambda _: make_pipeline(StandardScaler(), KNeighborsClassifier()),
+    "linear_svm": lambda seed: make_pipeline(StandardScaler(), LinearSVC(random_state=seed)),
+    "kernel_svm": lambda seed: make_pipeline(StandardScaler(), SVC(random_state=seed)),
+}
+# Of a model without probabilities, those that need them are missing.
+MEASURES = ("accuracy", "balanced_accuracy", "roc_auc", "brier_score", "log_loss", "f1")
+# Sums in another order may differ in the last digits.
+EQUAL = 1e-9
+# Of the large table.
+LARGE_SAMPLE = 1_000_000
+LARGE_MODELS = ("naive_bayes", "logistic_regression", "decision_tree")
+LARGE_WIDTHS = (0, 2, 5, 10)
 
 
 def source() -> pd.DataFrame:
@@ -53,90 +112,322 @@ def make_efforts(connection: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> 
     return efforts
 
 
-def run_ours(efforts: list[dict], connection: duckdb.DuckDBPyConnection, repetitions: int):
-    """Return the scores of ``evaluate``."""
+def run_ours(
+    efforts: list[dict], connection: duckdb.DuckDBPyConnection, model: str, repetitions: int
+) -> pd.DataFrame:
+    """Return what ``evaluate`` finds."""
     return evaluate(
         connection,
         anonymization="wdbc",
         efforts=efforts,
         record_key="record_id",
-        target="diagnosis",
         features=[
             {"name": "mean_radius", "kind": "interval"},
             {"name": "mean_symmetry", "kind": "plain"},
         ],
-        model="random_forest",
-        parameters={"n_estimators": 100},
-        measure="accuracy",
-        positive=None,
-        repetitions=repetitions,
-        test_share=0.3,
-        random_state=1,
+        targets=[{"name": "diagnosis", "positive": "malignant"}],
+        **choices([model], repetitions, LARGE_SAMPLE),
     )
 
 
-def run_plain(frame: pd.DataFrame, repetitions: int, workers: int) -> np.ndarray:
-    """Return the same scores by effort, repetition and kind of test, one process per core."""
-    target = np.unique(frame["diagnosis"], return_inverse=True)[1]
+def choices(models: Sequence[str], repetitions: int, sample: int) -> dict[str, Any]:
+    """Return the arguments of ``evaluate`` that all runs share."""
+    return {
+        "models": [{"name": model, "model": model} for model in models],
+        "splitting": {"repetitions": repetitions, "test_share": TEST_SHARE},
+        "random_state": 1,
+        "reading": {"numbers": "midpoint", "categories": "leaves"},
+        "suppressed": "left_out",
+        "fit": "once",
+        "sample": sample,
+    }
+
+
+def ours_as_array(found: pd.DataFrame, model: str, repetitions: int) -> np.ndarray:
+    """Return measures by effort, repetition, model, kind of test and measure."""
+    is_measure = (found["kind"] == "measure") & found["other"].isna()
+    rows = found[is_measure & found["name"].isin(MEASURES)]
+    keys = ["effort", "repetition", "model", "test_on", "name"]
+    values = rows.set_index(keys)["value"]
+    names = [model, "zero_rule"], ["original", "generalized"], list(MEASURES)
+    index = [range(len(WIDTHS)), range(1, repetitions + 1), *names]
+    wanted = pd.MultiIndex.from_product(index, names=keys)
+    return values.reindex(wanted).to_numpy().reshape([len(part) for part in index])
+
+
+def run_plain(
+    frame: pd.DataFrame, model: str, repetitions: int, workers: int
+) -> tuple[np.ndarray, float]:
+    """Return the same measures, and CPU seconds without forming them."""
+    target = np.unique(frame["diagnosis"] == "malignant", return_inverse=True)[1]
     matrices = []
     for width in WIDTHS:
         matrix = frame[["mean_radius", "mean_symmetry"]].to_numpy(copy=True)
         if width:
             matrix[:, 0] = np.floor(matrix[:, 0] / width) * width + width / 2
         matrices.append(matrix)
-    values = Parallel(n_jobs=workers)(
-        delayed(plain_model)(matrix, matrices[0], target, repetition)
-        for matrix in matrices
-        for repetition in range(1, repetitions + 1)
-    )
-    return np.array(values).reshape(len(WIDTHS), repetitions, 2)
+    with threadpool_limits(1):  # as joblib does in other processes
+        done = Parallel(n_jobs=workers)(
+            delayed(plain_models)(matrix, matrices[0], target, model, repetition)
+            for matrix in matrices
+            for repetition in range(1, repetitions + 1)
+        )
+    shape = (len(WIDTHS), repetitions, 2, 2, len(MEASURES))
+    return np.array([values for values, _ in done]).reshape(shape), sum(s for _, s in done)
 
 
-def plain_model(matrix: np.ndarray, original: np.ndarray, target: np.ndarray, repetition: int):
-    """Train one forest and return its accuracy on original and generalized test records."""
+def plain_models(
+    matrix: np.ndarray, original: np.ndarray, target: np.ndarray, name: str, repetition: int
+) -> tuple[list[float], float]:
+    """Train a model and the zero rule; return measures on original and generalized records."""
     split_seed, model_seed = seeds(1, repetition)
-    split = split_records(target, 0.3, split_seed)
-    forest = RandomForestClassifier(n_estimators=100, random_state=model_seed)
-    forest.fit(matrix[split.train], target[split.train])
-    true = target[split.test]
-    return [float((forest.predict(rows[split.test]) == true).mean()) for rows in (original, matrix)]
+    split = split_records(target, TEST_SHARE, split_seed)
+    values, seconds = [], 0.0
+    for model in (PLAIN[name](model_seed), DummyClassifier(strategy="prior")):
+        started = time.process_time()
+        model.fit(matrix[split.train], target[split.train])
+        found = [predictions(model, rows[split.test]) for rows in (original, matrix)]
+        seconds += time.process_time() - started
+        for labels, scores, probabilities in found:
+            values += plain_measures(target[split.test], labels, scores, probabilities)
+    return values, seconds
 
 
-def main() -> None:
-    """Run both and write what they took."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repetitions", type=int, default=100)
-    parser.add_argument("--plain-repetitions", type=int, default=20)
-    parser.add_argument("--workers", type=int, default=0, help="0: all cores")
-    options = parser.parse_args()
-    if options.workers:
-        os.environ[WORKERS_VARIABLE] = str(options.workers)
+def predictions(
+    model: ClassifierMixin, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return classes, scores of the positive class, and the probabilities if there are any."""
+    if not hasattr(model, "predict_proba"):
+        return model.predict(rows), model.decision_function(rows), None
+    probabilities = model.predict_proba(rows)
+    return model.predict(rows), probabilities[:, 1], probabilities
+
+
+def plain_measures(
+    true: np.ndarray, labels: np.ndarray, scores: np.ndarray, probabilities: np.ndarray | None
+) -> list[float]:
+    """Return ``MEASURES`` as scikit-learn forms them."""
+    brier = loss = np.nan
+    if probabilities is not None:
+        brier = metrics.brier_score_loss(true, probabilities[:, 1])
+        loss = metrics.log_loss(true, probabilities)
+    return [
+        metrics.accuracy_score(true, labels),
+        metrics.balanced_accuracy_score(true, labels),
+        metrics.roc_auc_score(true, scores),
+        brier,
+        loss,
+        metrics.f1_score(true, labels),
+    ]
+
+
+class Clock:
+    """Seconds on the clock and of all cores."""
+
+    def __init__(self) -> None:
+        self.wall = self.cpu = 0.0
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Count what happens meanwhile, worker processes included."""
+        started = time.perf_counter(), _cpu_seconds()
+        yield
+        self.wall = time.perf_counter() - started[0]
+        # The time of a worker is known once it has ended.
+        get_reusable_executor(reuse=True).shutdown(wait=True)
+        self.cpu = _cpu_seconds() - started[1]
+
+
+def _cpu_seconds() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(part.ru_utime + part.ru_stime for part in used)
+
+
+def compare(models: Sequence[str], repetitions: int) -> None:
+    """Run both ways for each model, and write what they took."""
     workers = worker_count()
     frame = source()
     connection = duckdb.connect()
     efforts = make_efforts(connection, frame)
-
-    started = time.perf_counter()
-    scores = run_ours(efforts, connection, options.repetitions)
-    ours = time.perf_counter() - started
-    started = time.perf_counter()
-    plain = run_plain(frame, options.plain_repetitions, workers)
-    theirs = time.perf_counter() - started
-
-    found = scores["value"].to_numpy().reshape(len(WIDTHS), options.repetitions, 2)
-    shared = min(options.repetitions, options.plain_repetitions)
-    is_same = np.array_equal(found[:, :shared], plain[:, :shared])
-    per_model = ours / (len(WIDTHS) * options.repetitions) * 1e3
-    per_plain = theirs / (len(WIDTHS) * options.plain_repetitions) * 1e3
-    sys.stdout.write(
-        f"workers {workers}\n"
-        f"dbt-anonymize  {options.repetitions * len(WIDTHS):5d} models {ours:7.1f} s "
-        f"{per_model:7.1f} ms each\n"
-        f"plain loop     {plain[..., 0].size:5d} models {theirs:7.1f} s {per_plain:7.1f} ms each\n"
-        f"ratio {per_plain / per_model:.1f}, equal scores: {is_same}\n"
-        f"mean by effort (original)    {np.round(found[..., 0].mean(axis=1), 4).tolist()}\n"
-        f"mean by effort (generalized) {np.round(found[..., 1].mean(axis=1), 4).tolist()}\n"
+    run_ours(efforts, connection, "decision_tree", 1)  # imports, and the checks of the forest
+    _write(
+        f"workers {workers}, {len(WIDTHS) * repetitions} of each model\n"
+        f"{'model':<21}{'plain s':>9}{'ours s':>9}{'ratio':>7}{'plain CPU':>11}{'ours CPU':>10}"
+        f"{'ratio':>7}{'fit CPU':>9}{'ratio':>7}  measures\n"
     )
+    for model in models:
+        ours, theirs = Clock(), Clock()
+        with theirs.running():
+            plain, fitting = run_plain(frame, model, repetitions, workers)
+        with ours.running():
+            found = run_ours(efforts, connection, model, repetitions)
+        _write(
+            f"{model:<21}{theirs.wall:9.2f}{ours.wall:9.2f}{theirs.wall / ours.wall:7.1f}"
+            f"{theirs.cpu:11.2f}{ours.cpu:10.2f}{theirs.cpu / ours.cpu:7.1f}"
+            f"{fitting:9.2f}{fitting / ours.cpu:7.1f}  "
+            f"{_difference(ours_as_array(found, model, repetitions), plain)}\n"
+        )
+
+
+def _difference(ours: np.ndarray, plain: np.ndarray) -> str:
+    if not np.array_equal(np.isnan(ours), np.isnan(plain)):
+        return "differ in what is missing"
+    largest = float(np.nanmax(np.abs(ours - plain)))
+    if largest <= EQUAL:
+        return "equal"
+    share = np.mean(np.nan_to_num(np.abs(ours - plain)) > EQUAL)
+    return f"{share:.2%} differ, by at most {largest:.1e}"
+
+
+def large(records: int, models: Sequence[str], repetitions: int, memory_limit: str | None) -> None:
+    """Evaluate a sample of a large table, and write time and memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.duckdb"
+        with duckdb.connect(str(path)) as connection:
+            draw_large(connection, records)
+        connection = duckdb.connect(str(path))
+        if memory_limit:
+            connection.execute(f"set memory_limit = '{memory_limit}'")
+        clock, memory = Clock(), Memory()
+        with memory.watched(), clock.running():
+            found = evaluate(
+                connection,
+                anonymization="large",
+                efforts=[
+                    {
+                        "effort": number,
+                        "relation": connection.table(f"effort_{number}"),
+                        "levels": {"region": number},
+                    }
+                    for number in range(len(LARGE_WIDTHS))
+                ],
+                record_key="record_id",
+                features=[
+                    {"name": "age", "kind": "interval"},
+                    {
+                        "name": "region",
+                        "kind": "categorical",
+                        "hierarchy": connection.table("regions"),
+                    },
+                    {"name": "income", "kind": "plain"},
+                ],
+                targets=[{"name": "churned", "positive": "yes"}],
+                **choices(models, repetitions, LARGE_SAMPLE),
+            )
+    failures = int((found["kind"] == "failure").sum())
+    _write(
+        f"{records:,} records, sample {LARGE_SAMPLE:,}, {len(LARGE_WIDTHS)} efforts, "
+        f"{repetitions} repetitions, workers {worker_count()}, models {', '.join(models)}\n"
+        f"{clock.wall:.1f} s, {clock.cpu:.1f} s of CPU, at most {memory.largest / 1e9:.2f} GB "
+        f"(with {memory.before / 1e9:.2f} GB before), {failures} failures\n"
+    )
+
+
+def draw_large(connection: duckdb.DuckDBPyConnection, records: int) -> None:
+    """Create the source, a hierarchy of 50 regions, and the efforts as views."""
+    connection.execute("select setseed(0.5)")
+    connection.execute(
+        f"""
+        create table customers as
+        select
+            range as record_id,
+            18 + floor(random() * 70) as age,
+            'r' || cast(floor(random() * 50) as integer) as region,
+            round(1000 + 500 * random() * random(), 1) as income,
+            random() as luck
+        from range({records})
+        """  # noqa: S608
+    )
+    connection.execute(
+        """
+        create table regions as
+        select 'r' || range as value, 'a' || range // 5 as level_1, 'b' || range // 10 as level_2,
+            '*' as level_3
+        from range(50)
+        """
+    )
+    for number, width in enumerate(LARGE_WIDTHS):
+        lower = f"floor(age / {width}) * {width}" if width else "age"
+        label = f"regions.level_{number}" if number else "region"
+        connection.execute(
+            f"""
+            create view effort_{number} as
+            select
+                record_id,
+                income,
+                case when luck < age / 100 then 'yes' else 'no' end as churned,
+                '[' || {lower} as age,
+                {lower} as age_lower,
+                {lower} + {width} as age_upper,
+                {label} as region,
+                {number} > 0 and luck > 0.99 as is_suppressed
+            from customers
+            inner join regions on regions.value = customers.region
+            """  # noqa: S608
+        )
+
+
+class Memory:
+    """The largest proportional set size of this process and its children, in bytes."""
+
+    def __init__(self) -> None:
+        self.before = self.largest = _memory()
+
+    @contextmanager
+    def watched(self, interval: float = 0.2) -> Iterator[None]:
+        """Look at it a few times per second."""
+        is_done = threading.Event()
+
+        def watch() -> None:
+            while not is_done.wait(interval):
+                self.largest = max(self.largest, _memory())
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        yield
+        is_done.set()
+        watcher.join()
+
+
+def _memory() -> int:
+    waiting, total = [os.getpid()], 0
+    while waiting:
+        process = Path("/proc") / str(waiting.pop())
+        try:
+            rollup = (process / "smaps_rollup").read_text(encoding="ascii")
+            children = [
+                (task / "children").read_text(encoding="ascii").split()
+                for task in (process / "task").iterdir()
+            ]
+        except OSError:  # it has ended meanwhile
+            continue
+        sizes = [line.split() for line in rollup.splitlines() if line.startswith("Pss:")]
+        total += 1024 * sum(int(size[1]) for size in sizes)
+        waiting.extend(int(child) for found in children for child in found)
+    return total
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Read the options and run one of both parts."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repetitions", type=int, default=0, help="default 20; with --records 1")
+    parser.add_argument("--models", nargs="+", choices=sorted(PLAIN), default=None)
+    parser.add_argument("--workers", type=int, default=0, help="0: all cores")
+    parser.add_argument("--records", type=int, default=0, help="of a drawn table")
+    parser.add_argument("--memory-limit", default=None, help="of the database, like 1GB")
+    options = parser.parse_args()
+    if options.workers:
+        os.environ[WORKERS_VARIABLE] = str(options.workers)
+    if options.records:
+        models = options.models or LARGE_MODELS
+        large(options.records, models, options.repetitions or 1, options.memory_limit)
+    else:
+        compare(options.models or list(PLAIN), options.repetitions or 20)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def test_make_demo_prints_the_results_of_the_readme(demonstration: Demonstration
 
 
 def test_make_demo_shows_progress_while_models_train(demonstration: Demonstration) -> None:
-    assert re.search(r"wdbc: \d+ of 700 models", demonstration.printed)
+    assert re.search(r"wdbc: [\d,]+ of 1,?400 models", demonstration.printed)
 
 
 def test_the_record_of_the_readme_is_in_source_and_release(demo: Project) -> None:

@@ -1,0 +1,29 @@
+"""Write what a build gives into the pages: ``python -m tests.case_studies [name ...]``."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from .building import build
+from .masking_effect import plot, rows
+from .pages import CASE_STUDIES, CasePage
+from .preparation import STUDIES, is_available
+
+
+def main(names: list[str]) -> None:
+    """Rewrite pages of studies whose data are there; of all by default."""
+    wanted = [name for name in names or STUDIES if is_available(name)]
+    with tempfile.TemporaryDirectory() as folder:
+        built = build(Path(folder), wanted)
+        texts = {name: CasePage(name).confirmed(built.rows) for name in wanted}
+    texts["masking_effect"] = CasePage("masking_effect").confirmed(
+        lambda _: rows(), lambda _: plot()
+    )
+    for name, text in texts.items():
+        (CASE_STUDIES / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
