@@ -10,20 +10,15 @@
         ]) -%}
     {%- endif -%}
     {%- set rows = run_query(
-        "select effort, k, records, violating_records, qualifies, is_chosen, fingerprint from " ~ relation ~ " order by effort"
+        "select effort, k, is_chosen, reason, fingerprint from " ~ relation ~ " order by effort"
     ).rows -%}
     {%- set chosen = [] -%}
     {%- set reasons = [] -%}
     {%- set outdated = [] -%}
-    {%- for effort, k, records, violating_records, qualifies, is_chosen, computed_from in rows -%}
+    {%- for effort, k, is_chosen, reason, computed_from in rows -%}
         {%- if computed_from != fingerprint -%}{%- do outdated.append(effort) -%}{%- endif -%}
         {%- if is_chosen -%}{%- do chosen.append(effort | int) -%}{%- endif -%}
-        {%- if effort > 0 -%}
-            {%- do reasons.append(
-                "effort " ~ effort ~ " has k = " ~ k ~ " and " ~ ("qualifies" if qualifies else
-                "does not qualify, since " ~ violating_records ~ " of " ~ records ~ " records are in classes that break a guarantee")
-            ) -%}
-        {%- endif -%}
+        {%- if effort > 0 -%}{%- do reasons.append("effort " ~ effort ~ " (k = " ~ k ~ ") " ~ reason) -%}{%- endif -%}
     {%- endfor -%}
     {%- if outdated -%}
         {%- do dbt_anonymize._raise_errors(anonymization, [
@@ -34,7 +29,7 @@
         {%- do dbt_anonymize._raise_errors(anonymization, [
             "exactly one effort must be chosen; got " ~ chosen | length ~ " ("
             ~ (reasons | join("; ") or "there are no results") ~ "). Add a stronger effort, or change the guarantees, the suppression"
-            ~ " limit or release.effort in anonymizations/" ~ anonymization ~ ".yml."
+            ~ " limit, the rule of choice or release.effort in anonymizations/" ~ anonymization ~ ".yml."
         ]) -%}
     {%- endif -%}
     {%- if chosen[0] not in efforts -%}

@@ -74,7 +74,7 @@ def _positive_fits_the_measure(quality: Mapping[str, Any], task: str | None) -> 
             'Add the value of the target, for example positive: "yes".',
             "nothing",
         )
-    if task in {"regression", "survival"} and positive is not None:
+    if task == "regression" and positive is not None:
         yield Problem(
             ("quality", "positive"),
             f"must be absent: {measure} is not about classes",

@@ -1,0 +1,166 @@
+"""Several models, targets and splits in a stranger's project: the whole way from spec to choice."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from typing import Any
+
+import pytest
+from scipy.stats import t as student_t  # type: ignore[import-untyped]
+
+from tests.end_to_end.test_guarantees import declare, fetch
+from tests.projects import Project
+
+WITHOUT_TESTS = ("build", "--exclude-resource-type", "test", "unit_test")
+FOLDS = 4
+
+
+@pytest.fixture(scope="module")
+def evaluated(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Give the project with k-fold, two models, a second target and both ways of fitting."""
+    project = built_consumer.copy(tmp_path_factory.mktemp("evaluated") / "project")
+
+    def change(spec: dict[str, Any]) -> None:
+        spec["features"] = ["birth_date", "zip", "gender", "spending"]
+        spec["columns"]["order"]["role"] = "insensitive"
+        spec["quality"] = {
+            "models": {
+                "tree": {"model": "decision_tree", "parameters": {"max_depth": 3}},
+                "naive_bayes": {},
+            },
+            "measure": "roc_auc",
+            "positive": "yes",
+            "repetitions": 2,
+            "folds": FOLDS,
+            "random_state": 3,
+            "numbers": "bounds",
+            "fit": "per_split",
+            "margin": 0.5,
+            "confidence": 0.9,
+        }
+        spec["alpha"] = "auto"
+        spec["choose"] = "strongest_non_inferior"
+
+    declare(project, change)
+    outcome = project.dbt(*WITHOUT_TESTS)
+    assert outcome.succeeded, outcome.messages
+    return project
+
+
+def splits_of(project: Project, effort: int, model: str, fit: str) -> dict[tuple[int, int], float]:
+    found = fetch(
+        project,
+        "select repetition, fold, value from customers_scores where class is null "
+        f"and effort = {effort} and model = '{model}' and fit = '{fit}' "
+        "and test_on = 'original' and measure = 'roc_auc'",
+    )
+    return {(row["repetition"], row["fold"]): row["value"] for row in found}
+
+
+def test_every_model_has_every_split_on_every_effort(evaluated: Project) -> None:
+    for effort in range(4):
+        for model in ("tree", "naive_bayes", "zero_rule"):
+            for fit in ("once", "per_split"):
+                found = splits_of(evaluated, effort, model, fit)
+                assert set(found) == {(r, f) for r in (1, 2) for f in range(1, FOLDS + 1)}
+                assert model != "zero_rule" or set(found.values()) == {0.5}
+
+
+@pytest.mark.parametrize("fit", ["once", "per_split"])
+def test_intervals_are_those_of_nadeau_and_bengio(evaluated: Project, fit: str) -> None:
+    splits = 2 * FOLDS
+    factor = math.sqrt(1 / splits + 1 / (FOLDS - 1))
+    two_sided, one_sided = student_t.ppf(0.95, splits - 1), student_t.ppf(0.9, splits - 1)
+    baseline = splits_of(evaluated, 0, "tree", fit)
+    for effort in (1, 2, 3):
+        scores = splits_of(evaluated, effort, "tree", fit)
+        differences = [scores[split] - baseline[split] for split in scores]
+        mean, error = statistics.fmean(differences), statistics.stdev(differences) * factor
+        (row,) = fetch(
+            evaluated,
+            f"from customers_quality where effort = {effort} and model = 'tree' and fit = '{fit}' "
+            "and test_on = 'original' and measure = 'roc_auc'",
+        )
+        assert row["mean"] == pytest.approx(statistics.fmean(scores.values()), abs=1e-9)
+        assert row["difference"] == pytest.approx(mean, abs=1e-9)
+        assert row["difference_low"] == pytest.approx(mean - two_sided * error, abs=1e-5)
+        assert row["difference_high"] == pytest.approx(mean + two_sided * error, abs=1e-5)
+        assert row["difference_limit"] == pytest.approx(mean - one_sided * error, abs=1e-5)
+        assert row["is_non_inferior"] == (mean - one_sided * error >= -0.5)
+
+
+def test_the_strongest_non_inferior_effort_is_chosen_and_says_why(evaluated: Project) -> None:
+    rows = fetch(evaluated, "from customers_results order by effort")
+    for row in rows:
+        scores = splits_of(evaluated, row["effort"], "tree", "per_split").values()
+        assert row["qf_mean"] == pytest.approx(statistics.fmean(scores), abs=1e-9)
+        assert row["reason"].startswith(
+            ("chosen: ",) if row["is_chosen"] else ("not chosen", "does not")
+        )
+    eligible = [row for row in rows if row["qualifies"] and row["is_non_inferior"]]
+    (chosen,) = [row for row in rows if row["is_chosen"]]
+    assert chosen["k"] == max(row["k"] for row in eligible)
+    frontier = sorted((row["qnf"], row["qf_mean"]) for row in rows if row["is_on_frontier"])
+    assert frontier
+    if len(frontier) > 1:
+        (qnf_0, qf_0), (qnf_1, qf_1) = frontier[0], frontier[-1]
+        slope = (qf_0 - qf_1) / (qnf_1 - qnf_0)
+        assert all(row["alpha"] == pytest.approx(slope, rel=1e-6) for row in rows)
+
+
+def test_confusion_curves_and_calibration_count_every_test_record(evaluated: Project) -> None:
+    by_class: dict[tuple[Any, ...], int] = defaultdict(int)
+    for row in fetch(evaluated, "from customers_confusion where test_on = 'original'"):
+        by_class[row["effort"], row["model"], row["fit"]] += row["records"]
+    assert len(by_class) == 4 * 3 * 2
+    assert set(by_class.values()) == {2 * 400}
+    found = fetch(
+        evaluated,
+        "select effort, model, fit, class, sum(records) as records from customers_calibration "
+        "where test_on = 'original' group by all",
+    )
+    assert {row["records"] for row in found} == {2 * 400}
+    ends = fetch(
+        evaluated,
+        "select min(x) as x0, max(x) as x1, min(y) as y0, max(y) as y1 from customers_curves "
+        "where curve = 'roc' group by effort, model, fit, test_on, class",
+    )
+    assert {(row["x0"], row["x1"], row["y0"], row["y1"]) for row in ends} == {(0, 1, 0, 1)}
+
+
+@pytest.mark.parametrize(
+    ("quality", "target", "lower_is_better"),
+    [
+        ({"model": "ridge", "measure": "rmse"}, "spending", True),
+        (
+            {"model": "cox", "measure": "concordance_index", "time": "spending", "positive": "yes"},
+            "churned",
+            False,
+        ),
+    ],
+    ids=["regression", "time to event"],
+)
+def test_other_tasks_are_evaluated_and_chosen(
+    built_consumer: Project,
+    tmp_path_factory: pytest.TempPathFactory,
+    quality: dict[str, Any],
+    target: str,
+    lower_is_better: bool,
+) -> None:
+    project = built_consumer.copy(tmp_path_factory.mktemp("task") / "project")
+
+    def change(spec: dict[str, Any]) -> None:
+        spec["target"] = target
+        spec["features"] = ["birth_date", "zip", "gender"]
+        common = {"repetitions": 3, "test_share": 0.3, "random_state": 1}
+        spec["quality"] = {**quality, **common}
+
+    declare(project, change)
+    outcome = project.dbt(*WITHOUT_TESTS)
+    assert outcome.succeeded, outcome.messages
+    rows = fetch(project, "from customers_results order by effort")
+    assert sum(row["is_chosen"] for row in rows) == 1
+    assert all((row["qf_mean"] < 0) == lower_is_better for row in rows)
+    assert not (project.folder / "models/customers/customers_curves.sql").exists()
