@@ -14,12 +14,14 @@ from sklearn import metrics
 
 from dbt_anonymize.evaluation.measures import (
     HIGHER_IS_BETTER,
-    MEASURES,
     NEEDS_POSITIVE,
     TASK_OF_MEASURE,
     Predicted,
+    accuracy,
+    balanced_accuracy,
     classification_measures,
     confusion_counts,
+    precision,
     regression_measures,
     survival_measures,
 )
@@ -38,10 +40,8 @@ def test_accuracies_equal_those_of_scikit_learn(pairs: list[tuple[int, int]]) ->
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         balanced = metrics.balanced_accuracy_score(true, predicted)
-    assert MEASURES["accuracy"](counts_of(pairs), None) == pytest.approx(
-        metrics.accuracy_score(true, predicted)
-    )
-    assert MEASURES["balanced_accuracy"](counts_of(pairs), None) == pytest.approx(balanced)
+    assert accuracy(counts_of(pairs)) == pytest.approx(metrics.accuracy_score(true, predicted))
+    assert balanced_accuracy(counts_of(pairs)) == pytest.approx(balanced)
 
 
 @given(pairs=PAIRS, positive=st.integers(0, 2))
@@ -57,8 +57,6 @@ def test_measures_of_a_class_equal_those_of_scikit_learn(
         "f1": metrics.f1_score(true, predicted, zero_division=0.0),
     }
     assert set(expected) == NEEDS_POSITIVE
-    found = {name: MEASURES[name](counts_of(pairs), positive) for name in expected}
-    assert found == pytest.approx(expected)
     codes = np.array(pairs, dtype=np.int64)
     whole = classification_measures(codes[:, 0], Predicted(codes[:, 1]), 3, positive)
     assert {name: whole[name, None] for name in expected} == pytest.approx(expected)
@@ -68,7 +66,7 @@ def test_measures_of_a_class_equal_those_of_scikit_learn(
 
 def test_a_model_that_never_answers_positive_has_no_precision() -> None:
     counts = confusion_counts(np.array([0, 1, 1]), np.array([0, 0, 0]), 2)
-    assert MEASURES["precision"](counts, 1) == 0.0
+    assert precision(counts, 1) == 0.0
 
 
 def answers(

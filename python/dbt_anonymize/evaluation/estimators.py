@@ -118,8 +118,6 @@ _TYPES: Mapping[str, Mapping[str, EstimatorType]] = MappingProxyType(
         },
     }
 )
-# Those of a classification, by name.
-ESTIMATORS: Mapping[str, EstimatorType] = _TYPES["classification"]
 
 
 def model_names(task: str = "classification") -> list[str]:

@@ -318,12 +318,12 @@ def confusion_counts(true: Codes, predicted: Codes, classes: int) -> Counts:
     )
 
 
-def accuracy(counts: Counts, positive: int | None = None) -> float:
+def accuracy(counts: Counts) -> float:
     """Return the share of records whose class is predicted rightly."""
     return _ratio(int(np.trace(counts)), int(counts.sum()))
 
 
-def balanced_accuracy(counts: Counts, positive: int | None = None) -> float:
+def balanced_accuracy(counts: Counts) -> float:
     """Return the mean recall over the classes that occur."""
     members = counts.sum(axis=1)
     occurs = members > 0
@@ -332,32 +332,31 @@ def balanced_accuracy(counts: Counts, positive: int | None = None) -> float:
     return float(np.mean(np.diag(counts)[occurs] / members[occurs]))
 
 
-def precision(counts: Counts, positive: int | None) -> float:
+def precision(counts: Counts, positive: int) -> float:
     """Return the share of records predicted positive that are positive."""
-    at = _required(positive)
-    return _ratio(int(counts[at, at]), int(counts[:, at].sum()))
+    return _ratio(int(counts[positive, positive]), int(counts[:, positive].sum()))
 
 
-def recall(counts: Counts, positive: int | None) -> float:
+def recall(counts: Counts, positive: int) -> float:
     """Return the share of positive records that are predicted positive; also: sensitivity."""
-    at = _required(positive)
-    return _ratio(int(counts[at, at]), int(counts[at, :].sum()))
+    return _ratio(int(counts[positive, positive]), int(counts[positive, :].sum()))
 
 
-def specificity(counts: Counts, positive: int | None) -> float:
+def specificity(counts: Counts, positive: int) -> float:
     """Return the share of other records that are not predicted positive."""
-    at = _required(positive)
-    others = int(counts.sum() - counts[at, :].sum())
-    return _ratio(others - int(counts[:, at].sum() - counts[at, at]), others)
+    others = int(counts.sum() - counts[positive, :].sum())
+    return _ratio(others - int(counts[:, positive].sum() - counts[positive, positive]), others)
 
 
-def f1(counts: Counts, positive: int | None) -> float:
+def f1(counts: Counts, positive: int) -> float:
     """Return the harmonic mean of precision and recall."""
-    at = _required(positive)
-    return _ratio(2 * int(counts[at, at]), int(counts[:, at].sum() + counts[at, :].sum()))
+    return _ratio(
+        2 * int(counts[positive, positive]),
+        int(counts[:, positive].sum() + counts[positive, :].sum()),
+    )
 
 
-_OF_A_CLASS: Mapping[str, Callable[[Counts, int | None], float]] = MappingProxyType(
+_OF_A_CLASS: Mapping[str, Callable[[Counts, int], float]] = MappingProxyType(
     {
         "precision": precision,
         "recall": recall,
@@ -366,15 +365,6 @@ _OF_A_CLASS: Mapping[str, Callable[[Counts, int | None], float]] = MappingProxyT
         "f1": f1,
     }
 )
-MEASURES: Mapping[str, Callable[[Counts, int | None], float]] = MappingProxyType(
-    {"accuracy": accuracy, "balanced_accuracy": balanced_accuracy, **_OF_A_CLASS}
-)
-
-
-def _required(positive: int | None) -> int:
-    if positive is None:
-        raise TypeError("precision, recall, specificity and f1 need a positive class")
-    return positive
 
 
 def _ratio(numerator: int, denominator: int) -> float:
