@@ -533,6 +533,8 @@ def _released_effort_exists(draft: Draft) -> Iterator[Problem]:
 
 
 def _quality_is_measurable(draft: Draft) -> Iterator[Problem]:
+    if not draft.quality:
+        return
     yield from quality_violations(draft.quality, draft.roles or {})
     others = [*_mapping(draft.quality.get("further_targets")), draft.quality.get("time")]
     for number, name in enumerate(draft.features, start=1):
