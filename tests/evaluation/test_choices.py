@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from dbt_anonymize.evaluation import estimators
-from dbt_anonymize.evaluation.splits import Splitting, draw_splits, seeds
+from dbt_anonymize.evaluation.splits import Split, Splitting, draw_splits, seeds
 from tests.evaluation.conftest import Log
 from tests.evaluation.tables import effort, evaluated, interval_efforts, mean, measured, table
 
@@ -55,6 +55,19 @@ def patients(connection: Connection, records: int = 120, width: int = 20) -> lis
         own["is_suppressed"] = bool(number) & (sizes < 12)
         efforts.append(effort(connection, number, own, {"city": number}))
     return efforts
+
+
+def draw_all(frame: pd.DataFrame, repetitions: int) -> list[Split]:
+    """Return the splits of an evaluation with the defaults of the tests."""
+    _, codes = np.unique(frame.sort_values("record_id")["label"], return_inverse=True)
+    splitting = Splitting(repetitions=repetitions, test_share=0.3)
+    found: list[Split] = []
+    for repetition in range(1, repetitions + 1):
+        seed, _ = seeds(1, repetition)
+        found += draw_splits(
+            splitting, repetition, seed, records=len(codes), strata=codes, groups=None
+        )
+    return found
 
 
 def features(connection: Connection) -> list[dict[str, Any]]:
@@ -277,6 +290,17 @@ def test_both_ways_of_fitting_are_reported(connection: Connection, log: Log) -> 
     )
     assert mean(refitted, 1) != mean(measured(once), 1)
     assert log.warnings == []
+    splits = draw_all(efforts[0]["relation"].df(), repetitions=3)
+    classes = efforts[1]["relation"].df().sort_values("record_id")
+    shares = []
+    for split in splits:
+        trained = classes.iloc[split.train]
+        by_class = trained.groupby("equivalence_class")
+        sizes = by_class["is_ill"].transform("size")
+        shares.append(((sizes < 12) | (by_class["is_ill"].transform("nunique") < 2)).mean())
+    assert min(shares) < max(shares)
+    line = f"suppresses at most {max(shares):.1%} of the training records of effort 1"
+    assert [line in written for written in log.lines].count(True) == 1
     # Where a guarantee cannot hold there is no model, but a reason.
     efforts[1]["k"] = 1000
     found = evaluated(connection, efforts, features=read, fit="per_split", guarantees=guarantees)
@@ -284,6 +308,44 @@ def test_both_ways_of_fitting_are_reported(connection: Connection, log: Log) -> 
     assert set(failures["fit"]) == {"per_split"}
     assert set(failures["name"]) == {"the training records hold 0 of 3 classes"}
     assert "with fit per_split" in log.warnings[0]
+
+
+def test_leaves_weigh_as_often_as_they_occur_in_what_is_released(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[np.ndarray, np.ndarray]] = []
+
+    class Spy:
+        def fit(self, rows: np.ndarray, numbers: np.ndarray) -> Spy:
+            seen.append((rows, numbers))
+            return self
+
+        def predict(self, rows: np.ndarray) -> np.ndarray:
+            return np.zeros(len(rows))
+
+    monkeypatch.setattr(estimators, "make_estimator", lambda *_: Spy())
+    efforts = patients(connection, records=300, width=5)
+    choices = {"target": "charges", "task": "regression", "fit": "per_split", "repetitions": 1}
+    choices |= {"features": features(connection)[1:2], "reading": {"categories": "frequencies"}}
+    choices |= {"guarantees": [{"model": "k_anonymity", "k": 12}]}
+    evaluated(connection, efforts, **choices)
+    # A model and the zero rule: of effort 0 and of effort 1, both once and per split.
+    assert len(seen) == 8
+    raw, own = (e["relation"].df().sort_values("record_id") for e in efforts)
+    own = own.assign(leaf=raw["city"].to_numpy())
+    found = []
+    for rows, among in (
+        (seen[4], own[~own["is_suppressed"]]),
+        (seen[6], own[own["charges"].isin(seen[6][1])]),
+    ):
+        counts = among[among["city"] == "DE"]["leaf"].value_counts()
+        expected = [counts["Bonn"] / counts.sum(), counts["Köln"] / counts.sum(), 0]
+        is_de = own.set_index("charges").loc[rows[1], "city"].eq("DE").to_numpy()
+        assert rows[0][is_de] == pytest.approx(np.tile(expected, (is_de.sum(), 1)))
+        assert (rows[0][~is_de] == [0, 0, 1]).all()
+        found.append(expected)
+    everybody = raw[raw["city"] != "Rome"]["city"].eq("Bonn").mean()
+    assert len({found[0][0], found[1][0], everybody}) == 3
 
 
 def test_suppressed_records_may_train_without_their_quasi_identifiers(

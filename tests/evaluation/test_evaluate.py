@@ -483,6 +483,25 @@ def test_efforts_must_begin_with_the_untouched_table(connection: Connection) -> 
         scores(connection, interval_efforts(connection)[1:])
 
 
+def test_a_target_of_many_classes_is_refused(connection: Connection) -> None:
+    for records, accepted in ((200, True), (201, False)):
+        efforts = interval_efforts(connection, records=2 * records)
+        classes = "* replace (cast(record_id // 2 as text) as label)"
+        efforts = [{**e, "relation": e["relation"].project(classes)} for e in efforts]
+        if accepted:
+            evaluated(connection, efforts, model="zero_rule", repetitions=1, test_share=0.5)
+            continue
+        with pytest.raises(EvaluationError, match=r"at most 200 classes.*got 201"):
+            evaluated(connection, efforts, model="zero_rule", repetitions=1, test_share=0.5)
+
+
+def test_classes_of_a_sample_are_not_those_of_the_table(connection: Connection) -> None:
+    efforts = interval_efforts(connection)
+    choices = {"fit": "per_split", "guarantees": [{"model": "k_anonymity", "k": 2}]}
+    with pytest.raises(EvaluationError, match=r"sample of 40 of 60 records.*at least 60"):
+        evaluated(connection, efforts, sample=40, **choices)
+
+
 @pytest.mark.parametrize("condition", ["record_id < 59", "record_id > 0"])
 def test_efforts_with_other_records_are_refused(connection: Connection, condition: str) -> None:
     efforts = interval_efforts(connection)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -14,15 +15,16 @@ from dbt_anonymize.evaluation import features
 from dbt_anonymize.evaluation.design import (
     class_means,
     filled,
+    known_leaves,
     make_design,
     training_medians,
+    with_leaf_counts,
 )
 from dbt_anonymize.evaluation.features import (
     Encoding,
     categorical_encoding,
     interval_encodings,
     label_encoding,
-    leaf_counts,
     plain_encoding,
 )
 from dbt_anonymize.evaluation.relations import read_arrays
@@ -214,15 +216,26 @@ def test_bounds_are_two_features(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_frequencies_weigh_the_leaves_of_a_label(connection: duckdb.DuckDBPyConnection) -> None:
-    untouched = column(connection, ["Bonn", "Bonn", "Bonn", "Köln", None])
-    weights = leaf_counts(untouched, "x")
-    assert weights == {"Bonn": 3, "Köln": 1}
-    relation = column(connection, ["DE", 'it\'s "IT"', "*", None])
     hierarchy = table(connection, HIERARCHY)
-    found = matrix(relation, categorical_encoding(relation, "x", hierarchy, 1, weights))
-    # Rome does not occur, so that its own label has no frequencies; nobody is there in the root.
-    expected = [[3 / 4, 1 / 4, 0], [0, 0, 1], [3 / 4, 1 / 4, 0], [3 / 4, 1 / 4, 0]]
-    assert found == pytest.approx(np.array(expected))
+    untouched = column(connection, ["Bonn", "Bonn", "Bonn", "Köln", None, "Rome", "Rome"])
+    raw = categorical_encoding(untouched, "x", hierarchy, 0)
+    codes = read_arrays(untouched, {"code": raw.sql}, order_by="k")["code"]
+    leaves = known_leaves(raw, codes)
+    assert leaves.tolist() == [0, 0, 0, 1, -1, 2, 2]
+    relation = column(connection, ["DE", "DE", "DE", "DE", "*", None, 'it\'s "IT"'])
+    encoding = categorical_encoding(relation, "x", hierarchy, 1)
+    codes = read_arrays(relation, {"code": encoding.sql}, order_by="k")["code"]
+    design = replace(make_design([encoding], [codes]), leaves={0: leaves})
+    # Where Rome does not occur, its own label has no frequencies; nobody is there in the root.
+    for released, de, root in (
+        (range(5), [3 / 4, 1 / 4, 0], [3 / 4, 1 / 4, 0]),
+        ([1, 3], [1 / 2, 1 / 2, 0], [1 / 2, 1 / 2, 0]),
+        ([5, 6, 4], [1 / 2, 1 / 2, 0], [0, 0, 1]),
+        ([4], [1 / 2, 1 / 2, 0], [1 / 3] * 3),
+    ):
+        counted = with_leaf_counts(design, np.array(released))
+        expected = [de, de, de, de, root, root, [0, 0, 1]]
+        assert counted.take(counted.codes) == pytest.approx(np.array(expected)), released
 
 
 def test_a_label_may_be_a_feature_of_its_own(connection: duckdb.DuckDBPyConnection) -> None:

@@ -21,8 +21,11 @@ from dbt_anonymize.evaluation.measures import (
     balanced_accuracy,
     classification_measures,
     confusion_counts,
+    f1,
     precision,
+    recall,
     regression_measures,
+    specificity,
     survival_measures,
 )
 
@@ -49,24 +52,37 @@ def test_measures_of_a_class_equal_those_of_scikit_learn(
     pairs: list[tuple[int, int]], positive: int
 ) -> None:
     true, predicted = (np.array(side) == positive for side in zip(*pairs, strict=True))
+    recall = metrics.recall_score(true, predicted, zero_division=math.nan)
     expected = {
         "precision": metrics.precision_score(true, predicted, zero_division=0.0),
-        "recall": metrics.recall_score(true, predicted, zero_division=0.0),
-        "sensitivity": metrics.recall_score(true, predicted, zero_division=0.0),
-        "specificity": metrics.recall_score(~true, ~predicted, zero_division=0.0),
+        "recall": recall,
+        "sensitivity": recall,
+        "specificity": metrics.recall_score(~true, ~predicted, zero_division=math.nan),
         "f1": metrics.f1_score(true, predicted, zero_division=0.0),
     }
+    if not true.any():  # where scikit-learn says 0.0 as soon as one is predicted
+        expected |= dict.fromkeys(("precision", "f1"), math.nan)
     assert set(expected) == NEEDS_POSITIVE
     codes = np.array(pairs, dtype=np.int64)
     whole = classification_measures(codes[:, 0], Predicted(codes[:, 1]), 3, positive)
-    assert {name: whole[name, None] for name in expected} == pytest.approx(expected)
+    found = {name: whole[name, None] for name in expected}
+    assert found == pytest.approx(expected, nan_ok=True)
     del expected["recall"]
-    assert {name: whole[name, positive] for name in expected} == pytest.approx(expected)
+    found = {name: whole[name, positive] for name in expected}
+    assert found == pytest.approx(expected, nan_ok=True)
 
 
 def test_a_model_that_never_answers_positive_has_no_precision() -> None:
     counts = confusion_counts(np.array([0, 1, 1]), np.array([0, 0, 0]), 2)
-    assert precision(counts, 1) == 0.0
+    assert precision(counts, 1) == recall(counts, 1) == f1(counts, 1) == 0.0
+
+
+def test_what_test_records_do_not_hold_has_no_measure() -> None:
+    none = confusion_counts(np.array([0, 0]), np.array([0, 1]), 2)
+    assert all(math.isnan(measure(none, 1)) for measure in (precision, recall, f1))
+    assert specificity(none, 1) == 0.5
+    assert math.isnan(specificity(none, 0))
+    assert recall(none, 0) == 0.5
 
 
 def answers(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import inspect
 import re
 import shutil
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import ProjectError, SpecError
+from dbt_anonymize.evaluation import evaluate
 from dbt_anonymize.generate import check, generate, render
 from dbt_anonymize.spec import Spec
 from tests.unit.declarations import REPOSITORY, SPEC, spec, write_project, write_spec
@@ -194,6 +196,23 @@ def test_scores_get_hierarchies_and_levels_of_categories_only() -> None:
 def test_a_category_that_is_no_feature_needs_no_level() -> None:
     arguments = python_call_of(files_of(spec(features=["age"]))["visits_evaluation.py"])
     assert [effort["levels"] for effort in arguments["efforts"]] == [{}, {}, {}]
+
+
+def test_an_evaluation_takes_exactly_the_arguments_that_models_give() -> None:
+    with_subject = spec(subject="phone", population={"ref": "everybody", "size": 1_000_000})
+    with_subject["quality"] = {**with_subject["quality"], "fit": "per_split"}
+    known = {
+        name: parameter.default is parameter.empty
+        for name, parameter in inspect.signature(evaluate).parameters.items()
+        if name != "session"
+    }
+    given: set[str] = set()
+    for content in (SPEC, with_subject):
+        arguments = python_call_of(files_of(content)["visits_evaluation.py"])
+        del arguments["config"]
+        assert {name for name, is_required in known.items() if is_required} <= set(arguments)
+        given |= set(arguments)
+    assert given == set(known)
 
 
 def rich() -> dict[str, Any]:

@@ -6,8 +6,8 @@ of many leaves takes no more memory than a number until its rows are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import Any
 
@@ -62,6 +62,9 @@ class Design:
         The row of each record with all quasi-identifiers missing.
     means : ClassMeans or None
         For `class_means`; the tables hold midpoints then.
+    leaves : mapping of int to array of int, shape (records,)
+        For `with_leaf_counts`: by position among the columns the leaf of each record, -1 where it
+        is not known; the tables weigh all leaves of a label the same then.
     """
 
     columns: tuple[NDArray[np.int32], ...]
@@ -70,6 +73,12 @@ class Design:
     quasi: Bools
     hidden: Codes | None = None
     means: ClassMeans | None = None
+    leaves: Mapping[int, NDArray[np.int32]] = field(default_factory=dict)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether what a value stands for depends on the records that are released."""
+        return self.means is not None or bool(self.leaves)
 
     @property
     def size(self) -> int:
@@ -244,6 +253,54 @@ def class_means(design: Design, released: Codes) -> Floats | None:
         sums = np.bincount(members[is_known], weights=differences[is_known], minlength=size)
         numbers[has_class, place] += (sums / np.maximum(counts, 1))[row_classes]
     return numbers
+
+
+def known_leaves(encoding: Encoding, values: NDArray[Any]) -> NDArray[np.int32]:
+    """Return the leaf of each untouched record, as a position among the features of a category.
+
+    Parameters
+    ----------
+    encoding : Encoding
+        Of a category at level 0.
+    values : array
+        What its SQL gave, one value per record.
+
+    Returns
+    -------
+    array of int, shape (records,)
+        -1 where the value is not known.
+    """
+    codes, table = _code(encoding, values)
+    is_leaf = np.count_nonzero(table, axis=1) == 1
+    return np.where(is_leaf, table.argmax(axis=1), -1).astype(np.int32)[codes]
+
+
+def with_leaf_counts(design: Design, records: Codes) -> Design:
+    """Return a design in which leaves of a label weigh as often as they occur in some records.
+
+    Parameters
+    ----------
+    design : Design
+        In which they weigh the same.
+    records : array of int
+        Positions of the records that count.
+
+    Returns
+    -------
+    Design
+        Where no leaf of a label occurs, they weigh the same. A design without leaves itself.
+    """
+    tables = list(design.tables)
+    for position, leaves in design.leaves.items():
+        own = leaves[records]
+        table = tables[position]
+        weighted = table * np.bincount(own[own >= 0], minlength=table.shape[1])
+        occurs = weighted.any(axis=1)
+        sums = weighted[occurs].sum(axis=1, keepdims=True)
+        table = table.copy()
+        table[occurs] = weighted[occurs] / sums
+        tables[position] = table
+    return replace(design, tables=tuple(tables)) if design.leaves else design
 
 
 def training_medians(rows: Floats, codes: Codes, incomplete: Codes) -> Floats:

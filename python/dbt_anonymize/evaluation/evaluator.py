@@ -20,7 +20,7 @@ from dbt_anonymize.evaluation.recounting import (
 )
 from dbt_anonymize.evaluation.refit import check_recountable
 from dbt_anonymize.evaluation.relations import column_kind, is_empty
-from dbt_anonymize.evaluation.sampling import draw_sample
+from dbt_anonymize.evaluation.sampling import Sample, draw_sample
 from dbt_anonymize.evaluation.scoring import Outcome
 from dbt_anonymize.evaluation.splits import Splitting
 from dbt_anonymize.evaluation.tallies import Tallies
@@ -53,7 +53,6 @@ def evaluate(
     subjects: Mapping[str, Any] | None = None,
     guarantees: Sequence[Mapping[str, Any]] | None = None,
     population_size: int | None = None,
-    suppression_limit: float | None = None,
 ) -> pd.DataFrame:
     """Train models on every effort and score them on records that they have never seen.
 
@@ -87,7 +86,9 @@ def evaluate(
         left_out: suppressed records do not train. missing: they do, without quasi-identifiers.
     fit : str
         once: the anonymization of all records. per_split: beside it models for which suppression
-        and class means are counted on the training records alone.
+        and what values stand for are counted on the training records alone, all of them in the
+        sample. All training records that violate a guarantee are suppressed then, also more than
+        the suppression limit; the largest share is logged.
     sample : int
         Largest number of records that are evaluated; of more, a seeded sample is drawn.
     subjects : mapping, optional
@@ -96,8 +97,6 @@ def evaluate(
         As the spec resolves them; needed for per_split.
     population_size : int, optional
         Of the population, for guarantees that estimate it.
-    suppression_limit : float, optional
-        Share of the training records that per_split suppresses at most; beyond, it suppresses none.
 
     Returns
     -------
@@ -140,6 +139,7 @@ def evaluate(
         return evaluation_frame(None, [], Tallies())
     drawn = draw_sample(untouched, record_key, sample, random_state)
     if drawn.condition is not None:
+        _check_whole(fit, drawn)
         log.info(
             f"{anonymization}: a sample of {drawn.size} of {drawn.records} records is evaluated, "
             f"drawn with random state {random_state}"
@@ -163,7 +163,6 @@ def evaluate(
         subjects=subjects,
         guarantees=guarantees if fit == "per_split" else None,
         population_size=population_size,
-        suppression_limit=suppression_limit,
     )
     return _run(problem, anonymization, log)
 
@@ -179,7 +178,6 @@ def _read_problem(
     subjects: Mapping[str, Any] | None,
     guarantees: Sequence[Mapping[str, Any]] | None,
     population_size: int | None,
-    suppression_limit: float | None,
 ) -> Problem:
     """Read all relations, each once."""
     relation = reader.sample.of(reader.untouched.relation)
@@ -201,7 +199,6 @@ def _read_problem(
             values,
             subjects=groups,
             population_size=population_size,
-            suppression_limit=suppression_limit,
         )
     return Problem(
         targets=[target.target(values, splitting, groups) for target in readers],
@@ -226,10 +223,18 @@ def _run(problem: Problem, anonymization: str, log: Any) -> pd.DataFrame:
     classes = {place: len(target.classes) for place, target in enumerate(problem.targets)}
     outcomes: list[Outcome] = []
     tallies = Tallies()
+    largest: dict[int, float] = {}
     for result in run_tasks(problem, tasks, workers, progress):
         outcomes.extend(result.outcomes)
         tallies.merge(result.tallies, classes)
+        for effort, share in result.suppressed.items():
+            largest[effort] = max(share, largest.get(effort, 0.0))
     outcomes.sort(key=lambda outcome: outcome.order)
+    for effort, share in sorted(largest.items()):
+        log.info(
+            f"{anonymization}: fit: per_split suppresses at most {share:.1%} of the training "
+            f"records of effort {problem.efforts[effort].effort}"
+        )
     for line in failure_lines(problem, outcomes):
         log.warning(f"{anonymization}: {line}")
     return evaluation_frame(problem, outcomes, tallies)
@@ -271,6 +276,15 @@ def _check_settings(suppressed: str, fit: str) -> None:
             raise EvaluationError(
                 f"quality.{name} must be one of {list(valid)}; got {value!r}. Name one of them."
             )
+
+
+def _check_whole(fit: str, drawn: Sample) -> None:
+    if fit == "per_split":
+        raise EvaluationError(
+            "fit: per_split must count equivalence classes in the whole table; got a sample of "
+            f"{drawn.size} of {drawn.records} records, in which classes are smaller. Raise "
+            f"quality.sample to at least {drawn.records} or write fit: once."
+        )
 
 
 def _check_efforts(

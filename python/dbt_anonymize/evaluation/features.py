@@ -11,7 +11,8 @@ category           an expected one-hot over the leaves of the hierarchy that its
                    covers, each with the same weight; at level 0 a plain one-hot; the
                    root and ``*`` (NULL) cover every leaf and so carry no information.
                    With ``frequencies`` leaves weigh as often as they occur in the
-                   untouched table. With ``label`` a one-hot of the label itself
+                   records that are released, see ``design``; those of a label that has
+                   none there weigh the same. With ``label`` a one-hot of the label itself
 plain number       itself; NULL and NaN become the median of the training records
 plain date         the same, in days since 1970-01-01
 plain text, bool   one-hot over the sorted categories; NULL is zero everywhere
@@ -27,7 +28,6 @@ level that it declares, and where levels differ per record with that of each rec
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,11 +36,9 @@ from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.relations import (
-    SOURCE,
     code_sql,
     column_kind,
     number_sql,
-    query,
     quote_name,
     quote_text,
     read_texts,
@@ -163,7 +161,6 @@ def categorical_encoding(
     name: str,
     hierarchy: duckdb.DuckDBPyRelation,
     level: int,
-    weights: Mapping[str, int] | None = None,
 ) -> Encoding:
     """Return how to read a category: the share of each leaf of the hierarchy in its label.
 
@@ -177,11 +174,9 @@ def categorical_encoding(
         Columns ``value``, ``level_1``, ...; one row per leaf.
     level : int
         The level of the effort; 0 is the raw value.
-    weights : mapping of str to int, optional
-        Weight of each leaf, see `leaf_counts`; else all weigh the same.
     """
     column_kind(relation, name)
-    labels, table = _covered_leaves(name, hierarchy, level, weights)
+    labels, table = _covered_leaves(name, hierarchy, level)
     return Encoding(name, code_sql(name, labels), table, is_quasi=True)
 
 
@@ -202,31 +197,15 @@ def label_encoding(
         The level of the effort; 0 is the raw value.
     """
     column_kind(relation, name)
-    labels, _ = _covered_leaves(name, hierarchy, level, None)
+    labels, _ = _covered_leaves(name, hierarchy, level)
     ordered = [*sorted(set(labels) - {ROOT}), ROOT]  # NULL is the last row, and the root
     return Encoding(name, code_sql(name, ordered), np.eye(len(ordered)), is_quasi=True)
-
-
-def leaf_counts(untouched: duckdb.DuckDBPyRelation, name: str) -> dict[str, int]:
-    """Return how often each value of a column occurs in the untouched table, by its text.
-
-    Parameters
-    ----------
-    untouched : duckdb.DuckDBPyRelation
-        Effort 0.
-    name : str
-        A categorical quasi-identifier.
-    """
-    text = text_sql(name)
-    sql = f"select {text}, count(*) from {SOURCE} where {text} is not null group by 1 order by 1"  # noqa: S608
-    return dict(query(untouched, sql).fetchall())
 
 
 def recoded_encoding(
     relation: duckdb.DuckDBPyRelation,
     name: str,
     hierarchy: duckdb.DuckDBPyRelation,
-    weights: Mapping[str, int] | None = None,
 ) -> Encoding:
     """Return how to read a category whose level differs per record.
 
@@ -238,8 +217,6 @@ def recoded_encoding(
         The quasi-identifier.
     hierarchy : duckdb.DuckDBPyRelation
         Columns ``value``, ``level_1``, ...; one row per leaf.
-    weights : mapping of str to int, optional
-        Weight of each leaf, see `leaf_counts`; else all weigh the same.
 
     Raises
     ------
@@ -257,7 +234,7 @@ def recoded_encoding(
     levels = _levels_in_use(relation, level_column)
     branches, tables, first = [], [], 0
     for level in levels:
-        labels, table = _covered_leaves(name, hierarchy, level, weights)
+        labels, table = _covered_leaves(name, hierarchy, level)
         code = f"({code_sql(name, labels)})"
         # Codes of each level follow those of the levels before; -1 and -2 mean the same in all.
         branches.append(
@@ -265,7 +242,7 @@ def recoded_encoding(
         )
         tables.append(table[:-1])
         first += len(table) - 1
-    tables.append(_covered_leaves(name, hierarchy, 0, weights)[1][-1:])
+    tables.append(_covered_leaves(name, hierarchy, 0)[1][-1:])
     sql = f"case {quote_name(level_column)} {' '.join(branches)} end" if branches else "-2"
     return Encoding(name, sql, np.vstack(tables), is_quasi=True)
 
@@ -284,7 +261,6 @@ def _covered_leaves(
     name: str,
     hierarchy: duckdb.DuckDBPyRelation,
     level: int,
-    weights: Mapping[str, int] | None,
 ) -> tuple[list[str], Floats]:
     """Return the labels of a level with the root, and the share of each leaf in each of them.
 
@@ -296,10 +272,6 @@ def _covered_leaves(
     table = np.zeros((len(labels) + 2, len(leaves)))
     table[[position[label] for label in label_of], np.arange(len(leaves))] = 1.0
     table[len(labels) :] = 1.0  # the label of NULL, and NULL itself
-    if weights is not None:
-        weighted = table * [weights.get(leaf, 0) for leaf in leaves]
-        occurs = weighted.any(axis=1)  # a label whose leaves do not: they weigh the same
-        table[occurs] = weighted[occurs]
     table /= table.sum(axis=1, keepdims=True)
     if ROOT in position:
         table = np.delete(table, len(labels), axis=0)

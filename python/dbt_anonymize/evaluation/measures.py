@@ -3,9 +3,10 @@
 All measures are those of scikit-learn (scikit-survival for the concordance index), formed from a
 few sorted arrays since they are formed thousands of times.
 
-Undefined ratios of counts are 0.0, as in scikit-learn: a model that never predicts the positive
-class gets no precision for it, so that an effort cannot win by not answering. What the test records
-do not define at all is NaN: the area under the curve of a class that none or all of them have, the
+A model that never predicts a class which test records have gets a precision of 0.0 for it, so that
+an effort cannot win by not answering. What the test records do not define at all is NaN, so that it
+is no part of a mean over splits: precision, recall (sensitivity) and F1 of a class that none of
+them have, the specificity of a class that all of them have, the area under the curve of either, the
 Brier score and the log loss of a model without probabilities, R² of one record, the concordance of
 records of which no two are comparable. ``balanced_accuracy`` and the macro ``roc_auc`` are means
 over the classes that occur among the test records.
@@ -333,23 +334,31 @@ def balanced_accuracy(counts: Counts) -> float:
 
 
 def precision(counts: Counts, positive: int) -> float:
-    """Return the share of records predicted positive that are positive."""
-    return _ratio(int(counts[positive, positive]), int(counts[:, positive].sum()))
+    """Return the share of records predicted positive that are positive; NaN if none is."""
+    if not counts[positive, :].any():
+        return math.nan
+    predicted = int(counts[:, positive].sum())
+    return int(counts[positive, positive]) / predicted if predicted else 0.0
 
 
 def recall(counts: Counts, positive: int) -> float:
-    """Return the share of positive records that are predicted positive; also: sensitivity."""
+    """Return the share of positive records that are predicted positive; also: sensitivity.
+
+    NaN if no record is positive.
+    """
     return _ratio(int(counts[positive, positive]), int(counts[positive, :].sum()))
 
 
 def specificity(counts: Counts, positive: int) -> float:
-    """Return the share of other records that are not predicted positive."""
+    """Return the share of other records that are not predicted positive; NaN if none is other."""
     others = int(counts.sum() - counts[positive, :].sum())
     return _ratio(others - int(counts[:, positive].sum() - counts[positive, positive]), others)
 
 
 def f1(counts: Counts, positive: int) -> float:
-    """Return the harmonic mean of precision and recall."""
+    """Return the harmonic mean of precision and recall; NaN if no record is positive."""
+    if not counts[positive, :].any():
+        return math.nan
     return _ratio(
         2 * int(counts[positive, positive]),
         int(counts[:, positive].sum() + counts[positive, :].sum()),
@@ -368,4 +377,4 @@ _OF_A_CLASS: Mapping[str, Callable[[Counts, int], float]] = MappingProxyType(
 
 
 def _ratio(numerator: int, denominator: int) -> float:
-    return numerator / denominator if denominator else 0.0
+    return numerator / denominator if denominator else math.nan

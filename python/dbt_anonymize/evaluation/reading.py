@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.design import class_means, make_design
+from dbt_anonymize.evaluation.design import class_means, known_leaves, make_design
 from dbt_anonymize.evaluation.features import (
     Encoding,
     Reading,
     categorical_encoding,
     interval_encodings,
     label_encoding,
-    leaf_counts,
     plain_encoding,
     raw_number_sql,
     recoded_encoding,
@@ -118,12 +117,18 @@ class EffortReader:
         keys = values["record_hash"]
         _check_keys(keys, self.record_key)
         arrays = [values[f"feature {position}"] for position in range(len(encodings))]
+        leaves = self._leaves(encodings, arrays)
         design = make_design(encodings, arrays, may_be_hidden=self.may_be_hidden)
+        design = replace(design, leaves=leaves)
         suppressed = values["is_suppressed"].astype(bool)
         kept = [None if e.is_quasi else a for e, a in zip(encodings, arrays, strict=True)]
         numbers = [values.get(f"raw {position}") for position in range(len(encodings))]
         data = EffortData(self.untouched.effort, design, None, suppressed)
-        return data, {name: values[name] for name in extra}, FirstArrays(keys, kept, numbers)
+        return (
+            data,
+            {name: values[name] for name in extra},
+            FirstArrays(keys, kept, numbers, leaves),
+        )
 
     def further(self, effort: Effort, first: FirstArrays) -> EffortData:
         """Read another effort; columns that are not generalized are those of the first."""
@@ -149,6 +154,7 @@ class EffortReader:
             classes=classes if has_means else None,
             raw=first.raw,
         )
+        design = replace(design, leaves=first.leaves)
         suppressed = values["is_suppressed"].astype(bool)
         return EffortData(
             effort.effort,
@@ -196,13 +202,12 @@ class EffortReader:
     def _categorical(
         self, effort: Effort, name: str, hierarchy: duckdb.DuckDBPyRelation
     ) -> Encoding:
-        weights = self._leaf_counts.get(name)
         if isinstance(effort.levels, str):
-            return recoded_encoding(effort.relation, name, hierarchy, weights)
+            return recoded_encoding(effort.relation, name, hierarchy)
         level = effort.levels.get(name, 0)
         if self.reading.categories == "label":
             return label_encoding(effort.relation, name, hierarchy, level)
-        return categorical_encoding(effort.relation, name, hierarchy, level, weights)
+        return categorical_encoding(effort.relation, name, hierarchy, level)
 
     @cached_property
     def _plain(self) -> dict[str, Encoding]:
@@ -210,12 +215,18 @@ class EffortReader:
         plain = [feature.name for feature in self.features if feature.kind == "plain"]
         return {name: plain_encoding(relation, name) for name in plain}
 
-    @cached_property
-    def _leaf_counts(self) -> dict[str, dict[str, int]]:
+    def _leaves(
+        self, encodings: Sequence[Encoding], arrays: Sequence[NDArray[Any]]
+    ) -> dict[int, NDArray[np.int32]]:
+        """Return the leaf of each record, where leaves weigh as often as they occur."""
         if self.reading.categories != "frequencies":
             return {}
-        names = [feature.name for feature in self.features if feature.kind == "categorical"]
-        return {name: leaf_counts(self.untouched.relation, name) for name in names}
+        parts = enumerate(zip(encodings, arrays, strict=True))
+        return {
+            position: known_leaves(encoding, array)
+            for position, (encoding, array) in parts
+            if encoding.is_quasi and encoding.table is not None
+        }
 
     def _raw_sql(self) -> dict[str, str]:
         """Return SQL for the numbers whose class means are needed, by position of the encoding."""
@@ -230,11 +241,12 @@ class EffortReader:
 
 @dataclass(frozen=True)
 class FirstArrays:
-    """What efforts share: keys, columns that are not generalized, numbers for class means."""
+    """What efforts share: keys, plain columns, numbers for class means, leaves for their counts."""
 
     keys: NDArray[Any]
     kept: Sequence[NDArray[Any] | None]
     raw: Sequence[NDArray[Any] | None]
+    leaves: Mapping[int, NDArray[np.int32]]
 
 
 def _check_keys(keys: NDArray[Any], record_key: str) -> None:

@@ -76,7 +76,6 @@ def make_recount(
     *,
     subjects: Codes | None,
     population_size: int | None,
-    suppression_limit: float | None,
 ) -> Recount:
     """Return what is needed to check guarantees on training records alone.
 
@@ -90,7 +89,7 @@ def make_recount(
         Codes of the sensitive attributes, by ``sensitive <name>``.
     subjects : array of int or None
         Whose record it is.
-    population_size, suppression_limit : int or None, float or None
+    population_size : int or None
         See `Recount`.
     """
     relation = reader.sample.of(reader.untouched.relation)
@@ -111,7 +110,6 @@ def make_recount(
         },
         subjects=subjects,
         population_size=population_size,
-        suppression_limit=suppression_limit,
     )
 
 

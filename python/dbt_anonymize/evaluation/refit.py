@@ -3,14 +3,14 @@
 An anonymization that has seen the test records may look better than it is: a class may be large
 enough only together with them. Here the declared guarantees are checked on the training records
 alone, by the checks of the search (``lattice.guarantees``). Levels are declared, so they stay.
+What violates a guarantee is suppressed also beyond the suppression limit: models that saw records
+of classes that are too small would look better under a stricter limit.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -38,16 +38,12 @@ class Recount:
         Whose record it is: people count once.
     population_size : int or None
         Of the population, for estimators.
-    suppression_limit : float or None
-        Largest share of records that may be suppressed: where more would be, none is, as in the
-        anonymization itself. None: there is no limit.
     """
 
     guarantees: Sequence[Mapping[str, Any]]
     sensitive: Mapping[str, Codes]
     subjects: Codes | None = None
     population_size: int | None = None
-    suppression_limit: float | None = None
 
 
 def check_recountable(guarantees: Sequence[Mapping[str, Any]] | None) -> None:
@@ -91,7 +87,7 @@ class TrainingTable:
     train: Codes
 
     def suppressed(self, classes: Codes, k: int | None = None) -> Bools:
-        """Return which training records an effort would suppress.
+        """Return which training records an effort would suppress, however many they are.
 
         Parameters
         ----------
@@ -116,16 +112,7 @@ class TrainingTable:
         _, member = np.unique(classes[self.train], return_inverse=True)
         counted = _count(member, self.table, guarantees)
         must_go = guarantees.suppress(counted, guarantees.violating(counted))
-        if int(counted.records @ must_go) > self._most():
-            return np.zeros(len(self.train), dtype=np.bool_)
         return np.asarray(must_go[member])
-
-    def _most(self) -> float:
-        limit = self.recount.suppression_limit
-        if limit is None:
-            return math.inf
-        # The decimal that was written, not the float next to it.
-        return math.floor(Decimal(str(limit)) * len(self.train))
 
 
 def training_table(recount: Recount, train: Codes) -> TrainingTable:
@@ -155,9 +142,7 @@ def training_table(recount: Recount, train: Codes) -> TrainingTable:
         subject=subjects,
         population_size=recount.population_size,
     )
-    own_recount = Recount(
-        guarantees, recount.sensitive, subjects, recount.population_size, recount.suppression_limit
-    )
+    own_recount = Recount(guarantees, recount.sensitive, subjects, recount.population_size)
     return TrainingTable(table, own_recount, train)
 
 

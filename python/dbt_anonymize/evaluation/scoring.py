@@ -26,7 +26,7 @@ from dbt_anonymize.evaluation.measures import (
     regression_measures,
     survival_measures,
 )
-from dbt_anonymize.evaluation.problem import Codes, Floats, Model, Problem, Target, Task
+from dbt_anonymize.evaluation.problem import Codes, EffortData, Floats, Model, Problem, Target, Task
 from dbt_anonymize.evaluation.refit import TrainingTable, training_table
 from dbt_anonymize.evaluation.splits import Split, draw_splits, seeds
 from dbt_anonymize.evaluation.tallies import Cell, PackedTallies, Tallies
@@ -65,10 +65,15 @@ class Outcome:
 
 @dataclass(frozen=True)
 class TaskResult:
-    """What a task found: an outcome per model, and counts over its splits."""
+    """What a task found: an outcome per model, and counts over its splits.
+
+    ``suppressed`` is the largest share of training records that fit: per_split suppresses in one of
+    its splits, by effort.
+    """
 
     outcomes: list[Outcome]
     tallies: PackedTallies
+    suppressed: Mapping[int, float]
 
 
 def score_task(problem: Problem, task: Task) -> TaskResult:
@@ -95,11 +100,12 @@ def score_task(problem: Problem, task: Task) -> TaskResult:
     splits = _draw(problem, task, split_seed)
     tallies = Tallies()
     outcomes: list[Outcome] = []
+    suppressed: dict[int, float] = {}
     for fold, split in enumerate(splits, start=1):
-        scored = _Split(problem, task, fold, split, model_seed, tallies)
+        scored = _Split(problem, task, fold, split, model_seed, tallies, suppressed)
         for effort in task.efforts:
             outcomes.extend(scored.score_effort(effort))
-    return TaskResult(outcomes, tallies.packed())
+    return TaskResult(outcomes, tallies.packed(), suppressed)
 
 
 # The splits that were drawn last, for the tasks of other efforts.
@@ -141,6 +147,7 @@ class _Split:
     split: Split
     seed: int
     tallies: Tallies
+    suppressed: dict[int, float]
 
     @property
     def target(self) -> Target:
@@ -167,27 +174,34 @@ class _Split:
         """Yield what models see in each way of fitting; once where the ways do not differ."""
         data = self.problem.efforts[effort]
         released = ~data.suppressed[self.split.train]
-        if self.problem.recount is None or effort == 0:
+        if self.problem.recount is None:
             yield self.problem.fits, self._view(effort, released), None
             return
         once, per_split = self.problem.fits
-        own: Bools | None = None
-        if data.classes is not None:
-            try:
-                own = ~self._training_table.suppressed(data.classes, data.k)
-            except SearchError:
-                own = None
-        if own is not None and data.design.means is None and np.array_equal(own, released):
+        own = released if effort == 0 else self._own(effort, data)
+        if own is not None and not data.design.is_fitted and np.array_equal(own, released):
             yield (once, per_split), self._view(effort, released), None
             return
         yield (once,), self._view(effort, released), None
         if own is None:
             yield (per_split,), None, NEVER_HOLDS
         else:
-            yield (per_split,), self._view(effort, own, has_own_means=True), None
+            yield (per_split,), self._view(effort, own, per_split=True), None
 
-    def _view(self, effort: int, released: Bools, *, has_own_means: bool = False) -> View | None:
-        return make_view(self.problem, effort, self.split, released, has_own_means=has_own_means)
+    def _own(self, effort: int, data: EffortData) -> Bools | None:
+        """Return which training records are released if there are no others; None: it never is."""
+        if data.classes is None:
+            return None
+        try:
+            suppressed = self._training_table.suppressed(data.classes, data.k)
+        except SearchError:
+            return None
+        share = float(suppressed.mean())
+        self.suppressed[effort] = max(share, self.suppressed.get(effort, 0.0))
+        return ~suppressed
+
+    def _view(self, effort: int, released: Bools, *, per_split: bool = False) -> View | None:
+        return make_view(self.problem, effort, self.split, released, per_split=per_split)
 
     def _reason_against(self, view: View | None) -> str | None:
         """Return why no model can be trained, if so."""

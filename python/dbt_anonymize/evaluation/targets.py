@@ -25,6 +25,7 @@ from dbt_anonymize.evaluation.splits import Splitting, check_numbers, check_targ
 if TYPE_CHECKING:
     import duckdb
 
+MAX_CLASSES = 200
 TASKS = ("classification", "regression", "survival")
 
 
@@ -180,6 +181,7 @@ def target_reader(
     if column.task == "classification":
         texts = (row[0] for row in read_texts(relation, [column.name]))
         classes = tuple(text for text in texts if text is not None)
+        _check_classes(column.name, len(classes))
         return TargetReader(
             column, position, classes, {f"code {position}": code_sql(column.name, classes)}
         )
@@ -206,6 +208,14 @@ def _event_sql(column: TargetColumn, kind: str) -> str:
     else:
         seen = f"{text_sql(column.name)} = 'true'"
     return f"case when {quote_name(column.name)} is null then -2 when {seen} then 1 else 0 end"
+
+
+def _check_classes(name: str, classes: int) -> None:
+    if classes > MAX_CLASSES:
+        raise EvaluationError(
+            f"target `{name}` must have at most {MAX_CLASSES} classes, since each pair of them is "
+            f"counted; got {classes}. Group them in the source, or predict numbers by a regression."
+        )
 
 
 def _check_number(name: str, kind: str) -> None:

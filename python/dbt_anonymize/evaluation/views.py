@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,9 @@ from dbt_anonymize.evaluation.design import (
     filled,
     training_medians,
     used_rows,
+    with_leaf_counts,
 )
-from dbt_anonymize.evaluation.problem import EffortData, Problem
+from dbt_anonymize.evaluation.problem import Problem
 from dbt_anonymize.evaluation.splits import Split
 from dbt_anonymize.evaluation.training import TrainingSet
 
@@ -62,7 +64,7 @@ def make_view(
     split: Split,
     released: NDArray[np.bool_],
     *,
-    has_own_means: bool,
+    per_split: bool,
 ) -> View | None:
     """Return what models see of an effort in a split.
 
@@ -76,19 +78,27 @@ def make_view(
         Of the records.
     released : array of bool, shape (training records,)
         Which training records are released.
-    has_own_means : bool
-        Whether class means are those of the training records alone.
+    per_split : bool
+        Whether class means and frequencies of leaves are those of the training records alone.
 
     Returns
     -------
     View or None
         None if nothing can be learned: no training record is released.
+
+    Notes
+    -----
+    A feature that is constant over the training records tells a model nothing. Test rows get the
+    constant too: else a raw value far from it decides what models with a scale or a variance
+    predict. Where untouched values are not known, leaves weigh as in the training rows.
     """
     effort = problem.efforts[position]
-    design, records = effort.design, split.train[released]
+    records = split.train[released]
     if not len(records):
         return None
-    numbers = class_means(design, records) if has_own_means else effort.numbers
+    counted = records if per_split else np.flatnonzero(~effort.suppressed)
+    design = with_leaf_counts(effort.design, counted)
+    numbers = class_means(design, records) if per_split else effort.numbers
     codes = design.codes[records]
     if problem.keeps_suppressed and design.hidden is not None:
         records = split.train
@@ -97,18 +107,27 @@ def make_view(
     rows = design.take(used, numbers)
     medians = training_medians(rows, place, design.incomplete)
     training = TrainingSet(filled(rows, medians), place, records)
-    untouched = problem.efforts[0].design
     if position == 0:
         forms = (ORIGINAL, GENERALIZED) if problem.has_original else (GENERALIZED,)
-        return View(training, (_asked(forms, untouched, split.test, medians),))
+        asked = [_asked(forms, design, split.test, medians)]
+        return View(training, _with_constants(asked, training.rows))
+    untouched = with_leaf_counts(problem.efforts[0].design, counted)
     asked = []
     if problem.has_original:
         asked.append(_asked((ORIGINAL,), untouched, split.test, medians))
     if effort.is_recoded:
-        asked.append(_closest(effort, split.train[released], asked[0]))
+        asked.append(_closest(design, effort.numbers, split.train[released], asked[0]))
     else:
         asked.append(_asked((GENERALIZED,), design, split.test, medians, numbers))
-    return View(training, tuple(asked))
+    return View(training, _with_constants(asked, training.rows))
+
+
+def _with_constants(asked: Sequence[Asked], trained: Floats) -> tuple[Asked, ...]:
+    """Return test rows with features that are constant in the training rows set to the constant."""
+    is_constant = (trained == trained[0]).all(axis=0)
+    if not is_constant.any():
+        return tuple(asked)
+    return tuple(replace(each, rows=np.where(is_constant, trained[0], each.rows)) for each in asked)
 
 
 def _asked(
@@ -122,13 +141,13 @@ def _asked(
     return Asked(test_on, filled(design.take(used, numbers), medians), place)
 
 
-def _closest(effort: EffortData, released: Codes, untouched: Asked) -> Asked:
+def _closest(design: Design, numbers: Floats | None, released: Codes, untouched: Asked) -> Asked:
     """Return untouched rows with the quasi-identifiers of the closest released training row."""
-    quasi = effort.design.quasi
+    quasi = design.quasi
     if not quasi.any():
         return Asked((GENERALIZED,), untouched.rows, untouched.place)
-    used, place = used_rows(effort.design.codes[released], effort.design.size)
-    rows = effort.design.take(used, effort.numbers)
+    used, place = used_rows(design.codes[released], design.size)
+    rows = design.take(used, numbers)
     candidates, member = np.unique(rows[:, quasi], axis=0, return_inverse=True)
     counts = np.bincount(member[place], minlength=len(candidates))
     wanted, of_row = np.unique(untouched.rows[:, quasi], axis=0, return_inverse=True)
