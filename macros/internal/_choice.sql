@@ -2,8 +2,35 @@
   CTEs that end in `chosen`: the rows of `scored` with `is_eligible` (what the rule chooses among), `merit` (what it
   compares), `is_chosen`, and `eligible_efforts`, `chosen_effort`, `chosen_merit`, `chosen_k` and `chosen_q` in every row.
 #}
-{% macro _choice(choose, release_effort) -%}
+{% macro _choice(choose, alpha, release_effort) -%}
 {%- set double = dbt_anonymize._type_double() %}
+{%- if choose == "strongest_non_inferior" %}
+
+{#
+  Each test may be wrong. Tests in an order that the scores do not decide, up to the first that fails, are together wrong
+  no more often than one (fixed sequence).
+-#}
+tested as (
+
+    select
+        *,
+        sum(case when is_candidate and not coalesce(is_non_inferior, false) then 1 else 0 end) over (
+            order by k, effort rows between unbounded preceding and current row
+        ) as failed_tests
+    from scored
+
+),
+
+failed as (
+
+    select
+        *,
+        max(case when is_candidate and not coalesce(is_non_inferior, false) and failed_tests = 1 then effort end) over () as failed_effort,
+        max(case when is_candidate and not coalesce(is_non_inferior, false) and failed_tests = 1 then k end) over () as failed_k
+    from tested
+
+),
+{%- endif %}
 
 eligible as (
 
@@ -12,9 +39,12 @@ eligible as (
         {%- if release_effort != "auto" %}
         qualifies and effort = {{ release_effort }} as is_eligible,
         {%- elif choose == "strongest_non_inferior" %}
-        is_candidate and coalesce(is_non_inferior, false) as is_eligible,
+        is_candidate and failed_tests = 0 as is_eligible,
         {%- elif choose == "pareto_knee" %}
-        is_candidate and is_on_frontier as is_eligible,
+        is_candidate and is_on_frontier and is_useful as is_eligible,
+        {%- elif alpha == "auto" %}
+        {#- Such an alpha weighs useful efforts; the others count only where there is nothing else. #}
+        is_candidate and (is_useful or vertices = 0) as is_eligible,
         {%- else %}
         is_candidate as is_eligible,
         {%- endif %}
@@ -25,7 +55,7 @@ eligible as (
         {%- else %}
         q as merit
         {%- endif %}
-    from scored
+    from {{ "failed" if choose == "strongest_non_inferior" else "scored" }}
 
 ),
 
@@ -73,8 +103,10 @@ chosen as (
 
 
 {# Why an effort is chosen, or why not, for the rows of `chosen`. #}
-{% macro _reason(choose, measure, release_effort) -%}
+{% macro _reason(choose, alpha, measure, release_effort) -%}
 {%- set has_rule = release_effort == "auto" -%}
+{%- set useless = "'not chosen: QF ' || " ~ dbt_anonymize._figure("qf_mean", "zero_qf") ~ " || ' is no better than the zero rule, which has ' || "
+    ~ dbt_anonymize._figure("zero_qf", "qf_mean") -%}
 case
     when effort = 0 then 'not chosen: effort 0 is the untouched table'
     when not qualifies and coalesce(records, 0) = 0 then 'does not qualify: there is no record'
@@ -92,25 +124,38 @@ case
             {{ dbt_anonymize._literal("not chosen: " ~ measure ~ " has a value in ") }} || {{ dbt_anonymize._as_text("repetitions") }}
             || ' of ' || {{ dbt_anonymize._as_text("all_splits") }} || ' splits'
     {%- if choose == "strongest_non_inferior" %}
+    when failed_tests > 0 and effort <> failed_effort
+        then
+            'not chosen: effort ' || {{ dbt_anonymize._as_text("failed_effort") }} || ' with '
+            || case when failed_k < k then 'a smaller k' else 'the same k' end || ' is not non-inferior, so stronger ones are not tested'
+    when is_non_inferior is null and paired_splits < all_splits
+        then
+            {{ dbt_anonymize._literal("not chosen: " ~ measure ~ " of effort 0 has a value in ") }} || {{ dbt_anonymize._as_text("paired_splits") }}
+            || ' of ' || {{ dbt_anonymize._as_text("all_splits") }} || ' splits'
     when is_non_inferior is null then 'not chosen: its difference to effort 0 has no confidence limit'
     when not is_non_inferior
         then
             'not chosen: QF may be ' || {{ dbt_anonymize._figure("-qf_difference_limit", "0") }}
             || ' below that of effort 0, which is more than the margin'
     {%- elif choose == "pareto_knee" %}
+    when not is_useful
+        then {{ useless }}
     when not is_on_frontier then 'not chosen: no alpha makes it best, so it is not on the frontier'
+    {%- elif alpha == "auto" %}
+    when not is_eligible
+        then {{ useless }}
     {%- endif %}
     when is_chosen and eligible_efforts = 1
         then {{ dbt_anonymize._literal("chosen: the only effort that qualifies" ~ {
             "max_q": "",
-            "strongest_non_inferior": " and is non-inferior",
+            "strongest_non_inferior": " and, from the smallest k on, is non-inferior",
             "pareto_knee": " and is on the frontier",
-        }[choose]) }}
+        }[choose]) }}{{ dbt_anonymize._better(choose, alpha, " and is better", ", but it is no better") }}
     {%- if choose == "strongest_non_inferior" %}
     when is_chosen
         then
             'chosen: highest k (' || {{ dbt_anonymize._as_text("k") }} || ') among ' || {{ dbt_anonymize._as_text("eligible_efforts") }}
-            || ' efforts that qualify and are non-inferior'
+            || ' efforts that qualify and, from the smallest k on, are non-inferior'
     when k < chosen_k
         then
             'not chosen: k ' || {{ dbt_anonymize._as_text("k") }} || ' is below ' || {{ dbt_anonymize._as_text("chosen_k") }} || ' of effort '
@@ -121,11 +166,12 @@ case
             || ' is below ' || {{ dbt_anonymize._figure("chosen_q", "q") }} || ' of effort ' || {{ dbt_anonymize._as_text("chosen_effort") }}
     {%- elif choose == "pareto_knee" %}
     when is_chosen and vertices = 2
-        then 'chosen: highest k (' || {{ dbt_anonymize._as_text("k") }} || ') of a frontier of 2 efforts, which has no knee'
+        then 'chosen: highest k (' || {{ dbt_anonymize._as_text("k") }} || ') of a frontier of 2 efforts'{{ dbt_anonymize._better(choose, alpha, " better") }}
+            || ', which has no knee'
     when is_chosen
         then
             'chosen: the knee, ' || {{ dbt_anonymize._figure("merit") }} || ' above the chord of a frontier of '
-            || {{ dbt_anonymize._as_text("vertices") }} || ' efforts'
+            || {{ dbt_anonymize._as_text("vertices") }} || ' efforts'{{ dbt_anonymize._better(choose, alpha, " better") }}
     when merit < chosen_merit - 1e-12 * (1 + abs(chosen_merit))
         then
             'not chosen: ' || {{ dbt_anonymize._figure("merit", "chosen_merit") }} || ' above the chord of the frontier is below '
@@ -133,6 +179,7 @@ case
     {%- else %}
     when is_chosen
         then 'chosen: highest Q among ' || {{ dbt_anonymize._as_text("eligible_efforts") }} || ' efforts that qualify'
+            {{- dbt_anonymize._better(choose, alpha, " and are better", ", but none is better") }}
     when merit < chosen_merit - 1e-12 * (1 + abs(chosen_merit))
         then
             'not chosen: Q ' || {{ dbt_anonymize._figure("q", "chosen_q") }} || ' is below ' || {{ dbt_anonymize._figure("chosen_q", "q") }}
@@ -145,6 +192,20 @@ case
     else 'not chosen: as good as effort ' || {{ dbt_anonymize._as_text("chosen_effort") }} || ', which comes first'
     {%- endif %}
 end
+{%- endmacro %}
+
+
+{# What a rule that leaves out useless efforts says of the chosen ones: ` better` than the zero rule, or, if none is, `worse`. #}
+{% macro _better(choose, alpha, better, worse=none) -%}
+    {%- if choose == "strongest_non_inferior" or (choose == "max_q" and alpha != "auto") -%}
+        {{ return("") }}
+    {%- endif -%}
+    {%- set than = " than the zero rule" -%}
+    {{ return(
+        " || case when zero_qf is null then '' "
+        ~ ("when vertices = 0 then " ~ dbt_anonymize._literal(worse ~ than) ~ " " if worse else "")
+        ~ "else " ~ dbt_anonymize._literal(better ~ than) ~ " end"
+    ) }}
 {%- endmacro %}
 
 

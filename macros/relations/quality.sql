@@ -23,7 +23,7 @@ scores as (
         coalesce(fold, 0) as fold,
         value
     from {{ scores }}
-    where class is null
+    where class is null and measure is not null
 
 ),
 
@@ -125,6 +125,7 @@ intervals as (
         effort,
         {{ group | join(",\n        ") }},
         splits,
+        paired_splits,
         mean,
         sd,
         mean - t_quantile * error as low,
@@ -150,6 +151,7 @@ relative_measures as (
         efforts.test_on,
         case when efforts.measure = 'roc_auc' then 'relative_auc' else 'brier_skill_score' end as measure,
         efforts.splits,
+        efforts.paired_splits,
         case
             when efforts.measure = 'roc_auc'
                 then (efforts.mean - zero.mean) / nullif(baseline.mean - zero.mean, 0)
@@ -181,6 +183,7 @@ quality as (
         {{ group | join(",\n        ") }},
         measure as compared_measure,
         splits,
+        paired_splits,
         mean,
         sd,
         low,
@@ -197,6 +200,7 @@ quality as (
         {{ group | join(",\n        ") }},
         compared_measure,
         splits,
+        paired_splits,
         {{ dbt_anonymize._without_noise("mean") }} as mean,
         {%- for column in ["sd", "low", "high", "difference", "difference_low", "difference_high", "difference_limit"] %}
         cast(null as {{ double }}) as {{ column }},
@@ -212,6 +216,7 @@ select
     quality.{{ column }},
     {%- endfor %}
     quality.splits,
+    quality.paired_splits,
     coalesce(possible_splits.all_splits, 0) as all_splits,
     quality.mean,
     quality.sd,
@@ -221,7 +226,8 @@ select
     quality.difference_low,
     quality.difference_high,
     quality.difference_limit,
-    quality.is_non_inferior
+    {#- A difference over fewer splits than there could be is one over chosen ones. #}
+    case when quality.paired_splits = possible_splits.all_splits then quality.is_non_inferior end as is_non_inferior
 from quality
 left join possible_splits
     on

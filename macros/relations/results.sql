@@ -22,6 +22,7 @@ quality as (
     select
         effort,
         splits,
+        paired_splits,
         all_splits,
         {{ sign }}mean as qf_mean,
         sd as qf_sd,
@@ -36,6 +37,22 @@ quality as (
     where
         target = {{ dbt_anonymize._literal(target) }}
         and model = {{ dbt_anonymize._literal(model) }}
+        and fit = {{ dbt_anonymize._literal(fit) }}
+        and test_on = {{ dbt_anonymize._literal(test_on) }}
+        and measure = {{ dbt_anonymize._literal(measure) }}
+
+),
+
+{# What a model reaches that ignores the features; NULL where that is the model itself or has no score. #}
+zero_rule as (
+
+    select max({{ sign }}mean) as zero_qf
+    from {{ quality }}
+    where
+        effort = 0
+        and target = {{ dbt_anonymize._literal(target) }}
+        and model = 'zero_rule'
+        and model <> {{ dbt_anonymize._literal(model) }}
         and fit = {{ dbt_anonymize._literal(fit) }}
         and test_on = {{ dbt_anonymize._literal(test_on) }}
         and measure = {{ dbt_anonymize._literal(measure) }}
@@ -57,6 +74,7 @@ combined as (
         privacy.suppressed_records,
         privacy.violating_records,
         coalesce(quality.splits, 0) as repetitions,
+        coalesce(quality.paired_splits, 0) as paired_splits,
         {#- No effort but this one may have been evaluated. #}
         coalesce(quality.all_splits, max(quality.all_splits) over (), 0) as all_splits,
         quality.qf_mean,
@@ -68,6 +86,8 @@ combined as (
         quality.qf_difference_high,
         quality.qf_difference_limit,
         quality.is_non_inferior,
+        zero_rule.zero_qf,
+        coalesce(quality.qf_mean > zero_rule.zero_qf, true) as is_useful,
         {%- if qnf == "k" %}
         cast(privacy.k as {{ double }}) as qnf,
         {%- else %}
@@ -75,6 +95,7 @@ combined as (
         {%- endif %}
         privacy.effort > 0 and coalesce(privacy.meets_guarantees, false) as qualifies
     from privacy
+    cross join zero_rule
     left join quality on privacy.effort = quality.effort
 
 ),
@@ -94,7 +115,8 @@ candidates as (
     select
         effort,
         qf_mean,
-        qnf
+        qnf,
+        is_useful
     from complete
     where is_candidate
 
@@ -102,7 +124,10 @@ candidates as (
 
 {{ dbt_anonymize._alpha_envelope("candidates") }}
 
-{# The chord between the ends of the frontier: the alpha at which best quality and strongest privacy have the same Q. #}
+{#
+  The chord between the ends of the frontier: the alpha at which best quality and strongest privacy have the same Q. An end
+  that teaches a model nothing would make the chord end at any k.
+#}
 frontier as (
 
     select
@@ -114,6 +139,7 @@ frontier as (
         ) as chord_alpha
     from alpha_ranges
     inner join candidates on alpha_ranges.effort = candidates.effort
+    where candidates.is_useful
 
 ),
 
@@ -145,13 +171,13 @@ scored as (
     from weighed
 
 ),
-{{- dbt_anonymize._choice(choose, release_effort) }}
+{{- dbt_anonymize._choice(choose, alpha, release_effort) }}
 
 reasoned as (
 
     select
         *,
-        {{ dbt_anonymize._reason(choose, measure, release_effort) | indent(8) }} as reason
+        {{ dbt_anonymize._reason(choose, alpha, measure, release_effort) | indent(8) }} as reason
     from chosen
 
 )

@@ -9,10 +9,12 @@ select
     repetition,
     fold,
     test_on,
-    name as measure,
+    case when kind = 'measure' then name end as measure,
     other as class,
     {#- What is not a number would be the largest score. #}
-    nullif(cast(value as {{ double }}), cast('NaN' as {{ double }})) as value
+    nullif(cast(value as {{ double }}), cast('NaN' as {{ double }})) as value,
+    {#- A model that could not be trained is told, or its split would be missing without a word. #}
+    case when kind = 'failure' then name end as reason
 from {{ evaluation }}
-where kind = 'measure'
+where kind in ('measure', 'failure')
 {%- endmacro %}

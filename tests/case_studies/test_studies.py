@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
+from dbt_anonymize.evaluation.splits import Splitting, draw_splits, seeds
+
 from .building import Built, build
 from .pages import CASE_STUDIES, CasePage
 from .preparation import STUDIES, is_available
@@ -234,3 +236,23 @@ def test_both_ways_to_fit_agree_where_hierarchies_are_declared(built: Built) -> 
     assert all(abs(once[effort] - per_split[effort]) < 0.01 for effort in once)
     for row in results(built, "diabetes"):
         assert row["qf_difference_low"] <= 0 <= row["qf_difference_high"]
+
+
+@needs("diabetes")
+def test_more_than_the_limit_is_suppressed_in_training_records_alone(built: Built) -> None:
+    rows = sorted(built.rows("diabetes_effort_1"), key=lambda row: row["record"])
+    classes = [row["equivalence_class"] for row in rows]
+    shares = []
+    for repetition in range(1, 11):
+        seed, _ = seeds(1, repetition)
+        splitting = Splitting(repetitions=10, test_share=0.3)
+        (split,) = draw_splits(
+            splitting, repetition, seed, records=len(rows), strata=None, groups=None
+        )
+        sizes = Counter(classes[record] for record in split.train)
+        shares.append(sum(n for n in sizes.values() if n < 5) / len(split.train))
+    suppressed = sum(row["is_suppressed"] for row in rows)
+    assert suppressed / len(rows) < 0.1 < max(shares)
+    text = CasePage("diabetes").text
+    assert f"up to {max(shares):.1%}".replace("%", " %") in text
+    assert f"{suppressed / len(rows):.1%}".replace("%", " %") in text

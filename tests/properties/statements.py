@@ -37,24 +37,25 @@ def results_model(
 
 
 def _results(
-    alpha: float | str, qnf: str, release: str | int, choose: str = "max_q", measure: str = MEASURE
+    alpha: float | str, qnf: str, release: str | int, model: str = "forest", **rule: str
 ) -> dict[str, str]:
+    rule = {"choose": "max_q", "measure": MEASURE, **rule}
     text = call(
         "results",
         quality=Ref("quality"),
         privacy=Ref("privacy"),
         target="outcome",
-        model="forest",
-        measure=measure,
+        model=model,
         fit="once",
         test_on="original",
         alpha=alpha,
         qnf=QNFS[qnf],
-        choose=choose,
         fingerprint="0123abcd",
         release_effort=release,
+        **rule,
     )
-    return {results_model(alpha, qnf, release, choose, measure): text}
+    name = results_model(alpha, qnf, release, **rule)
+    return {name if model == "forest" else f"results_of_{model}": text}
 
 
 FURTHER_SEEDS = [
@@ -78,9 +79,10 @@ FURTHER_MODELS: dict[str, str] = {
     **{
         name: text
         for choose, qnf in itertools.product(RULES[1:], QNFS)
-        for name, text in _results(0.25, qnf, "auto", choose).items()
+        for name, text in _results(0.25, qnf, "auto", choose=choose).items()
     },
     **_results(0.25, "k", "auto", measure="mae"),
+    **_results("auto", "k", "auto", choose="pareto_knee", model="zero_rule"),
     **{
         f"{macro}_of_evaluation": call(macro, evaluation=Ref("evaluation"))
         for macro in ("scores", "curves", "calibration", "confusion")

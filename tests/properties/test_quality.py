@@ -137,6 +137,7 @@ def assert_difference(row: Row, evaluation: Scores, key: tuple[Any, ...], design
         for split, value in evaluation[key].items()
         if value is not None and (other := baseline.get(split)) is not None
     ]
+    assert row["paired_splits"] == len(differences)
     assert row["difference"] == close(float(np.mean(differences)) if differences else None)
     columns = ("difference_low", "difference_high", "difference_limit", "is_non_inferior")
     if len(differences) < 2:
@@ -150,7 +151,9 @@ def assert_difference(row: Row, evaluation: Scores, key: tuple[Any, ...], design
     worst = mean + one_sided if is_error else mean - one_sided
     assert row["difference_limit"] == close(worst)
     gain = -worst if is_error else worst
-    if abs(gain + MARGIN) > 1e-7:
+    if len(differences) < row["all_splits"]:
+        assert row["is_non_inferior"] is None
+    elif abs(gain + MARGIN) > 1e-7:
         assert row["is_non_inferior"] == (gain > -MARGIN)
 
 
@@ -180,7 +183,8 @@ def test_relative_measures_compare_means(
         assert found[key]["mean"] == (
             None if expected is None else pytest.approx(expected, rel=1e-9, abs=1e-9)
         )
-        assert found[key]["splits"] == found[(*key[:-1], compared)]["splits"]
+        for column in ("splits", "paired_splits", "all_splits"):
+            assert found[key][column] == found[(*key[:-1], compared)][column]
         assert found[key]["is_non_inferior"] is None
 
 
@@ -206,18 +210,27 @@ def test_scores_are_the_measures_and_what_is_not_a_number_is_null(warehouse: War
     assert warehouse.rows("scores_of_evaluation") == [
         {
             **dict(zip(KEY[:5], key, strict=True)),
-            "repetition": 1,
+            "repetition": repetition,
             "fold": fold,
             "measure": measure,
             "class": name,
             "value": value,
+            "reason": reason,
         }
-        for fold, measure, name, value in (
-            (1, "accuracy", None, 0.75),
-            (2, "roc_auc", "yes", None),
-            (3, "roc_auc", None, None),
+        for repetition, fold, measure, name, value, reason in (
+            (1, 1, "accuracy", None, 0.75, None),
+            (1, 2, "roc_auc", "yes", None, None),
+            (1, 3, "roc_auc", None, None, None),
+            (2, 1, None, None, None, "one class only"),
         )
     ]
+
+
+def test_a_model_that_could_not_be_trained_has_no_quality(warehouse: Warehouse) -> None:
+    key = (1, "outcome", "forest", "once", "original")
+    rows = [(*key, "accuracy", None, 1, 1, 0.75), (*key, None, None, 1, 2, None)]
+    warehouse.load("scores", SCORES, rows)
+    assert [row["measure"] for row in warehouse.rows("quality_of_hold_out")] == ["accuracy"]
 
 
 def test_without_scores_there_is_no_quality(warehouse: Warehouse) -> None:

@@ -29,6 +29,8 @@ from .worlds import COSTLY, EACH_SHAPE, HALF
 
 # The macro documents this error of the quantile of Student's t, relative.
 QUANTILE_ERROR = 1e-6
+# QF of the model that ignores the features.
+ZERO = Fraction(1, 2)
 NUMBERS = [alpha for alpha in ALPHAS if not isinstance(alpha, str)]
 SCORES = {
     "effort": "int",
@@ -85,8 +87,11 @@ def experiments(draw: st.DrawFn, grain: int | None = None, may_fail: bool = True
     ]
 
 
-def load(warehouse: Warehouse, efforts: list[Effort]) -> None:
-    """Create the quality of scores, among them some that are not QF, and the privacy."""
+def load(warehouse: Warehouse, efforts: list[Effort], zero: Fraction | None = ZERO) -> None:
+    """Create the quality of scores, among them some that are not QF, and the privacy.
+
+    Without `zero` the model zero_rule has a score on other efforts and test records alone.
+    """
     rows: list[tuple[object, ...]] = []
     for number, effort in enumerate(efforts):
         for repetition, value in enumerate(effort.scores, start=1):
@@ -98,8 +103,16 @@ def load(warehouse: Warehouse, efforts: list[Effort]) -> None:
                 (*key, "f1", None, repetition, 1, 0.123),
                 (*key[:4], "generalized", MEASURE, None, repetition, 1, 0.987),
                 (*key[:3], "per_split", "original", MEASURE, None, repetition, 1, 0.986),
-                (*key[:2], "zero_rule", *key[3:], MEASURE, None, repetition, 1, 0.5),
+                (*key[:2], "zero_rule", "once", "generalized", MEASURE, None, repetition, 1, 2.0),
+                (*key[:2], "zero_rule", "per_split", *key[4:], MEASURE, None, repetition, 1, 2.0),
+                (number, "other", "zero_rule", *key[3:], MEASURE, None, repetition, 1, 2.0),
                 (number, "other", *key[2:], MEASURE, None, repetition, 1, 0.985),
+            ]
+            # That of effort 0 counts.
+            baseline = 2.0 if number else zero if zero is None else float(zero)
+            zero_key = (*key[:2], "zero_rule", *key[3:])
+            rows += [
+                (*zero_key, MEASURE, None, r, 1, baseline) for r, _ in enumerate(effort.scores)
             ]
     warehouse.load("scores", SCORES, rows[::-1])
     warehouse.build("quality_of_hold_out", "quality")
@@ -177,9 +190,17 @@ def frontier_of(candidates: Mapping[int, Candidate]) -> list[int]:
     return sorted(vertices, key=lambda number: candidates[number].qnf)
 
 
-def chord_of(candidates: Mapping[int, Candidate]) -> Fraction:
-    """Return how much quality the frontier loses for one unit of QNF from end to end."""
-    vertices = [candidates[number] for number in frontier_of(candidates)]
+def useful_among(
+    candidates: Mapping[int, Candidate], zero: Fraction | None = ZERO
+) -> dict[int, Candidate]:
+    """Return what is better than the zero rule."""
+    return {n: one for n, one in candidates.items() if zero is None or one.qf > zero}
+
+
+def chord_of(candidates: Mapping[int, Candidate], zero: Fraction | None = ZERO) -> Fraction:
+    """Return how much quality the frontier loses for one unit of QNF between its useful ends."""
+    useful = useful_among(candidates, zero)
+    vertices = [useful[number] for number in frontier_of(candidates) if number in useful]
     if len(vertices) < 2:
         return Fraction()
     return (vertices[0].qf - vertices[-1].qf) / (vertices[-1].qnf - vertices[0].qnf)
@@ -228,7 +249,7 @@ def test_quality_and_its_interval_equal_a_recount(
         mean = math.fsum(differences) / len(differences) if differences else None
         assert row["qf_difference"] == pytest.approx(mean, abs=1e-12)
         assert_interval(row, "qf_difference", differences)
-        assert_non_inferiority(row, differences)
+        assert_non_inferiority(row, differences, efforts)
 
 
 def corrected_error(values: list[float]) -> float:
@@ -248,9 +269,10 @@ def assert_interval(row: Row, name: str, values: list[float]) -> None:
     assert row[f"{name}_high"] == pytest.approx(mean + margin, abs=tolerance)
 
 
-def assert_non_inferiority(row: Row, differences: list[float]) -> None:
+def assert_non_inferiority(row: Row, differences: list[float], efforts: list[Effort]) -> None:
     """Check the flag where rounding does not decide it."""
-    if len(differences) < 2:
+    splits = {i for e in efforts for i, score in enumerate(e.scores) if score is not None}
+    if len(differences) < max(2, len(splits)):
         assert row["is_non_inferior"] is None
         return
     error = corrected_error(differences)
@@ -304,7 +326,7 @@ def test_the_frontier_is_the_concave_hull_of_what_may_be_chosen(
         assert found[number]["alpha_to"] == (None if end is None else pytest.approx(float(end)))
     alpha = chord_of(candidates)
     assert [row["alpha"] for row in found] == [pytest.approx(float(alpha))] * len(found)
-    assert not slopes or slopes[0] <= alpha <= slopes[-1]
+    assert not alpha or slopes[0] <= alpha <= slopes[-1]
 
 
 # Two efforts on the frontier have the same Q at the alpha that is found; rounding decides nothing.
@@ -315,21 +337,101 @@ TIED = [
 ]
 
 
+# The second end of the frontier teaches nothing, however private it is.
+USELESS_END = [Effort(1, 10, 0, (0.9,)), Effort(5, 10, 0, (0.9,)), Effort(500, 10, 0, (0.5,))]
+
+
 @pytest.mark.parametrize("qnf", QNFS)
 @EACH_SHAPE
-@given(efforts=experiments(grain=4, may_fail=False))
-@example(efforts=TIED)
+@given(
+    efforts=experiments(grain=4, may_fail=False), zero=st.sampled_from([None, Fraction(0), ZERO])
+)
+@example(efforts=TIED, zero=ZERO)
+@example(efforts=TIED, zero=None)
+@example(efforts=USELESS_END, zero=ZERO)
+@example(efforts=USELESS_END, zero=Fraction(1))
 def test_the_knee_is_farthest_above_the_chord_and_best_at_the_alpha_that_is_found(
-    warehouse: Warehouse, qnf: str, efforts: list[Effort]
+    warehouse: Warehouse, qnf: str, efforts: list[Effort], zero: Fraction | None
 ) -> None:
-    load(warehouse, efforts)
+    load(warehouse, efforts, zero)
     candidates = candidates_of(efforts, qnf)
-    vertices = {number: candidates[number] for number in frontier_of(candidates)}
-    expected = best(vertices, chord_of(candidates))
+    useful = useful_among(candidates, zero)
+    vertices = {number: useful[number] for number in frontier_of(candidates) if number in useful}
+    alpha = chord_of(candidates, zero)
     knees = warehouse.rows(results_model(0.25, qnf, "auto", "pareto_knee"))
-    assert chosen_in(knees) == expected
+    assert chosen_in(knees) == best(vertices, alpha)
     assert {row["alpha"] for row in knees} == {0.25}
-    assert chosen_in(warehouse.rows(results_model("auto", qnf, "auto"))) == expected
+    found = warehouse.rows(results_model("auto", qnf, "auto"))
+    assert chosen_in(found) == best(useful or candidates, alpha)
+    assert [row["alpha"] for row in found] == [pytest.approx(float(alpha))] * len(found)
+
+
+def test_where_the_zero_rule_decides_no_effort_is_left_out(warehouse: Warehouse) -> None:
+    load(warehouse, USELESS_END)
+    found = warehouse.rows("results_of_zero_rule")
+    assert [row["is_on_frontier"] for row in found] == [False, False, True]
+    assert chosen_in(found) == [2]
+
+
+def test_every_effort_before_the_chosen_one_is_non_inferior(warehouse: Warehouse) -> None:
+    """Of many efforts at the margin, one passes by chance; none is tested after one that fails."""
+    same, worse = (0.9, 0.7, 0.3), (0.4, 0.2, -0.2)
+    load(
+        warehouse,
+        [Effort(k, 90, 0, scores) for k, scores in ((1, same), (3, same), (9, same))]
+        + [Effort(k, 90, 0, scores) for k, scores in ((5, worse), (5, same), (4, same))],
+    )
+    found = warehouse.rows(results_model(0.25, "k", "auto", "strongest_non_inferior"))
+    assert [row["is_non_inferior"] for row in found] == [True, True, True, False, True, True]
+    assert chosen_in(found) == [5]
+    not_tested = "is not non-inferior, so stronger ones are not tested"
+    assert [row["reason"] for row in found][1:] == [
+        "not chosen: k 3 is below 4 of effort 5",
+        f"not chosen: effort 3 with a smaller k {not_tested}",
+        "not chosen: QF may be 0.5 below that of effort 0, which is more than the margin",
+        f"not chosen: effort 3 with the same k {not_tested}",
+        "chosen: highest k (4) among 2 efforts that qualify and, from the smallest k on, are "
+        "non-inferior",
+    ]
+
+
+def test_without_every_score_of_the_untouched_table_nothing_is_non_inferior(
+    warehouse: Warehouse,
+) -> None:
+    load(warehouse, [Effort(1, 9, 0, (0.5, 0.5, None)), Effort(4, 9, 0, (0.9, 0.9, 0.9))])
+    found = warehouse.rows(results_model(0.25, "k", "auto", "strongest_non_inferior"))
+    assert [row["is_non_inferior"] for row in found] == [None, None]
+    assert found[1]["qf_difference"] == pytest.approx(0.4)
+    assert chosen_in(found) == []
+    assert found[1]["reason"] == "not chosen: accuracy of effort 0 has a value in 2 of 3 splits"
+
+
+def test_reasons_name_the_zero_rule(warehouse: Warehouse) -> None:
+    knee = results_model(0.25, "k", "auto", "pareto_knee")
+    useless = "not chosen: QF 0.5 is no better than the zero rule, which has 0.5"
+    load(warehouse, USELESS_END)
+    assert [row["reason"] for row in warehouse.rows(knee)][1:] == [
+        "chosen: the only effort that qualifies and is on the frontier and is better than the zero "
+        "rule",
+        useless,
+    ]
+    auto = results_model("auto", "k", "auto")
+    assert [row["reason"] for row in warehouse.rows(auto)][1:] == [
+        "chosen: the only effort that qualifies and is better than the zero rule",
+        useless,
+    ]
+    load(warehouse, USELESS_END, Fraction(9, 10))
+    found = warehouse.rows(knee)
+    assert chosen_in(found) == []
+    assert [row["reason"] for row in found][1:] == [
+        "not chosen: QF 0.9 is no better than the zero rule, which has 0.9",
+        "not chosen: QF 0.5 is no better than the zero rule, which has 0.9",
+    ]
+    found = warehouse.rows(auto)
+    assert {row["alpha"] for row in found} == {0}
+    assert found[1]["reason"] == (
+        "chosen: highest Q among 2 efforts that qualify, but none is better than the zero rule"
+    )
 
 
 @pytest.mark.parametrize("qnf", QNFS)
@@ -340,11 +442,10 @@ def test_the_strongest_non_inferior_effort_is_chosen_or_none(
 ) -> None:
     load(warehouse, efforts)
     found = warehouse.rows(results_model(0.25, qnf, "auto", "strongest_non_inferior"))
-    eligible = {
-        number: candidate
-        for number, candidate in candidates_of(efforts, qnf).items()
-        if found[number]["is_non_inferior"]
-    }
+    candidates = candidates_of(efforts, qnf)
+    in_order = sorted(candidates, key=lambda n: (candidates[n].k, n))
+    passed = itertools.takewhile(lambda n: found[n]["is_non_inferior"], in_order)
+    eligible = {number: candidates[number] for number in passed}
     expected = sorted(eligible, key=lambda n: (-eligible[n].k, -eligible[n].qf, n))[:1]
     assert chosen_in(found) == expected
 
@@ -371,7 +472,7 @@ def test_of_a_measure_of_error_less_is_better(warehouse: Warehouse, efforts: lis
             if score is not None and baseline is not None
         ]
         assert_interval(row, "qf_difference", differences)
-        assert_non_inferiority(row, differences)
+        assert_non_inferiority(row, differences, efforts)
 
 
 @HALF
@@ -462,6 +563,10 @@ BROKEN = "does not qualify: 100 of 569 records break a guarantee"
 FAILED = "not chosen: accuracy has a value in 1 of 2 splits"
 INFERIOR = "not chosen: QF may be 0.47 below that of effort 0, which is more than the margin"
 NOT_ON_FRONTIER = "not chosen: no alpha makes it best, so it is not on the frontier"
+NOT_TESTED = (
+    "not chosen: effort 3 with a smaller k is not non-inferior, so stronger ones are not tested"
+)
+USELESS = "not chosen: QF 0.43 is no better than the zero rule, which has 0.5"
 ASKED = "not chosen: release.effort is 2"
 
 
@@ -483,12 +588,12 @@ ASKED = "not chosen: release.effort is 2"
         (
             results_model("auto", "k", "auto"),
             [
-                "not chosen: as good as effort 4, but k 3 is below 5",
+                "chosen: highest Q among 3 efforts that qualify and are better than the zero rule",
                 BROKEN,
-                "not chosen: Q 1.43 is below 1.68 of effort 4",
-                "chosen: highest Q among 5 efforts that qualify",
-                "not chosen: as good as effort 4, but k 3 is below 5",
-                "not chosen: Q 1.67999 is below 1.68 of effort 4",
+                USELESS,
+                USELESS,
+                "not chosen: as good as effort 1, which comes first",
+                "not chosen: Q 0.92999 is below 0.93 of effort 1",
                 FAILED,
             ],
         ),
@@ -496,10 +601,11 @@ ASKED = "not chosen: release.effort is 2"
         (
             results_model(0.25, "k", "auto", "strongest_non_inferior"),
             [
-                "chosen: highest k (3) among 3 efforts that qualify and are non-inferior",
+                "chosen: highest k (3) among 3 efforts that qualify and, from the smallest k on, "
+                "are non-inferior",
                 BROKEN,
                 INFERIOR,
-                INFERIOR,
+                NOT_TESTED,
                 "not chosen: as good as effort 1, which comes first",
                 "not chosen: k is 3 too, but Q 1.67999 is below 1.68 of effort 1",
                 FAILED,
@@ -508,10 +614,11 @@ ASKED = "not chosen: release.effort is 2"
         (
             results_model(0.25, "k", "auto", "pareto_knee"),
             [
-                "not chosen: as good as effort 4, but k 3 is below 5",
+                "chosen: the only effort that qualifies and is on the frontier and is better than "
+                "the zero rule",
                 BROKEN,
-                NOT_ON_FRONTIER,
-                "chosen: highest k (5) of a frontier of 2 efforts, which has no knee",
+                USELESS,
+                USELESS,
                 NOT_ON_FRONTIER,
                 NOT_ON_FRONTIER,
                 FAILED,
@@ -531,15 +638,19 @@ def test_reasons_where_the_choice_is_small(warehouse: Warehouse) -> None:
     assert [row["reason"] for row in warehouse.rows(strongest)] == [
         UNTOUCHED,
         no_limit,
-        no_limit,
-        no_limit,
+        *[NOT_TESTED.replace("effort 3", "effort 1")] * 2,
         "does not qualify: there is no record",
     ]
     knee = results_model(0.25, "k", "auto", "pareto_knee")
     assert [row["reason"] for row in warehouse.rows(knee)][1:4] == [
         "not chosen: 0.0 above the chord of the frontier is below 0.025 of effort 3",
         "not chosen: 0.0 above the chord of the frontier is below 0.025 of effort 3",
-        "chosen: the knee, 0.025 above the chord of a frontier of 3 efforts",
+        "chosen: the knee, 0.025 above the chord of a frontier of 3 efforts better than the zero "
+        "rule",
+    ]
+    load(warehouse, TIED, None)
+    assert [row["reason"] for row in warehouse.rows(knee)][2:] == [
+        "chosen: highest k (7) of a frontier of 2 efforts, which has no knee"
     ]
     load(warehouse, [*TIED[:2], Effort(2, 10, 1, (0.9,)), Effort(None, 10, 0, (0.9,))])
     assert [row["reason"] for row in warehouse.rows(results_model(0.25, "k", "auto"))][1:] == [

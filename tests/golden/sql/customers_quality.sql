@@ -13,7 +13,7 @@ scores as (
         coalesce(fold, 0) as fold,
         value
     from "shop"."main"."customers_scores"
-    where class is null
+    where class is null and measure is not null
 
 ),
 
@@ -227,6 +227,7 @@ intervals as (
         test_on,
         measure,
         splits,
+        paired_splits,
         mean,
         sd,
         mean - t_quantile * error as low,
@@ -251,6 +252,7 @@ relative_measures as (
         efforts.test_on,
         case when efforts.measure = 'roc_auc' then 'relative_auc' else 'brier_skill_score' end as measure,
         efforts.splits,
+        efforts.paired_splits,
         case
             when efforts.measure = 'roc_auc'
                 then (efforts.mean - zero.mean) / nullif(baseline.mean - zero.mean, 0)
@@ -289,6 +291,7 @@ quality as (
         measure,
         measure as compared_measure,
         splits,
+        paired_splits,
         mean,
         sd,
         low,
@@ -309,6 +312,7 @@ quality as (
         measure,
         compared_measure,
         splits,
+        paired_splits,
         floor((mean) * power(10, 12 - ceil(log10(greatest(abs(mean), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(mean), 1)))) as mean,
         cast(null as double) as sd,
         cast(null as double) as low,
@@ -330,6 +334,7 @@ select
     quality.test_on,
     quality.measure,
     quality.splits,
+    quality.paired_splits,
     coalesce(possible_splits.all_splits, 0) as all_splits,
     quality.mean,
     quality.sd,
@@ -339,7 +344,7 @@ select
     quality.difference_low,
     quality.difference_high,
     quality.difference_limit,
-    quality.is_non_inferior
+    case when quality.paired_splits = possible_splits.all_splits then quality.is_non_inferior end as is_non_inferior
 from quality
 left join possible_splits
     on

@@ -6,6 +6,7 @@ quality as (
     select
         effort,
         splits,
+        paired_splits,
         all_splits,
         mean as qf_mean,
         sd as qf_sd,
@@ -20,6 +21,22 @@ quality as (
     where
         target = 'churned'
         and model = 'decision_tree'
+        and fit = 'once'
+        and test_on = 'original'
+        and measure = 'f1'
+
+),
+
+
+zero_rule as (
+
+    select max(mean) as zero_qf
+    from "shop"."main"."customers_quality"
+    where
+        effort = 0
+        and target = 'churned'
+        and model = 'zero_rule'
+        and model <> 'decision_tree'
         and fit = 'once'
         and test_on = 'original'
         and measure = 'f1'
@@ -41,6 +58,7 @@ combined as (
         privacy.suppressed_records,
         privacy.violating_records,
         coalesce(quality.splits, 0) as repetitions,
+        coalesce(quality.paired_splits, 0) as paired_splits,
         coalesce(quality.all_splits, max(quality.all_splits) over (), 0) as all_splits,
         quality.qf_mean,
         quality.qf_sd,
@@ -51,9 +69,12 @@ combined as (
         quality.qf_difference_high,
         quality.qf_difference_limit,
         quality.is_non_inferior,
+        zero_rule.zero_qf,
+        coalesce(quality.qf_mean > zero_rule.zero_qf, true) as is_useful,
         1 - cast(1.0 as double) / privacy.k as qnf,
         privacy.effort > 0 and coalesce(privacy.meets_guarantees, false) as qualifies
     from privacy
+    cross join zero_rule
     left join quality on privacy.effort = quality.effort
 
 ),
@@ -73,7 +94,8 @@ candidates as (
     select
         effort,
         qf_mean,
-        qnf
+        qnf,
+        is_useful
     from complete
     where is_candidate
 
@@ -140,6 +162,7 @@ frontier as (
         ) as chord_alpha
     from alpha_ranges
     inner join candidates on alpha_ranges.effort = candidates.effort
+    where candidates.is_useful
 
 ),
 

@@ -6,8 +6,9 @@ select
     repetition,
     fold,
     test_on,
-    name as measure,
+    case when kind = 'measure' then name end as measure,
     other as class,
-    nullif(cast(value as double), cast('NaN' as double)) as value
+    nullif(cast(value as double), cast('NaN' as double)) as value,
+    case when kind = 'failure' then name end as reason
 from "shop"."main"."customers_evaluation"
-where kind = 'measure'
+where kind in ('measure', 'failure')
