@@ -12,6 +12,7 @@ import pytest
 from tests.projects import Project, copy_consumer, copy_demo, run_command
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep tests together that share what is costly to make, where several processes run them."""
     for item in items:
