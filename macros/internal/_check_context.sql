@@ -24,14 +24,7 @@
         population_size,
         sensitive_hierarchies,
     )).rows[0] if checked else [] -%}
-    {%- for guarantee in checked -%}
-        {%- set broken = counts[1 + loop.index] -%}
-        {%- if broken > 0 -%}
-            {%- do errors.append(
-                dbt_anonymize._guarantee_text(guarantee) ~ "; " ~ broken ~ " of " ~ counts[0] ~ " classes break it." ~ remedy
-            ) -%}
-        {%- endif -%}
-    {%- endfor -%}
+    {%- do errors.extend(dbt_anonymize._broken_guarantees(checked, counts, remedy)) -%}
     {%- if not levels -%}
         {%- set foreign = run_query(dbt_anonymize._foreign_labels(effort, quasi_identifiers, microdata, record_key)).rows[0][0] -%}
         {%- if foreign > 0 -%}

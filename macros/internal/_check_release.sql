@@ -23,7 +23,7 @@
     {%- set rows = dbt_anonymize._rows_of_release(candidate, declaration.quasi_identifiers, guarantees) -%}
     {%- set keys = dbt_anonymize._release_keys(declaration.quasi_identifiers) | map(attribute="name") | list -%}
     {%- set counts = run_query(dbt_anonymize._release_counts(rows, keys, guarantees, microdata)).rows[0] -%}
-    {%- set classes, released = counts[0], counts[1] -%}
+    {%- set released = counts[1] -%}
     {%- set limits = run_query(
         "select records, " ~ dbt_anonymize._may_be_suppressed(declaration.suppression_limit, "records")
         ~ ", (select coalesce(max(records), 0) from " ~ ref(declaration.anonymization ~ "_results") ~ ")"
@@ -38,12 +38,7 @@
     {%- if released == 0 -%}
         {%- do errors.append("the release would be empty. Add a stronger effort or raise the suppression limit.") -%}
     {%- endif -%}
-    {%- for guarantee in guarantees -%}
-        {%- set broken = counts[1 + loop.index] -%}
-        {%- if broken > 0 -%}
-            {%- do errors.append(dbt_anonymize._guarantee_text(guarantee) ~ "; " ~ broken ~ " of " ~ classes ~ " classes break it." ~ remedy) -%}
-        {%- endif -%}
-    {%- endfor -%}
+    {%- do errors.extend(dbt_anonymize._broken_guarantees(guarantees, counts, remedy)) -%}
     {%- if has_subject -%}
         {%- do errors.extend(dbt_anonymize._people_errors(declaration, microdata, remedy)) -%}
     {%- endif -%}
@@ -70,13 +65,20 @@
         declaration.record_key,
     ) -%}
     {%- set counts = run_query(dbt_anonymize._release_counts(rows, ["key_of_text"], guarantees, microdata, true)).rows[0] -%}
+    {{ return(dbt_anonymize._broken_guarantees(guarantees, counts, remedy, of_people=true)) }}
+{%- endmacro %}
+
+
+{# The guarantees that classes break, as messages, from the row of _release_counts. #}
+{% macro _broken_guarantees(guarantees, counts, remedy, of_people=false) -%}
     {%- set errors = [] -%}
     {%- for guarantee in guarantees -%}
         {%- set broken = counts[1 + loop.index] -%}
         {%- if broken > 0 -%}
+            {%- set text = dbt_anonymize._guarantee_text(guarantee) -%}
             {%- do errors.append(
-                dbt_anonymize._guarantee_text(guarantee) | replace(" records in", " people in") ~ "; " ~ broken ~ " of " ~ counts[0]
-                ~ " classes break it, counting people." ~ remedy
+                (text | replace(" records in", " people in") if of_people else text) ~ "; " ~ broken ~ " of " ~ counts[0]
+                ~ " classes break it" ~ (", counting people." if of_people else ".") ~ remedy
             ) -%}
         {%- endif -%}
     {%- endfor -%}

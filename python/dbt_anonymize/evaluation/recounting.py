@@ -17,6 +17,7 @@ from dbt_anonymize.evaluation.relations import (
     quote_name,
     read_arrays,
     text_sql,
+    value_text,
 )
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def make_recount(
         if guarantee.get("values") is None:
             declared.append(guarantee)
             continue
-        limited = {_as_text(value) for value in guarantee["values"]}
+        limited = {value_text(value) for value in guarantee["values"]}
         texts = _texts_in_order(relation, guarantee["attribute"])
         codes = [code for code, text in enumerate(texts) if text in limited]
         declared.append({**guarantee, "values": codes})
@@ -124,7 +125,3 @@ def _texts_in_order(relation: duckdb.DuckDBPyRelation, column: str) -> list[str 
     distinct = f"select distinct {name} from {SOURCE}"  # noqa: S608
     sql = f"select {text_sql(column)} from ({distinct}) as found order by {name} nulls last"  # noqa: S608
     return [row[0] for row in query(relation, sql).fetchall()]
-
-
-def _as_text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

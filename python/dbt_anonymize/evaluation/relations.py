@@ -45,6 +45,17 @@ def quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def value_text(value: object) -> str:
+    """Return a value of a spec as the database shows it as text.
+
+    Examples
+    --------
+    >>> value_text(True), value_text(1)
+    ('true', '1')
+    """
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def text_sql(column: str) -> str:
     """Return SQL for a column as text."""
     return f"cast({quote_name(column)} as text)"

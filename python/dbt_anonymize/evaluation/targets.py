@@ -19,6 +19,7 @@ from dbt_anonymize.evaluation.relations import (
     quote_text,
     read_texts,
     text_sql,
+    value_text,
 )
 from dbt_anonymize.evaluation.splits import Splitting, check_numbers, check_target
 
@@ -202,7 +203,7 @@ def target_reader(
 def _event_sql(column: TargetColumn, kind: str) -> str:
     """Return SQL for 1 where the event was seen, 0 where it was not, and -2 for NULL."""
     if column.positive is not None:
-        seen = f"{text_sql(column.name)} = {quote_text(_as_text(column.positive))}"
+        seen = f"{text_sql(column.name)} = {quote_text(value_text(column.positive))}"
     elif kind == "number":
         seen = f"{quote_name(column.name)} <> 0"
     else:
@@ -229,14 +230,10 @@ def _check_number(name: str, kind: str) -> None:
 def _positive_code(positive: object | None, classes: Sequence[str], target: str) -> int | None:
     if positive is None:
         return None
-    text = _as_text(positive)
+    text = value_text(positive)
     if text not in classes:
         raise EvaluationError(
             f"quality.positive must be one of the {len(classes)} values of target `{target}`; "
             f"got {text!r}, which does not occur. Write it as the database shows it."
         )
     return list(classes).index(text)
-
-
-def _as_text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
