@@ -31,3 +31,11 @@ class ProjectError(AnonymizeError, ValueError):
 
 class WarehouseError(AnonymizeError, RuntimeError):
     """A relation of the warehouse could not be read."""
+
+
+class VerificationError(AnonymizeError, RuntimeError):
+    """A proof could not be carried out, so nothing is proved."""
+
+
+class RelinkingError(AnonymizeError, RuntimeError):
+    """The way back from released rows to people is refused."""

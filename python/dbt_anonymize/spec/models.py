@@ -69,6 +69,7 @@ def _weight(value: object) -> object:
     )
 
 
+Purpose = Annotated[str, Field(pattern=r"^\S(.*\S)?$", max_length=200)]
 SpecName = Annotated[
     str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=LONGEST_NAME), BeforeValidator(_name)
 ]
@@ -163,9 +164,33 @@ class Column(Strict):
 
 
 class Release(Strict):
-    """Which effort is published: the best that qualifies (``auto``), or one by its number."""
+    """Which effort is published, and for whom.
+
+    The effort is the best that qualifies (``auto``), or one by its number. Access is that of dbt:
+    ``public`` for everybody, ``protected`` for the models of the project.
+    """
 
     effort: Annotated[Literal["auto"] | int, PlainValidator(_released_effort)] = "auto"
+    access: Literal["protected", "public"] = "protected"
+
+
+class Relinking(Strict):
+    """When a custodian may go back from released rows to people; without it, never.
+
+    Parameters
+    ----------
+    purposes
+        What re-linking may be for; every request names one of them.
+    highest_information_loss
+        Information loss, 0 to 1, that the release must stay below: what has lost more says too
+        little about a person to act on it.
+    k
+        Fewest people of a group that is given away; by default the k of ``k_anonymity``.
+    """
+
+    purposes: Annotated[tuple[Purpose, ...], Field(min_length=1, strict=False)]
+    highest_information_loss: Annotated[float, Field(gt=0, le=1)]
+    k: Annotated[int, Field(ge=2)] | None = None
 
 
 class InformationLoss(Strict):
@@ -244,6 +269,10 @@ class Spec(Strict):
     qnf: Literal["k", "1 - 1/k"]
     choose: Literal["max_q", "strongest_non_inferior", "pareto_knee"] = "max_q"
     release: Release = Release()
+    # How the vault leads from released rows to people: to a group (class), to one person (token),
+    # or not at all (none).
+    mapping: Literal["class", "token", "none"] = "class"
+    relinking: Relinking | None = None
     information_loss: InformationLoss = InformationLoss()
     search: Search = Search()
 
@@ -317,8 +346,9 @@ class Spec(Strict):
 
     @property
     def fingerprint(self) -> str:
-        """Eight hexadecimal digits that change with anything but the description."""
-        content = self.model_dump(mode="json", exclude={"description", "search"})
+        """Eight hexadecimal digits that change with whatever results or release depend on."""
+        apart = {"description": True, "search": True, "mapping": True, "relinking": True}
+        content = self.model_dump(mode="json", exclude=apart | {"release": {"access"}})
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]
 
     @property

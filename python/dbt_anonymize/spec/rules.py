@@ -32,6 +32,7 @@ RESERVED_COLUMNS = frozenset(
         "population_size",
         "records",
         "subject",
+        "token",
     }
 )
 # Columns that we add for a column of the role.
@@ -55,9 +56,9 @@ DERIVED_SUFFIXES = {
 # Our own relations: `<name>_<suffix>` of an anonymization, and the history of all. Numbers of
 # efforts change with every search, so those of efforts that do not exist yet count too.
 OWN_RELATIONS = re.compile(
-    r"alpha_ranges|anonymized|calibration|classes|confusion|curves|evaluation|frequencies|"
+    r"alpha_ranges|anonymized|attacks|calibration|classes|confusion|curves|evaluation|frequencies|"
     r"identifiers|information_loss|lattice|microdata|population|privacy|quality|"
-    r"quasi_identifier_risk|results|risk_profile|scores|(effort|recoding)_\d+"
+    r"quasi_identifier_risk|relinkings|results|risk_profile|scores|tokens|(effort|recoding)_\d+"
 )
 HISTORY = "anonymization_results"
 

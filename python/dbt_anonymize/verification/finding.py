@@ -1,0 +1,31 @@
+"""What a proof found: the one form in which all parts of `verify` report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Check = Literal["lineage", "content", "guarantees", "attacks"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    Parameters
+    ----------
+    check : {"lineage", "content", "guarantees", "attacks"}
+        Which proof it belongs to.
+    subject : str
+        What was looked at: a released column, a file, a guarantee, an attack.
+    holds : bool or None
+        Whether the promise holds. None for a number that no declared limit judges.
+    message : str
+        What came, against which rule and, where it does not hold, what to do. Never a value of a
+        person: names of columns and relations, counts and shares only.
+    """
+
+    check: Check
+    subject: str
+    holds: bool | None
+    message: str
