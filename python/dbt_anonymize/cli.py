@@ -5,15 +5,21 @@ Exit codes: 0 fine, 1 a check failed, 2 bad input.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbt_anonymize.errors import AnonymizeError, SpecError, WarehouseError
+from dbt_anonymize.command_line import (
+    BAD_INPUT,
+    FAILED_CHECK,
+    Names,
+    ProjectDir,
+    Target,
+    errors_without_traceback,
+)
+from dbt_anonymize.errors import SpecError, WarehouseError
 from dbt_anonymize.hierarchies.cli import app as hierarchy_app
 from dbt_anonymize.search_cli import register as register_search
 
@@ -23,9 +29,6 @@ if TYPE_CHECKING:
     from dbt_anonymize.results import EffortResult
     from dbt_anonymize.spec import Source
 
-FAILED_CHECK = 1
-BAD_INPUT = 2
-
 app = typer.Typer(
     help="Test-driven anonymization of tables about people, with dbt.",
     no_args_is_help=True,
@@ -33,23 +36,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.add_typer(hierarchy_app, name="hierarchy", help="Make and check generalization hierarchies.")
-
-Names = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[NAME]...", help="Anonymizations; all by default.", show_default=False),
-]
-ProjectDir = Annotated[
-    Path, typer.Option("--project-dir", help="A dbt project, or a folder in it.")
-]
-
-
-@contextlib.contextmanager
-def _errors_without_traceback() -> Iterator[None]:
-    try:
-        yield
-    except AnonymizeError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(BAD_INPUT) from None
 
 
 def _show_version(wanted: bool) -> None:
@@ -81,7 +67,7 @@ def generate(
     """Write models/<name>/ from anonymizations/<name>.yml."""
     from dbt_anonymize import generate as generator  # noqa: PLC0415 (keeps --help fast)
 
-    with _errors_without_traceback():
+    with errors_without_traceback():
         if not check:
             changed = generator.generate(project_dir, names or ())
             for path in changed:
@@ -112,9 +98,7 @@ register_search(app)
 def results(
     names: Names = None,
     project_dir: ProjectDir = Path(),
-    target: Annotated[
-        str | None, typer.Option(help="Target of the profile; that of dbt by default.")
-    ] = None,
+    target: Target = None,
 ) -> None:
     """Show what the last `dbt build` found, and where the releases lie."""
     from rich.console import Console  # noqa: PLC0415
@@ -125,7 +109,7 @@ def results(
     from dbt_anonymize.warehouse import open_warehouse  # noqa: PLC0415
 
     console = Console()
-    with _errors_without_traceback():
+    with errors_without_traceback():
         project = find_project(project_dir)
         specs = load_specs(project.root, names)
         if not specs:
@@ -219,7 +203,7 @@ def init(
     from dbt_anonymize.warehouse import open_warehouse  # noqa: PLC0415
 
     declared = _declared_source(ref, source)
-    with _errors_without_traceback():
+    with errors_without_traceback():
         project = find_project(project_dir)
         path = check_name(project, name)
         with open_warehouse(project) as warehouse:

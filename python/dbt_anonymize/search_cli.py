@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from dbt_anonymize.errors import AnonymizeError
+from dbt_anonymize.command_line import ProjectDir, Target, errors_without_traceback
 from dbt_anonymize.lattice.names import MeasureName, published
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from dbt_anonymize.lattice.results import Progress as State
     from dbt_anonymize.project import Project
     from dbt_anonymize.spec import Effort, Spec
-
-BAD_INPUT = 2
 
 # The choices of the spec, as the command line takes them.
 Measure = Enum(  # type: ignore[misc]
@@ -57,12 +55,8 @@ def search(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what is found; write nothing.")
     ] = False,
-    project_dir: Annotated[
-        Path, typer.Option("--project-dir", help="A dbt project, or a folder in it.")
-    ] = Path(),
-    target: Annotated[
-        str | None, typer.Option(help="Target of the profile; that of dbt by default.")
-    ] = None,
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
 ) -> None:
     """Find efforts from weak to strong and write them into anonymizations/<name>.yml."""
     from rich.console import Console  # noqa: PLC0415 (keeps --help fast)
@@ -72,7 +66,7 @@ def search(
     from dbt_anonymize.spec import load_specs  # noqa: PLC0415
 
     console = Console(highlight=False, markup=False)
-    with _errors_without_traceback():
+    with errors_without_traceback():
         project = find_project(project_dir)
         (spec,) = load_specs(project.root, [name])
         options = Options(
@@ -89,15 +83,6 @@ def search(
             )
         elif not dry_run:
             _write(console, project, spec, found.efforts)
-
-
-@contextlib.contextmanager
-def _errors_without_traceback() -> Iterator[None]:
-    try:
-        yield
-    except AnonymizeError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(BAD_INPUT) from None
 
 
 def _search(
