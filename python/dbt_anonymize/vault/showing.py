@@ -1,0 +1,112 @@
+"""Showing people as a table, CSV or JSON lines, with nothing that a terminal could obey."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
+from typing import Any, TextIO
+
+Batches = Iterable[Sequence[tuple[Any, ...]]]
+
+
+class Format(StrEnum):
+    """How people are shown."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+def escaped(value: object) -> str:
+    r"""Return a value as text in which every character can be seen.
+
+    Control characters, also those that change the direction of writing, become escapes; None
+    becomes an empty text.
+
+    Examples
+    --------
+    >>> print(escaped("Zoë \x1b[2J"), escaped("\u202ename"), escaped("a\nb"))
+    Zoë \x1b[2J \u202ename a\x0ab
+    """
+    text = "" if value is None else str(value)
+    return "".join(c if c.isprintable() else _escape(ord(c)) for c in text)
+
+
+def _escape(code: int) -> str:
+    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"
+
+
+def show(out: TextIO, columns: Sequence[str], batches: Batches, form: Format) -> None:
+    r"""Write people, a line per record.
+
+    Parameters
+    ----------
+    out : text file
+        Where to.
+    columns : sequence of str
+        Names of the values.
+    batches : iterable of sequences of rows
+        The records.
+    form : Format
+        ``table`` and ``json`` escape control characters. ``csv`` is data: its values are as they
+        are in the vault, also those that a spreadsheet takes for a formula; only where ``out`` is a
+        terminal are control characters escaped.
+
+    Examples
+    --------
+    >>> import sys
+    >>> people = [[(1, "Zoë"), (20, None)]]
+    >>> show(sys.stdout, ["id", "name"], people, Format.table)
+    id  name
+    1   Zoë
+    20
+    >>> show(sys.stdout, ["id", "name"], people, Format.json)
+    {"id": 1, "name": "Zo\u00eb"}
+    {"id": 20, "name": null}
+    """
+    ways: dict[Format, Callable[[TextIO, Sequence[str], Batches], None]] = {
+        Format.table: _show_table,
+        Format.csv: _show_csv,
+        Format.json: _show_json,
+    }
+    ways[form](out, columns, batches)
+    out.flush()
+
+
+def _show_table(out: TextIO, columns: Sequence[str], batches: Batches) -> None:
+    from rich.cells import cell_len  # noqa: PLC0415 (keeps --help fast)
+
+    rows = [[escaped(column) for column in columns]]
+    rows += [[escaped(value) for value in row] for batch in batches for row in batch]
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = zip(row, widths, strict=True)
+        line = "  ".join(text + " " * (width - cell_len(text)) for text, width in cells)
+        out.write(line.rstrip() + "\n")
+
+
+def _show_csv(out: TextIO, columns: Sequence[str], batches: Batches) -> None:
+    writer = csv.writer(out, lineterminator="\n")
+    is_seen = out.isatty()
+    writer.writerow(map(escaped, columns) if is_seen else columns)
+    for batch in batches:
+        writer.writerows([map(escaped, row) for row in batch] if is_seen else batch)
+
+
+def _show_json(out: TextIO, columns: Sequence[str], batches: Batches) -> None:
+    for batch in batches:
+        for row in batch:
+            shown = dict(zip(columns, map(_plain, row), strict=True))
+            out.write(json.dumps(shown) + "\n")  # whatever is not ASCII is escaped
+
+
+def _plain(value: Any) -> bool | int | float | str | None:
+    """Return a value as JSON knows it; dates and decimals as their text."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    return str(value)

@@ -1,0 +1,185 @@
+"""The command: what it reads and prints, how it exits, and what it leaves in files."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from click.testing import Result
+
+from tests.projects import Project
+from tests.relinking.running import (
+    POLICY,
+    SPEC,
+    VAULT,
+    Groups,
+    as_csv,
+    audit_of,
+    groups_of,
+    relink,
+)
+
+PLANTED = "Jane-of-the-test"
+
+
+@pytest.fixture(scope="module")
+def shop(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Give the stranger's project with a policy that allows re-linking; tests only ask."""
+    project = built_consumer.copy(tmp_path_factory.mktemp("relinking") / "project")
+    project.edit(SPEC, lambda text: text + POLICY)
+    return project
+
+
+@pytest.fixture(scope="module")
+def groups(shop: Project) -> Groups:
+    """Give who is in each released group."""
+    return groups_of(shop)
+
+
+def refused(project: Project, result: Result, says: str, *, code: int) -> dict[str, Any]:
+    """Assert that nobody was shown and that the last attempt says so; return it."""
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    assert says in result.stderr
+    last = audit_of(project)[-1]
+    assert (last["outcome"], last["shown_people"]) == ("refused", 0)
+    assert says in last["reason"]
+    return last
+
+
+def test_the_release_file_itself_can_be_given(shop: Project, tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    with duckdb.connect(str(shop.release_file("customers")), read_only=True) as release:
+        release.execute(f"copy (from customers_anonymized limit 20) to '{file}'")
+    result = relink(shop, "", str(file), "--format", "csv")
+    assert result.exit_code == 0, result.output
+    rows = list(csv.reader(io.StringIO(result.stdout)))
+    assert rows[0] == ["cqi", "customer_id", "full name", "e-mail"]
+    assert len(rows) > 20
+    assert rows[1:] == sorted(rows[1:], key=lambda row: (row[0], int(row[1])))
+
+
+def test_the_attempt_says_who_when_why_and_how_many(
+    shop: Project, groups: Groups, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pwd = pytest.importorskip("pwd")
+    for name in ("USER", "LOGNAME", "LNAME", "USERNAME", "SUDO_USER"):
+        monkeypatch.setenv(name, "somebody-else")
+    before = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+    cqi, group = next(iter(groups.items()))
+    result = relink(shop, as_csv(cqi, cqi, "unknown"), purpose="quality review")
+    heading, *lines = result.stdout.splitlines()
+    assert heading.split() == ["cqi", "customer_id", "full", "name", "e-mail"]
+    assert len(lines) == len(group)
+    last = audit_of(shop)[-1]
+    expected = {
+        "os_user": pwd.getpwuid(os.getuid()).pw_name,
+        "database_user": None,
+        "purpose": "quality review",
+        "given_rows": 3,
+        "unknown_rows": 1,
+        "shown_groups": 1,
+        "shown_people": len(group),
+        "outcome": "granted",
+        "reason": "",
+        "effort": 3,
+    }
+    assert {name: last[name] for name in expected} == expected
+    assert before <= last["attempted_at"] <= before + datetime.timedelta(minutes=5)
+    assert f"receipt {last['hash']}" in result.stderr
+
+
+def test_a_refusal_exits_with_1(shop: Project, groups: Groups, tmp_path: Path) -> None:
+    given = as_csv(next(iter(groups)))
+    file = tmp_path / "people.csv"
+    result = relink(shop, given, "--output", str(file), purpose=None)
+    last = refused(shop, result, "the purpose must be one of", code=1)
+    assert (last["purpose"], last["given_rows"]) == (None, 1)
+    assert not file.exists()
+
+
+def test_bad_input_exits_with_2_and_is_an_attempt_too(shop: Project) -> None:
+    result = relink(shop, f"age\n{PLANTED}\n")
+    refused(shop, result, "exactly one column cqi", code=2)
+    result = relink(shop, "", f"/nowhere/{PLANTED}.csv")
+    refused(shop, result, "got FileNotFoundError", code=2)
+    assert PLANTED not in str(audit_of(shop))
+
+
+def test_an_unknown_name_is_no_attempt(shop: Project) -> None:
+    relink(shop, "")
+    before = audit_of(shop)
+    result = relink(shop, as_csv("x"), name="customer")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Did you mean customers?" in result.stderr
+    assert audit_of(shop) == before
+
+
+def test_the_output_is_a_new_file_of_its_owner(
+    shop: Project, groups: Groups, tmp_path: Path
+) -> None:
+    cqi, group = next(iter(groups.items()))
+    file = tmp_path / "people.csv"
+    arguments = ("--format", "csv", "--output", str(file))
+    umask = os.umask(0)
+    try:
+        result = relink(shop, as_csv(cqi), *arguments)
+    finally:
+        os.umask(umask)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    before = file.read_text(encoding="utf-8")
+    assert len(before.splitlines()) == len(group) + 1
+    refused(shop, relink(shop, as_csv(cqi), *arguments), "is not there yet", code=2)
+    assert file.read_text(encoding="utf-8") == before
+
+
+def test_neither_logs_nor_a_terminal_get_what_they_must_not(consumer: Project) -> None:
+    """The values of people and of what is given are in the answer, and nowhere else."""
+    consumer.edit(SPEC, lambda text: text + POLICY)
+    cqi, group = next(iter(groups_of(consumer).items()))
+    consumer.execute(
+        f"""update {VAULT} set "full name" = chr(27) || '[2J' || chr(8238) where cqi = '{cqi}'"""
+    )
+    result = relink(consumer, as_csv(cqi, PLANTED))
+    assert result.exit_code == 0, result.output
+    assert "\\x1b[2J\\u202e" in result.stdout
+    assert "\x1b" not in result.output
+    assert relink(consumer, as_csv(PLANTED)).exit_code == 2
+    written = "".join(
+        path.read_text(encoding="utf-8", errors="replace")
+        for folder in ("logs", "target")
+        for path in (consumer.folder / folder).rglob("*")
+        if path.is_file()
+    )
+    assert "customers_identifiers" in written
+    for value in (cqi, PLANTED, *(str(part) for person in group for part in person[1:])):
+        assert value not in written
+        assert value not in result.stderr
+        assert value not in str(audit_of(consumer))
+
+
+def test_a_running_build_is_told(shop: Project) -> None:
+    code = (
+        "import duckdb, sys; c = duckdb.connect(sys.argv[1]); "
+        "print('open', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", code, str(shop.folder / shop.warehouse)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "open\n"
+        result = relink(shop, as_csv("x"))
+        other.communicate("")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "must not be open in another process" in result.stderr
