@@ -1,0 +1,246 @@
+"""Search files for millions of texts at once: which of them occur, as plain bytes, anywhere.
+
+At every offset eight bytes are read as one number and looked up in a table of what eight bytes of
+the searched texts may be (a filter that is wrong rarely and misses never); what passes is looked up
+exactly, and then the whole text is compared. All of it is array arithmetic, in pieces of a fixed
+size: the memory depends on the texts that are searched for, not on the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+# Bytes of a file that are looked at together.
+CHUNK = 1 << 22
+_KEY = 8
+# 2^64 divided by the golden ratio: a product with it spreads neighbouring numbers.
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+# Table entries per pattern, so that less than a tenth of other bytes pass; at most 128 MB.
+_SPARSE_BITS = 4
+_MOST_BITS = 27
+# Pairs of place and pattern that are compared together.
+_PAIRS = 1 << 20
+_FOLD = bytes(range(65)) + bytes(range(97, 123)) + bytes(range(91, 256))
+_IS_WORD = np.array([chr(byte).isalnum() or byte == ord("_") or byte >= 128 for byte in range(256)])
+
+
+class BytePatterns:
+    """Texts to search for, as bytes; upper and lower case of ASCII letters are the same.
+
+    Parameters
+    ----------
+    patterns : sequence of bytes, each of at least one byte
+        In any order; repetitions are allowed.
+    whole_words : sequence of bool, optional
+        Which patterns count only where no letter, digit, underscore or byte of another alphabet
+        stands directly before or after; by default none.
+
+    Examples
+    --------
+    >>> patterns = BytePatterns([b"Moreau", b"Ada"], whole_words=[False, True])
+    >>> patterns.occur_in(b"adamant, MOREAUS").tolist()
+    [True, False]
+    >>> patterns.occur_in(b"Ada, amoreaux").tolist()
+    [True, True]
+    """
+
+    def __init__(
+        self, patterns: Sequence[bytes], whole_words: Sequence[bool] | None = None
+    ) -> None:
+        if not all(patterns):
+            raise ValueError("a pattern must have at least one byte; got one without any")
+        self._lengths = np.fromiter(map(len, patterns), dtype=np.int64, count=len(patterns))
+        self._begins = np.cumsum(self._lengths) - self._lengths
+        # Room for reading eight bytes from the last byte on.
+        self._text = _folded(b"".join(patterns) + bytes(_KEY))
+        words = np.zeros(len(patterns), dtype=bool) if whole_words is None else whole_words
+        self._words = np.asarray(words, dtype=bool)
+        widths = np.minimum(self._lengths, _KEY)
+        self._groups = [
+            _Group.of(self._text, self._begins, self._lengths, np.flatnonzero(widths == width))
+            for width in np.unique(widths)
+        ]
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    @property
+    def longest(self) -> int:
+        """Bytes of the longest pattern."""
+        return int(self._lengths.max(initial=0))
+
+    def occur_in(self, data: bytes) -> Array:
+        """Return for each pattern whether it occurs in the data, of any size that fits in memory.
+
+        Parameters
+        ----------
+        data : bytes
+            What is searched; its two ends are ends of a word.
+
+        Returns
+        -------
+        bool array, one per pattern
+        """
+        found = np.zeros(len(self), dtype=bool)
+        overlap = self.longest
+        for start in range(0, len(data), CHUNK):
+            # One byte more on both sides tells where a word ends.
+            low, high = max(0, start - 1), start + CHUNK + overlap + 1
+            ends = low == 0, high >= len(data)
+            self._mark(data[low:high], found, ends)
+        return found
+
+    def occur_in_file(self, path: Path) -> Array:
+        """Return for each pattern whether it occurs in the bytes of a file, of any size.
+
+        Parameters
+        ----------
+        path : Path
+            Read from begin to end; it may be open elsewhere.
+
+        Returns
+        -------
+        bool array, one per pattern
+
+        Raises
+        ------
+        ValueError
+            If a pattern is a whole word: what surrounds a text in a binary file says nothing.
+        OSError
+            If the file cannot be read.
+        """
+        if self._words.any():
+            raise ValueError("whole words cannot be searched for in the bytes of a file")
+        found = np.zeros(len(self), dtype=bool)
+        with path.open("rb") as file:
+            for piece in _pieces(file, self.longest - 1):
+                self._mark(piece, found)
+        return found
+
+    def _mark(self, piece: bytes, found: Array, ends: tuple[bool, bool] = (True, True)) -> None:
+        """Mark the patterns that occur in a piece; ``ends``: which of its ends end a word."""
+        size = len(piece)
+        data = _folded(piece + bytes(2 * _KEY))
+        for group in self._groups:
+            for places, members in group.candidates(data, found):
+                starts = places - group.shifts[members]
+                which = group.patterns[members]
+                inside = (starts >= 0) & (starts + self._lengths[which] <= size)
+                starts, which = starts[inside], which[inside]
+                starts, which = self._equal(data, starts, which)
+                is_alone = ~self._words[which] | self._stand_alone(data[:size], starts, which, ends)
+                found[which[is_alone]] = True
+
+    def _equal(self, data: Array, starts: Array, which: Array) -> tuple[Array, Array]:
+        """Keep the pairs of place and pattern that are equal in every byte."""
+        offset = 0
+        while len(which) and offset < self._lengths[which].max():
+            # The last eight bytes of a pattern overlap with those before; a short one is padded.
+            within = np.minimum(offset, np.maximum(self._lengths[which] - _KEY, 0))
+            ours = _words_at(self._text, self._begins[which] + within)
+            theirs = _words_at(data, starts + within)
+            unused = np.maximum(_KEY - self._lengths[which], 0).astype(np.uint64)
+            mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> (unused * np.uint64(8))
+            same = (ours ^ theirs) & mask == 0
+            starts, which = starts[same], which[same]
+            offset += _KEY
+        return starts, which
+
+    def _stand_alone(
+        self, data: Array, starts: Array, which: Array, ends: tuple[bool, bool]
+    ) -> Array:
+        stops = starts + self._lengths[which]
+        before = ~_IS_WORD[data[np.maximum(starts - 1, 0)]]
+        after = ~_IS_WORD[data[np.minimum(stops, len(data) - 1)]]
+        alone: Array = np.where(starts == 0, ends[0], before)
+        alone &= np.where(stops == len(data), ends[1], after)
+        return alone
+
+
+class _Group:
+    """Patterns of the same width: at least eight bytes, or exactly one to seven."""
+
+    def __init__(self, width: int, patterns: Array, shifts: Array, keys: Array) -> None:
+        order = np.argsort(keys, kind="stable")
+        self.patterns, self.shifts = patterns[order], shifts[order]
+        self._keys, self._firsts, self._counts = np.unique(
+            keys[order], return_index=True, return_counts=True
+        )
+        self._mask = np.uint64(0xFFFFFFFFFFFFFFFF >> (8 * (_KEY - width)))
+        bits = min(_MOST_BITS, max(8, len(self._keys).bit_length() + _SPARSE_BITS))
+        self._drop = np.uint64(64 - bits)
+        self._table = np.zeros(1 << bits, dtype=bool)
+        self._table[(self._keys * _SPREAD) >> self._drop] = True
+
+    @classmethod
+    def of(cls, text: Array, begins: Array, lengths: Array, patterns: Array) -> _Group:
+        """Choose for each pattern the eight of its bytes that the fewest other patterns share.
+
+        The first, middle or last: telephone numbers begin alike, and mail addresses end alike.
+        """
+        width = int(min(lengths[patterns[0]], _KEY))
+        spare = lengths[patterns] - width
+        choices = np.stack([np.zeros_like(spare), spare // 2, spare])
+        mask = np.uint64(0xFFFFFFFFFFFFFFFF >> (8 * (_KEY - width)))
+        keys = _words_at(text, (begins[patterns] + choices).ravel()) & mask
+        _, group, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        shared = counts[group].reshape(choices.shape)
+        best = shared.argmin(axis=0), np.arange(len(patterns))
+        return cls(width, patterns, choices[best], keys.reshape(choices.shape)[best])
+
+    def candidates(self, data: Array, found: Array) -> Iterator[tuple[Array, Array]]:
+        """Yield places whose bytes may belong to a pattern, and the number of the member."""
+        for phase in range(_KEY):
+            # Every eighth offset, without a copy.
+            count = (len(data) - phase) // _KEY
+            keys = np.frombuffer(data, dtype="<u8", offset=phase, count=count) & self._mask
+            passed = np.flatnonzero(self._table[(keys * _SPREAD) >> self._drop])
+            number = np.minimum(np.searchsorted(self._keys, keys[passed]), len(self._keys) - 1)
+            exact = self._keys[number] == keys[passed]
+            places, number = passed[exact] * _KEY + phase, number[exact]
+            yield from self._expanded(places, number, found)
+
+    def _expanded(
+        self, places: Array, number: Array, found: Array
+    ) -> Iterator[tuple[Array, Array]]:
+        """Pair each place with every pattern that has its key, but for those found already."""
+        ends = np.cumsum(self._counts[number])
+        start = 0
+        while start < len(places):
+            done = int(ends[start - 1]) if start else 0
+            stop = max(start + 1, int(np.searchsorted(ends, done + _PAIRS, side="right")))
+            counts = self._counts[number[start:stop]]
+            steps = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+            members = np.repeat(self._firsts[number[start:stop]], counts) + steps
+            open_ = ~found[self.patterns[members]]
+            yield np.repeat(places[start:stop], counts)[open_], members[open_]
+            start = stop
+
+
+def _pieces(file: BinaryIO, overlap: int) -> Iterator[bytes]:
+    """Yield a file in pieces of which each begins with the last bytes of the one before."""
+    tail = b""
+    while block := file.read(CHUNK):
+        piece = tail + block
+        yield piece
+        tail = piece[-overlap:] if overlap else b""
+
+
+def _folded(data: bytes) -> Array:
+    """Return bytes as an array, ASCII letters in lower case."""
+    return np.frombuffer(data.translate(_FOLD), dtype=np.uint8)
+
+
+def _words_at(data: Array, places: Array) -> Array:
+    """Read eight bytes at each place as one number; the array must go on that far."""
+    read: Array = data[places[:, None] + np.arange(_KEY)]
+    return np.ascontiguousarray(read).view("<u8")[:, 0]

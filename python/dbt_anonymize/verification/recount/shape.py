@@ -1,0 +1,175 @@
+"""What a release is made of: its file, its columns, and the text that names each class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from dbt_anonymize.literals import quote_text
+from dbt_anonymize.project import Project
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.verification.finding import Finding
+from dbt_anonymize.verification.recount.counts import generalized_columns
+from dbt_anonymize.verification.relations import Released, is_duckdb
+from dbt_anonymize.warehouse import Warehouse
+
+RELEASE_MODE = 0o644
+_OTHERS = 0o077
+_MAPPING_COLUMN = {"class": ["cqi"], "token": ["token"], "none": []}
+# Everything that a file may hold beside tables.
+_CATALOG = {
+    "schemas": "duckdb_schemas() where not internal and schema_name <> 'main'",
+    "views": "duckdb_views() where not internal",
+    "sequences": "duckdb_sequences() where true",
+    "macros": "duckdb_functions() where not internal",
+    "types": "duckdb_types() where not internal",
+    "indexes": "duckdb_indexes() where true",
+}
+
+
+def check_columns(spec: Spec, released: Released) -> Finding:
+    """Require exactly the declared columns, in order; any other would be a leak."""
+    expected = [
+        *generalized_columns(spec),
+        *spec.kept_columns,
+        *_MAPPING_COLUMN[spec.mapping],
+    ]
+    subject = f"{spec.name}_anonymized"
+    if list(released.columns) == expected:
+        message = f"the release has exactly the {len(expected)} declared columns"
+        return Finding("guarantees", subject, True, message)
+    more = [name for name in released.columns if name not in expected]
+    missing = [name for name in expected if name not in released.columns]
+    message = (
+        "the release must have exactly the declared columns, in order; "
+        f"not declared: {', '.join(more) or 'none'}; missing: {', '.join(missing) or 'none'}. "
+        "Run `dbt-anonymize generate` and build again."
+    )
+    return Finding("guarantees", subject, False, message)
+
+
+def check_file(
+    warehouse: Warehouse, project: Project, spec: Spec, released: Released, release: Path
+) -> Iterator[Finding]:
+    """Require a file with one table and nothing else, for everybody; and a vault for custodians."""
+    if not released.is_file:
+        return
+    root = project.root.resolve()
+    path = release.resolve()
+    name = str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+    table = f"{spec.name}_anonymized"
+    tables = released.rows(
+        "select schema_name, table_name, comment is not null from duckdb_tables() "
+        "where not internal and not temporary"
+    )
+    found = {
+        kind: released.rows(
+            f"select count(*) from {catalog} and database_name = current_database()"  # noqa: S608
+        )[0][0]
+        for kind, catalog in _CATALOG.items()
+    }
+    others = [f"{number} {kind}" for kind, number in found.items() if number]
+    holds = tables == [("main", table, False)] and not others
+    message = f"the file holds the table {table} and nothing else"
+    if not holds:
+        message = (
+            f"the file must hold the table {table} and nothing else; got {len(tables)} tables"
+            f"{''.join(f', {other}' for other in others)}. Delete the file and build again."
+        )
+    yield Finding("guarantees", name, holds, message)
+    mode = release.stat().st_mode & 0o777
+    yield Finding(
+        "guarantees",
+        name,
+        mode == RELEASE_MODE,
+        f"the mode of the file is {mode:o}"
+        + ("" if mode == RELEASE_MODE else f"; it must be {RELEASE_MODE:o}. Build again."),
+    )
+    yield from _check_vault_file(warehouse, spec, root)
+
+
+def _check_vault_file(warehouse: Warehouse, spec: Spec, root: Path) -> Iterator[Finding]:
+    """Require that nobody but its owner may read the vault, whatever the mode of its folder."""
+    if spec.mapping == "none" or not is_duckdb(warehouse):
+        return
+    database = warehouse.relation_of_ref(f"{spec.name}_identifiers").database
+    for name, found in warehouse.rows("select database_name, path from duckdb_databases()"):
+        if name != database or found is None:
+            continue
+        for path in (Path(found).resolve(), Path(f"{found}.wal").resolve()):
+            if path.is_file():
+                mode = path.stat().st_mode & 0o777
+                shown = path.relative_to(root) if path.is_relative_to(root) else path
+                remedy = f"; others must not have access. Run `chmod 600 {shown}`."
+                yield Finding(
+                    "guarantees",
+                    str(shown),
+                    not mode & _OTHERS,
+                    f"the mode of the vault is {mode:o}{remedy if mode & _OTHERS else ''}",
+                )
+
+
+def check_null_labels(spec: Spec, released: Released) -> Iterator[Finding]:
+    """Require that no label, bound or text of a class is NULL: NULL in the source is `*`."""
+    columns = [*generalized_columns(spec), *_MAPPING_COLUMN[spec.mapping]]
+    counted = ", ".join(f"count(*) - count({released.quoted(name)})" for name in columns)
+    (counts,) = released.rows(f"select {counted} from {released.relation}")  # noqa: S608
+    missing = [
+        f"{number} in {name}" for name, number in zip(columns, counts, strict=True) if number
+    ]
+    message = "no label is NULL"
+    if missing:
+        message = f"labels must not be NULL; got {', '.join(missing)}. Build again."
+    yield Finding("guarantees", "labels", not missing, message)
+
+
+def check_class_text(spec: Spec, released: Released) -> Iterator[Finding]:
+    """Require that ``cqi`` is written from the labels, and that no two classes share one."""
+    if spec.mapping != "class":
+        return
+    labels = list(map(released.bytes_of, generalized_columns(spec)))
+    cqi = released.bytes_of("cqi")
+    (counts,) = released.rows(
+        "select "  # noqa: S608
+        f"(select count(*) from (select distinct {', '.join(labels)} "
+        f"from {released.relation}) as l),"
+        f"(select count(*) from (select distinct {cqi} from {released.relation}) as c),"
+        f"(select count(*) from (select distinct {cqi}, {', '.join(labels)} "
+        f"from {released.relation}) as b),"
+        f"(select count(*) from {released.relation} where cqi <> {_expected_text(spec, released)})"
+    )
+    holds = len(set(counts[:3])) == 1 and counts[3] == 0
+    message = f"each of {counts[0]:,} classes has its own cqi, written from its labels"
+    if not holds:
+        message = (
+            "cqi must be written from the labels, one for each class; got "
+            f"{counts[1]:,} for {counts[0]:,} classes, and {counts[3]:,} records with another text "
+            "than that of their labels. Build again."
+        )
+    yield Finding("guarantees", f"{spec.name}_anonymized.cqi", holds, message)
+
+
+def _expected_text(spec: Spec, released: Released) -> str:
+    """Return how ``cqi`` is documented: type, length and text of each label, joined by bars."""
+    parts = []
+    for name, hierarchy in spec.quasi_identifiers.items():
+        tag = "n" if hierarchy.kind == "interval" else "t"
+        label = released.quoted(name)
+        parts.append(f"{quote_text(tag)} || length({label}) || ':' || {label}")
+    return "(" + " || '|' || ".join(parts) + ")"
+
+
+def check_tokens(spec: Spec, released: Released) -> Iterator[Finding]:
+    """Require a token of its own for each record: two with the same belong to one person."""
+    if spec.mapping != "token":
+        return
+    ((records, tokens),) = released.rows(
+        f"select count(*), count(distinct {released.bytes_of('token')}) from {released.relation}"  # noqa: S608
+    )
+    message = f"each of {records:,} records has a token of its own"
+    if records != tokens:
+        message = (
+            f"each record must have a token of its own; got {tokens:,} tokens for {records:,} "
+            "records, so that records of one person can be joined. Build again."
+        )
+    yield Finding("guarantees", f"{spec.name}_anonymized.token", records == tokens, message)

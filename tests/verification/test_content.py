@@ -1,0 +1,326 @@
+"""Identifiers that were planted where others read are found, and told by number only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import duckdb
+import pytest
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.project import find_project
+from dbt_anonymize.results import release_file
+from dbt_anonymize.spec import load_specs
+from dbt_anonymize.verification import identifier_values
+from dbt_anonymize.verification.content import check_content
+from dbt_anonymize.verification.finding import Finding
+from tests.projects import Project
+from tests.verification.clinic import Clinic, broken, open_clinic, opened
+
+# Somebody who is in the vault, and the number.
+NAME, PHONE = "Person Dowsky-55", "0113 496055 77"
+RELEASE = "release/visits.duckdb"
+
+
+def search(clinic: Clinic) -> list[Finding]:
+    with clinic.open() as warehouse:
+        return check_content(warehouse, clinic.project, clinic.spec, release=clinic.release)
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Clinic]:
+    """Give copies of a clinic that nobody has spoiled."""
+    clinic = open_clinic(tmp_path_factory.mktemp("honest") / "clinic")
+
+    def copied(folder: Path) -> Clinic:
+        (folder / "release").mkdir(parents=True)
+        for name in ("work.duckdb", "vault.duckdb", RELEASE):
+            (folder / name).write_bytes((clinic.folder / name).read_bytes())
+        return Clinic(folder, clinic.spec)
+
+    return copied
+
+
+@pytest.mark.parametrize("mapping", ["class", "token", "none"])
+def test_nothing_is_found_where_nothing_was_planted(tmp_path: Path, mapping: str) -> None:
+    findings = search(open_clinic(tmp_path / "clinic", mapping=mapping))
+    assert broken(findings) == {}
+    subjects = [finding.subject for finding in findings]
+    assert subjects[:-3] == [
+        f"visits_anonymized.{name}"
+        for name in (
+            *("age", "age_lower", "age_upper", "zip", "diagnosis", "cost", "note"),
+            *{"class": ["cqi"], "token": ["token"], "none": []}[mapping],
+        )
+    ]
+    assert subjects[-3:] == [RELEASE, "work.duckdb", "warehouse"]
+    assert all("240 values" in finding.message for finding in findings)
+
+
+def note(text: str) -> list[str]:
+    return [f"update visits_anonymized set note = '{text}' where rowid = 9"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "column", "identifier", "in_bytes"),
+    [
+        pytest.param(note(NAME), "note", "name", True, id="a whole cell"),
+        pytest.param(note(f"called {NAME} twice"), "note", "name", True, id="a part of a text"),
+        pytest.param(note(f"({NAME.upper()})"), "note", "name", True, id="in other letters"),
+        pytest.param(note("01134960550077"), "note", None, False, id="other digits"),
+        pytest.param(note("tel 011349605577"), "note", "phone", True, id="the digits in a text"),
+        pytest.param(note("0113/49.60.55-77"), "note", "phone", False, id="other separators"),
+        pytest.param(
+            [f"update visits_anonymized set zip = '{NAME}' where rowid = 9"],
+            "zip",
+            "name",
+            True,
+            id="a label",
+        ),
+        pytest.param(
+            ["update visits_anonymized set cqi = cqi || 'Person Dowsky-55' where rowid = 9"],
+            "cqi",
+            "name",
+            True,
+            id="the text of a class",
+        ),
+        pytest.param(
+            [
+                "alter table visits_anonymized alter cost type bigint",
+                "update visits_anonymized set cost = 11349605577 where rowid = 9",
+            ],
+            "cost",
+            "phone",
+            False,
+            id="the digits as a number",
+        ),
+        pytest.param(
+            [
+                "alter table visits_anonymized alter cost type decimal(20, 2)",
+                "update visits_anonymized set cost = -4411349605577 where rowid = 9",
+            ],
+            "cost",
+            "phone",
+            False,
+            id="the digits inside a number",
+        ),
+        pytest.param(
+            [
+                "alter table visits_anonymized alter cost type double",
+                "update visits_anonymized set cost = 0.11349605577 where rowid = 9",
+            ],
+            "cost",
+            None,
+            False,
+            id="a fraction is no phone number",
+        ),
+        pytest.param(
+            [
+                "alter table visits_anonymized alter note type varchar[] using [note]",
+                "update visits_anonymized set note = ['x', 'Person Dowsky-55'] where rowid = 9",
+            ],
+            "note",
+            "name",
+            True,
+            id="an element of a list",
+        ),
+    ],
+)
+def test_a_planted_value_is_found_in_its_column(
+    honest: Callable[[Path], Clinic],
+    tmp_path: Path,
+    changes: list[str],
+    column: str,
+    identifier: str | None,
+    *,
+    in_bytes: bool,
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    clinic.change_release(*changes, "checkpoint")
+    findings = broken(search(clinic))
+    if identifier is None:
+        assert findings == {}
+        return
+    message = findings.pop(f"visits_anonymized.{column}")
+    assert message.startswith(f"values of identifiers occur here: 1 of {identifier}. Remove")
+    assert set(findings) <= {RELEASE}
+    assert not in_bytes or RELEASE in findings
+    assert not any("Dowsky" in text or "605577" in text for text in [message, *findings.values()])
+
+
+def test_a_short_value_counts_as_a_whole_word(
+    honest: Callable[[Path], Clinic], tmp_path: Path
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    with clinic.open() as warehouse:
+        warehouse.rows("update vault.visits_identifiers set name = ' Ada ' where visit < 1005")
+        warehouse.rows("update vault.visits_identifiers set name = '  ' where visit = 1005")
+    clinic.change_release(*note("adamant nevada Ada_x"))
+    assert broken(search(clinic)) == {}
+    clinic.change_release(*note("for ADA, too"))
+    (message,) = broken(search(clinic)).values()
+    assert message.startswith("values of identifiers occur here: 1 of name (1 of many people).")
+    assert "give that column another role" in message
+
+
+def test_letters_of_other_alphabets_are_compared_in_any_case_and_composition(
+    honest: Callable[[Path], Clinic], tmp_path: Path
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    with clinic.open() as warehouse:
+        warehouse.rows(
+            "update vault.visits_identifiers set name = 'Žofie Weißová' where visit = 1009"
+        )
+    for text in ("ŽOFIE WEISSOVÁ", "z\u030cofie wei\u00dfova\u0301"):
+        clinic.change_release(*note(text))
+        assert "visits_anonymized.note" in broken(search(clinic))
+
+
+def in_warehouse(clinic: Clinic, *statements: str) -> None:
+    with duckdb.connect(str(clinic.warehouse_file)) as connection:
+        connection.execute(f"attach '{clinic.vault_file}' as vault (read_only)")
+        for sql in statements:
+            connection.execute(sql)
+
+
+def test_a_table_that_was_dropped_stays_in_the_bytes_of_the_warehouse(
+    honest: Callable[[Path], Clinic], tmp_path: Path
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    in_warehouse(
+        clinic,
+        "create table t as from vault.visits_source",
+        "checkpoint",
+        # Behind it, so that the file cannot simply end earlier.
+        "create table more as from range(100000)",
+        "checkpoint",
+        "drop table t",
+        "checkpoint",
+    )
+    findings = broken(search(clinic))
+    assert set(findings) == {"work.duckdb"}
+    assert "of name" in findings["work.duckdb"]
+    assert "delete the file" in findings["work.duckdb"]
+
+
+def test_what_was_not_yet_written_into_the_file_is_found_in_its_log(
+    honest: Callable[[Path], Clinic], tmp_path: Path
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    with clinic.open() as warehouse:
+        warehouse.rows("set checkpoint_threshold = '1 GB'")
+        warehouse.rows(f"create table work.t as select '{NAME}' as note")
+        warehouse.rows("drop table work.t")
+        findings = check_content(warehouse, clinic.project, clinic.spec, release=clinic.release)
+    assert set(broken(findings)) == {"work.duckdb.wal"}
+
+
+def test_a_table_that_is_compressed_is_found_by_its_cells(
+    honest: Callable[[Path], Clinic], tmp_path: Path
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    in_warehouse(
+        clinic,
+        "create table notes as select md5(i::varchar) || name || md5((i + 7)::varchar) as note "
+        "from vault.visits_source, range(300) as numbers(i)",
+        "checkpoint",
+    )
+    assert NAME.encode() not in clinic.warehouse_file.read_bytes()
+    findings = broken(search(clinic))
+    assert "120 of name" in findings["main.notes.note"]
+    assert "Keep the table in the vault" in findings["main.notes.note"]
+
+
+def test_numbers_that_a_hierarchy_writes_are_no_identifiers_where_labels_are(
+    honest: Callable[[Path], Clinic], tmp_path: Path
+) -> None:
+    """A bound of an interval may be the number of somebody: everybody may know it."""
+    clinic = honest(tmp_path / "clinic")
+    in_warehouse(clinic, "update ages set level_1 = '[1134960, 1134961)' where lower_bound = 20")
+    with clinic.open() as warehouse:
+        warehouse.rows("update vault.visits_identifiers set phone = '1134960' where visit = 1003")
+        warehouse.rows("update vault.visits_source set phone = '1134960' where visit = 1003")
+    clinic.change_release("update visits_anonymized set age = '[1134960, 1134961)' where rowid = 1")
+    findings = search(clinic)
+    assert broken(findings) == {}
+    assert any("; 1 of them cannot be told from chance" in f.message for f in findings)
+    clinic.change_release(*note("1134960"))
+    assert "visits_anonymized.note" in broken(search(clinic))
+
+
+def test_values_are_searched_for_in_parts(
+    honest: Callable[[Path], Clinic], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(identifier_values, "_AT_ONCE", 50)
+    clinic = honest(tmp_path / "clinic")
+    clinic.change_release(
+        "update visits_anonymized set note = 'Person Dowsky-55' where rowid = 9",
+        "update visits_anonymized set note = 'Person Aowsky-0' where rowid = 10",
+    )
+    findings = search(clinic)
+    assert "2 of name" in broken(findings)["visits_anonymized.note"]
+    assert any("none of 240 values" in finding.message for finding in findings)
+
+
+def test_a_vault_without_values_proves_nothing(
+    honest: Callable[[Path], Clinic], tmp_path: Path
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    with clinic.open() as warehouse:
+        warehouse.rows("delete from vault.visits_identifiers")
+    assert "nothing was searched for" in broken(search(clinic))["identifiers"]
+
+
+def test_without_a_release_there_is_no_proof(
+    honest: Callable[[Path], Clinic], tmp_path: Path
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    clinic.release.unlink()
+    with pytest.raises(VerificationError, match="there is none"):
+        search(clinic)
+
+
+def test_a_warehouse_without_files_is_searched_by_its_relation_alone(
+    honest: Callable[[Path], Clinic], tmp_path: Path
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    in_warehouse(
+        clinic,
+        f"attach '{clinic.release}' as release (read_only)",
+        "create table visits_anonymized as from release.visits_anonymized",
+        f"update visits_anonymized set note = '{NAME}' where rowid = 9",
+    )
+    with clinic.open() as warehouse:
+        other: Any = warehouse
+        other.adapter = SimpleNamespace(
+            type=lambda: "postgres", connections=warehouse.adapter.connections
+        )
+        findings = check_content(
+            warehouse, clinic.project, clinic.spec, release=Path("no such file")
+        )
+    assert set(broken(findings)) == {"visits_anonymized.note"}
+    (files,) = [finding for finding in findings if finding.subject == "files"]
+    assert files.holds is None
+    assert "postgres keeps no files" in files.message
+
+
+def test_a_source_that_was_loaded_into_the_warehouse_is_found(
+    built_consumer: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What dbt built: the release is honest, but analysts can read the seed."""
+    monkeypatch.setenv("DBT_PROFILES_DIR", str(built_consumer.folder))
+    project = find_project(built_consumer.folder)
+    (spec,) = load_specs(built_consumer.folder, ["customers"])
+    with opened(built_consumer) as warehouse:
+        path = built_consumer.folder / release_file(warehouse, "customers")
+        findings = check_content(warehouse, project, spec, release=path)
+    found = broken(findings)
+    assert set(found) == {
+        "warehouse/shop.duckdb",
+        "main.customers.full name",
+        "main.customers.e-mail",
+    }
+    assert not any("@example.org" in message for message in found.values())
