@@ -1,0 +1,209 @@
+"""Composition: the attacker has two releases of the same people, and intersects what they say.
+
+Somebody who is in a class of each is in both at once, so she hides only among the people who are in
+both classes too: the joint class. Two releases that keep k each can break it together. And a value
+that is possible for her in both may be the only one.
+"""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dbt_anonymize.verification.attacks.known import Known
+from dbt_anonymize.verification.attacks.linkage import declared_k
+from dbt_anonymize.verification.attacks.released import Released
+from dbt_anonymize.verification.attacks.result import AttackResult
+
+
+def attack_composition(
+    release: Released, other: Released | None, against: str, shown: str
+) -> list[AttackResult]:
+    """Intersect a release with another one.
+
+    Parameters
+    ----------
+    release : Released
+        The one whose promise is attacked.
+    other : Released or None
+        The other one, read with the same knowledge; None where it shows no quasi-identifier.
+    against : str
+        What the attack is called in ``<n>_attacks``.
+    shown : str
+        What the other one is called in messages.
+
+    Returns
+    -------
+    list of AttackResult
+        ``joint_classes``, ``joint_classes_below_k``, ``people_below_k``, ``smallest_joint_class``,
+        and for each sensitive column of both ``people_with_determined_value``: those for whom the
+        values of all rows that can be theirs, in both releases, leave one value only, the true one,
+        though neither release does alone. Baselines are what the first release gives alone. Nothing
+        judges them: a spec promises nothing about other releases.
+    """
+    if other is None:
+        return [
+            AttackResult(
+                "composition",
+                "joint_classes_below_k",
+                None,
+                f"{shown} shows no quasi-identifier of {release.name}: there is nothing to "
+                "intersect.",
+                against=against,
+            )
+        ]
+    results = _joint_classes(release, other, against, shown)
+    for attribute in release.sensitive:
+        if attribute in other.sensitive:
+            results.append(_determined(release, other, attribute, against, shown))
+    return results
+
+
+def _joint_classes(
+    release: Released, other: Released, against: str, shown: str
+) -> list[AttackResult]:
+    known, k = release.known, declared_k(release.known.spec)
+    # Whoever is in one release only is told from the others of her class by that, too.
+    joint = (
+        f"select a.class as own, b.class as other, {_count(known, 'a')} as people "
+        f"from {release.own} as a inner join {other.own} as b on a.record_key = b.record_key "
+        "where a.class is not null or b.class is not null group by a.class, b.class"
+    )
+    alone = (
+        f"select class as own, {known.count_people} as people from {release.own} "
+        "where class is not null group by class"
+    )
+    found, before = _summary(known, joint, k), _summary(known, alone, k)
+    if found.below:
+        warning = (
+            f"WARNING: together with {shown}, {found.below:,} of {found.classes:,} joint classes "
+            f"have fewer than k = {k} people ({found.people_below:,} people are in them, "
+            f"{found.smallest:,} in the smallest). Whoever has both gets closer to them than "
+            f"{release.name} promises: do not publish both."
+        )
+    else:
+        warning = (
+            f"Together with {shown}, every joint class has at least {found.smallest:,} people."
+        )
+    numbers = {
+        "joint_classes": (found.classes, before.classes, f"Classes, divided by {shown}."),
+        "joint_classes_below_k": (found.below, before.below, warning),
+        "people_below_k": (
+            found.people_below,
+            before.people_below,
+            f"People of joint classes with {shown} that have fewer than k = {k}.",
+        ),
+        "smallest_joint_class": (
+            found.smallest,
+            before.smallest,
+            f"People of the smallest joint class with {shown}.",
+        ),
+    }
+    return [
+        AttackResult(
+            "composition",
+            measure,
+            float(value),
+            explanation,
+            against=against,
+            baseline=float(baseline),
+            people=found.people,
+        )
+        for measure, (value, baseline, explanation) in numbers.items()
+    ]
+
+
+def _count(known: Known, alias: str) -> str:
+    return f"count(distinct {alias}.person)" if known.spec.subject else "count(*)"
+
+
+@dataclass(frozen=True)
+class _Summary:
+    """How many classes there are, how many are below k with how many people, and the smallest."""
+
+    classes: int
+    below: int
+    people_below: int
+    smallest: int
+    people: int
+
+
+def _summary(known: Known, classes: str, k: int) -> _Summary:
+    found = known.session.row(
+        f"select count(*), count(*) filter (where people < {k}), "
+        f"coalesce(sum(people) filter (where people < {k}), 0), coalesce(min(people), 0), "
+        f"coalesce(sum(people), 0) from ({classes})"
+    )
+    return _Summary(*(int(number) for number in found))
+
+
+def _determined(
+    release: Released, other: Released, attribute: str, against: str, shown: str
+) -> AttackResult:
+    known, alias = release.known, release.sensitive[attribute]
+    values, others = _possible(release, attribute), _possible(other, attribute)
+    groups = (
+        f"select distinct a.candidates as own, b.candidates as other from {release.sets} as a "
+        f"inner join {other.sets} as b on a.tuple = b.tuple"
+    )
+    determined = known.session.table(
+        "determined",
+        "select g.own, g.other, min(a.value) as value, "
+        f"min(a.possible) as alone, min(b.possible) as alone_other from ({groups}) as g "
+        f"inner join {values} as a on g.own = a.candidates "
+        f"inner join {others} as b "
+        "on g.other = b.candidates and a.value is not distinct from b.value "
+        "group by g.own, g.other having count(*) = 1",
+    )
+    both = (
+        f"from {release.own} as x inner join {other.own} as y on x.record_key = y.record_key "
+        f"inner join {release.sets} as a on x.tuple = a.tuple "
+        f"inner join {other.sets} as b on y.tuple = b.tuple "
+        f"inner join {determined} as d on a.candidates = d.own and b.candidates = d.other "
+        f"and x.{alias} is not distinct from d.value "
+        "where x.class is not null and y.class is not null"
+    )
+    together, by_other = known.session.row(
+        "select count(distinct x.person) filter (where d.alone > 1 and d.alone_other > 1), "
+        f"count(distinct x.person) filter (where d.alone > 1 and d.alone_other = 1) {both}"
+    )
+    (alone,) = known.session.row(
+        f"select count(distinct x.person) from {release.own} as x "
+        f"inner join {release.sets} as a on x.tuple = a.tuple "
+        f"inner join {values} as v on a.candidates = v.candidates and v.possible = 1 "
+        f"and x.{alias} is not distinct from v.value where x.class is not null"
+    )
+    if together:
+        message = (
+            f"WARNING: together with {shown}, {attribute} of {together:,} people is certain, "
+            "though neither release tells it alone. Do not publish both."
+        )
+    else:
+        message = f"Together with {shown}, {attribute} of nobody becomes certain by both at once."
+    if by_other:
+        message += (
+            f" WARNING: {attribute} of {by_other:,} people who are hidden in {release.name} is "
+            f"certain from {shown} alone."
+        )
+    return AttackResult(
+        "composition",
+        "people_with_determined_value",
+        float(together),
+        message,
+        against=against,
+        attribute=attribute,
+        baseline=float(alone),
+        people=known.people,
+    )
+
+
+def _possible(release: Released, attribute: str) -> str:
+    """List the sensitive values that each set of classes leaves, and how many these are."""
+    alias = release.sensitive[attribute]
+    return release.known.session.table(
+        "possible",
+        "select candidates, value, count(*) over (partition by candidates) as possible from "
+        f"(select distinct s.candidates, m.{alias} as value from {release.of_sets} as s "
+        f"inner join {release.members} as m on s.class = m.class)",
+    )
