@@ -1,25 +1,31 @@
-"""Publishing: write a new database file beside the release, then rename it into place.
+"""Publishing: write a new database file beside the release, audit it, rename it into place.
 
 A DuckDB file that any other process has open cannot be written, so the released file is never
 written twice: a reader that holds it open keeps the complete earlier release, everybody else sees
-the complete new one, and at no moment is there half a release.
+the complete new one, and at no moment is there half a release. Until it is renamed, the new file
+is in a folder that only its owner may enter. One build at a time publishes a release; what a
+killed one left behind, the next removes.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import uuid
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dbt_anonymize.errors import PublishError
+from dbt_anonymize.release_audit import attached, audit, quoted
+from dbt_anonymize.release_lock import alone
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 RELEASE_MODE = 0o644
+FOLDER_MODE = 0o755
 # Readers such as BI drivers are usually older than the writer.
 STORAGE_VERSION = "v1.4.0"
 
@@ -46,20 +52,26 @@ def publish(
     Raises
     ------
     PublishError
-        If the file cannot be written; the earlier release is unchanged.
+        If the file cannot be written, is not what was to be published, or is being published by
+        another build; the earlier release is unchanged.
     """
     target = Path(folder) / path
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with _stage(target) as stage:
-            _write(session.cursor(), relation=relation, table=table, stage=stage)
+        _make_folder(target.parent)
+        with alone(target), _stage(target) as stage:
+            _write(session, relation=relation, table=table, stage=stage)
+            audit(session, relation=relation, table=table, stage=stage)
             stage.chmod(RELEASE_MODE)
             _sync(stage)
             # A reader that was killed may have left a log of the earlier file, which would make
             # the new one unreadable.
             Path(f"{target}.wal").unlink(missing_ok=True)
             stage.replace(target)
-            _sync(target.parent)
+            # The release is in place: a file system that cannot do this has not failed to publish.
+            with contextlib.suppress(OSError):
+                _sync(target.parent)
+    except PublishError:
+        raise
     except Exception as error:
         raise PublishError(
             f"{target} could not be published ({type(error).__name__}: {error}). "
@@ -68,32 +80,39 @@ def publish(
         ) from error
 
 
+def _make_folder(folder: Path) -> None:
+    """Create a folder for readers, whatever the umask of who builds."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    for path in reversed(missing):
+        path.mkdir(exist_ok=True)
+        path.chmod(FOLDER_MODE)
+
+
 @contextlib.contextmanager
 def _stage(target: Path) -> Iterator[Path]:
-    """Name a file beside ``target``, gone afterwards with what a killed build left there."""
-    for left_over in target.parent.glob(f".{target.name}.*.stage*"):
-        left_over.unlink(missing_ok=True)
-    stage = target.parent / f".{target.name}.{uuid.uuid4().hex}.stage"
+    """Name a file in a private folder beside ``target``; call it only while nobody else publishes.
+
+    The folder is gone afterwards, and with it those that killed builds left.
+    """
+    start, end = f".{target.name}.", ".stage"
+    for left_over in list(target.parent.iterdir()):
+        if left_over.name.startswith(start) and left_over.name.endswith(end):
+            shutil.rmtree(left_over)
+    # Mode 0700, whatever the umask: not even what the engine creates in it can be read by others.
+    folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=start, suffix=end))
     try:
-        yield stage
+        yield folder / target.name
     finally:
-        for left_over in stage.parent.glob(f"{stage.name}*"):
-            left_over.unlink(missing_ok=True)
+        # What cannot be removed now does not undo the release; the next build tries again.
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _write(cursor: DuckDBPyConnection, *, relation: str, table: str, stage: Path) -> None:
-    # The alias is unique because attached databases are visible to all threads of a build.
-    alias = f"stage_{uuid.uuid4().hex}"
-    literal = str(stage).replace("'", "''")
-    identifier = table.replace('"', '""')
-    cursor.execute(f"attach '{literal}' as {alias} (storage_version '{STORAGE_VERSION}')")
-    try:
+def _write(session: DuckDBPyConnection, *, relation: str, table: str, stage: Path) -> None:
+    option = f"storage_version '{STORAGE_VERSION}'"
+    with attached(session, stage, option) as (cursor, database):
         select = f"select * from {relation}"  # noqa: S608 (quoted by dbt)
-        cursor.execute(f'create table {alias}.main."{identifier}" as {select}')
-        cursor.execute(f"checkpoint {alias}")
-    finally:
-        cursor.execute(f"detach {alias}")
-        cursor.close()
+        cursor.execute(f"create table {database}.main.{quoted(table)} as {select}")
+        cursor.execute(f"checkpoint {database}")
 
 
 def _sync(path: Path) -> None:

@@ -1,0 +1,58 @@
+{#
+  Load a seed without ever showing a line of it. DuckDB's own error for a cell that does not fit its column quotes the
+  whole line, with the names and addresses of whoever it is about, and dbt writes that into console and log. Here the lines
+  that do not fit are set aside and counted, and the seed fails with their numbers.
+
+  In the project of this package it takes the place of dbt-duckdb's macro; another project asks for it in dbt_project.yml:
+  dispatch: [{macro_namespace: dbt, search_order: [<the project>, dbt_anonymize, dbt]}]
+#}
+{% macro duckdb__load_csv_rows(model, agate_table) -%}
+    {%- set columns = adapter.get_columns_in_relation(this) -%}
+    {%- set names = columns | map(attribute="name") | list -%}
+    {#- Cells are loaded by position: another order of columns would put names where numbers of patients belong. -#}
+    {%- if names != agate_table.column_names | list -%}
+        {{ exceptions.raise_compiler_error(
+            "seed " ~ model.name ~ ": the file must have the columns of the table, in their order; the table has " ~ names | join(", ")
+            ~ "; the file has " ~ agate_table.column_names | join(", ") ~ ". If the file is right, run `dbt seed --full-refresh -s " ~ model.name ~ "`."
+        ) }}
+    {%- endif -%}
+    {%- set types = [] -%}
+    {%- for column in columns -%}
+        {%- do types.append(dbt_anonymize._literal(column.name) ~ ": " ~ dbt_anonymize._literal(column.data_type)) -%}
+    {%- endfor -%}
+    {%- set sql -%}
+        insert into {{ this.render() }}
+        select *
+        from read_csv(
+            {{ dbt_anonymize._literal(adapter.get_seed_file_path(model)) }},
+            auto_detect = false,
+            header = true,
+            delim = {{ dbt_anonymize._literal(config.get("delimiter", ",")) }},
+            quote = '"',
+            escape = '"',
+            columns = { {{- types | join(", ") -}} },
+            store_rejects = true,
+            rejects_table = 'seed_rejects',
+            rejects_scan = 'seed_rejects_scans',
+            rejects_limit = 10
+        )
+    {%- endset -%}
+    {%- do adapter.add_query(sql, abridge_sql_log=True) -%}
+    {%- set rejects = run_query(
+        "select line, coalesce(column_name, '') as column_name, lower(cast(error_type as varchar)) as reason from seed_rejects order by line, column_name"
+    ).rows -%}
+    {%- if rejects | length > 0 -%}
+        {%- set places = [] -%}
+        {%- for reject in rejects -%}
+            {%- do places.append("line " ~ reject[0] ~ (" column " ~ reject[1] if reject[1] else "") ~ " (" ~ reject[2] ~ ")") -%}
+        {%- endfor -%}
+        {{ exceptions.raise_compiler_error(
+            "seed " ~ model.name ~ ": every line of the file must fit the table; the first that do not: " ~ places | join(", ")
+            ~ ". Correct them, or change column_types of the seed and run `dbt seed --full-refresh -s " ~ model.name ~ "`."
+        ) }}
+    {%- endif -%}
+    {#- The thread may load another seed. -#}
+    {%- do adapter.add_query("drop table seed_rejects") -%}
+    {%- do adapter.add_query("drop table seed_rejects_scans") -%}
+    {{ return(sql) }}
+{%- endmacro %}

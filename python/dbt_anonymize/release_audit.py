@@ -1,0 +1,134 @@
+"""The audit of a file before it is published: it holds one table, complete, and nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dbt_anonymize.errors import PublishError
+from dbt_anonymize.literals import quote_name, quote_path, quote_text
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+# Everything that a DuckDB file can hold: the functions that list it, and the column of its name.
+# Every database has objects of the engine's own, which say so where there can be any.
+_CATALOG = {
+    "duckdb_tables() where not internal": "table_name",
+    "duckdb_schemas() where not internal": "schema_name",
+    "duckdb_views() where not internal": "view_name",
+    "duckdb_types() where not internal": "type_name",
+    "duckdb_functions() where not internal": "function_name",
+    "duckdb_sequences() where true": "sequence_name",
+    "duckdb_indexes() where true": "index_name",
+}
+
+
+@dataclass(frozen=True)
+class _Content:
+    """What two copies of a table have in common: columns with types, rows, sum of row hashes."""
+
+    columns: list[tuple[str, str]]
+    records: int
+    checksum: int | None
+
+
+def audit(session: DuckDBPyConnection, *, relation: str, table: str, stage: Path) -> None:
+    """Read a file back before it is published.
+
+    Parameters
+    ----------
+    session : duckdb.DuckDBPyConnection
+        Connection that sees ``relation`` (committed).
+    relation : str
+        Quoted name of the relation that the file must hold.
+    table : str
+        Name of its table.
+    stage : pathlib.Path
+        The file, closed, alone in its folder.
+
+    Raises
+    ------
+    PublishError
+        If the file has a log beside it, holds anything but the table, or has other columns or
+        records than the relation (count and sum of 64-bit hashes). No message shows a value.
+    """
+    files = sorted(path.name for path in stage.parent.iterdir())
+    _require(files == [stage.name], "be one file without a log", ", ".join(files))
+    with attached(session, stage, "read_only") as (cursor, database):
+        objects = _objects(cursor, database)
+        _require(objects == [table], f"hold nothing but {table}", ", ".join(objects) or "nothing")
+        expected = _content(cursor, relation)
+        found = _content(cursor, f"{database}.main.{quoted(table)}")
+    _require(found.columns == expected.columns, "have the columns of the relation", "others")
+    _require(
+        found.records == expected.records, f"have {expected.records} records", f"{found.records}"
+    )
+    _require(
+        found.checksum == expected.checksum,
+        "have the records of the relation",
+        "the same number of records with another checksum",
+    )
+
+
+@contextlib.contextmanager
+def attached(
+    session: DuckDBPyConnection, file: Path, option: str
+) -> Iterator[tuple[DuckDBPyConnection, str]]:
+    """Attach a database file for the length of the block; give a cursor and the database's name.
+
+    The name is unique, because attached databases are visible to all threads of a build.
+    """
+    database = f"stage_{uuid.uuid4().hex}"
+    cursor = session.cursor()
+    try:
+        cursor.execute(f"attach {quote_path(file)} as {database} ({option})")
+        try:
+            yield cursor, database
+        finally:
+            cursor.execute(f"detach {database}")
+    finally:
+        cursor.close()
+
+
+def quoted(name: str) -> str:
+    """Quote the name of a table or column.
+
+    >>> print(quoted('six " inches'))
+    "six "" inches"
+    """
+    return quote_name(name)
+
+
+def _require(holds: bool, rule: str, found: str) -> None:
+    if not holds:
+        raise PublishError(
+            f"the file to be published must {rule}; got {found}. The earlier release is unchanged. "
+            "Build again; if it happens again, check the disk."
+        )
+
+
+def _objects(cursor: DuckDBPyConnection, database: str) -> list[str]:
+    """Name all that a database holds."""
+    return sorted(
+        name
+        for objects, column in _CATALOG.items()
+        for (name,) in cursor.execute(
+            f"select {column} from {objects} and database_name = {quote_text(database)}"  # noqa: S608
+        ).fetchall()
+    )
+
+
+def _content(cursor: DuckDBPyConnection, relation: str) -> _Content:
+    described = cursor.execute(f"describe {relation}").fetchall()
+    columns = [(name, kind) for name, kind, *_ in described]
+    row = ", ".join(quoted(name) for name, _ in columns)
+    # Sums of 64-bit numbers as 128-bit ones do not depend on the order and do not overflow.
+    ((records, checksum),) = cursor.execute(
+        f"select count(*), sum(hash({row})::hugeint) from {relation}"  # noqa: S608
+    ).fetchall()
+    return _Content(columns, records, checksum)

@@ -1,0 +1,115 @@
+"""Processes that tests limit, kill and let compete, started by the launcher."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.projects import REPOSITORY
+
+_LONGEST_WAIT = 60.0
+
+
+@dataclass(frozen=True)
+class Child:
+    """A started process; wait for each exactly once."""
+
+    launcher: Launcher
+    pid: int
+    output: Path
+
+    def wait(self) -> int:
+        """Return the exit status; negative is the number of the signal that ended it."""
+        return int(self.launcher.ask({"wait": self.pid})["status"])
+
+    def kill(self) -> int:
+        """Kill the process as `kill -9` does, and return its status: it may have ended before."""
+        os.kill(self.pid, signal.SIGKILL)
+        return self.wait()
+
+    @property
+    def said(self) -> str:
+        """What it has written to stdout and stderr."""
+        return self.output.read_text(encoding="utf-8")
+
+
+class Launcher:
+    """The process that starts the others."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._started = 0
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("launcher.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=REPOSITORY,
+            # A process that is forked must have no threads; numerical libraries start them.
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        )
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and return the answer."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return answer
+
+    def start(
+        self,
+        task: str,
+        *,
+        file_bytes: int | None = None,
+        is_powerless: bool = False,
+        **arguments: Any,
+    ) -> Child:
+        """Start a function of ``tasks``.
+
+        Parameters
+        ----------
+        task : str
+            Name of the function.
+        file_bytes : int, optional
+            No file can grow beyond: a full disk.
+        is_powerless : bool, default False
+            Modes of files bind it, even if it runs as root.
+        **arguments
+            Of the function.
+        """
+        self._started += 1
+        output = self._folder / f"output_{self._started}.txt"
+        output.touch()
+        request = {
+            "task": task,
+            "arguments": arguments,
+            "output": str(output),
+            "file_bytes": file_bytes,
+            "is_powerless": is_powerless,
+        }
+        return Child(self, int(self.ask(request)["pid"]), output)
+
+    def dbt(self, folder: Path, *arguments: str, **limits: Any) -> Child:
+        """Start a dbt command in a project."""
+        return self.start("dbt", folder=str(folder), arguments=list(arguments), **limits)
+
+    def stop(self) -> None:
+        """End the launcher."""
+        self._process.communicate()
+
+
+def wait_for(path: Path) -> None:
+    """Wait until a file is there."""
+    end = time.monotonic() + _LONGEST_WAIT
+    while not path.exists():
+        assert time.monotonic() < end, f"{path} did not appear"
+        time.sleep(0.005)

@@ -1,0 +1,105 @@
+"""What the processes of the launcher do."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import duckdb
+import sklearn.tree  # noqa: F401 (imported once, not by every build)
+from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+from dbt.cli.main import dbtRunner
+
+from dbt_anonymize import publish as publish_module
+from dbt_anonymize import release_audit, release_lock
+from dbt_anonymize.errors import PublishError
+from dbt_anonymize.publish import publish
+
+TABLE = "people_anonymized"
+RELEASE = "release/people.duckdb"
+_PUBLISHING = {str(module.__file__) for module in (publish_module, release_audit, release_lock)}
+
+
+def dbt(folder: str, arguments: list[str]) -> int:
+    """Run a dbt command."""
+    os.chdir(folder)
+    result = dbtRunner().invoke([*arguments, "--profiles-dir", folder])
+    if result.exception is not None:
+        print(result.exception)  # noqa: T201 (as the command line does)
+    # The process ends at once, without what closes databases at the end of an interpreter.
+    DuckDBConnectionManager.close_all_connections()
+    return 0 if result.success else 1
+
+
+def publish_table(folder: str, warehouse: str, relation: str) -> int:
+    """Publish once."""
+    with duckdb.connect(f"{folder}/{warehouse}") as session:
+        publish(session, relation=relation, table=TABLE, folder=folder, path=RELEASE)
+    return 0
+
+
+def publish_in_turn(folder: str, warehouse: str, relations: list[str], times: int) -> int:
+    """Publish so many times, one relation after the other, and again what another prevented.
+
+    Prints how often it was told that another publishes.
+    """
+    refused = 0
+    with duckdb.connect(f"{folder}/{warehouse}") as session:
+        waiting = list(itertools.islice(itertools.cycle(relations), times))
+        while waiting:
+            try:
+                publish(session, relation=waiting[-1], table=TABLE, folder=folder, path=RELEASE)
+                waiting.pop()
+            except PublishError as error:
+                if "one build at a time" not in str(error):
+                    raise
+                refused += 1
+                time.sleep(0.002)
+    print(refused)  # noqa: T201 (read by the test)
+    return 0
+
+
+def publish_until_line(folder: str, warehouse: str, relation: str, number: int) -> int:
+    """Publish, and be killed before that line of the code that publishes.
+
+    Lines are counted as they run for the first time.
+    """
+    seen: set[tuple[str, int]] = set()
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        if frame.f_code.co_filename not in _PUBLISHING:
+            return None
+        if event == "line":
+            seen.add((frame.f_code.co_filename, frame.f_lineno))
+            if len(seen) > number:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+
+    with duckdb.connect(f"{folder}/{warehouse}") as session:
+        sys.settrace(trace)
+        publish(session, relation=relation, table=TABLE, folder=folder, path=RELEASE)
+        sys.settrace(None)
+    return 0
+
+
+def read_while_open(file: str, query: str, stop: str) -> int:
+    """Keep a release open and read it again and again; fail if it ever differs.
+
+    Prints how often it has read.
+    """
+    with duckdb.connect(file, read_only=True) as reader:
+        first = reader.execute(query).fetchall()
+        times = 0
+        while not Path(stop).exists():
+            assert reader.execute(query).fetchall() == first
+            times += 1
+            if times == 1:
+                Path(f"{stop}.reading").touch()
+    print(times)  # noqa: T201 (read by the test)
+    return 0

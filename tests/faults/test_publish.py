@@ -1,0 +1,221 @@
+"""Publishing is write, audit, rename, by one build at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from dbt_anonymize import publish as publish_module
+from dbt_anonymize import release_lock
+from dbt_anonymize.errors import PublishError
+from dbt_anonymize.publish import publish
+from dbt_anonymize.release_audit import audit
+from tests.faults.people import WAREHOUSE, files_of_release, released, write_people
+from tests.faults.processes import Launcher
+from tests.faults.tasks import RELEASE, TABLE
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> dict[str, Any]:
+    """Give the rows of the tables that can be published."""
+    return write_people(tmp_path)
+
+
+@pytest.fixture
+def session(tmp_path: Path, people: dict[str, Any]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give a connection to the warehouse that holds them."""
+    with duckdb.connect(str(tmp_path / WAREHOUSE)) as session:
+        yield session
+
+
+def publish_table(session: duckdb.DuckDBPyConnection, folder: Path, relation: str) -> None:
+    publish(session, relation=relation, table=TABLE, folder=str(folder), path=RELEASE)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_only_the_owner_enters_the_stage_and_everybody_reads_the_release(
+    session: duckdb.DuckDBPyConnection,
+    tmp_path: Path,
+    umask: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    staged: list[int] = []
+
+    def audit_and_look(session: Any, *, stage: Path, **rest: Any) -> None:
+        staged.append(mode(stage.parent))
+        audit(session, stage=stage, **rest)
+
+    monkeypatch.setattr(publish_module, "audit", audit_and_look)
+    before = os.umask(umask)
+    try:
+        publish(session, relation="new", table=TABLE, folder=str(tmp_path), path="a/b/c.duckdb")
+    finally:
+        os.umask(before)
+    assert staged == [0o700]
+    modes = {path: mode(tmp_path / path) for path in ("a", "a/b", "a/b/c.duckdb")}
+    assert modes == {"a": 0o755, "a/b": 0o755, "a/b/c.duckdb": 0o644}
+
+
+def test_a_folder_that_was_there_keeps_its_mode(
+    session: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    folder = (tmp_path / RELEASE).parent
+    folder.mkdir(mode=0o750)
+    publish_table(session, tmp_path, "new")
+    assert mode(folder) == 0o750
+
+
+def test_what_killed_builds_left_is_removed_and_nothing_else(
+    session: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    folder = (tmp_path / RELEASE).parent
+    (folder / ".people.duckdb.abc.stage").mkdir(parents=True)
+    (folder / ".people.duckdb.abc.stage" / "people.duckdb.wal").write_bytes(b"half")
+    (folder / ".people.duckdb.lock").write_bytes(b"99999999999999")
+    (folder / ".people_too.duckdb.abc.stage").mkdir()
+    (folder / "notes.txt").touch()
+    publish_table(session, tmp_path, "new")
+    left = {"people.duckdb", ".people_too.duckdb.abc.stage", "notes.txt"}
+    assert files_of_release(tmp_path) == left
+
+
+def test_a_build_that_publishes_is_not_disturbed_by_another(
+    session: duckdb.DuckDBPyConnection,
+    tmp_path: Path,
+    people: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The other one comes when the file of the first is written and not yet renamed."""
+
+    def audit_while_another_publishes(*arguments: Any, **named: Any) -> None:
+        monkeypatch.undo()
+        with pytest.raises(PublishError, match=rf"one build at a time; process {os.getpid()} is"):
+            publish_table(session, tmp_path, "old")
+        audit(*arguments, **named)
+
+    monkeypatch.setattr(publish_module, "audit", audit_while_another_publishes)
+    publish_table(session, tmp_path, "new")
+    assert released(tmp_path) == people["new"]
+    assert files_of_release(tmp_path) == {"people.duckdb"}
+
+
+def test_a_lock_that_its_holder_removed_in_between_is_no_lock(
+    session: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other build ends between opening the file and locking it: then it locks nothing."""
+    lock = (tmp_path / RELEASE).parent / ".people.duckdb.lock"
+    flock, inodes = fcntl.flock, []
+
+    def flock_late(descriptor: int, operation: int) -> None:
+        if not inodes:
+            lock.unlink()
+        inodes.append(os.fstat(descriptor).st_ino)
+        flock(descriptor, operation)
+
+    monkeypatch.setattr(release_lock.fcntl, "flock", flock_late)
+    publish_table(session, tmp_path, "new")
+    assert len(inodes) == 2
+    assert files_of_release(tmp_path) == {"people.duckdb"}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("delete from {0} where rowid = 3", "have 2000 records; got 1999"),
+        ("insert into {0} select * from {0} limit 1", "have 2000 records; got 2001"),
+        ("update {0} set amh = amh + 1 where rowid = 3", "another checksum"),
+        ("update {0} set cqi = null where rowid = 3", "another checksum"),
+        ("alter table {0} rename age to AGE", "have the columns of the relation"),
+        ("alter table {0} alter amh type varchar", "have the columns of the relation"),
+        ("alter table {0} add column name varchar", "have the columns of the relation"),
+        ("create table {1}.main.more (i integer)", "got more, people_anonymized"),
+        ("create schema {1}.more", "got more, people_anonymized"),
+        ("create view {1}.main.more as select 1 as one", "got more, people_anonymized"),
+        ("create macro {1}.main.more() as 1", "got more, people_anonymized"),
+        ("create type {1}.main.more as enum ('a')", "got more, people_anonymized"),
+        ("create sequence {1}.main.more", "got more, people_anonymized"),
+        ("create index more on {0} (amh)", "got more, people_anonymized"),
+        ("alter table {0} rename to others", "hold nothing but people_anonymized; got others"),
+        ("drop table {0}", "got nothing"),
+    ],
+)
+def test_a_file_that_is_not_the_relation_is_never_published(
+    session: duckdb.DuckDBPyConnection,
+    tmp_path: Path,
+    people: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    change: str,
+    says: str,
+) -> None:
+    publish_table(session, tmp_path, "old")
+
+    def change_and_audit(session: Any, *, stage: Path, **rest: Any) -> None:
+        with duckdb.connect(str(stage)) as file:
+            file.execute(change.format(f"people.main.{TABLE}", "people"))
+        audit(session, stage=stage, **rest)
+
+    monkeypatch.setattr(publish_module, "audit", change_and_audit)
+    with pytest.raises(PublishError, match=re.escape(says)) as error:
+        publish_table(session, tmp_path, "new")
+    assert "The earlier release is unchanged" in str(error.value)
+    assert "new 3" not in str(error.value)
+    assert released(tmp_path) == people["old"]
+    assert files_of_release(tmp_path) == {"people.duckdb"}
+
+
+def test_a_file_with_a_log_beside_it_is_never_published(
+    session: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def add_log_and_audit(session: Any, *, stage: Path, **rest: Any) -> None:
+        Path(f"{stage}.wal").touch()
+        audit(session, stage=stage, **rest)
+
+    monkeypatch.setattr(publish_module, "audit", add_log_and_audit)
+    with pytest.raises(PublishError, match="be one file without a log"):
+        publish_table(session, tmp_path, "new")
+    assert files_of_release(tmp_path) == set()
+
+
+def test_a_table_without_rows_is_published_as_it_is(
+    session: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    session.execute("create table nobody as from new limit 0")
+    publish_table(session, tmp_path, "nobody")
+    assert released(tmp_path) == []
+
+
+def test_two_that_publish_at_once_never_mix_and_say_so(tmp_path: Path, launcher: Launcher) -> None:
+    """Both have a warehouse of their own and the same release; a reader looks all the time."""
+    people = {**write_people(tmp_path), **write_people(tmp_path, "other.duckdb")}
+    builds = [
+        launcher.start(
+            "publish_in_turn",
+            folder=str(tmp_path),
+            warehouse=warehouse,
+            relations=["old", "new"],
+            times=15,
+        )
+        for warehouse in (WAREHOUSE, "other.duckdb")
+    ]
+    seen = 0
+    while any(build.said == "" for build in builds):
+        if (tmp_path / RELEASE).exists():
+            assert released(tmp_path) in people.values()
+            seen += 1
+    assert [build.wait() for build in builds] == [0, 0], [build.said for build in builds]
+    assert sum(int(build.said) for build in builds) > 0
+    assert seen > 0
+    assert files_of_release(tmp_path) == {"people.duckdb"}
