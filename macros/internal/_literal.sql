@@ -1,4 +1,26 @@
 {# The one place where a text becomes an SQL string literal. #}
 {% macro _literal(value) -%}
-    {{ return(dbt.string_literal(dbt.escape_single_quotes(value | string))) }}
+    {{ return(adapter.dispatch("_literal", "dbt_anonymize")(value | string)) }}
+{%- endmacro %}
+
+{% macro default___literal(value) -%}
+    {{ return("'" ~ value | replace("'", "''") ~ "'") }}
+{%- endmacro %}
+
+{# Where a backslash begins an escape, one at the end of a value would take the closing quote with it. #}
+{% macro spark___literal(value) -%}
+    {{ return("'" ~ value | replace("\\", "\\\\") | replace("'", "\\'") ~ "'") }}
+{%- endmacro %}
+
+{% macro snowflake___literal(value) -%}{{ return(dbt_anonymize.spark___literal(value)) }}{%- endmacro %}
+
+{% macro bigquery___literal(value) -%}
+    {{ return(dbt_anonymize.spark___literal(value) | replace("\n", "\\n") | replace("\r", "\\r")) }}
+{%- endmacro %}
+
+
+{# The one place where a text becomes Python that yields it: JSON within JSON is ASCII, and Python reads that as it is.
+   JSON itself it would not: a character beyond 16 bits is two there. The Python must import json. #}
+{% macro _python_literal(value) -%}
+    {{ return("json.loads(" ~ value | string | tojson | tojson ~ ")") }}
 {%- endmacro %}

@@ -7,6 +7,8 @@
 
 {# A DuckDB file has no grants: who reads it reads all of it. So the release is a file of its own. #}
 {% macro duckdb___publication(candidate, declaration) -%}
+import json
+
 from dbt_anonymize.publish import publish
 
 
@@ -18,10 +20,10 @@ class dbtObj:
 def model(dbt, session):
     publish(
         session,
-        relation={{ (candidate | string) | tojson }},
-        table={{ this.identifier | tojson }},
-        folder={{ (flags.PROJECT_DIR | string) | tojson }},
-        path={{ declaration.path | tojson }},
+        relation={{ dbt_anonymize._python_literal(candidate) }},
+        table={{ dbt_anonymize._python_literal(this.identifier) }},
+        folder={{ dbt_anonymize._python_literal(flags.PROJECT_DIR) }},
+        path={{ dbt_anonymize._python_literal(declaration.path) }},
     )
 
 

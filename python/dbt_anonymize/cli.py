@@ -16,12 +16,17 @@ from dbt_anonymize.command_line import (
     FAILED_CHECK,
     Names,
     ProjectDir,
+    SafeConsole,
     Target,
+    chosen_specs,
     errors_without_traceback,
+    say,
 )
-from dbt_anonymize.errors import SpecError, WarehouseError
+from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.hierarchies.cli import app as hierarchy_app
 from dbt_anonymize.search_cli import register as register_search
+from dbt_anonymize.vault.relink_cli import register as register_relink
+from dbt_anonymize.verification.verify_cli import register as register_verify
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -71,15 +76,15 @@ def generate(
         if not check:
             changed = generator.generate(project_dir, names or ())
             for path in changed:
-                typer.echo(path.as_posix())
-            typer.echo(f"{len(changed)} files changed." if changed else "Nothing to change.")
+                say(path.as_posix())
+            say(f"{len(changed)} files changed." if changed else "Nothing to change.")
             return
         drifts = generator.check(project_dir, names or ())
     for drift in drifts:
         if drift.kind == "different":
-            typer.echo(drift.diff)
+            say(drift.diff)
     if drifts:
-        typer.echo(
+        say(
             "\n".join(
                 f"{drift.path.as_posix()}: must be what its spec says; it is {drift.kind}."
                 for drift in drifts
@@ -88,10 +93,12 @@ def generate(
             err=True,
         )
         raise typer.Exit(FAILED_CHECK)
-    typer.echo("Models and specs agree.")
+    say("Models and specs agree.")
 
 
 register_search(app)
+register_relink(app)
+register_verify(app)
 
 
 @app.command()
@@ -101,22 +108,14 @@ def results(
     target: Target = None,
 ) -> None:
     """Show what the last `dbt build` found, and where the releases lie."""
-    from rich.console import Console  # noqa: PLC0415
-
     from dbt_anonymize.project import find_project  # noqa: PLC0415
     from dbt_anonymize.results import read_results, release_file  # noqa: PLC0415
-    from dbt_anonymize.spec import load_specs  # noqa: PLC0415
     from dbt_anonymize.warehouse import open_warehouse  # noqa: PLC0415
 
-    console = Console()
+    console = SafeConsole()
     with errors_without_traceback():
         project = find_project(project_dir)
-        specs = load_specs(project.root, names)
-        if not specs:
-            raise SpecError(
-                "anonymizations/: must hold at least one anonymization; there is none. "
-                "Start with `dbt-anonymize init`."
-            )
+        specs = chosen_specs(project, names)
         found: dict[str, tuple[list[EffortResult], Path] | str] = {}
         with open_warehouse(project, target) as warehouse:
             for spec in specs:
@@ -133,16 +132,16 @@ def results(
     for spec in specs:
         read = found[spec.name]
         if isinstance(read, str):  # the others are there to be seen
-            typer.echo(f"{read}\n", err=True)
+            say(f"{read}\n", err=True)
             continue
         efforts, path = read
-        console.print(f"{spec.name}: {spec.description}", highlight=False, markup=False)
+        console.print(f"{spec.name}: {spec.description}")
         console.print(_results_table(spec.quality.measure, efforts))
         for effort in efforts:
             if effort.is_chosen:
-                console.print(f"effort {effort.effort} is {effort.reason}", highlight=False)
+                console.print(f"effort {effort.effort} is {effort.reason}")
         released = _release_line(project.root, path, efforts)
-        console.print(f"{released}\n", highlight=False, markup=False)
+        console.print(f"{released}\n")
 
 
 def _release_line(root: Path, path: Path, efforts: list[EffortResult]) -> str:
@@ -215,7 +214,7 @@ def init(
             columns = warehouse.columns(relation)
     (project.root / path.parent).mkdir(exist_ok=True)
     (project.root / path).write_text(draft_spec(name, declared, columns), encoding="utf-8")
-    typer.echo(f"{path.as_posix()}: decide every TODO, then run `dbt-anonymize generate {name}`.")
+    say(f"{path.as_posix()}: decide every TODO, then run `dbt-anonymize generate {name}`.")
 
 
 def _declared_source(ref: str | None, source: str | None) -> Source:
@@ -223,7 +222,7 @@ def _declared_source(ref: str | None, source: str | None) -> Source:
 
     source_name, _, table = (source or "").partition(".")
     if (ref is None) == (source is None) or (source is not None and not (source_name and table)):
-        typer.echo(
+        say(
             "init: must be given exactly one relation. "
             "Write --ref model_or_seed, or --source source_name.table_name.",
             err=True,

@@ -84,5 +84,8 @@ def draft_spec(name: str, source: Source, columns: Sequence[tuple[str, str]]) ->
     # dbt never reads a spec, so braces stay as they are.
     environment.filters["yaml"] = literals.plain_yaml_text
     template = environment.get_template("draft.yml.j2")
-    types = [(column, " ".join(kind.lower().split())) for column, kind in columns]
+    # A type may hold names: the labels of an enum, the fields of a struct.
+    types = [
+        (column, literals.printable(" ".join(kind.lower().split()))) for column, kind in columns
+    ]
     return template.render(name=name, source=source, columns=types)

@@ -325,6 +325,7 @@ def _environment() -> jinja2.Environment:
     environment.filters["jinja"] = literals.jinja
     environment.filters["python"] = literals.python
     environment.filters["yaml"] = literals.yaml_text
+    environment.filters["prose"] = lambda text: literals.yaml_text(literals.markdown(text))
     return environment
 
 

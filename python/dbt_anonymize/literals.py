@@ -1,4 +1,7 @@
-"""Python values as literals of generated files, safe for any text.
+"""Names and values as text of other languages, safe for any text: the one place for each of them.
+
+Macros have `_quote`, `_literal` and `_python_literal` for the same; a CSV cell is written in
+``hierarchies.seed_csv``.
 
 dbt renders Jinja in SQL files and in strings of YAML files, and refuses Python files in which
 Jinja would change something. So no literal ever holds a brace: it is written as an escape, which
@@ -9,13 +12,56 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
+from pathlib import Path
 
 # What dbt takes for a sign that a string of a YAML file holds Jinja.
 _JINJA_DELIMITER = re.compile(r"\{[{%#]|[#}%]\}")
 _PLAIN_YAML = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+# What a terminal obeys, and what turns the direction of a line; the rest is harmless.
+_UNSHOWN_CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})
+_DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+# A link of Markdown to anything but a page.
+_DOUBTFUL_LINK = re.compile(r"\]\((?!https?://)")
+
+
+def quote_name(name: str) -> str:
+    """Return a name as a quoted SQL identifier of DuckDB and of standard SQL.
+
+    Examples
+    --------
+    >>> print(quote_name('we"ird'))
+    "we""ird"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_text(text: str) -> str:
+    """Return a text as an SQL string literal of DuckDB and of standard SQL.
+
+    Examples
+    --------
+    >>> print(quote_text("it's"))
+    'it''s'
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quote_path(path: Path) -> str:
+    """Return a path as the SQL literal of `attach` and `copy`.
+
+    It becomes absolute, so that no name of a file is taken for an address (``s3:``) or for the kind
+    of a database (``sqlite:``).
+
+    Examples
+    --------
+    >>> print(quote_path(Path("/it's here/a.duckdb")))
+    '/it''s here/a.duckdb'
+    """
+    return quote_text(str(path.absolute()))
 
 
 def jinja(value: object) -> str:
@@ -60,7 +106,9 @@ def yaml_text(value: str) -> str:
     >>> print(yaml_text("{{ x }}"))
     "{{ '\\x7b\\x7b x \\x7d\\x7d' }}"
     """
-    return plain_yaml_text(f"{{{{ {jinja(value)} }}}}" if _JINJA_DELIMITER.search(value) else value)
+    # Jinja changes line ends of what is not a literal.
+    is_changed = _JINJA_DELIMITER.search(value) or "\r" in value or value.endswith("\n")
+    return plain_yaml_text(f"{{{{ {jinja(value)} }}}}" if is_changed else value)
 
 
 def plain_yaml_text(value: str) -> str:
@@ -76,6 +124,37 @@ def plain_yaml_text(value: str) -> str:
     # YAML's double quotes know every escape of JSON; what is not printable must be escaped.
     quoted = json.dumps(value, ensure_ascii=False)
     return "".join(_escaped_character(character) for character in quoted)
+
+
+def markdown(text: str) -> str:
+    """Return prose with names in it as Markdown that dbt's pages show and never run.
+
+    Examples
+    --------
+    >>> markdown("k < 3 of <script> [a](javascript:x), see [b](https://example.org)")
+    'k &lt; 3 of &lt;script> [a]&#40;javascript:x), see [b](https://example.org)'
+    """
+    return _DOUBTFUL_LINK.sub("]&#40;", text.replace("<", "&lt;"))
+
+
+def printable(text: str) -> str:
+    r"""Return a text as a terminal may show it: line breaks stay, what a terminal obeys does not.
+
+    Examples
+    --------
+    >>> print(printable("\x1b[31mred\x1b[0m name"))
+    \x1b[31mred\x1b[0m name
+    """
+    return "".join(_shown(character) for character in text)
+
+
+def _shown(character: str) -> str:
+    if character in "\n\t":
+        return character
+    if unicodedata.category(character) in _UNSHOWN_CATEGORIES or character in _DIRECTIONS:
+        code = ord(character)
+        return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"
+    return character
 
 
 def _literal(value: object, quote: str, words: Mapping[bool | None, str]) -> str:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from dbt_anonymize.command_line import ProjectDir, Target, errors_without_traceback
+from dbt_anonymize.command_line import ProjectDir, SafeConsole, Target, errors_without_traceback
 from dbt_anonymize.lattice.names import MeasureName, published
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table as ShownTable
 
     from dbt_anonymize.lattice.efforts import Found, Options, Steps, Task
@@ -59,13 +58,11 @@ def search(
     target: Target = None,
 ) -> None:
     """Find efforts from weak to strong and write them into anonymizations/<name>.yml."""
-    from rich.console import Console  # noqa: PLC0415 (keeps --help fast)
-
-    from dbt_anonymize.lattice.efforts import Options  # noqa: PLC0415
+    from dbt_anonymize.lattice.efforts import Options  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.project import find_project  # noqa: PLC0415
     from dbt_anonymize.spec import load_specs  # noqa: PLC0415
 
-    console = Console(highlight=False, markup=False)
+    console = SafeConsole()
     with errors_without_traceback():
         project = find_project(project_dir)
         (spec,) = load_specs(project.root, [name])
@@ -86,7 +83,7 @@ def search(
 
 
 def _search(
-    console: Console,
+    console: SafeConsole,
     project: Project,
     target: str | None,
     spec: Spec,
@@ -129,8 +126,7 @@ def _prefixed(name: str) -> Iterator[None]:
 @contextlib.contextmanager
 def _progress(measure: str) -> Iterator[Steps]:
     """Give steps that show themselves as one bar after the other, on a terminal only."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import (  # noqa: PLC0415
+    from rich.progress import (  # noqa: PLC0415 (keeps --help fast)
         BarColumn,
         Progress,
         TaskID,
@@ -144,7 +140,7 @@ def _progress(measure: str) -> Iterator[Steps]:
         TextColumn("{task.fields[state]}"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+    with Progress(*columns, console=SafeConsole(stderr=True), transient=True) as bars:
 
         def start(step: str) -> ProgressCallback:
             for shown in bars.task_ids:
@@ -176,7 +172,7 @@ def _lost(measure: str, loss: float) -> str:
     return f"{published(measure, loss):.6g}"
 
 
-def _show(console: Console, task: Task, found: Found) -> None:
+def _show(console: SafeConsole, task: Task, found: Found) -> None:
     """Print the optimum, the chain and the Pareto front."""
     best, measure = found.result.optimum, task.options.measure
     if best is None:
@@ -220,10 +216,8 @@ def _work(found: Found) -> str:
     )
 
 
-def _show_rounds(console: Console, task: Task, found: Found) -> None:
+def _show_rounds(console: SafeConsole, task: Task, found: Found) -> None:
     """Print the rounds of each effort, and what they lose as far as that is known."""
-    from rich.markup import escape  # noqa: PLC0415
-
     names = ", ".join(task.spec.quasi_identifiers)
     console.print(f"Efforts from weak to strong: rounds of levels of {names}")
     numeric = ("effort", "required k", "suppressed", task.options.measure, "rounds")
@@ -232,7 +226,7 @@ def _show_rounds(console: Console, task: Task, found: Found) -> None:
         loss = "-" if effort.loss is None else _lost(task.options.measure, effort.loss)
         cells = (number, effort.required, effort.suppressed, loss, len(effort.rounds))
         levels = "; ".join(" ".join(map(str, node)) for node in effort.rounds)
-        table.add_row(*map(str, cells), escape(levels))
+        table.add_row(*map(str, cells), levels)
     console.print(table)
     remarks = []
     if any(effort.loss is None for effort in found.local):
@@ -261,8 +255,6 @@ def _nodes_table(
     is_front: bool = False,
 ) -> ShownTable:
     """Return required k and node of each point; on the front the required k is the reached one."""
-    from rich.markup import escape  # noqa: PLC0415
-
     measure = task.options.measure
     headings = ("effort", *(() if is_front else ("required k",)), "reached k", "suppressed")
     table = _table((*headings, measure), "levels")
@@ -273,7 +265,7 @@ def _nodes_table(
             str(checked.k),
             str(checked.suppressed),
             _lost(measure, checked.loss),
-            escape(", ".join(_levels(task.spec, checked))),
+            ", ".join(_levels(task.spec, checked)),
         )
     return table
 
@@ -290,7 +282,7 @@ def _table(numeric: tuple[str, ...], last: str) -> ShownTable:
     return table
 
 
-def _write(console: Console, project: Project, spec: Spec, efforts: tuple[Effort, ...]) -> None:
+def _write(console: SafeConsole, project: Project, spec: Spec, efforts: tuple[Effort, ...]) -> None:
     """Write the efforts into the file of the spec, and say what comes next."""
     from dbt_anonymize.spec.editing import write_efforts  # noqa: PLC0415
     from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import AnonymizeError, WarehouseError
+from dbt_anonymize.literals import quote_text
 from dbt_anonymize.project import Project
 from dbt_anonymize.spec.problems import did_you_mean
 
@@ -121,7 +122,7 @@ class Warehouse:
         types : mapping
             SQL type by quoted column.
         rows : sequence of sequences
-            Values in the order of the columns: int, float, bool, text without quotes, or None.
+            Values in the order of the columns: int, float, bool, text, or None.
         """
         declared = ", ".join(f"{name} {kind}" for name, kind in types.items())
         connections = self.adapter.connections
@@ -165,7 +166,7 @@ def _insert(cursor: Any, relation: str, rows: Sequence[Sequence[Any]]) -> None:
 
 
 def _values(row: Sequence[Any]) -> str:
-    """Return numbers, booleans and plain words as a row of SQL literals."""
+    """Return numbers, booleans and texts as a row of SQL literals."""
     return f"({', '.join(map(_value, row))})"
 
 
@@ -174,7 +175,7 @@ def _value(value: Any) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return f"'{value}'" if isinstance(value, str) else repr(value)
+    return quote_text(value) if isinstance(value, str) else repr(value)
 
 
 @contextlib.contextmanager

@@ -39,11 +39,10 @@ from dbt_anonymize.evaluation.relations import (
     code_sql,
     column_kind,
     number_sql,
-    quote_name,
-    quote_text,
     read_texts,
     text_sql,
 )
+from dbt_anonymize.literals import quote_name, quote_text
 
 if TYPE_CHECKING:
     import duckdb

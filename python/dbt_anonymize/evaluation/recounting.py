@@ -11,14 +11,8 @@ from numpy.typing import NDArray
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.reading import EffortReader
 from dbt_anonymize.evaluation.refit import Recount
-from dbt_anonymize.evaluation.relations import (
-    SOURCE,
-    query,
-    quote_name,
-    read_arrays,
-    text_sql,
-    value_text,
-)
+from dbt_anonymize.evaluation.relations import SOURCE, query, read_arrays, text_sql, value_text
+from dbt_anonymize.literals import quote_name
 
 if TYPE_CHECKING:
     import duckdb

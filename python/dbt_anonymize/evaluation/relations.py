@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.literals import quote_name, quote_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -21,28 +22,6 @@ SOURCE = "dbt_anonymize_source"
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _NUMBERS = (*_INTEGERS, *(f"U{name}" for name in _INTEGERS), "FLOAT", "DOUBLE", "DECIMAL")
 _TEXTS = ("VARCHAR", "BOOLEAN", "ENUM", "UUID")
-
-
-def quote_name(name: str) -> str:
-    """Return a column name as a quoted SQL identifier.
-
-    Examples
-    --------
-    >>> print(quote_name('we"ird'))
-    "we""ird"
-    """
-    return '"' + name.replace('"', '""') + '"'
-
-
-def quote_text(text: str) -> str:
-    """Return a text as an SQL string literal.
-
-    Examples
-    --------
-    >>> print(quote_text("it's"))
-    'it''s'
-    """
-    return "'" + text.replace("'", "''") + "'"
 
 
 def value_text(value: object) -> str:

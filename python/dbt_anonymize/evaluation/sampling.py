@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.relations import SOURCE, query, quote_text, text_sql
+from dbt_anonymize.evaluation.relations import SOURCE, query, text_sql
+from dbt_anonymize.literals import quote_text
 
 if TYPE_CHECKING:
     import duckdb

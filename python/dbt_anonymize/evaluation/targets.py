@@ -15,13 +15,12 @@ from dbt_anonymize.evaluation.relations import (
     code_sql,
     column_kind,
     number_sql,
-    quote_name,
-    quote_text,
     read_texts,
     text_sql,
     value_text,
 )
 from dbt_anonymize.evaluation.splits import Splitting, check_numbers, check_target
+from dbt_anonymize.literals import quote_name, quote_text
 
 if TYPE_CHECKING:
     import duckdb

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
+from dbt_anonymize.command_line import SafeConsole
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import arx
 from dbt_anonymize.hierarchies.dates import GRANULARITIES, date_intervals
@@ -254,8 +254,8 @@ def check(
     ] = True,
 ) -> None:
     """Check hierarchy seeds; exit code 1 if a rule is broken, 2 if a file cannot be read."""
-    console, codes = Console(soft_wrap=True, highlight=False), [0]
-    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    console, codes = SafeConsole(soft_wrap=True, markup=True), [0]
+    errors = SafeConsole(stderr=True, soft_wrap=True, markup=True)
     for file in files:
         try:
             table = read_table(file)
@@ -290,7 +290,7 @@ def _build(build: Callable[[], Hierarchy], output: Path, *, force: bool) -> None
     leaves = len(hierarchy.labels[0])
     kind = "intervals" if isinstance(hierarchy, IntervalHierarchy) else "values"
     nesting = "nested" if is_nested(hierarchy) else "not nested: declare nested: false"
-    console = Console(soft_wrap=True, highlight=False)
+    console = SafeConsole(soft_wrap=True, markup=True)
     console.print(
         f"Wrote {escape(str(output))}: {leaves} {kind}, {hierarchy.levels} levels, {nesting}."
     )
@@ -316,7 +316,7 @@ def _bad_input() -> Iterator[None]:
     try:
         yield
     except HierarchyError as error:
-        Console(stderr=True, soft_wrap=True, highlight=False).print(
+        SafeConsole(stderr=True, soft_wrap=True, markup=True).print(
             f"[red]{escape(str(error))}[/red]"
         )
         raise typer.Exit(2) from None

@@ -9,7 +9,15 @@ import yaml
 
 from dbt_anonymize.spec.problems import KeyPath, Problem, shown
 
+# Far more than any spec or project file holds; aliases of aliases reach billions in ten lines.
+MOST_VALUES = 100_000
+
 _BOOLEAN_WORDS = frozenset({"yes", "no", "on", "off", "y", "n"})
+_IN_ITSELF = "must not contain itself (an alias to a key above)"
+_TOO_LARGE = (
+    f"must stand for at most {MOST_VALUES} values, each alias written out",
+    "Write it without aliases.",
+)
 _TEXT, _BOOLEAN, _MERGE = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "bool", "merge"))
 
 
@@ -37,17 +45,32 @@ def read_yaml(path: Path) -> tuple[object, list[Problem]]:
         return None, [Problem((), "must be a readable file", "Check the path.", reason.lower())]
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
-        problems = list(_problems(node, (), frozenset())) if node is not None else []
-        if any("contain itself" in problem.rule for problem in problems):
-            return None, problems
+        if node is not None and _size(node, {}) > MOST_VALUES:
+            return None, [Problem((), *_TOO_LARGE)]
+        problems = []
+        for problem in _problems(node, (), frozenset()) if node is not None else ():
+            problems.append(problem)
+            if problem.rule == _IN_ITSELF:  # further ways through the circle have no end
+                return None, problems
         return yaml.safe_load(text), problems
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         return None, [Problem((), "must be valid YAML", "Correct it.", _syntax_error(error))]
 
 
+def _size(node: yaml.Node, known: dict[int, int]) -> int:
+    """Return how many values a node stands for, each alias written out; each node is read once."""
+    if id(node) not in known:
+        known[id(node)] = 1  # an end where a node contains itself, which is reported apart
+        children = node.value if isinstance(node, yaml.CollectionNode) else ()
+        pairs = isinstance(node, yaml.MappingNode)
+        items = (item for pair in children for item in pair) if pairs else iter(children)
+        known[id(node)] = 1 + sum(_size(item, known) for item in items)
+    return known[id(node)]
+
+
 def _problems(node: yaml.Node, path: KeyPath, above: frozenset[int]) -> Iterator[Problem]:
     if id(node) in above:
-        yield Problem(path, "must not contain itself (an alias to a key above)", "Write it out.")
+        yield Problem(path, _IN_ITSELF, "Write it out.")
         return
     above |= {id(node)}
     if isinstance(node, yaml.MappingNode):
