@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
-Check = Literal["lineage", "content", "guarantees", "attacks"]
+Check = Literal["lineage", "content", "guarantees", "attacks", "audit"]
+CHECKS: tuple[Check, ...] = get_args(Check)
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,7 @@ class Finding:
 
     Parameters
     ----------
-    check : {"lineage", "content", "guarantees", "attacks"}
+    check : {"lineage", "content", "guarantees", "attacks", "audit"}
         Which proof it belongs to.
     subject : str
         What was looked at: a released column, a file, a guarantee, an attack.

@@ -1,0 +1,222 @@
+"""What dbt makes of the models that a release reads: compiled SQL, relations and their columns."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.project import Project
+from dbt_anonymize.spec.models import Source, Spec
+from dbt_anonymize.warehouse import Warehouse, open_warehouse
+
+RelationKey = tuple[str, str, str]
+_DIALECTS = {"postgres": "postgres", "spark": "spark", "databricks": "databricks"}
+
+
+@dataclass(frozen=True)
+class Node:
+    """A model, seed, snapshot or source.
+
+    Parameters
+    ----------
+    name : str
+        Name of the node; of a dbt source ``source_name.table``.
+    kind : {"model", "seed", "snapshot", "source"}
+        What dbt calls it.
+    relation : tuple of str
+        Database, schema and identifier.
+    sql : str or None
+        Compiled SQL; None for what SQL does not make (seeds, sources, Python models).
+    materialized : str
+        How dbt stores it; empty for seeds and sources.
+    columns : tuple of str or None
+        Columns of the relation in the database; None if it is not built.
+    is_view : bool or None
+        Whether the database holds a view; None if it is not built.
+    """
+
+    name: str
+    kind: Literal["model", "seed", "snapshot", "source"]
+    relation: RelationKey
+    sql: str | None = None
+    materialized: str = ""
+    columns: tuple[str, ...] | None = None
+    is_view: bool | None = None
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether a program makes it that cannot be read."""
+        return self.sql is None and self.kind in {"model", "snapshot"}
+
+
+@dataclass(frozen=True)
+class Models:
+    """All nodes of a project by name, in one dialect of SQL.
+
+    Parameters
+    ----------
+    nodes : mapping
+        Node by name.
+    dialect : str
+        Name of the dialect in sqlglot.
+    functions : tuple of str
+        Functions that somebody has defined in the database: they may read what they like.
+    """
+
+    nodes: Mapping[str, Node]
+    dialect: str = "duckdb"
+    functions: tuple[str, ...] = ()
+    _by_relation: dict[RelationKey, str] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for node in self.nodes.values():
+            key = _lowered(node.relation)
+            if self._by_relation.setdefault(key, node.name) != node.name:
+                raise VerificationError(
+                    f"{node.name}: must have a relation of its own; {'.'.join(node.relation)} is "
+                    f"also that of {self._by_relation[key]}. Give one of them another alias."
+                )
+
+    def at(self, database: str, schema: str, identifier: str) -> Node | None:
+        """Return the node that makes a relation; None if dbt does not know the relation."""
+        name = self._by_relation.get(_lowered((database, schema, identifier)))
+        return None if name is None else self.nodes[name]
+
+
+def _lowered(relation: RelationKey) -> RelationKey:
+    database, schema, identifier = relation
+    return database.lower(), schema.lower(), identifier.lower()
+
+
+def source_name(source: Source) -> str:
+    """Return the name of the node that a spec refers to."""
+    return source.ref if source.ref is not None else ".".join(source.source or ())
+
+
+def compile_models(project: Project, spec: Spec, *, target: str | None = None) -> Models:
+    """Compile the models of an anonymization and read the columns of their relations.
+
+    Parameters
+    ----------
+    project : Project
+        The dbt project.
+    spec : Spec
+        The anonymization.
+    target : str, optional
+        Target of the profile; by default that of dbt.
+
+    Returns
+    -------
+    Models
+        Every node of the project; SQL and columns of those that the release can depend on.
+
+    Raises
+    ------
+    VerificationError
+        If dbt cannot compile the models.
+    WarehouseError
+        If the warehouse cannot be read.
+    """
+    compiled = _compile(project, spec, target)
+    with open_warehouse(project, target) as warehouse:
+        return _models(warehouse, compiled, spec)
+
+
+def _compile(project: Project, spec: Spec, target: str | None) -> dict[str, str]:
+    """Return the compiled SQL of the release and of all that is upstream, by unique id."""
+    from dbt.adapters.factory import reset_adapters  # noqa: PLC0415 (takes more than a second)
+    from dbt.cli.main import dbtRunner  # noqa: PLC0415
+
+    selected = [f"+{spec.name}_anonymized"]
+    if spec.mapping == "token":
+        selected.append(f"+{spec.name}_identifiers")
+    # Not a word of dbt: it would print the SQL.
+    arguments = ["--quiet", "--log-level", "none", "compile", "--select", *selected]
+    arguments += ["--exclude", "resource_type:test", "resource_type:unit_test"]
+    arguments += ["--target", target] if target else []
+    with contextlib.chdir(project.root):
+        outcome = dbtRunner().invoke(arguments)
+    reset_adapters()  # type: ignore[no-untyped-call]
+    if not outcome.success:
+        raise VerificationError(
+            f"{spec.name}: the models must compile, else nothing is known about them; dbt does not "
+            f"compile them. See `dbt compile --select {' '.join(selected)}`."
+        )
+    # dbt types neither what a command returns nor what its nodes have in common.
+    results: Any = outcome.result
+    return {
+        result.node.unique_id: result.node.compiled_code
+        for result in results.results
+        if result.node.resource_type in {"model", "snapshot"} and result.node.language == "sql"
+    }
+
+
+def _models(warehouse: Warehouse, compiled: Mapping[str, str], spec: Spec) -> Models:
+    """Put together what dbt declares, what it compiled, and what the database holds."""
+    manifest = warehouse.manifest
+    reached = _upstream(manifest, {f"{spec.name}_anonymized", f"{spec.name}_identifiers"})
+    nodes: dict[str, Node] = {}
+    for unique_id, found in {**manifest.nodes, **manifest.sources}.items():
+        kind = str(found.resource_type)
+        if kind not in {"model", "seed", "snapshot", "source"}:
+            continue
+        # Ephemeral models have no relation: dbt writes them into those that read them.
+        if found.relation_name is None:
+            continue
+        node = _node(warehouse, found, compiled.get(unique_id), is_read=unique_id in reached)
+        if node.name in nodes:
+            raise VerificationError(
+                f"{node.name}: must be the name of one model or seed, because findings name them; "
+                "several packages have it. Rename one."
+            )
+        nodes[node.name] = node
+    dialect = _DIALECTS.get(warehouse.adapter.type(), warehouse.adapter.type())
+    return Models(nodes, dialect, _functions(warehouse))
+
+
+def _functions(warehouse: Warehouse) -> tuple[str, ...]:
+    """Return the functions of the database that are not its own, where they can hide its own."""
+    if warehouse.adapter.type() != "duckdb":
+        return ()
+    sql = "select distinct lower(function_name) from duckdb_functions() where not internal"
+    return tuple(sorted(str(name) for (name,) in warehouse.rows(sql)))
+
+
+def _upstream(manifest: Any, names: set[str]) -> set[str]:
+    """Return the unique ids of the nodes of these names and of all upstream."""
+    waiting = [i for i, node in manifest.nodes.items() if node.name in names]
+    reached: set[str] = set()
+    while waiting:
+        unique_id = waiting.pop()
+        if unique_id in reached:
+            continue
+        reached.add(unique_id)
+        node = manifest.nodes.get(unique_id)
+        waiting += node.depends_on.nodes if node and hasattr(node.depends_on, "nodes") else []
+    return reached
+
+
+def _node(warehouse: Warehouse, found: Any, sql: str | None, *, is_read: bool) -> Node:
+    """Return one node; the database is asked only about what the release may read."""
+    kind = str(found.resource_type)
+    is_source = kind == "source"
+    identifier = found.identifier if is_source else found.alias
+    relation = (str(found.database or ""), str(found.schema), str(identifier))
+    existing = None
+    if is_read:
+        existing = warehouse.adapter.get_relation(
+            database=found.database, schema=found.schema, identifier=identifier
+        )
+    columns = None if existing is None else tuple(n for n, _ in warehouse.columns(existing))
+    return Node(
+        name=f"{found.source_name}.{found.name}" if is_source else str(found.name),
+        kind=kind,  # type: ignore[arg-type]
+        relation=relation,
+        sql=sql,
+        materialized="" if is_source or kind == "seed" else str(found.config.materialized),
+        columns=columns,
+        is_view=None if existing is None else str(existing.type) == "view",
+    )

@@ -1,0 +1,148 @@
+"""What a value is made of: leaves, tables of leaves, and the clauses that look at them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+# value     the value itself, at most in another type or with a replacement for NULL
+# computed  something computed from it
+# presence  whether it is NULL, and nothing else
+# summary   the same for all rows of a group: an aggregate per other columns
+# place     where it stands in the order of a window
+# count     how many there are, also of those in its partition
+# opaque    made by what cannot be read
+How = Literal["value", "computed", "presence", "summary", "place", "count", "opaque"]
+Named = tuple[str, str]
+
+
+class Unresolvable(Exception):  # noqa: N818 (a verdict that the rules turn into a finding)
+    """SQL that cannot be followed, so it proves nothing; the text completes "it ..."."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A column of a relation at which a value begins.
+
+    Parameters
+    ----------
+    relation, column : str
+        Name of the node, and of its column in lower case. Counts of rows have neither.
+    how : str
+        What of the column the value tells.
+    per : frozenset of (str, str)
+        For a summary, the columns whose values make the groups.
+    """
+
+    relation: str
+    column: str
+    how: How = "value"
+    per: frozenset[Named] = frozenset()
+
+    @property
+    def named(self) -> Named:
+        """Relation and column."""
+        return self.relation, self.column
+
+
+Leaves = frozenset[Leaf]
+NOTHING: Leaves = frozenset()
+ROWS = Leaf("", "count(*)", "count")
+
+
+@dataclass(frozen=True)
+class Use:
+    """A clause that looks at values without giving them: a filter, a join, an order, a group.
+
+    Parameters
+    ----------
+    clause : str
+        Name of the clause in SQL.
+    leaves : frozenset of Leaf
+        What it looks at; of a join or filter each condition is a use of its own.
+    is_equality : bool
+        Whether the condition is one value = another, neither of them a constant.
+    """
+
+    clause: str
+    leaves: Leaves
+    is_equality: bool = False
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Rows of one origin: leaves of each column in order, and the columns that are one literal."""
+
+    columns: Mapping[str, Leaves]
+    constants: Mapping[str, str] = field(default_factory=dict)
+
+
+Table = tuple[Branch, ...]
+
+
+def named(leaves: Iterable[Leaf]) -> frozenset[Named]:
+    """Return relation and column of each leaf."""
+    return frozenset(leaf.named for leaf in leaves)
+
+
+def told(leaves: Leaves, how: Literal["presence", "place", "count"]) -> Leaves:
+    """Return leaves of which only some aspect is told, never more than was told before.
+
+    Examples
+    --------
+    >>> [leaf.how for leaf in told(frozenset({Leaf("people", "age", "presence")}), "place")]
+    ['presence']
+    >>> [leaf.how for leaf in told(frozenset({Leaf("people", "age", "place")}), "presence")]
+    ['count']
+    """
+    return frozenset(
+        leaf if leaf.how in {"opaque", "presence", "count"} else _aspect(leaf, how)
+        for leaf in leaves
+    )
+
+
+def _aspect(leaf: Leaf, how: Literal["presence", "place", "count"]) -> Leaf:
+    # Whether there is a place tells how many have one.
+    is_of_place = leaf.how == "place" and how == "presence"
+    return Leaf(leaf.relation, leaf.column, "count" if is_of_place else how)
+
+
+def computed(leaves: Leaves) -> Leaves:
+    """Return the leaves of something computed from values."""
+    return frozenset(
+        Leaf(leaf.relation, leaf.column, "computed") if leaf.how == "value" else leaf
+        for leaf in leaves
+    )
+
+
+def summarized(leaves: Leaves, groups: Leaves) -> Leaves:
+    """Return the leaves of an aggregate of a value per group.
+
+    What is one value per group already stays so: an aggregate of it tells no more.
+    """
+    return frozenset(
+        Leaf(leaf.relation, leaf.column, "summary", named(groups))
+        if leaf.how in {"value", "computed"}
+        else leaf
+        for leaf in leaves
+    )
+
+
+def merged(branches: Iterable[Branch]) -> Table:
+    """Return branches of which those with the same constants are one."""
+    found: dict[frozenset[tuple[str, str]], Branch] = {}
+    for branch in branches:
+        key = frozenset(branch.constants.items())
+        other = found.get(key)
+        if other is None:
+            found[key] = branch
+            continue
+        columns = {name: leaves | other.columns[name] for name, leaves in branch.columns.items()}
+        found[key] = Branch(columns, branch.constants)
+    return tuple(found.values())
+
+
+def column_of(table: Table, name: str) -> Leaves:
+    """Return the leaves of a column over all branches."""
+    return frozenset().union(*(branch.columns[name] for branch in table))

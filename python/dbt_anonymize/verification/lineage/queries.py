@@ -1,0 +1,461 @@
+"""Queries: from, joins, filters, groups, unions. What is not known is not read over."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from sqlglot import exp
+
+from dbt_anonymize.verification.lineage.expressions import Expressions, Scope
+from dbt_anonymize.verification.lineage.origins import (
+    NOTHING,
+    Branch,
+    Leaf,
+    Leaves,
+    Table,
+    Unresolvable,
+    Use,
+    merged,
+)
+
+_OF_SELECT = frozenset(
+    {"with", "expressions", "from", "joins", "where", "group", "having", "qualify", "order"}
+    | {"distinct", "limit"}
+)
+_OF_SET = frozenset({"with", "this", "expression", "distinct", "order", "limit"})
+_OF_JOIN = frozenset({"this", "side", "kind", "on", "using"})
+_OF_TABLE = frozenset({"this", "db", "catalog", "alias", "joins"})
+_OF_SUBQUERY = frozenset({"this", "alias", "with"})
+_OF_STAR = frozenset({"except", "replace"})
+_COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+_MOST_BRANCHES = 3000
+
+
+class Relations(Protocol):
+    """Where the tables of relations come from."""
+
+    is_lenient: bool
+
+    def relation(self, reader: str, database: str, schema: str, identifier: str) -> Table:
+        """Return the table of a relation that the SQL of a node reads."""
+
+
+@dataclass
+class Query:
+    """One reading of the SQL of a node.
+
+    Parameters
+    ----------
+    relations : Relations
+        The graph.
+    node : str
+        Whose SQL it is.
+    uses : set of Use
+        All clauses that looked at something, filled while reading.
+    """
+
+    relations: Relations
+    node: str
+    uses: set[Use] = field(default_factory=set)
+    _with: list[dict[str, Table]] = field(default_factory=list)
+
+    def table(self, query: exp.Expression, outer: Scope | None = None) -> Table:
+        """Return the table of a query.
+
+        Parameters
+        ----------
+        query : Expression
+            Select, set operation, or either in parentheses.
+        outer : Scope, optional
+            Columns of the query around it, for a correlated subquery.
+        """
+        self._with.append({})
+        try:
+            self._common_tables(query, outer)
+            if isinstance(query, exp.Select):
+                return self._select(query, outer)
+            if isinstance(query, exp.SetOperation):
+                return self._set_operation(query, outer)
+            if isinstance(query, exp.Subquery):
+                _only(query, _OF_SUBQUERY, "subquery")
+                return self.table(query.this, outer)
+        finally:
+            self._with.pop()
+        raise Unresolvable(f"has a query of a form that is not known ({query.key})")
+
+    def leaves(self, query: exp.Expression, outer: Scope) -> Leaves:
+        """Return all that a subquery inside an expression tells: its values and its clauses."""
+        inside = Query(self.relations, self.node, _with=self._with)
+        table = inside.table(query, outer)
+        told = [use.leaves for use in inside.uses]
+        told += [leaves for branch in table for leaves in branch.columns.values()]
+        found = NOTHING.union(*told)
+        self.uses |= inside.uses | {Use("subquery", found)}
+        return found
+
+    def _common_tables(self, query: exp.Expression, outer: Scope | None) -> None:
+        clause = _argument(query, "with")
+        if clause is None:
+            return
+        if clause.args.get("recursive"):
+            raise Unresolvable("has a recursive common table, which is not followed")
+        for common in clause.expressions:
+            name = common.alias.lower()
+            if name in self._with[-1]:
+                raise Unresolvable("has two common tables of one name")
+            table = _renamed(self.table(common.this, outer), common.args.get("alias"))
+            self._with[-1][name] = table
+
+    # -- unions -------------------------------------------------------------------------------
+
+    def _set_operation(self, query: exp.SetOperation, outer: Scope | None) -> Table:
+        _only(query, _OF_SET, "set operation")
+        _limited(query)
+        left = self.table(query.this, outer)
+        right = self.table(query.expression, outer)
+        names = list(left[0].columns) if left else []
+        if left and right and len(names) != len(right[0].columns):
+            raise Unresolvable("unites queries of different numbers of columns")
+        table = [*left, *(_with_names(branch, names) for branch in right if names)]
+        if not isinstance(query, exp.Union) or query.args.get("distinct"):
+            clause = "union distinct" if isinstance(query, exp.Union) else query.key
+            looked_at = [leaves for b in table for leaves in b.columns.values()]
+            self.uses.add(Use(clause, NOTHING.union(*looked_at)))
+        if not isinstance(query, exp.Union):
+            # Which rows are left depends on both sides.
+            together = merged(Branch(branch.columns) for branch in table)
+            table = list(together)
+        if _argument(query, "order") is not None:
+            for branch in table:
+                scope = Scope([("", branch)], outer)
+                self._order(query, self._expressions(scope), list(branch.columns.values()))
+        return merged(table)
+
+    # -- select -------------------------------------------------------------------------------
+
+    def _select(self, query: exp.Select, outer: Scope | None) -> Table:
+        _only(query, _OF_SELECT, "query")
+        _limited(query)
+        rows = self._from(query, outer)
+        rows = [row for row in rows if self._filter(query, row)]
+        grouping = query.args.get("group") is not None or _aggregates(query)
+        made = [self._output(query, row, grouping) for row in rows]
+        return merged(_mixed(made))
+
+    def _from(self, query: exp.Select, outer: Scope | None) -> list[Scope]:
+        clause = _argument(query, "from")
+        rows = [Scope([], outer)]
+        if clause is not None:
+            rows = self._source(clause.this, rows)
+        return self._joined(query.args.get("joins") or [], rows)
+
+    def _source(self, source: exp.Expression, rows: list[Scope]) -> list[Scope]:
+        """Return the rows with one relation more, before any condition."""
+        alias = source.alias_or_name.lower()
+        table = self._read(source)
+        if any(alias == other for row in rows for other, _ in row.sources):
+            raise Unresolvable("has two relations of one name in one query")
+        if len(rows) * len(table) > _MOST_BRANCHES:
+            rows = _together(rows)
+            table = merged(Branch(branch.columns) for branch in table)
+        rows = [row.with_source(alias, branch) for row in rows for branch in table]
+        return self._joined(source.args.get("joins") or [], rows)
+
+    def _read(self, source: exp.Expression) -> Table:
+        if isinstance(source, exp.Subquery):
+            _only(source, _OF_SUBQUERY, "subquery")
+            return _renamed(self.table(source.this), source.args.get("alias"))
+        if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Identifier):
+            kind = source.this.key if isinstance(source, exp.Table) else source.key
+            raise Unresolvable(f"reads from something that is not a relation ({kind})")
+        _only(source, _OF_TABLE, "relation")
+        if not source.db and not source.catalog:
+            for tables in reversed(self._with):
+                if source.name.lower() in tables:
+                    return _renamed(tables[source.name.lower()], source.args.get("alias"))
+        table = self.relations.relation(self.node, source.catalog, source.db, source.name)
+        return _renamed(table, source.args.get("alias"))
+
+    def _joined(self, joins: Sequence[exp.Expression], rows: list[Scope]) -> list[Scope]:
+        for join in joins:
+            _only(join, _OF_JOIN, "join")
+            if (join.args.get("kind") or "").upper() not in {"", "INNER", "CROSS", "OUTER"}:
+                raise Unresolvable(f"has a join that is not known ({join.args['kind'].lower()})")
+            joined = self._source(join.this, rows)
+            using = [column.name.lower() for column in join.args.get("using") or []]
+            side = (join.args.get("side") or "").upper()
+            held = [row for row in joined if self._join_holds(join, using, row)]
+            # An outer join keeps what it finds no match for.
+            rows = joined if side else held
+            last = join.this.alias_or_name.lower()
+            # What an outer join did not find is NULL, so it is not one literal any more.
+            rows = [row.without_constants(side, last) for row in rows] if side else rows
+        return rows
+
+    def _join_holds(self, join: exp.Expression, using: list[str], row: Scope) -> bool:
+        for name in using:
+            leaves = row.use(name)
+            self.uses.add(Use("join", leaves, is_equality=True))
+        return self._conditions(join.args.get("on"), "join", row)
+
+    def _filter(self, query: exp.Select, row: Scope) -> bool:
+        where = query.args.get("where")
+        return self._conditions(where.this if where else None, "where", row)
+
+    def _conditions(self, condition: exp.Expression | None, clause: str, row: Scope) -> bool:
+        """Note each condition; tell whether the literals of the rows allow them all."""
+        if condition is None:
+            return True
+        expressions = self._expressions(row)
+        holds = True
+        found: list[Use] = []
+        for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
+            inner = part.unnest()
+            if isinstance(inner, exp.And):
+                holds &= self._conditions(inner, clause, row)
+                continue
+            is_comparison = isinstance(inner, _COMPARISONS)
+            sides = [inner.this, inner.expression] if is_comparison else [inner]
+            told = [self._looked_at(expressions, side) for side in sides]
+            is_equality = isinstance(inner, exp.EQ)
+            known = {expressions.constant(side) for side in sides} - {None}
+            # Two whole numbers that differ.
+            holds &= not is_equality or len(known) < 2
+            found.append(Use(clause, NOTHING.union(*told), is_equality and all(told)))
+        if holds:
+            self.uses.update(found)
+        return holds
+
+    def _looked_at(self, expressions: Expressions, clause: exp.Expression) -> Leaves:
+        """Return what a clause looks at; upstream of the source an unknown clause is no matter."""
+        try:
+            return expressions.leaves(clause)
+        except Unresolvable:
+            if self.relations.is_lenient:
+                return NOTHING
+            raise
+
+    def _expressions(self, scope: Scope, groups: Leaves | None = None) -> Expressions:
+        return Expressions(scope, self.uses, self.leaves, groups)
+
+    # -- what comes out -----------------------------------------------------------------------
+
+    def _output(self, query: exp.Select, row: Scope, grouping: bool) -> _Output:
+        plain = self._expressions(row)
+        keys = self._group_keys(query, row)
+        groups = NOTHING.union(*(self._looked_at(plain, key) for key in keys)) if grouping else None
+        if keys:
+            self.uses.add(Use("group by", groups or NOTHING))
+        expressions = self._expressions(row, groups)
+        columns: dict[str, Leaves] = {}
+        constants: dict[str, str] = {}
+        windows: dict[str, tuple[str | None, ...] | None] = {}
+        for name, expression, known, literal in self._projections(query, row):
+            if name in columns:
+                raise Unresolvable("has two columns of one name")
+            if expression is None:
+                columns[name], constant = known, literal
+            else:
+                columns[name] = self._projection(expressions, name, expression)
+                constant = expressions.constant(expression)
+                windows[name] = _partition(expression, plain)
+            if constant is not None:
+                constants[name] = constant
+            row.outputs[name] = columns[name]
+        self._clauses(query, expressions, list(columns.values()))
+        mixing = tuple(plain.constant(key) for key in keys) if grouping else None
+        return _Output(Branch(columns, constants), mixing, windows)
+
+    def _projection(self, expressions: Expressions, name: str, value: exp.Expression) -> Leaves:
+        try:
+            return expressions.leaves(value)
+        except Unresolvable:
+            if self.relations.is_lenient:
+                return frozenset({Leaf(self.node, name, "opaque")})
+            raise
+
+    def _group_keys(self, query: exp.Select, row: Scope) -> list[exp.Expression]:
+        group = query.args.get("group")
+        if group is None:
+            return []
+        if group.args.get("all"):
+            return [e.unalias() for e in query.expressions if not list(e.find_all(exp.AggFunc))]
+        if {k for k, v in group.args.items() if v} - {"expressions"}:
+            raise Unresolvable("groups in a way that is not known")
+        return [_ordinal(key, query, row) for key in group.expressions]
+
+    def _clauses(self, query: exp.Select, expressions: Expressions, out: list[Leaves]) -> None:
+        for clause in ("having", "qualify"):
+            part = query.args.get(clause)
+            if part is not None:
+                self.uses.add(Use(clause, self._looked_at(expressions, part.this)))
+        distinct = query.args.get("distinct")
+        if distinct is not None:
+            on = distinct.args.get("on")
+            looked_at = NOTHING.union(*out)
+            if on is not None:
+                looked_at |= self._looked_at(expressions, on)
+            self.uses.add(Use("distinct", looked_at))
+        self._order(query, expressions, out)
+
+    def _order(self, query: exp.Expression, expressions: Expressions, out: list[Leaves]) -> None:
+        order = _argument(query, "order")
+        for key in order.expressions if order is not None else []:
+            by = key.this if isinstance(key, exp.Ordered) else key
+            if isinstance(by, exp.Var):  # order by all
+                leaves = NOTHING.union(*out)
+            elif isinstance(by, exp.Literal) and not by.is_string:
+                leaves = out[int(by.name) - 1]
+            else:
+                leaves = self._looked_at(expressions, by)
+                if isinstance(by, exp.Column) and not by.table:
+                    # The name may mean what comes out as well.
+                    leaves |= expressions.scope.outputs.get(by.name.lower(), NOTHING)
+            self.uses.add(Use("order by", leaves))
+
+    def _projections(
+        self, query: exp.Select, row: Scope
+    ) -> Iterator[tuple[str, exp.Expression | None, Leaves, str | None]]:
+        """Give name and expression of each column; those of a star have leaves instead.
+
+        Last comes the whole number that a column of a star is in all rows, if it is one.
+        """
+        for place, projection in enumerate(query.expressions):
+            star = projection.this if isinstance(projection, exp.Column) else projection
+            if not isinstance(star, exp.Star):
+                name = projection.alias_or_name or f"column {place}"
+                yield name.lower(), projection.unalias(), NOTHING, None
+                continue
+            _only(star, _OF_STAR, "star")
+            table = projection.table.lower() if isinstance(projection, exp.Column) else ""
+            left_out = {e.name.lower() for e in _argument(star, "except") or []}
+            replaced = {e.alias.lower(): e.this for e in star.args.get("replace") or []}
+            for name, leaves, literal in row.star(table):
+                if name in replaced:
+                    yield name, replaced[name], NOTHING, None
+                elif name not in left_out:
+                    yield name, None, leaves, literal
+
+
+@dataclass(frozen=True)
+class _Output:
+    """What one row of branches gives, and with which others its rows are mixed."""
+
+    branch: Branch
+    # Constants of the group keys; None without groups.
+    mixing: tuple[str | None, ...] | None
+    # Constants of the partitions of the windows in a column; None without windows.
+    windows: Mapping[str, tuple[str | None, ...] | None]
+
+
+def _mixed(outputs: list[_Output]) -> Iterator[Branch]:
+    """Give each branch with the leaves of those whose rows an aggregate or a window mixes in."""
+    for output in outputs:
+        columns = dict(output.branch.columns)
+        for name in columns:
+            partition = output.windows.get(name)
+            others = (
+                other
+                for other in outputs
+                if (output.mixing is not None and other.mixing == output.mixing)
+                or (partition is not None and other.windows.get(name) == partition)
+            )
+            for other in others:
+                columns[name] |= other.branch.columns[name]
+        constants = output.branch.constants
+        if output.mixing is not None:
+            together = [o.branch.constants for o in outputs if o.mixing == output.mixing]
+            constants = {
+                name: value
+                for name, value in constants.items()
+                if all(other.get(name) == value for other in together)
+            }
+        yield Branch(columns, constants)
+
+
+def _partition(expression: exp.Expression, plain: Expressions) -> tuple[str | None, ...] | None:
+    windows = list(expression.find_all(exp.Window))
+    if not windows:
+        return None
+    keys = itertools.chain.from_iterable(w.args.get("partition_by") or [] for w in windows)
+    # Only one window: of several, each mixes rows of its own.
+    return tuple(plain.constant(key) for key in keys) if len(windows) == 1 else ()
+
+
+def _together(rows: list[Scope]) -> list[Scope]:
+    """Return rows of many branches as one: what is known of them less exactly."""
+    names = [name for name, _ in rows[0].sources]
+    sources = [
+        (name, merged(Branch(row.sources[place][1].columns) for row in rows)[0])
+        for place, name in enumerate(names)
+    ]
+    return [Scope(sources, rows[0].outer, rows[0].using)]
+
+
+def _argument(expression: exp.Expression, name: str) -> Any:
+    """Return an argument whose name newer versions of sqlglot write with an underscore."""
+    return expression.args.get(f"{name}_") or expression.args.get(name)
+
+
+def _only(expression: exp.Expression, known: frozenset[str], what: str) -> None:
+    unknown = {k.rstrip("_") for k, v in expression.args.items() if v not in (None, False, [], "")}
+    if unknown - known:
+        raise Unresolvable(
+            f"has a {what} with something that is not known ({', '.join(sorted(unknown - known))})"
+        )
+
+
+def _limited(query: exp.Expression) -> None:
+    limit = query.args.get("limit")
+    if limit is not None and not isinstance(limit.args.get("expression"), exp.Literal):
+        raise Unresolvable("has a limit that is not a number")
+
+
+def _aggregates(query: exp.Select) -> bool:
+    """Tell whether a query without groups gives one row: an aggregate that is not a window's."""
+    clauses = [*query.expressions, query.args.get("having")]
+    for clause in clauses:
+        for found in clause.find_all(exp.AggFunc) if clause is not None else ():
+            inside = found.find_ancestor(exp.Window, exp.Select)
+            of_this = found.find_ancestor(exp.Select) is query
+            is_windowed = isinstance(inside, exp.Window) and _is_function_of(found, inside)
+            if of_this and not is_windowed:
+                return True
+    return False
+
+
+def _is_function_of(found: exp.Expression, window: exp.Window) -> bool:
+    function = window.this
+    while isinstance(function, (exp.IgnoreNulls, exp.RespectNulls, exp.Filter)):
+        function = function.this
+    return function is found
+
+
+def _ordinal(key: exp.Expression, query: exp.Select, row: Scope) -> Any:
+    """Return the expression that a key of a group means: a column, its number or its alias."""
+    if isinstance(key, exp.Literal) and not key.is_string:
+        return query.expressions[int(key.name) - 1].unalias()
+    if isinstance(key, exp.Column) and not key.table and not row.has(key.name.lower()):
+        for projection in query.expressions:
+            if projection.alias.lower() == key.name.lower():
+                return projection.unalias()
+    return key
+
+
+def _with_names(branch: Branch, names: list[str]) -> Branch:
+    old = dict(zip(branch.columns, names, strict=True))
+    columns = {old[name]: leaves for name, leaves in branch.columns.items()}
+    return Branch(columns, {old[name]: value for name, value in branch.constants.items()})
+
+
+def _renamed(table: Table, alias: exp.Expression | None) -> Table:
+    """Return a table whose columns an alias names anew: `as t (a, b)`."""
+    names = [column.name.lower() for column in alias.args.get("columns") or []] if alias else []
+    if not names:
+        return table
+    if any(len(branch.columns) != len(names) for branch in table):
+        raise Unresolvable("names some columns of a relation anew and not all")
+    return tuple(_with_names(branch, names) for branch in table)

@@ -1,0 +1,98 @@
+"""All proofs about one anonymization, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.project import Project
+from dbt_anonymize.results import release_file
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.vault.audit import check_audit
+from dbt_anonymize.verification.attacks import findings, run_attacks, write_attacks
+from dbt_anonymize.verification.content import check_content
+from dbt_anonymize.verification.finding import CHECKS, Check, Finding
+from dbt_anonymize.verification.guarantees import check_guarantees
+from dbt_anonymize.verification.lineage import check_lineage
+from dbt_anonymize.warehouse import Warehouse, open_warehouse
+
+
+def verify(
+    project: Project,
+    spec: Spec,
+    *,
+    checks: Collection[Check] = CHECKS,
+    earlier: Sequence[Path] = (),
+    target: str | None = None,
+) -> Iterator[Finding]:
+    """Prove what is promised about the release of an anonymization, as it lies there now.
+
+    Parameters
+    ----------
+    project : Project
+        The dbt project, built. No other process may have its warehouse open.
+    spec : Spec
+        The anonymization.
+    checks : collection of str, optional
+        Proofs to carry out; all by default.
+    earlier : sequence of Path, optional
+        Release files of the same people that were published before, for the attack by composition.
+    target : str, optional
+        Target of the profile; by default that of dbt.
+
+    Yields
+    ------
+    Finding
+        As soon as it is known. What cannot be proved is a finding that does not hold.
+
+    Raises
+    ------
+    WarehouseError
+        If the anonymization is not built, or the warehouse is open elsewhere.
+
+    Notes
+    -----
+    The attacks write the relation ``<n>_attacks``; nothing else is changed.
+    """
+    # Compiling has dbt open the warehouse for itself.
+    if "lineage" in checks:
+        yield from _proved("lineage", spec, lambda: check_lineage(project, spec, target=target))
+    with open_warehouse(project, target) as warehouse:
+        release = project.root / release_file(warehouse, spec.name)
+        proofs: dict[Check, Callable[[], list[Finding]]] = {
+            "content": lambda: check_content(warehouse, project, spec, release=release),
+            "guarantees": lambda: check_guarantees(warehouse, project, spec, release=release),
+            "attacks": lambda: _attacks(warehouse, project, spec, release, earlier),
+            "audit": lambda: _audit(warehouse, spec),
+        }
+        for check, proof in proofs.items():
+            if check in checks:
+                yield from _proved(check, spec, proof)
+
+
+def _proved(check: Check, spec: Spec, proof: Callable[[], list[Finding]]) -> list[Finding]:
+    """Return what a proof finds; one that cannot be carried out proves nothing."""
+    try:
+        return proof()
+    except VerificationError as error:
+        return [Finding(check, spec.name, holds=False, message=str(error))]
+
+
+def _attacks(
+    warehouse: Warehouse, project: Project, spec: Spec, release: Path, earlier: Sequence[Path]
+) -> list[Finding]:
+    results = run_attacks(warehouse, project, spec, release=release, earlier=earlier)
+    write_attacks(warehouse, spec, results)
+    return findings(results)
+
+
+def _audit(warehouse: Warehouse, spec: Spec) -> list[Finding]:
+    if spec.mapping == "none":
+        return []
+    audit = check_audit(warehouse, spec.name)
+    subject = f"{spec.name}_relinkings"
+    if not audit.problems:
+        message = f"{audit.attempts} attempts to re-link, none altered or removed in between."
+        return [Finding("audit", subject, holds=True, message=message)]
+    return [Finding("audit", subject, holds=False, message=text) for text in audit.problems]

@@ -1,0 +1,401 @@
+"""The catalogue: edits of honest models that leak a secret, each with the reason of its rejection.
+
+An edit is a list of replacements in the compiled SQL of models. All are valid SQL of DuckDB; what
+they leak is shown by building two clinics that differ in that secret alone.
+"""
+
+# ruff: noqa: E501 (SQL reads best on one line)
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+IDENTIFIER, RECORD_KEY, QUASI = "identifier", "record key", "quasi-identifier"
+PEOPLE = '"clinic"."main"."people"'
+REGISTRY = '"clinic"."main"."registry"'
+VAULT = '"vault"."main"."visits_identifiers"'
+Edit = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Leak:
+    """One planted leak.
+
+    Parameters
+    ----------
+    name : str
+        What is done.
+    secret : str
+        What the release then depends on; empty for one that DuckDB runs, but that needs no secret
+        of the clinic to be wrong.
+    edits : mapping
+        Model to the edit of its compiled SQL.
+    reason : str
+        Part of the message of a finding that does not hold.
+    """
+
+    name: str
+    secret: str
+    edits: Mapping[str, Edit]
+    reason: str
+
+
+def swap(*pairs: tuple[str, str]) -> Edit:
+    """Return an edit that replaces texts, each of which must be there."""
+
+    def edit(sql: str) -> str:
+        for old, new in pairs:
+            assert old in sql, f"the edit has nothing to replace: {old}"
+            sql = sql.replace(old, new)
+        return sql
+
+    return edit
+
+
+def add(text: str) -> Edit:
+    return lambda sql: f"{sql}\n{text}"
+
+
+def source_smoker(expression: str) -> Edit:
+    """Return an edit of the microdata that puts something else in the place of a kept column."""
+    return swap(('source."smoker"', f'{expression} as "smoker"'))
+
+
+def source_from(relation: str) -> Edit:
+    return swap((f"select * from {PEOPLE}", relation))
+
+
+def with_step(step: str, smoker: str, join: str = "") -> Edit:
+    """Return an edit of the microdata with one common table more."""
+    return swap(
+        ("values_1 as (", f"step as ({step}),\n\nvalues_1 as ("),
+        ('source."smoker"', f'{smoker} as "smoker"'),
+        ("from source\nleft join leaves_1", f"from source\n{join}\nleft join leaves_1"),
+    )
+
+
+def released_smoker(expression: str, join: str = "") -> Edit:
+    """Return an edit of the release that puts something else in the place of a kept column."""
+    return swap(
+        ('"smoker",\n    "diagnosis",\n    equivalence_class', f'{expression} as "smoker",\n'
+         '    effort."diagnosis",\n    equivalence_class'),
+        ("\n    \"age\",\n    \"age_lower\",\n    \"age_upper\",\n    \"zip\",\n    " + expression,
+         "\n    effort.\"age\",\n    \"age_lower\",\n    \"age_upper\",\n    effort.\"zip\",\n    "
+         + expression),
+        ("from effort\nwhere", f"from effort\n{join}\nwhere"),
+        ('order by\n    "age",\n    "age_lower",\n    "age_upper",\n    "zip",\n    "smoker",\n'
+         '    "diagnosis",\n    cqi', "order by 1, 2, 3, 4, 5, 6, 7"),
+    )  # fmt: skip
+
+
+def label_zip(expression: str) -> Edit:
+    """Return an edit of an effort that gives another label than the one its classes are made of."""
+    return swap(
+        ('generalized."zip",', 'generalized.other as "zip",'),
+        ('microdata."smoker",', f'microdata."smoker", {expression} as other,'),
+    )
+
+
+def where(condition: str, join: str = "") -> Edit:
+    """Return an edit of the release with one condition more."""
+    return swap(
+        ("from effort\nwhere not is_suppressed",
+         f"from effort\n{join}\nwhere not is_suppressed and {condition}"),
+    )  # fmt: skip
+
+
+def in_microdata(name: str, expression: str, reason: str = "the identifier ssn") -> Leak:
+    return Leak(name, IDENTIFIER, {"microdata": source_smoker(expression)}, reason)
+
+
+SSN, NAME, KEY = "the identifier ssn", "the identifier name", "the record key visit_id"
+PERSON = "person.visit_id = effort.visit_id"
+
+IN_VALUES = (
+    in_microdata("direct", 'source."ssn"'),
+    in_microdata("hashed with md5", "md5(source.ssn)"),
+    in_microdata("hashed with sha256 and a salt", "sha256('salt' || source.ssn)"),
+    in_microdata("hashed to a number", "cast(hash(source.ssn) as text)"),
+    in_microdata("the last digits", "substring(source.ssn, 2)"),
+    in_microdata("a slice", "source.ssn[2:3]"),
+    in_microdata("concatenated", "concat(source.smoker, ' ', source.name)", NAME),
+    in_microdata("one bit of it", "case when source.name like 'A%' then 'yes' else 'no' end", NAME),
+    in_microdata("only where something is missing", "coalesce(nullif(source.smoker, 'no'), source.ssn)"),
+    in_microdata("cast", "cast(cast(source.ssn as integer) % 2 = 0 as text)"),
+    in_microdata("in a struct", "cast({'s': source.smoker, 'n': source.name} as text)", NAME),
+    in_microdata("in a list", "cast([source.smoker, source.ssn] as text)"),
+    in_microdata("through an alias of the same select", "source.ssn as hidden, hidden"),
+    in_microdata("in the message of an error",
+                 "case when source.smoker = 'yes' then error(source.name) else source.smoker end", NAME),
+    in_microdata("the rank in an order", "cast(row_number() over (order by source.name) as text)", NAME),
+    in_microdata("the number in a partition",
+                 "cast(count(*) over (partition by left(source.ssn, 1)) as text)"),
+    in_microdata("the neighbour in an order", "lag(source.smoker) over (order by source.ssn)"),
+    in_microdata("all values in one text", "string_agg(source.ssn, ',') over ()"),
+    in_microdata("in a scalar subquery", f"(select min(name) from {PEOPLE})", NAME),
+    in_microdata("a list in a scalar subquery", "(select cast(array_agg(ssn) as text) from source)"),
+    in_microdata("the order of a list", "(select string_agg(smoker, ',' order by ssn) from source)"),
+    in_microdata("a filtered count",
+                 "(select cast(count(*) filter (where name like 'A%') as text) from source)", NAME),
+    in_microdata("in a correlated subquery",
+                 "(select max(p.name) from source as p where p.visit_id = source.visit_id)", NAME),
+    in_microdata("whether there is another",
+                 "cast(exists (select 1 from source as p where p.ssn < source.ssn) as text)"),
+    in_microdata("among others", "cast(source.name in ('Ana0', 'Eva4') as text)", NAME),
+    Leak("minimum per class", IDENTIFIER,
+         {"anonymized": released_smoker("min(person.name) over (partition by equivalence_class)",
+                                        f"inner join {PEOPLE} as person on {PERSON}")},
+         "must read one effort and nothing else; it reads people"),
+    Leak("any value per group", IDENTIFIER,
+         {"microdata": with_step("select zip as z, any_value(ssn) as s from source group by zip",
+                                 "step.s", "inner join step on source.zip = step.z")}, SSN),
+    Leak("renamed in a star", IDENTIFIER,
+         {"microdata": source_from(f"select * replace (ssn as smoker) from {PEOPLE}")}, SSN),
+    Leak("renamed by position", IDENTIFIER,
+         {"microdata": source_from(f"select * from {PEOPLE} as p (visit_id, smoker, ssn, age, zip, name, diagnosis)")}, NAME),
+    Leak("renamed twice", IDENTIFIER,
+         {"microdata": with_step("select visit_id as a, ssn as b from source", "step.b",
+                                 "inner join step on source.visit_id = step.a")}, SSN),
+)  # fmt: skip
+
+WHOLE_ROWS = (
+    in_microdata("the row as JSON", "cast(to_json(source) as text)", "whole row"),
+    in_microdata("a field of the row", "(source).ssn", "whole row"),
+    in_microdata("the row itself", "cast(source as text)", "whole row"),
+    in_microdata("a field of the row as JSON", "to_json(source) ->> '$.ssn'", "whole row"),
+    Leak("a row in a common table, then one of its fields", IDENTIFIER,
+         {"microdata": with_step("select visit_id as k, {'n': name} as r from source", "step.r.n",
+                                 "inner join step on source.visit_id = step.k")}, NAME),
+    Leak("rows as a group", IDENTIFIER,
+         {"microdata": with_step("select cast(p as text) as r from source as p group by p order by 1 limit 1",
+                                 "step.r", "cross join step")}, "whole row"),
+    Leak("columns by a pattern", IDENTIFIER,
+         {"microdata": source_from(f"select columns('visit_id|age|zip|diagnosis'), ssn as smoker, name from {PEOPLE}")},
+         "columns"),
+    Leak("a column by its number", IDENTIFIER,
+         {"microdata": swap(('source."smoker"', '#2 as "smoker"'),
+                            ("from source\nleft join leaves_1",
+                             "from source\nleft join leaves_1"))}, "positionalcolumn"),
+)  # fmt: skip
+
+CLAUSES = (
+    Leak("rows by an identifier", IDENTIFIER,
+         {"microdata": add("where source.ssn > '5'")}, f"where looks at {SSN}"),
+    Leak("rows by a subquery over an identifier", IDENTIFIER,
+         {"microdata": add("where source.name in (select name from source order by name limit 9)")}, NAME),
+    Leak("rows by existence", IDENTIFIER,
+         {"anonymized": where(f"exists (select 1 from {PEOPLE} as p where p.ssn > '5' and p.visit_id = effort.visit_id)")},
+         "it reads people"),
+    Leak("groups by an aggregate", RECORD_KEY,
+         {"anonymized": where("true group by all having min(visit_id) > 150")}, KEY),
+    Leak("the first of each window", IDENTIFIER,
+         {"microdata": add("qualify row_number() over (partition by source.zip, source.age order by source.ssn) = 1")},
+         SSN),
+    Leak("distinct on, by an order", IDENTIFIER,
+         {"microdata": swap(("select\n    source.\"visit_id\"",
+                             "select distinct on (source.zip, source.age)\n    source.\"visit_id\""),
+                            ("cast(source.\"zip\" as TEXT) = leaves_2.leaf",
+                             "cast(source.\"zip\" as TEXT) = leaves_2.leaf\norder by source.ssn"))},
+         f"order by looks at {SSN}"),
+    Leak("how often a row is joined", IDENTIFIER,
+         {"microdata": swap(("from source\nleft join leaves_1",
+                             "from source\ninner join (select ssn as s from source) as p on p.s < source.ssn\n"
+                             "left join leaves_1"))}, f"join looks at {SSN}"),
+    Leak("joined using an identifier", IDENTIFIER,
+         {"microdata": swap(("from source\nleft join leaves_1",
+                             "from source\ninner join (select left(ssn, 1) || '11' as ssn from source) as p using (ssn)\n"
+                             "left join leaves_1"))}, f"join looks at {SSN}"),
+    Leak("the order of the release", RECORD_KEY,
+         {"anonymized": swap(("order by\n    \"age\",", "order by\n    visit_id,\n    \"age\","))},
+         f"order by looks at {KEY}"),
+    Leak("the order of the release by an alias", RECORD_KEY,
+         {"anonymized": swap(("select * from \"clinic\".\"main\".\"visits_effort_2\"",
+                              "select *, 0 - visit_id as way from \"clinic\".\"main\".\"visits_effort_2\""),
+                             ("order by\n    \"age\",", "order by\n    way,\n    \"age\","))},
+         f"order by looks at {KEY}"),
+    Leak("rows by a raw value", QUASI,
+         {"effort_2": swap(("select * from \"clinic\".\"main\".\"visits_microdata\"",
+                            "select * from \"clinic\".\"main\".\"visits_microdata\" where zip <> '11'"))},
+         "where looks at the raw quasi-identifier zip"),
+    Leak("rows by the finest interval", "",
+         {"effort_2": swap(("select * from \"clinic\".\"main\".\"visits_microdata\"",
+                            "select * from \"clinic\".\"main\".\"visits_microdata\" where age_leaf <> 2"))},
+         "where"),
+    Leak("rows except some", IDENTIFIER,
+         {"microdata": source_from(f"select * from {PEOPLE} except select * from {PEOPLE} where name < 'C'")},
+         NAME),
+    Leak("rows by a random order of an identifier", IDENTIFIER,
+         {"microdata": add("order by source.ssn limit 20")}, f"order by looks at {SSN}"),
+)  # fmt: skip
+
+SHAPES = (
+    Leak("a branch of a union", IDENTIFIER,
+         {"microdata": source_from(f"select * from {PEOPLE} union all by name select visit_id + 5000 as visit_id, name, ssn,"
+                                   f" age, zip, name as smoker, diagnosis from {PEOPLE}")}, "by_name"),
+    Leak("a branch of a union by position", IDENTIFIER,
+         {"microdata": source_from(f"select * from {PEOPLE} union all select visit_id + 5000, name, ssn, age, zip, name as n,"
+                                   f" diagnosis from {PEOPLE}")}, NAME),
+    Leak("values in a recursive common table", IDENTIFIER,
+         {"microdata": lambda sql: with_step(
+             "select max(name) as v from source union all select v || '!' from step where length(v) < 4",
+             "step.v", "cross join step")(sql).replace("with", "with recursive", 1)}, "recursive"),
+    Leak("a lateral join", IDENTIFIER,
+         {"microdata": with_step("select 1", "person.name",
+                                 "cross join lateral (select source.name as name) as person")}, "lateral"),
+    Leak("a row of each element of a list", IDENTIFIER,
+         {"microdata": source_smoker("unnest([source.ssn])")}, "not followed"),
+    Leak("elements of a list as a relation", IDENTIFIER,
+         {"microdata": with_step("select 1", "element.e",
+                                 "cross join unnest([source.ssn]) as element (e)")}, "unnest"),
+    Leak("a pivot", IDENTIFIER,
+         {"microdata": with_step("select * from (pivot (select name, smoker from source) on smoker in ('yes', 'no')"
+                                 " using max(name)) as p", "step.yes", "cross join step")}, "pivot"),
+    Leak("joined by position", IDENTIFIER,
+         {"anonymized": released_smoker("person.name", f"positional join {PEOPLE} as person")}, "method"),
+    Leak("a function over a list", IDENTIFIER,
+         {"microdata": source_smoker("cast(list_transform([source.ssn], lambda x: x || '!') as text)")}, "lambda"),
+    Leak("two queries", "", {"anonymized": add("; select 1")}, "one query"),
+)  # fmt: skip
+
+RELATIONS = (
+    Leak("a view that dbt does not know", IDENTIFIER,
+         {"microdata": source_from('select * from "clinic"."main"."hidden"')}, "is not a relation of a model"),
+    Leak("a relation without its schema", "",
+         {"microdata": source_from("select * from hidden")}, "is not a relation of a model"),
+    Leak("a file", "",
+         {"microdata": source_from("select * from read_csv('{registry}')")}, "not a relation"),
+    Leak("a file by its name", "",
+         {"microdata": source_from("select * from '{registry}'")}, "not a relation"),
+    Leak("a macro in the database", IDENTIFIER,
+         {"microdata": source_smoker("peek(source.visit_id)")}, "peek(), a function that is not known"),
+    Leak("a variable of the session", "",
+         {"microdata": source_smoker("coalesce(getvariable('x'), source.smoker)")}, "getvariable()"),
+    Leak("the vault", IDENTIFIER,
+         {"anonymized": released_smoker("person.name", f"inner join {VAULT} as person on {PERSON}")},
+         "it reads visits_identifiers"),
+    Leak("the vault, before the release", IDENTIFIER,
+         {"effort_2": swap(("select * from effort", "select effort.* replace (person.name as smoker) from effort"
+                            f" inner join {VAULT} as person on {PERSON}"))}, "of the vault"),
+    Leak("the source, after the microdata", IDENTIFIER,
+         {"effort_2": swap(("select * from effort", "select effort.* replace (person.name as smoker) from effort"
+                            f" inner join {PEOPLE} as person on {PERSON}"))}, NAME),
+    Leak("another relation of the project", "",
+         {"effort_2": swap(("select * from effort", "select effort.* from effort cross join"
+                            " (select count(*) as n from \"clinic\".\"main\".\"registry\") as r"))},
+         "not a relation of the anonymization"),
+    Leak("the untouched table", QUASI,
+         {"anonymized": swap(("visits_effort_2", "visits_effort_0"))}, "must read one effort"),
+    Leak("two efforts", "",
+         {"anonymized": swap(('select * from "clinic"."main"."visits_effort_2"',
+                              'select * from "clinic"."main"."visits_effort_2" union all'
+                              ' select * from "clinic"."main"."visits_effort_1"'))}, "must read one effort"),
+)  # fmt: skip
+
+GENERALIZATION = (
+    Leak("the record key as it is", RECORD_KEY, {"anonymized": released_smoker("visit_id")}, KEY),
+    Leak("the record key in a formula", RECORD_KEY,
+         {"anonymized": released_smoker("cast(visit_id * 7 + 3 as text)")}, KEY),
+    Leak("the record key in the equivalence class", RECORD_KEY,
+         {"anonymized": swap(("equivalence_class as cqi", "equivalence_class || '|' || visit_id as cqi"))}, KEY),
+    Leak("the number of the row", "",
+         {"microdata": with_step(f"select visit_id as k, rowid as r from {PEOPLE}", "step.r",
+                                 "inner join step on source.visit_id = step.k")}, "cannot be resolved"),
+    Leak("a raw value in a kept column", QUASI,
+         {"microdata": source_smoker("source.zip")}, "the raw quasi-identifier zip"),
+    Leak("a raw value as a label", QUASI,
+         {"effort_2": label_zip("microdata.zip")},
+         "the raw quasi-identifier zip"),
+    Leak("a raw value as a bound", QUASI,
+         {"effort_2": swap(("coalesce(hierarchy_1.label_lower, range_1.range_lower)",
+                            "coalesce(microdata.age, range_1.range_lower)"))}, "the raw quasi-identifier age"),
+    Leak("the value of a hierarchy as a label", QUASI,
+         {"effort_2": label_zip("hierarchy_2.leaf")}, "value of zips"),
+    Leak("the finest interval as a bound", "",
+         {"effort_2": swap(("partition by level_2", "partition by lower_bound"))}, "lower_bound of ages"),
+    Leak("the leaf as a bound", "",
+         {"effort_2": swap(("coalesce(hierarchy_1.label_lower, range_1.range_lower)",
+                            "coalesce(microdata.age_leaf, range_1.range_lower)"))}, "lower_bound of ages"),
+    Leak("a weaker level than declared", "",
+         {"effort_2": swap(("cast(level_2 as TEXT)", "cast(level_1 as TEXT)"))}, "level_1 of ages"),
+    Leak("a weaker level in an effort that is not chosen now", "",
+         {"effort_1": label_zip("hierarchy_2.leaf")},
+         "value of zips"),
+    Leak("the equivalence class of the untouched table", QUASI,
+         {"effort_2": swap(("where effort = 2", "where effort = 0"),
+                           ("microdata.\"smoker\",", "microdata.\"smoker\", microdata.zip as z, cast(microdata.age as text) as a,"),
+                           ("generalized.\"age\" = classes", "generalized.a = classes"),
+                           ("generalized.\"zip\" = classes", "generalized.z = classes"))},
+         "the raw quasi-identifier"),
+    Leak("the equivalence class of any effort", "",
+         {"effort_2": swap(("where effort = 2", "where effort <> 1"))}, "the raw quasi-identifier"),
+    Leak("a label by another column", "",
+         {"effort_2": swap(("microdata.\"zip_leaf\" = hierarchy_2.leaf", "microdata.\"smoker\" = hierarchy_2.leaf"))},
+         "join compares"),
+    Leak("a mark on one raw value, joined", "",
+         {"effort_2": swap(("select * from effort", "select effort.* replace (case when step.b is null then smoker else 'x' end"
+                            " as smoker) from effort left join (select 4 as b) as step on effort.visit_id = step.b"))},
+         f"join looks at {KEY}"),
+    Leak("a mark on one leaf, joined", "",
+         {"effort_2": swap(("left join hierarchy_2", "left join (select 4 as b, 'x' as mark) as step"
+                            " on microdata.age_leaf = step.b\n    left join hierarchy_2"),
+                           ("microdata.\"smoker\",", "coalesce(step.mark, microdata.smoker) as \"smoker\","))},
+         "join compares"),
+    Leak("a mark on leaves that are computed", "",
+         {"effort_2": swap(("left join hierarchy_2", "left join (select case when lower_bound = 4 then lower_bound end as b,"
+                            " 'x' as mark from \"clinic\".\"main\".\"ages\") as step"
+                            " on microdata.age_leaf = step.b\n    left join hierarchy_2"),
+                           ("microdata.\"smoker\",", "coalesce(step.mark, microdata.smoker) as \"smoker\","))},
+         "join compares"),
+    Leak("half a hierarchy", QUASI,
+         {"effort_2": swap(("left join hierarchy_2", "inner join (select value as b from \"clinic\".\"main\".\"zips\""
+                            " where value like '%1') as step on microdata.zip_leaf = step.b\n    left join hierarchy_2"))},
+         "where looks at value of zips"),
+    Leak("a kept column that holds another too", "",
+         {"effort_2": swap(("microdata.\"smoker\",", "microdata.smoker || microdata.diagnosis as \"smoker\","))},
+         "diagnosis of people"),
+    Leak("a column more", RECORD_KEY,
+         {"anonymized": swap(("equivalence_class as cqi", "equivalence_class as cqi, visit_id"))},
+         "exactly the declared columns"),
+    Leak("an identifier in a working table", IDENTIFIER,
+         {"microdata": swap(('source."smoker",', 'source."smoker", source.ssn,')),
+          "anonymized": released_smoker("first.ssn", 'inner join "clinic"."main"."visits_microdata" as first'
+                                                    " on first.visit_id = effort.visit_id")},
+         "it reads visits_microdata"),
+    Leak("an identifier in a working table, not released", "",
+         {"microdata": swap(('source."smoker",', 'source."smoker", source.ssn,'))},
+         "its column ssn holds the identifier ssn"),
+)  # fmt: skip
+
+UPSTREAM = (
+    Leak("a hash that a model upstream calls harmless", IDENTIFIER,
+         {"people": lambda _: f"select * replace (md5(ssn) as smoker) from {REGISTRY}"},
+         "what makes the identifier ssn"),
+    Leak("the record key under another name upstream", RECORD_KEY,
+         {"people": lambda _: f"select * replace (visit_id + 1 as smoker) from {REGISTRY}"},
+         "what makes the record key visit_id"),
+    Leak("a quasi-identifier under another name upstream", QUASI,
+         {"people": lambda _: f"select * replace (cast(age >= 7 as text) as smoker) from {REGISTRY}"},
+         "what makes the quasi-identifier age"),
+    Leak("a rank upstream", IDENTIFIER,
+         {"people": lambda _: f"select * replace (rank() over (order by name) as smoker) from {REGISTRY}"},
+         "what makes the identifier name"),
+    Leak("a subquery upstream", IDENTIFIER,
+         {"people": lambda _: f"select r.* replace ((select min(p.name) from {REGISTRY} as p where p.zip = r.zip)"
+                              f" as smoker) from {REGISTRY} as r"}, "what makes the identifier name"),
+    Leak("SQL upstream that cannot be followed", IDENTIFIER,
+         {"people": lambda _: f"select * replace (peek(visit_id) as smoker) from {REGISTRY}"},
+         "cannot be followed"),
+    Leak("the whole row upstream", IDENTIFIER,
+         {"people": lambda _: f"select * replace (cast(registry as text) as smoker) from {REGISTRY}"},
+         "cannot be followed"),
+)  # fmt: skip
+
+LEAKS = (
+    *IN_VALUES,
+    *WHOLE_ROWS,
+    *CLAUSES,
+    *SHAPES,
+    *RELATIONS,
+    *GENERALIZATION,
+    *UPSTREAM,
+)
