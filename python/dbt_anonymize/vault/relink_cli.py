@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from dbt_anonymize.command_line import ProjectDir, Target, errors_without_traceback
+from dbt_anonymize.command_line import ProjectDir, Target, errors_without_traceback, say
 from dbt_anonymize.errors import RelinkingError
 from dbt_anonymize.vault.showing import Format
 
@@ -75,7 +75,7 @@ def relink(
                     given = problem
             with open_warehouse(project, target) as warehouse, _private_files():
                 people = relinked(warehouse, spec, purpose=purpose, given=given)
-                typer.echo(_summary(spec.name, people), err=True)
+                say(_summary(spec.name, people), err=True)
                 _show(out, people, form)
 
 
@@ -84,7 +84,7 @@ def _refusals() -> Iterator[None]:
     try:
         yield
     except RelinkingError as refusal:
-        typer.echo(str(refusal), err=True)
+        say(str(refusal), err=True)
         raise typer.Exit(REFUSED) from None
 
 

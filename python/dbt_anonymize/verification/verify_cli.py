@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -19,14 +19,12 @@ from dbt_anonymize.command_line import (
     FAILED_CHECK,
     Names,
     ProjectDir,
+    SafeConsole,
     Target,
     chosen_specs,
     errors_without_traceback,
 )
 from dbt_anonymize.verification.finding import CHECKS, Check, Finding
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 # The proofs, as the command line takes them.
 CheckName = Enum("CheckName", {name: name for name in CHECKS})  # type: ignore[misc]
@@ -64,12 +62,10 @@ def verify(
     attacks: how often real attacks succeed; their numbers are also in <name>_attacks. audit: the
     record of re-linkings is whole.
     """
-    from rich.console import Console  # noqa: PLC0415 (keeps --help fast)
-
-    from dbt_anonymize.project import find_project  # noqa: PLC0415
+    from dbt_anonymize.project import find_project  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.verification.verify import verify as prove  # noqa: PLC0415
 
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = SafeConsole(soft_wrap=True)
     checks = [chosen.value for chosen in check] if check else CHECKS
     files = [file.absolute() for file in earlier or ()]
     broken = 0
@@ -94,7 +90,7 @@ def _show_json(name: str, findings: Iterator[Finding]) -> int:
 
 
 def _show_text(
-    console: Console, name: str, findings: Iterator[Finding], *, is_verbose: bool
+    console: SafeConsole, name: str, findings: Iterator[Finding], *, is_verbose: bool
 ) -> int:
     """Show what does not hold and what is reported, and count what holds."""
     console.print(name, style="bold")
@@ -115,7 +111,7 @@ def _show_text(
     return broken
 
 
-def _show_line(console: Console, holds: bool | None, check: Check, text: str) -> None:
+def _show_line(console: SafeConsole, holds: bool | None, check: Check, text: str) -> None:
     word, style = _word(holds)
     console.print(f"  {word}", style=style, end="")
     console.print(f"  {check:<10}  {text}")
