@@ -10,6 +10,9 @@
         ) -%}
     {%- else -%}
         {%- do errors.extend(dbt_anonymize._class_errors(candidate, declaration)) -%}
+        {%- if declaration.mapping == "token" -%}
+            {%- do errors.extend(dbt_anonymize._released_token_errors(candidate, declaration)) -%}
+        {%- endif -%}
     {%- endif -%}
     {%- do dbt_anonymize._raise_errors(declaration.anonymization, errors) -%}
 {%- endmacro %}
@@ -20,8 +23,8 @@
     {%- set microdata = ref(declaration.anonymization ~ "_microdata") -%}
     {%- set has_subject = declaration.has_subject -%}
     {%- set guarantees = dbt_anonymize._countable_guarantees(declaration.guarantees, has_subject) -%}
-    {%- set rows = dbt_anonymize._rows_of_release(candidate, declaration.quasi_identifiers, guarantees) -%}
-    {%- set keys = dbt_anonymize._release_keys(declaration.quasi_identifiers) | map(attribute="name") | list -%}
+    {%- set rows = dbt_anonymize._rows_of_release(candidate, declaration, guarantees) -%}
+    {%- set keys = dbt_anonymize._release_keys(declaration) | map(attribute="name") | list -%}
     {%- set counts = run_query(dbt_anonymize._release_counts(rows, keys, guarantees, microdata)).rows[0] -%}
     {%- set released = counts[1] -%}
     {%- set limits = run_query(
@@ -113,10 +116,49 @@
 {%- endmacro %}
 
 
-{# The columns that make a class in the release, as keys: its text, and every label and bound. #}
-{% macro _release_keys(quasi_identifiers) -%}
-    {%- set keys = [{"name": "key_of_text", "sql": dbt_anonymize._as_bytes("cqi")}] -%}
-    {%- for quasi_identifier in quasi_identifiers -%}
+{#
+  Tokens, as everybody will see them. Two rows with one would say that they are of one person: whoever knows one row knows
+  the other, and the groups that k counts are smaller than they look.
+#}
+{% macro _released_token_errors(candidate, declaration) -%}
+    {%- set stored = ref(declaration.anonymization ~ "_tokens") -%}
+    {%- set token = dbt_anonymize._as_bytes("token") -%}
+    {%- set released = run_query("select count(*), count(token), count(distinct " ~ token ~ ") from " ~ candidate).rows[0] -%}
+    {%- set broken = run_query(
+        "select count(*) - count(token), count(*) - count(person), count(token) - count(distinct " ~ token ~ ") from " ~ stored
+    ).rows[0] -%}
+    {%- set foreign = run_query(
+        "select count(*) from " ~ candidate ~ " as released where not exists (select 1 from " ~ stored
+        ~ " as stored where stored.token = released.token)"
+    ).rows[0][0] -%}
+    {%- set errors = [] -%}
+    {%- if released[2] < released[1] -%}
+        {%- do errors.append(
+            "every person may have one released record, since a token joins them; " ~ (released[1] - released[2]) ~ " of " ~ released[0]
+            ~ " records are of somebody who has another. Make one record per person in a model before, or write mapping: class in"
+            ~ " anonymizations/" ~ declaration.anonymization ~ ".yml."
+        ) -%}
+    {%- endif -%}
+    {%- if foreign > 0 -%}
+        {%- do errors.append(
+            "every released record must have a token of " ~ stored ~ "; " ~ foreign ~ " of " ~ released[0] ~ " have none. The vault is of other"
+            ~ " data; run `dbt build -s +" ~ model.name ~ "`."
+        ) -%}
+    {%- endif -%}
+    {%- if broken[0] + broken[1] + broken[2] > 0 -%}
+        {%- do errors.append(
+            "every token of " ~ stored ~ " must be of one person; " ~ broken[0] ~ " are NULL, " ~ broken[1] ~ " are of nobody and " ~ broken[2]
+            ~ " repeat another's. The table was changed by hand; restore it from a backup."
+        ) -%}
+    {%- endif -%}
+    {{ return(errors) }}
+{%- endmacro %}
+
+
+{# The columns that make a class in the release, as keys: its text, where that is released, and every label and bound. #}
+{% macro _release_keys(declaration) -%}
+    {%- set keys = [{"name": "key_of_text", "sql": dbt_anonymize._as_bytes("cqi")}] if declaration.mapping == "class" else [] -%}
+    {%- for quasi_identifier in declaration.quasi_identifiers -%}
         {%- set number = loop.index -%}
         {%- for column in dbt_anonymize._label_columns(quasi_identifier) -%}
             {%- set quoted = dbt_anonymize._quote(column) -%}
@@ -130,9 +172,9 @@
 
 
 {# Query of the rows to be published, with the keys of their classes. #}
-{% macro _rows_of_release(candidate, quasi_identifiers, guarantees) %}
+{% macro _rows_of_release(candidate, declaration, guarantees) %}
     select
-        {%- for key in dbt_anonymize._release_keys(quasi_identifiers) %}
+        {%- for key in dbt_anonymize._release_keys(declaration) %}
         {{ key.sql }} as {{ key.name }},
         {%- endfor %}
         {%- for attribute in dbt_anonymize._guaranteed_attributes(guarantees) %}

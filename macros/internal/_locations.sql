@@ -21,7 +21,12 @@
 
 {% macro _release_schema() -%}{{ return(var("dbt_anonymize_release_schema", "release")) }}{%- endmacro %}
 
+{# The dbt project, which is not where dbt was called with `--project-dir`. dbt does not show it among its flags. #}
+{% macro _project_folder() -%}{{ return((invocation_args_dict.get("project_dir") or "") | string) }}{%- endmacro %}
+
+{% macro _release_folder() -%}{{ return(var("dbt_anonymize_release_folder", "release")) }}{%- endmacro %}
+
 {# One folder per target: what CI builds from a sample must not replace what production has released. #}
 {% macro _release_path(anonymization) -%}
-    {{ return(var("dbt_anonymize_release_folder", "release") ~ "/" ~ target.name ~ "/" ~ anonymization ~ ".duckdb") }}
+    {{ return(dbt_anonymize._release_folder() ~ "/" ~ target.name ~ "/" ~ anonymization ~ ".duckdb") }}
 {%- endmacro %}

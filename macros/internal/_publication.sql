@@ -22,7 +22,7 @@ def model(dbt, session):
         session,
         relation={{ dbt_anonymize._python_literal(candidate) }},
         table={{ dbt_anonymize._python_literal(this.identifier) }},
-        folder={{ dbt_anonymize._python_literal(flags.PROJECT_DIR) }},
+        folder={{ dbt_anonymize._python_literal(dbt_anonymize._project_folder()) }},
         path={{ dbt_anonymize._python_literal(declaration.path) }},
     )
 

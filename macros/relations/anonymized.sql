@@ -1,6 +1,6 @@
 {% macro anonymized(
     anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, fingerprint, microdata, record_key,
-    levels, has_subject=false, population=none, population_size=none, sensitive_hierarchies={}
+    levels, has_subject=false, population=none, population_size=none, sensitive_hierarchies={}, mapping="class", identifiers=none, tokens=none
 ) -%}
 {%- set guarantees = dbt_anonymize._checked_guarantees(guarantees) -%}
 {%- set generalized = [] -%}
@@ -9,14 +9,18 @@
     {%- do declared.append({"name": quasi_identifier.name, "kind": quasi_identifier.kind}) -%}
     {%- do generalized.extend(dbt_anonymize._label_columns(quasi_identifier)) -%}
 {%- endfor -%}
-{%- set released = generalized + kept_columns -%}
+{%- set mapped = {"class": ["cqi"], "token": ["token"], "none": []}[mapping] -%}
+{%- set released = generalized + kept_columns + mapped -%}
+{#- Where tokens are joined, columns say whose they are. -#}
+{%- set from_effort = "effort" if mapping == "token" else none -%}
 {{ config(
     materialized="dbt_anonymize_release",
     schema=dbt_anonymize._release_schema(),
     meta={"dbt_anonymize": {
         "anonymization": anonymization,
         "guarantees": guarantees,
-        "columns": released + ["cqi"],
+        "columns": released,
+        "mapping": mapping,
         "quasi_identifiers": declared,
         "suppression_limit": suppression_limit,
         "record_key": record_key,
@@ -37,20 +41,34 @@ effort as (
 
     select * from {{ efforts[chosen] }}
 
+){{ "," if mapping == "token" }}
+{%- if mapping == "token" %}
+
+tokens as (
+
+    select
+        {{ dbt_anonymize._quote(record_key) }},
+        token
+    from {{ identifiers }}
+
 )
+{%- endif %}
 
 select
-    {%- for column in released %}
-    {{ dbt_anonymize._quote(column) }},
+    {%- for column in generalized + kept_columns %}
+    {{ dbt_anonymize._quote(column, from_effort) }}{{ "," if not loop.last or mapped }}
     {%- endfor %}
-    equivalence_class as cqi
+    {{- {"class": "\n    equivalence_class as cqi", "token": "\n    tokens.token", "none": ""}[mapping] }}
 from effort
+{%- if mapping == "token" %}
+left join tokens on {{ dbt_anonymize._quote(record_key, "effort") }} = {{ dbt_anonymize._quote(record_key, "tokens") }}
+{%- endif %}
 {#- Not `class_size >= k`: what the suppression limit does not allow must stop the build, not vanish. #}
-where not is_suppressed
+where not {{ "effort." if from_effort }}is_suppressed
 {#- Ordered by what is released, so that the order of the rows carries nothing else. #}
 order by
-    {%- for column in released %}
-    {{ dbt_anonymize._quote(column) }},
+    {%- for column in generalized + kept_columns %}
+    {{ dbt_anonymize._quote(column, from_effort) }}{{ "," if not loop.last or mapped }}
     {%- endfor %}
-    cqi
+    {{- {"class": "\n    cqi", "token": "\n    tokens.token", "none": ""}[mapping] }}
 {%- endmacro %}

@@ -1,19 +1,23 @@
-{% macro identifiers(anonymization, source, anonymized, results, efforts, record_key, identifiers, fingerprint) -%}
+{% macro identifiers(
+    anonymization, source, record_key, identifiers, mapping="class", anonymized=none, results=none, efforts={}, fingerprint=none, tokens=none,
+    person=none
+) -%}
 {{ config(
-    materialized="table",
+    materialized="dbt_anonymize_vault",
     database=dbt_anonymize._vault_database(),
     schema=dbt_anonymize._vault_schema(),
-    meta={"dbt_anonymize": {"anonymization": anonymization, "anonymized": anonymization ~ "_anonymized"}},
-    post_hook="{{ dbt_anonymize._check_vault() }}",
+    grants=dbt_anonymize._custodian_grants(),
+    meta={"dbt_anonymize": {
+        "anonymization": anonymization,
+        "mapping": mapping,
+        "record_key": record_key,
+        "anonymized": anonymization ~ "_anonymized" if mapping == "class" else none,
+    }},
 ) }}
-{%- set chosen = dbt_anonymize._chosen_effort(anonymization, results, efforts, fingerprint) -%}
+{%- set chosen = dbt_anonymize._chosen_effort(anonymization, results, efforts, fingerprint) if mapping == "class" else none -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._check_vault_place(anonymization) -%}
 {%- endif -%}
-{%- if execute and model.resource_type != "unit_test" and dbt_anonymize._is_trial() and load_relation(this) is not none -%}
-{#- A build of no rows or a sample must not empty the vault. -#}
-select * from {{ this }}
-{%- else -%}
 with
 
 source as (
@@ -22,6 +26,7 @@ source as (
 
 ),
 
+{% if mapping == "class" -%}
 {# Generalized values only: a raw quasi-identifier, hashed or not, would lead back to one person. #}
 mapping as (
 
@@ -32,53 +37,75 @@ mapping as (
     where not is_suppressed
 
 )
+{%- else -%}
+mapping as (
+
+    select
+        person,
+        token
+    from {{ tokens }}
+
+)
+{%- endif %}
 
 select
     {{ dbt_anonymize._quote(record_key, "source") }},
     {%- for column in identifiers %}
     {{ dbt_anonymize._quote(column, "source") }},
     {%- endfor %}
-    mapping.cqi
+    mapping.{{ "cqi" if mapping == "class" else "token" }}
 from source
 left join mapping
-    on {{ dbt_anonymize._quote(record_key, "source") }} = {{ dbt_anonymize._quote(record_key, "mapping") }}
-{%- endif -%}
+    on {{ dbt_anonymize._quote(record_key, "source") ~ " = " ~ dbt_anonymize._quote(record_key, "mapping") if mapping == "class"
+        else dbt_anonymize._quote(person, "source") ~ " = mapping.person" }}
 {%- endmacro %}
 
 
-{# Identifiers must not end in the file of the warehouse, whatever a project does to names of databases. #}
-{% macro _check_vault_place(anonymization) -%}
-    {{ return(adapter.dispatch("_check_vault_place", "dbt_anonymize")(anonymization)) }}
-{%- endmacro %}
-
-{% macro default___check_vault_place(anonymization) -%}{%- endmacro %}
-
-{% macro duckdb___check_vault_place(anonymization) -%}
-    {%- if this.database == target.database -%}
-        {%- do dbt_anonymize._raise_errors(anonymization, [
-            "the vault must be a database file of its own; got the database of the warehouse, " ~ target.database
-            ~ ". Attach another file in the profile as " ~ dbt_anonymize._vault_database()
-            ~ ", and let no generate_database_name of your project take it away."
-        ]) -%}
+{# Before the vault takes its place, in its transaction: it leads to the people of the release, and of no other data. #}
+{% macro _check_identifiers(candidate) -%}
+    {%- set declaration = model.config.meta.dbt_anonymize -%}
+    {%- set errors = dbt_anonymize._group_errors(candidate, declaration) if declaration.mapping == "class"
+        else dbt_anonymize._token_errors(candidate, declaration) -%}
+    {%- if errors -%}
+        {{ exceptions.raise_compiler_error(
+            "anonymization " ~ declaration.anonymization ~ ": the vault is unchanged.\n  - " ~ errors | join("\n  - ")
+        ) }}
     {%- endif -%}
 {%- endmacro %}
 
 
-{# In the transaction of the vault: every group of the vault is the group of the release. #}
-{% macro _check_vault() -%}
-    {%- if not dbt_anonymize._is_building() -%}{{ return("") }}{%- endif -%}
-    {%- set declaration = model.config.meta.dbt_anonymize -%}
+{# Every group of the vault is the group of the release. #}
+{% macro _group_errors(candidate, declaration) -%}
     {%- set cqi = dbt_anonymize._as_bytes("cqi") -%}
     {%- set differing = run_query(
-        "select count(*) from (select " ~ cqi ~ " as cqi, count(*) as records from " ~ this ~ " where cqi is not null group by " ~ cqi ~ ") as vault "
+        "select count(*) from (select " ~ cqi ~ " as cqi, count(*) as records from " ~ candidate ~ " where cqi is not null group by " ~ cqi ~ ") as vault "
         ~ "full outer join (select " ~ cqi ~ " as cqi, count(*) as records from " ~ ref(declaration.anonymized) ~ " group by " ~ cqi ~ ") as released "
         ~ "on vault.cqi = released.cqi where vault.records is null or released.records is null or vault.records <> released.records"
     ).rows[0][0] -%}
-    {%- if differing > 0 -%}
-        {{ exceptions.raise_compiler_error(
-            "anonymization " ~ declaration.anonymization ~ ": the vault and the release must hold the same groups of people; "
-            ~ differing ~ " differ. The source changed during the build, after its working copy was made: the release is of that copy, and"
-            ~ " the vault is unchanged and does not lead to it. Run `dbt build` again."
-        ) }}
+    {{ return([
+        "the vault and the release must hold the same groups of people; " ~ differing ~ " differ. The source changed during the build,"
+        ~ " after its working copy was made: the release is of that copy, and the vault does not lead to it. Run `dbt build` again."
+    ] if differing > 0 else []) }}
+{%- endmacro %}
+
+
+{# Every record has the token of its person, and no record is there twice. #}
+{% macro _token_errors(candidate, declaration) -%}
+    {%- set counts = run_query(
+        "select count(*), count(token), count(distinct " ~ dbt_anonymize._quote(declaration.record_key) ~ ") from " ~ candidate
+    ).rows[0] -%}
+    {%- set errors = [] -%}
+    {%- if counts[1] < counts[0] -%}
+        {%- do errors.append(
+            "every record must be of a person with a token; " ~ (counts[0] - counts[1]) ~ " of " ~ counts[0] ~ " are not. The source changed"
+            ~ " during the build, or the tokens were not built; run `dbt build -s +" ~ model.name ~ "`."
+        ) -%}
     {%- endif -%}
+    {%- if counts[2] < counts[0] -%}
+        {%- do errors.append(
+            "every record must be there once; " ~ (counts[0] - counts[2]) ~ " of " ~ counts[0] ~ " repeat another. The source or the stored"
+            ~ " tokens hold somebody twice: neither was made so by this package. Look at both before you build again."
+        ) -%}
+    {%- endif -%}
+    {{ return(errors) }}
 {%- endmacro %}

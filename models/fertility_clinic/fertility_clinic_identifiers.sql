@@ -3,6 +3,9 @@
 {{ dbt_anonymize.identifiers(
     anonymization='fertility_clinic',
     source=ref('fertility_clinic_patients'),
+    record_key='visit_id',
+    identifiers=['patient_number', 'first_name', 'surname', 'phone', 'email', 'address'],
+    mapping='class',
     anonymized=ref('fertility_clinic_anonymized'),
     results=ref('fertility_clinic_results'),
     efforts={
@@ -13,7 +16,5 @@
         5: ref('fertility_clinic_effort_5'),
         6: ref('fertility_clinic_effort_6'),
     },
-    record_key='visit_id',
-    identifiers=['patient_number', 'first_name', 'surname', 'phone', 'email', 'address'],
     fingerprint='8410f676',
 ) }}

@@ -3,6 +3,9 @@
 {{ dbt_anonymize.identifiers(
     anonymization='wdbc',
     source=ref('wdbc_source'),
+    record_key='record_id',
+    identifiers=[],
+    mapping='class',
     anonymized=ref('wdbc_anonymized'),
     results=ref('wdbc_results'),
     efforts={
@@ -13,7 +16,5 @@
         5: ref('wdbc_effort_5'),
         6: ref('wdbc_effort_6'),
     },
-    record_key='record_id',
-    identifiers=[],
     fingerprint='8ea10af2',
 ) }}

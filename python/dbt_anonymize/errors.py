@@ -33,6 +33,10 @@ class WarehouseError(AnonymizeError, RuntimeError):
     """A relation of the warehouse could not be read."""
 
 
+class VaultError(AnonymizeError, RuntimeError):
+    """The vault is not where only custodians can read it, or cannot be written."""
+
+
 class VerificationError(AnonymizeError, RuntimeError):
     """A proof could not be carried out, so nothing is proved."""
 

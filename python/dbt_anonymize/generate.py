@@ -43,8 +43,13 @@ _MODELS_OF_THE_EFFORTS = (
     "results.sql",
     "alpha_ranges.sql",
     "anonymized.sql",
-    "identifiers.sql",
 )
+# What leads back to people, by mapping.
+_MODELS_OF_THE_VAULT = {
+    "class": ("identifiers.sql",),
+    "token": ("tokens.sql", "identifiers.sql"),
+    "none": (),
+}
 # What BI tools draw; only classes have it.
 _MODELS_OF_CLASSES = ("curves.sql", "calibration.sql", "confusion.sql")
 
@@ -148,6 +153,8 @@ def render(spec: Spec) -> dict[str, str]:
     command = f"dbt-anonymize generate {spec.name}"
     context = {
         "spec": spec,
+        # The dbt group outside of which no model may read the vault.
+        "custodians": f"{spec.name}_custodians",
         "categorical_levels": functools.partial(_categorical_levels, spec),
         "effort_description": _effort_description,
         "splitting": _splitting,
@@ -159,6 +166,7 @@ def render(spec: Spec) -> dict[str, str]:
     # A spec without efforts waits for a search, which needs its frequencies only.
     if spec.efforts:
         templates.extend(_MODELS_OF_THE_EFFORTS)
+        templates.extend(_MODELS_OF_THE_VAULT[spec.mapping])
         if spec.quality.task == "classification":
             templates.extend(_MODELS_OF_CLASSES)
     files = {
@@ -302,7 +310,7 @@ def _render(template: str, owner: str, command: str, context: Mapping[str, objec
     lines = [line.rstrip() for line in f"{comment}{body}".split("\n")]
     text = "\n".join(line for line in lines if line)
     if template.endswith(".yml"):
-        text = re.sub(r"(?<!models:)\n(?=models:|  - name: )", "\n\n", text)
+        text = re.sub(r"(?<!models:)(?<!groups:)\n(?=groups:|models:|  - name: )", "\n\n", text)
     return f"{text}\n"
 
 

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 import sqlglot
 
+from dbt_anonymize.generate import generate
 from tests.projects import Project, copy_consumer
+from tests.vault.projects import SPECS
 
 GOLDEN = Path(__file__).parent / "sql"
 VOLATILE = (
@@ -21,12 +24,25 @@ VOLATILE = (
 )
 
 
+# Of the anonymizations with other mappings, what differs by them.
+OTHER_MAPPINGS = sorted(SPECS.glob("*.yml"))
+OF_MAPPINGS = ("_anonymized.sql", "_identifiers.sql", "_tokens.sql")
+
+
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     project = copy_consumer(tmp_path_factory.mktemp("golden") / "project")
+    others = [Path(shutil.copy(spec, project.folder / "anonymizations")) for spec in OTHER_MAPPINGS]
+    generate(project.folder, [spec.stem for spec in others])
     outcome = project.dbt("compile")
     assert outcome.succeeded, outcome.messages
-    return compiled_sql(project)
+    # dbt shortens the names of tests.
+    names = re.compile("|".join(f"(^|_){spec.stem[:4]}" for spec in others))
+    return {
+        file: sql
+        for file, sql in compiled_sql(project).items()
+        if not names.search(file) or file.endswith(OF_MAPPINGS)
+    }
 
 
 def compiled_sql(project: Project) -> dict[str, str]:

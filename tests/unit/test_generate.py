@@ -250,7 +250,7 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
         )
     }
     given: dict[str, set[str]] = {}
-    for content in (SPEC, rich()):
+    for content in (SPEC, rich(), spec(mapping="token")):
         for file, sql in files_of(content).items():
             if file.endswith(".sql"):
                 name, arguments = call_of(sql)

@@ -297,6 +297,36 @@ WRONG: list[tuple[str, object, str, str]] = [
     ("release", {"effort": 3}, "release.effort", "1 to 2; got 3"),
     ("release", {"effort": "best"}, "release.effort", "must be auto or the number of an effort"),
     ("release", {"effort": True}, "release.effort", "must be auto or the number of an effort"),
+    ("release", {"access": "private"}, "release.access", "'protected' or 'public'"),
+    ("mapping", "person", "mapping", "'class', 'token' or 'none'"),
+    (
+        "",
+        {"mapping": "token", "release": {"access": "public"}},
+        "mapping",
+        "must be class or none where release.access is public",
+    ),
+    ("relinking", {"purposes": []}, "relinking.purposes", "at least 1 entries"),
+    (
+        "relinking",
+        {"purposes": ["care"], "highest_information_loss": 0},
+        "relinking.highest_information_loss",
+        "must be > 0",
+    ),
+    (
+        "",
+        {
+            "mapping": "none",
+            "relinking": {"purposes": ["care"], "highest_information_loss": 0.5},
+        },
+        "relinking",
+        "must not be declared with mapping none",
+    ),
+    (
+        "relinking",
+        {"purposes": ["care"], "highest_information_loss": 0.5, "k": 2},
+        "relinking.k",
+        "must be at least the k that is guaranteed, 3; got 2",
+    ),
 ]
 
 

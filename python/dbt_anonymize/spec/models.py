@@ -345,6 +345,11 @@ class Spec(Strict):
         return {self.target: self.quality.positive, **further}
 
     @property
+    def person(self) -> str:
+        """Column that says who somebody is: the subject, or the record key without one."""
+        return self.subject or self.record_key
+
+    @property
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that change with whatever results or release depend on."""
         apart = {"description": True, "search": True, "mapping": True, "relinking": True}

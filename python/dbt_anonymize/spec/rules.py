@@ -83,6 +83,9 @@ class Draft:
     search_levels: Mapping[str, Any]
     quality: Mapping[str, Any]
     release_effort: int | None
+    release_access: str
+    mapping: str
+    relinking: Mapping[str, Any] | None
 
     @classmethod
     def read(cls, raw: Mapping[str, Any]) -> Draft:
@@ -134,6 +137,9 @@ class Draft:
             search_levels=_mapping(_mapping(raw.get("search")).get("levels")),
             quality=_mapping(raw.get("quality")),
             release_effort=_integer(_mapping(raw.get("release")).get("effort")),
+            release_access=_text(_mapping(raw.get("release")).get("access")) or "protected",
+            mapping=_text(raw.get("mapping")) or "class",
+            relinking=None if raw.get("relinking") is None else _mapping(raw["relinking"]),
         )
 
     @property
@@ -533,6 +539,38 @@ def _released_effort_exists(draft: Draft) -> Iterator[Problem]:
         )
 
 
+def _tokens_are_not_public(draft: Draft) -> Iterator[Problem]:
+    """Check that nobody outside gets rows that can be joined person by person."""
+    if draft.mapping == "token" and draft.release_access == "public":
+        yield Problem(
+            ("mapping",),
+            "must be class or none where release.access is public: a token is the same in every "
+            "release, so that whoever has two of them knows which rows are of one person",
+            "Write mapping: class, or release: {access: protected}.",
+            "token",
+        )
+
+
+def _relinking_has_a_way_back(draft: Draft) -> Iterator[Problem]:
+    if draft.relinking is None:
+        return
+    if draft.mapping == "none":
+        yield Problem(
+            ("relinking",),
+            "must not be declared with mapping none, which stores no way back to people",
+            "Remove it, or write mapping: class.",
+        )
+    required = _integer(_mapping(draft.guarantees.get("k_anonymity")).get("k"))
+    k = _integer(draft.relinking.get("k"))
+    if k is not None and required is not None and k < required:
+        yield Problem(
+            ("relinking", "k"),
+            f"must be at least the k that is guaranteed, {required}",
+            "Raise it, or remove it.",
+            shown(k),
+        )
+
+
 def _quality_is_measurable(draft: Draft) -> Iterator[Problem]:
     if not draft.quality:
         return
@@ -606,5 +644,7 @@ _RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
     _subject_is_an_identifier,
     _search_bounds_are_levels,
     _released_effort_exists,
+    _tokens_are_not_public,
+    _relinking_has_a_way_back,
     _quality_is_measurable,
 )

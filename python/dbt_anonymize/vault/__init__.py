@@ -1,1 +1,1 @@
-"""The custodian's side: what leads back from a release to people, and the record of who used it."""
+"""The custodians' side: the vault's file, the tokens of people, the way back to them, its audit."""

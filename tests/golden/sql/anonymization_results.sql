@@ -34,6 +34,82 @@ results_1 as (
     from "shop"."main"."customers_results"
     where true
 
+),
+
+results_2 as (
+
+    select
+        cast('<run_id>' as TEXT) as run_id,
+        cast('<run_at>' as timestamp) as run_at,
+        cast('guests' as TEXT) as name,
+        effort,
+        k,
+        records,
+        suppressed_records,
+        violating_records,
+        repetitions,
+        qf_mean,
+        qf_sd,
+        qf_low,
+        qf_high,
+        qf_difference,
+        qf_difference_low,
+        qf_difference_high,
+        is_non_inferior,
+        qnf,
+        alpha,
+        q,
+        is_on_frontier,
+        alpha_from,
+        alpha_to,
+        qualifies,
+        is_chosen,
+        choose,
+        reason,
+        fingerprint
+    from "shop"."main"."guests_results"
+    where true
+
+),
+
+results_3 as (
+
+    select
+        cast('<run_id>' as TEXT) as run_id,
+        cast('<run_at>' as timestamp) as run_at,
+        cast('members' as TEXT) as name,
+        effort,
+        k,
+        records,
+        suppressed_records,
+        violating_records,
+        repetitions,
+        qf_mean,
+        qf_sd,
+        qf_low,
+        qf_high,
+        qf_difference,
+        qf_difference_low,
+        qf_difference_high,
+        is_non_inferior,
+        qnf,
+        alpha,
+        q,
+        is_on_frontier,
+        alpha_from,
+        alpha_to,
+        qualifies,
+        is_chosen,
+        choose,
+        reason,
+        fingerprint
+    from "shop"."main"."members_results"
+    where true
+
 )
 
 select * from results_1
+union all
+select * from results_2
+union all
+select * from results_3

@@ -3,6 +3,9 @@
 {{ dbt_anonymize.identifiers(
     anonymization='customers',
     source=ref('customers'),
+    record_key='customer_id',
+    identifiers=['full name', 'e-mail'],
+    mapping='class',
     anonymized=ref('customers_anonymized'),
     results=ref('customers_results'),
     efforts={
@@ -10,7 +13,5 @@
         2: ref('customers_effort_2'),
         3: ref('customers_effort_3'),
     },
-    record_key='customer_id',
-    identifiers=['full name', 'e-mail'],
     fingerprint='1221bd88',
 ) }}

@@ -1,0 +1,88 @@
+{#
+  The first thing of every command that writes: close the vault, before a seed or a model brings identifiers into it. dbt
+  hands Python to the adapter only from a macro whose name says materialization, and only from the outermost one.
+#}
+{% macro _before_materializations() -%}
+    {%- set protection = dbt_anonymize._vault_protection() if execute and dbt_anonymize._has_vault() else "" -%}
+    {%- if protection -%}
+        {% call statement("protect_vault", language="python") -%}
+            {{ protection }}
+        {%- endcall %}
+    {%- endif -%}
+{%- endmacro %}
+
+
+{# Whether the project anonymizes anything, and keeps anything in the vault. #}
+{% macro _has_vault() -%}{{ return(adapter.dispatch("_has_vault", "dbt_anonymize")()) }}{%- endmacro %}
+
+{% macro default___has_vault() -%}{{ return(false) }}{%- endmacro %}
+
+{% macro duckdb___has_vault() -%}
+    {%- set vault = var("dbt_anonymize_vault_database", "vault") -%}
+    {%- if vault not in (target.attach or []) | map(attribute="alias") | list -%}{{ return(false) }}{%- endif -%}
+    {%- set found = {"anonymizes": false, "stores": false} -%}
+    {%- for node in graph.nodes.values() -%}
+        {%- if node.config.get("meta", {}).get("dbt_anonymize") -%}{%- do found.update({"anonymizes": true}) -%}{%- endif -%}
+        {%- if node.database == vault -%}{%- do found.update({"stores": true}) -%}{%- endif -%}
+    {%- endfor -%}
+    {{ return(found.anonymizes and found.stores) }}
+{%- endmacro %}
+
+
+{# Python that closes the vault to everybody but its owner, or nothing where grants do it. #}
+{% macro _vault_protection() -%}{{ return(adapter.dispatch("_vault_protection", "dbt_anonymize")()) }}{%- endmacro %}
+
+{% macro default___vault_protection() -%}{{ return("") }}{%- endmacro %}
+
+{% macro duckdb___vault_protection() -%}
+import json
+
+from dbt_anonymize.vault.place import protect_vault
+
+
+class dbtObj:
+    def __init__(self, load):
+        pass
+
+
+def model(dbt, session):
+    protect_vault(
+        session,
+        vault={{ dbt_anonymize._python_literal(var("dbt_anonymize_vault_database", "vault")) }},
+        warehouse={{ dbt_anonymize._python_literal(target.database) }},
+        project={{ dbt_anonymize._python_literal(dbt_anonymize._project_folder()) }},
+        release={{ dbt_anonymize._python_literal(dbt_anonymize._release_folder()) }},
+    )
+
+
+def materialize(result, session):
+    pass
+{% endmacro %}
+
+
+{# Nobody but custodians may read the vault. DuckDB has no grants, and warns of any. #}
+{% macro _custodian_grants() -%}{{ return(adapter.dispatch("_custodian_grants", "dbt_anonymize")()) }}{%- endmacro %}
+
+{% macro default___custodian_grants() -%}
+    {{ return({"select": var("dbt_anonymize_custodians", [])}) }}
+{%- endmacro %}
+
+{% macro duckdb___custodian_grants() -%}{{ return({}) }}{%- endmacro %}
+
+
+{# Identifiers must not end in the file of the warehouse, whatever a project does to names of databases. #}
+{% macro _check_vault_place(anonymization) -%}
+    {{ return(adapter.dispatch("_check_vault_place", "dbt_anonymize")(anonymization)) }}
+{%- endmacro %}
+
+{% macro default___check_vault_place(anonymization) -%}{%- endmacro %}
+
+{% macro duckdb___check_vault_place(anonymization) -%}
+    {%- if this.database == target.database -%}
+        {%- do dbt_anonymize._raise_errors(anonymization, [
+            "the vault must be a database file of its own; got the database of the warehouse, " ~ target.database
+            ~ ". Attach another file in the profile as " ~ dbt_anonymize._vault_database()
+            ~ ", and let no generate_database_name of your project take it away."
+        ]) -%}
+    {%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,47 @@
+{#
+  A table of the vault. The vault is closed once more before identifiers enter, and the rows are checked beside the earlier
+  ones before they take their place, all in one transaction.
+#}
+{% materialization dbt_anonymize_vault, default %}
+    {%- set target_relation = this.incorporate(type="table") -%}
+    {%- set existing_relation = load_cached_relation(this) -%}
+    {%- if dbt_anonymize._is_trial() and existing_relation is not none -%}
+        {#- A build of no rows or a sample must not empty the vault. -#}
+        {% call statement("main") -%}
+            select 1 as nothing from ({{ sql }}) as candidate
+        {%- endcall %}
+        {{ return({"relations": [existing_relation]}) }}
+    {%- endif -%}
+    {%- set candidate = make_intermediate_relation(target_relation) -%}
+    {%- set backup_relation = make_backup_relation(target_relation, existing_relation.type if existing_relation else "table") -%}
+    {%- set protection = dbt_anonymize._vault_protection() -%}
+    {%- if protection -%}
+        {% call statement("protect_vault", language="python") -%}
+            {{ protection }}
+        {%- endcall %}
+    {%- endif -%}
+
+    {{ drop_relation_if_exists(load_cached_relation(candidate)) }}
+    {{ drop_relation_if_exists(load_cached_relation(backup_relation)) }}
+    {{ run_hooks(pre_hooks, inside_transaction=False) }}
+    {{ run_hooks(pre_hooks, inside_transaction=True) }}
+
+    {% call statement("main") -%}
+        {{ create_table_as(False, candidate, sql) }}
+    {%- endcall %}
+    {%- if not dbt_anonymize._is_trial() -%}
+        {%- do dbt_anonymize._check_identifiers(candidate) -%}
+    {%- endif -%}
+    {%- if existing_relation is not none -%}
+        {%- do adapter.rename_relation(existing_relation, backup_relation) -%}
+    {%- endif -%}
+    {%- do adapter.rename_relation(candidate, target_relation) -%}
+    {{ run_hooks(post_hooks, inside_transaction=True) }}
+    {%- do apply_grants(target_relation, config.get("grants"), should_revoke=should_revoke(existing_relation, full_refresh_mode=True)) -%}
+    {%- do persist_docs(target_relation, model) -%}
+    {%- do adapter.commit() -%}
+    {{ drop_relation_if_exists(backup_relation) }}
+    {{ run_hooks(post_hooks, inside_transaction=False) }}
+
+    {{ return({"relations": [target_relation]}) }}
+{% endmaterialization %}

@@ -1,0 +1,43 @@
+{% macro tokens(anonymization, source, person, microdata) -%}
+{{ config(
+    materialized="dbt_anonymize_tokens",
+    database=dbt_anonymize._vault_database(),
+    schema=dbt_anonymize._vault_schema(),
+    grants=dbt_anonymize._custodian_grants(),
+    meta={"dbt_anonymize": {"anonymization": anonymization, "person": person}},
+) }}
+{%- if dbt_anonymize._is_building() -%}
+    {%- do dbt_anonymize._check_vault_place(anonymization) -%}
+    {%- do dbt_anonymize._check_stored_tokens(anonymization, source, person) -%}
+{%- endif -%}
+{#- Nobody gets a token from a source that {{ microdata }} refuses: it is built first. -#}
+select distinct {{ dbt_anonymize._quote(person, "source") }} as person
+from {{ source }} as source
+where {{ dbt_anonymize._quote(person, "source") }} is not null
+{%- endmacro %}
+
+
+{# The stored tokens are of people who are written as they are now: 7 and '07' would be two people. #}
+{% macro _check_stored_tokens(anonymization, source, person) -%}
+    {%- set stored = load_relation(this) -%}
+    {%- if stored is none -%}{{ return("") }}{%- endif -%}
+    {%- set types = {} -%}
+    {%- for column in adapter.get_columns_in_relation(stored) -%}
+        {%- do types.update({column.name: column.dtype}) -%}
+    {%- endfor -%}
+    {%- set wanted = [] -%}
+    {%- for column in adapter.get_columns_in_relation(source) if column.name == person -%}
+        {%- do wanted.append(column.dtype) -%}
+    {%- endfor -%}
+    {%- if types.keys() | list != ["person", "token"] -%}
+        {%- do dbt_anonymize._raise_errors(anonymization, [
+            "the stored tokens " ~ stored ~ " must have the columns person, token; got " ~ types.keys() | join(", ")
+            ~ ". Restore them from a backup, or move the table away: everybody then gets a new token."
+        ]) -%}
+    {%- elif wanted and types.person != wanted[0] -%}
+        {%- do dbt_anonymize._raise_errors(anonymization, [
+            "tokens are stored for people whose " ~ person ~ " is of type " ~ types.person ~ "; in the source it is " ~ wanted[0] ~ " now, so that"
+            ~ " nobody would be recognized. Cast it back in a model before, or let a custodian convert the column person of " ~ stored ~ "."
+        ]) -%}
+    {%- endif -%}
+{%- endmacro %}

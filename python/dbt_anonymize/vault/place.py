@@ -1,0 +1,133 @@
+"""The vault of a DuckDB project: a file that only its owner can read, in a folder of its own.
+
+DuckDB has no grants, and it creates files as the umask of the process says. So the first thing of
+every build, before any identifier is written, is to close the folder and the file.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dbt_anonymize.errors import VaultError
+from dbt_anonymize.literals import quote_path
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+_FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+# Where DuckDB puts rows that do not fit into memory, unless it is told otherwise.
+_SPILL_SUFFIX = ".tmp"
+
+
+def protect_vault(
+    session: DuckDBPyConnection, *, vault: str, warehouse: str, project: str, release: str
+) -> None:
+    """Close folder and file of the vault to everybody but their owner.
+
+    The folder becomes 0700, the database file and its log 0600. Rows that do not fit into memory
+    are spilled into this folder too, unless the profile sets `temp_directory` itself. Nothing
+    happens to a vault that is not a local file.
+
+    Parameters
+    ----------
+    session : duckdb.DuckDBPyConnection
+        Connection with both databases attached.
+    vault, warehouse : str
+        Names of the databases.
+    project : str
+        Folder of the dbt project, against which relative paths are read.
+    release : str
+        Folder of the releases, relative to the project or absolute.
+
+    Raises
+    ------
+    VaultError
+        If the vault is the warehouse, a symbolic link, or in a folder that also holds the
+        warehouse, the project or the releases; or if others can still read it.
+    """
+    file = _database_file(session, vault)
+    if file is None:
+        return
+    root = Path(project)
+    warehouse_file = _database_file(session, warehouse)
+    _check_file(vault, root / file, warehouse_file and root / warehouse_file)
+    folder = (root / file).resolve().parent
+    others = {"the dbt project": root, "the release folder": root / release}
+    if warehouse_file is not None:
+        others["the warehouse"] = root / warehouse_file
+    _check_folder(vault, folder, others)
+    path = folder / file.name
+    if os.name == "posix":
+        _close(vault, folder, FOLDER_MODE)
+        for closed in (path, Path(f"{path}.wal")):
+            if closed.exists():
+                _close(vault, closed, FILE_MODE)
+    _spill_into(session, path, warehouse_file)
+
+
+def _database_file(session: DuckDBPyConnection, name: str) -> Path | None:
+    """Return the file of an attached database, or None if it is in memory or elsewhere."""
+    rows = session.execute(
+        "select path from duckdb_databases() where lower(database_name) = lower(?)", [name]
+    ).fetchall()
+    if not rows or not rows[0][0] or not Path(rows[0][0]).is_file():
+        return None
+    return Path(rows[0][0])
+
+
+def _check_file(vault: str, file: Path, warehouse: Path | None) -> None:
+    if file.is_symlink():
+        raise VaultError(
+            f"{vault}: the file of the vault must not be a symbolic link; {file} is one. "
+            "Name the file itself in `attach` of the profile."
+        )
+    if warehouse is not None and warehouse.samefile(file):
+        raise VaultError(
+            f"{vault}: the vault must be a database file of its own; {file} is also the warehouse, "
+            "which analysts open. Attach another file in the profile."
+        )
+
+
+def _check_folder(vault: str, folder: Path, others: dict[str, Path]) -> None:
+    for what, path in others.items():
+        if path.resolve().is_relative_to(folder):
+            raise VaultError(
+                f"{vault}: the vault must be in a folder of its own, since it is closed to "
+                f"everybody else; {folder} also holds {what}. Attach the vault in another folder, "
+                "such as vault/vault.duckdb, and move the file there."
+            )
+
+
+def _close(vault: str, path: Path, mode: int) -> None:
+    """Take all rights from group and others, and look whether that helped."""
+    try:
+        if stat.S_IMODE(path.stat().st_mode) != mode:
+            path.chmod(mode)
+        found = stat.S_IMODE(path.stat().st_mode)
+    except OSError as error:
+        raise VaultError(
+            f"{vault}: {path} must be closed to others, which failed ({error.strerror}). "
+            f"Let its owner run `chmod {mode:o}`, or build as its owner."
+        ) from error
+    if found & _FOR_OTHERS:
+        raise VaultError(
+            f"{vault}: {path} must be closed to others; its mode is still {found:o}. "
+            "Attach the vault on a file system that keeps modes."
+        )
+
+
+def _spill_into(session: DuckDBPyConnection, vault_file: Path, warehouse: Path | None) -> None:
+    """Keep identifiers that do not fit into memory from being spilled beside the warehouse."""
+    ((current,),) = session.execute("select current_setting('temp_directory')").fetchall()
+    # Beside the warehouse is DuckDB's choice; anything else is that of the profile.
+    default = f"{warehouse}{_SPILL_SUFFIX}" if warehouse else _SPILL_SUFFIX
+    if current != default:
+        return
+    session.execute(
+        f"set global temp_directory = {quote_path(Path(f'{vault_file}{_SPILL_SUFFIX}'))}"
+    )

@@ -1,0 +1,227 @@
+"""The vault is a file that only its owner reads, in a folder of its own, before it is filled."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from dbt_anonymize.errors import VaultError
+from dbt_anonymize.vault.place import protect_vault
+from tests.projects import Project
+from tests.vault.projects import copy_with
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+
+
+def mode(path: Path) -> str:
+    return oct(path.stat().st_mode & 0o777)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Give a project as git checks it out: everybody may look into its folders."""
+    for folder in ("vault", "warehouse", "release"):
+        (tmp_path / folder).mkdir(mode=0o755)
+    return tmp_path
+
+
+@pytest.fixture
+def session(root: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect(str(root / "warehouse" / "shop.duckdb")) as connection:
+        yield connection
+
+
+def protect(session: duckdb.DuckDBPyConnection, root: Path, vault: str = "vault") -> None:
+    protect_vault(session, vault=vault, warehouse="shop", project=str(root), release="release")
+
+
+def attach(session: duckdb.DuckDBPyConnection, path: Path) -> None:
+    session.execute(f"attach '{path}' as vault")
+
+
+def test_folder_file_and_log_are_closed(session: duckdb.DuckDBPyConnection, root: Path) -> None:
+    vault = root / "vault" / "vault.duckdb"
+    attach(session, vault)
+    session.execute("create table vault.person (name varchar)")
+    log = Path(f"{vault}.wal")
+    assert (mode(vault.parent), mode(vault), mode(log)) == ("0o755", "0o644", "0o644")
+    protect(session, root)
+    assert (mode(vault.parent), mode(vault), mode(log)) == ("0o700", "0o600", "0o600")
+    assert mode(root / "warehouse") == "0o755"
+
+
+def test_a_folder_that_is_a_link_is_closed_where_it_leads(
+    session: duckdb.DuckDBPyConnection, root: Path
+) -> None:
+    (root / "elsewhere").mkdir()
+    (root / "vault").rmdir()
+    (root / "vault").symlink_to(root / "elsewhere")
+    attach(session, root / "vault" / "vault.duckdb")
+    protect(session, root)
+    assert mode(root / "elsewhere") == "0o700"
+    assert mode(root / "elsewhere" / "vault.duckdb") == "0o600"
+
+
+@pytest.mark.parametrize(
+    ("place", "holds"),
+    [
+        ("warehouse/vault.duckdb", "the warehouse"),
+        ("vault.duckdb", "the dbt project"),
+        ("release/vault.duckdb", "the release folder"),
+        ("../vault.duckdb", "the dbt project"),
+    ],
+)
+def test_a_folder_that_others_need_is_refused_and_left_as_it_is(
+    session: duckdb.DuckDBPyConnection, root: Path, place: str, holds: str
+) -> None:
+    project = root / "project"
+    project.mkdir()
+    folder = root if place.startswith("..") else project
+    (folder / place.removeprefix("../")).parent.mkdir(exist_ok=True)
+    if "warehouse" in place:
+        project = root
+    attach(session, project / place)
+    before = mode((project / place).resolve().parent)
+    with pytest.raises(VaultError, match=f"also holds {holds}"):
+        protect(session, project)
+    assert mode((project / place).resolve().parent) == before
+
+
+def test_a_link_to_another_file_is_refused(root: Path) -> None:
+    """A link in the vault's folder says nothing about who reads what it leads to."""
+    hidden = root / "elsewhere.duckdb"
+    duckdb.connect(str(hidden)).close()
+    (root / "vault" / "vault.duckdb").symlink_to(hidden)
+    with duckdb.connect(str(root / "warehouse" / "shop.duckdb")) as session:
+        attach(session, root / "vault" / "vault.duckdb")
+        with pytest.raises(VaultError, match=r"symbolic link|folder of its own"):
+            protect(session, root)
+
+
+def test_a_second_name_of_the_warehouse_is_refused(
+    session: duckdb.DuckDBPyConnection, root: Path
+) -> None:
+    session.execute("checkpoint")
+    (root / "vault" / "vault.duckdb").hardlink_to(root / "warehouse" / "shop.duckdb")
+    try:
+        attach(session, root / "vault" / "vault.duckdb")
+    except duckdb.Error:
+        pytest.skip("this version of DuckDB refuses it itself")
+    with pytest.raises(VaultError, match="is also the warehouse"):
+        protect(session, root)
+
+
+def test_a_file_system_without_modes_is_refused(
+    session: duckdb.DuckDBPyConnection, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attach(session, root / "vault" / "vault.duckdb")
+    monkeypatch.setattr(Path, "chmod", lambda path, mode: None)
+    with pytest.raises(VaultError, match="its mode is still 755"):
+        protect(session, root)
+
+
+def test_the_folder_of_somebody_else_is_refused(
+    session: duckdb.DuckDBPyConnection, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, mode: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    attach(session, root / "vault" / "vault.duckdb")
+    monkeypatch.setattr(Path, "chmod", refuse)
+    with pytest.raises(VaultError, match=r"Operation not permitted\). Let its owner run"):
+        protect(session, root)
+
+
+@pytest.mark.parametrize("path", [":memory:", None])
+def test_a_vault_that_is_no_local_file_is_left_alone(root: Path, path: str | None) -> None:
+    with duckdb.connect() as session:
+        if path:
+            session.execute(f"attach '{path}' as vault")
+        protect_vault(
+            session, vault="vault", warehouse="memory", project=str(root), release="release"
+        )
+    assert mode(root / "vault") == "0o755"
+
+
+def test_rows_that_do_not_fit_into_memory_are_spilled_into_the_vault(
+    session: duckdb.DuckDBPyConnection, root: Path
+) -> None:
+    """Beside the warehouse they would be in the analysts' folder, and stay there after a crash."""
+    attach(session, root / "vault" / "vault.duckdb")
+    protect(session, root)
+    protect(session, root)  # of the second command of one process
+    session.execute("set memory_limit = '40MB'")
+    session.execute("set threads = 1")
+    session.execute(
+        "create temp table people as"
+        " select 'person ' || i || sha256(i::varchar) as name from range(800000) numbers(i)"
+    )
+    spilled = session.execute("select path from duckdb_temporary_files()").fetchall()
+    assert spilled
+    assert {Path(path).parent for (path,) in spilled} == {root / "vault" / "vault.duckdb.tmp"}
+    assert not (root / "warehouse" / "shop.duckdb.tmp").exists()
+
+
+def test_a_place_for_spilled_rows_that_the_profile_sets_is_kept(
+    session: duckdb.DuckDBPyConnection, root: Path
+) -> None:
+    attach(session, root / "vault" / "vault.duckdb")
+    session.execute(f"set global temp_directory = '{root}/fast'")
+    protect(session, root)
+    found = session.execute("select current_setting('temp_directory')").fetchall()
+    assert found == [(f"{root}/fast",)]
+
+
+# The same through dbt, in a project that only installs the package.
+
+
+def test_a_seed_with_identifiers_finds_the_vault_closed(tmp_path: Path) -> None:
+    project = copy_with(tmp_path / "project", "members")
+    vault = project.folder / "vault"
+    assert mode(vault) == "0o755"
+    assert project.dbt("seed", "-s", "customers").succeeded
+    assert (mode(vault), mode(vault / "vault.duckdb")) == ("0o700", "0o600")
+    (vault / "vault.duckdb").chmod(0o644)
+    vault.chmod(0o755)
+    assert project.dbt("seed", "-s", "customers").succeeded
+    assert (mode(vault), mode(vault / "vault.duckdb")) == ("0o700", "0o600")
+
+
+def test_nothing_is_seeded_into_a_vault_in_the_wrong_place(tmp_path: Path) -> None:
+    project = copy_with(tmp_path / "project", "members")
+    project.edit(
+        "profiles.yml", lambda text: text.replace("vault/vault.duckdb", "warehouse/vault.duckdb")
+    )
+    outcome = project.dbt("build")
+    assert not outcome.succeeded
+    assert "vault: the vault must be in a folder of its own" in outcome.messages
+    assert outcome.statuses == {}, "nothing ran, no seed either"
+    for file in (project.folder / "warehouse").iterdir():
+        assert b"example.org" not in file.read_bytes()
+
+
+def test_a_project_that_stores_nothing_in_a_vault_keeps_its_modes(tmp_path: Path) -> None:
+    """It may attach a file of this name for another purpose."""
+    project = copy_with(tmp_path / "project", "members")
+    for path in (project.folder / "models").rglob("*.*"):
+        path.unlink()
+    assert project.dbt("seed").succeeded
+    assert mode(project.folder / "vault") == "0o755"
+
+
+def test_the_release_is_written_into_the_project_from_wherever_dbt_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = copy_with(tmp_path / "project", "guests")
+    for place in ("warehouse/shop.duckdb", "vault/vault.duckdb"):
+        project.edit("profiles.yml", lambda text, p=place: text.replace(p, f"{project.folder}/{p}"))
+    (tmp_path / "elsewhere").mkdir()
+    elsewhere = Project(tmp_path / "elsewhere", project.warehouse)
+    (tmp_path / "elsewhere" / "profiles.yml").symlink_to(project.folder / "profiles.yml")
+    elsewhere.build("--project-dir", str(project.folder))
+    assert project.release("guests")
+    assert not (tmp_path / "elsewhere" / "release").exists()
