@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help setup setup-dev demo lint format types test seeds generate bench clean
+.PHONY: help setup setup-dev demo lint format types test faults seeds generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -49,6 +49,11 @@ format: setup-dev ## Format the Python code
 
 test: lint ## Run the linters and all tests
 	$(BIN)/pytest --numprocesses 2 --dist loadgroup
+
+faults: export DBT_ANONYMIZE_KILLS := 100
+faults: setup-dev ## Kill builds a hundred times, and build 10 million records with 1 GB of memory
+	$(BIN)/pytest tests/faults
+	$(BIN)/python benchmarks/faults.py 10000000 1GB
 
 seeds: setup-dev ## Write the demonstration's seeds anew
 	$(BIN)/python scripts/make_demo_seeds.py

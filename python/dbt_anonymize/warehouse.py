@@ -7,6 +7,7 @@ import os
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import AnonymizeError, WarehouseError
@@ -23,6 +24,17 @@ _ROWS_AT_ONCE = 100_000
 _ROWS_OF_A_STATEMENT = 500
 _LOCKED = "could not set lock on file"
 _LONGEST_REASON = 300
+# Kinds of errors that name relations, columns and files only; those of conversions quote values.
+_WITHOUT_VALUES = (
+    "io error",
+    "catalog error",
+    "binder error",
+    "parser error",
+    "permission error",
+    "out of memory error",
+    "connection refused",
+    "authentication failed",
+)
 
 
 @dataclass(frozen=True)
@@ -234,14 +246,46 @@ def open_warehouse(project: Project, target: str | None = None) -> Iterator[Ware
         adapter.set_macro_context_generator(generate_runtime_macro_context)
         try:
             with adapter.connection_named("dbt_anonymize"):
-                yield Warehouse(adapter=adapter, manifest=parsed.result)
+                warehouse = Warehouse(adapter=adapter, manifest=parsed.result)
+                _close_vaults(warehouse, project, config.credentials.database)
+                yield warehouse
         except AnonymizeError:
             raise
         except Exception as error:
             raise _explained(error) from error
         finally:
             adapter.cleanup_connections()
+            if adapter.type() == "duckdb":
+                # Else the next project of this process would read the databases of this one.
+                adapter.connections.close_all_connections()
             reset_adapters()  # type: ignore[no-untyped-call]
+
+
+def _close_vaults(warehouse: Warehouse, project: Project, database: str) -> None:
+    """Close the vault to others, as a build does first: a command runs no hook of dbt."""
+    from dbt_anonymize.vault.place import protect_vault  # noqa: PLC0415 (keeps --help fast)
+
+    adapter = warehouse.adapter
+    if adapter.type() != "duckdb":
+        return
+    ours = [
+        (node, node.config.meta["dbt_anonymize"])
+        for node in warehouse.manifest.nodes.values()
+        if node.config.meta.get("dbt_anonymize")
+    ]
+    # The release of an anonymization is <folder>/<target>/<name>.duckdb.
+    folders = {Path(meta["path"]).parent.parent for _, meta in ours if meta.get("path")}
+    vaults = {node.database for node, _ in ours if node.database not in {database, None}}
+    session = adapter.connections.get_thread_connection().handle.cursor()
+    for vault in vaults:
+        for folder in folders:
+            protect_vault(
+                session,
+                vault=vault,
+                warehouse=database,
+                project=str(project.root),
+                release=str(folder),
+            )
 
 
 def _explained(error: Exception) -> WarehouseError:
@@ -253,7 +297,12 @@ def _explained(error: Exception) -> WarehouseError:
             "and try again."
         )
     reason = " ".join(str(error).split())[:_LONGEST_REASON]
+    told = f"{type(error).__name__}: {reason}" if _tells_no_value(reason) else type(error).__name__
     return WarehouseError(
-        f"the warehouse could not be read ({type(error).__name__}: {reason}). "
-        "Check the connection with `dbt debug`."
+        f"the warehouse could not be read ({told}). Check the connection with `dbt debug`."
     )
+
+
+def _tells_no_value(reason: str) -> bool:
+    """Return whether an error is of a kind that quotes no cell of a table."""
+    return any(kind in reason.lower() for kind in _WITHOUT_VALUES)

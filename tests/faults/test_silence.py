@@ -176,9 +176,6 @@ def stored_failures(project: Project) -> list[tuple[str, ...]]:
     )
 
 
-@pytest.mark.xfail(
-    strict=False, reason="the generated tests of the record key do not declare store_failures yet"
-)
 def test_failing_tests_of_generated_models_store_nothing(careful: Project) -> None:
     """The record keys of a working copy that somebody has changed."""
     careful.execute("insert into customers_microdata from customers_microdata limit 3")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dbt_anonymize.warehouse import Warehouse
+from dbt_anonymize.warehouse import _explained as explained
 
 ROWS = [
     (1, 2, 0.1, "checked", True, None),
@@ -103,3 +104,17 @@ def test_numbers_come_as_one_array_per_column(
     assert found["b"].dtype == np.int64
     assert found["b"][4] == 4 * 2**40
     assert len(warehouse.numbers("select 1 as a where 1 = 0")["a"]) == 0
+
+
+def test_an_error_of_the_database_quotes_no_value_of_a_table() -> None:
+    with duckdb.connect() as connection, pytest.raises(duckdb.ConversionException) as caught:
+        connection.execute("select cast(name as int) from (values ('Rasmussen')) as t (name)")
+    assert "Rasmussen" in str(caught.value)
+    assert "Rasmussen" not in str(explained(caught.value))
+    assert "ConversionException" in str(explained(caught.value))
+
+
+def test_an_error_of_the_database_names_the_relation_that_is_missing() -> None:
+    with duckdb.connect() as connection, pytest.raises(duckdb.CatalogException) as caught:
+        connection.execute("select 1 from no_such_relation")
+    assert "no_such_relation" in str(explained(caught.value))

@@ -24,6 +24,7 @@ RESERVED_COLUMNS = frozenset(
         "class_size",
         "cqi",
         "effort",
+        "entropy_based",  # its loss would be a second entropy_based_loss
         "equivalence_class",
         "has_majority",
         "is_suppressed",

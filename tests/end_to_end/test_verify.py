@@ -1,0 +1,100 @@
+"""The command that proves what is promised, on the demonstrations as `make demo` leaves them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from typer.testing import CliRunner, Result
+
+from dbt_anonymize.cli import app
+from tests.projects import Project
+
+DEMOS = ("fertility_clinic", "wdbc", "wdbc_nested")
+CHECKS = {"lineage", "content", "guarantees", "attacks", "audit"}
+
+
+def verify(project: Project, *arguments: str) -> Result:
+    """Run the command with the project's own profile."""
+    command = ["verify", *arguments, "--project-dir", str(project.folder)]
+    return CliRunner().invoke(
+        app, command, env={"DBT_PROFILES_DIR": str(project.folder), "COLUMNS": "200"}
+    )
+
+
+def findings(result: Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+
+
+@pytest.fixture(scope="module")
+def verified(demo: Project) -> Result:
+    return verify(demo, "--format", "json")
+
+
+def test_every_promise_of_the_demonstrations_holds(verified: Result) -> None:
+    found = findings(verified)
+    assert [finding for finding in found if finding["holds"] is False] == []
+    assert verified.exit_code == 0, verified.output
+    for name in DEMOS:
+        checks = Counter(f["check"] for f in found if f["anonymization"] == name and f["holds"])
+        assert checks.keys() == CHECKS, name
+
+
+def test_two_releases_of_the_same_tumours_are_warned_of(verified: Result) -> None:
+    warned = [
+        finding
+        for finding in findings(verified)
+        if finding["check"] == "attacks" and "release wdbc" in finding["subject"]
+    ]
+    assert any("WARNING" in finding["message"] for finding in warned)
+
+
+def test_attacks_are_a_relation_of_the_warehouse(demo: Project, verified: Result) -> None:
+    assert verified.exit_code == 0
+    for name in DEMOS:
+        rows = demo.query(f"select distinct attack from main.{name}_attacks")
+        assert {"linkage", "composition", "membership_inference"} <= {attack for (attack,) in rows}
+
+
+def test_no_finding_shows_a_value_of_a_person(demo: Project, verified: Result) -> None:
+    people = demo.query(
+        "select patient_number, email, phone, address from vault.fertility_clinic_identifiers"
+    )
+    assert not [value for person in people for value in person if str(value) in verified.output]
+
+
+def test_a_release_that_was_changed_is_reported_with_exit_code_1(
+    demo: Project, tmp_path: Path
+) -> None:
+    project = demo.copy(tmp_path / "changed")
+    file = project.release_file("wdbc_nested")
+    with duckdb.connect(str(file)) as connection:
+        connection.execute(
+            "delete from wdbc_nested_anonymized where rowid in "
+            "(select max(rowid) from wdbc_nested_anonymized group by cqi limit 1)"
+        )
+    result = verify(project, "wdbc_nested", "--check", "guarantees", "--check", "attacks")
+    assert result.exit_code == 1
+    assert "FAILED" in result.output
+    assert "do not" in result.output
+
+
+def test_what_holds_is_counted_and_shown_when_asked(demo: Project) -> None:
+    short = verify(demo, "wdbc", "--check", "guarantees")
+    long = verify(demo, "wdbc", "--check", "guarantees", "--verbose")
+    assert (short.exit_code, long.exit_code) == (0, 0), short.output
+    assert len(short.output.splitlines()) < len(long.output.splitlines())
+    assert "ok" in short.output
+    assert "wdbc_anonymized" in long.output
+
+
+def test_what_is_not_built_cannot_be_verified(demo: Project, tmp_path: Path) -> None:
+    project = demo.copy(tmp_path / "unbuilt")
+    project.release_file("wdbc").unlink()
+    result = verify(project, "wdbc", "--check", "guarantees")
+    assert result.exit_code != 0
+    assert "dbt build" in result.output
