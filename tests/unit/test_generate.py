@@ -330,7 +330,10 @@ def test_properties_describe_every_model_and_every_column(content: dict[str, Any
     ]  # fmt: skip
     (test,) = models["visits_anonymized"]["data_tests"]
     assert test == {
-        "dbt_anonymize.k_anonymity": {"arguments": {"k": 3, "quasi_identifiers": ["age", "city"]}}
+        "dbt_anonymize.k_anonymity": {
+            "arguments": {"k": 3, "quasi_identifiers": ["age", "city"]},
+            "config": {"store_failures": False, "store_failures_as": "ephemeral"},
+        }
     }
 
 
