@@ -97,9 +97,18 @@ class Warehouse:
         found = self.adapter.get_columns_in_relation(relation)
         return [(str(column.name), str(column.data_type)) for column in found]
 
+    @property
+    def is_duckdb(self) -> bool:
+        """Whether databases are files of ours."""
+        return bool(self.adapter.type() == "duckdb")
+
+    def cursor(self) -> Any:
+        """Return a cursor of the driver: what it runs is not written into the log of dbt."""
+        return self.adapter.connections.get_thread_connection().handle.cursor()
+
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
-        cursor = self.adapter.connections.get_thread_connection().handle.cursor()
+        cursor = self.cursor()
         cursor.execute(sql)
         return [tuple(row) for row in cursor.fetchall()]
 
@@ -111,7 +120,7 @@ class Warehouse:
         """Return all rows of a query of numbers that are never NULL, as one array per column."""
         import numpy as np  # noqa: PLC0415 (keeps other commands fast)
 
-        cursor = self.adapter.connections.get_thread_connection().handle.cursor()
+        cursor = self.cursor()
         cursor.execute(sql)
         if hasattr(cursor, "fetchnumpy"):  # DuckDB: no Python object for each number
             return {name: np.asarray(column) for name, column in cursor.fetchnumpy().items()}
@@ -141,7 +150,7 @@ class Warehouse:
         connections.clear_transaction()
         connections.begin()
         # Not through the adapter, which would write every row into the log of dbt.
-        cursor = connections.get_thread_connection().handle.cursor()
+        cursor = self.cursor()
         try:
             cursor.execute(f"drop table if exists {relation}")
             cursor.execute(f"create table {relation} ({declared})")
@@ -265,8 +274,7 @@ def _close_vaults(warehouse: Warehouse, project: Project, database: str) -> None
     """Close the vault to others, as a build does first: a command runs no hook of dbt."""
     from dbt_anonymize.vault.place import protect_vault  # noqa: PLC0415 (keeps --help fast)
 
-    adapter = warehouse.adapter
-    if adapter.type() != "duckdb":
+    if not warehouse.is_duckdb:
         return
     ours = [
         (node, node.config.meta["dbt_anonymize"])
@@ -276,7 +284,7 @@ def _close_vaults(warehouse: Warehouse, project: Project, database: str) -> None
     # The release of an anonymization is <folder>/<target>/<name>.duckdb.
     folders = {Path(meta["path"]).parent.parent for _, meta in ours if meta.get("path")}
     vaults = {node.database for node, _ in ours if node.database not in {database, None}}
-    session = adapter.connections.get_thread_connection().handle.cursor()
+    session = warehouse.cursor()
     for vault in vaults:
         for folder in folders:
             protect_vault(

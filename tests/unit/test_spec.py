@@ -663,3 +663,12 @@ def test_a_broken_rule_that_is_found_only_once_is_told_all_the_same(
     path = write(changed("target", "phone"))
     with pytest.raises(SpecError, match="must be a sensitive or insensitive column"):
         load_spec(path)
+
+
+def test_the_largest_k_of_the_guarantees_is_what_a_class_has_at_least(
+    write: Callable[..., Path],
+) -> None:
+    assert load_spec(write(SOUND)).least_people == SOUND["guarantees"]["k_anonymity"]["k"]
+    stricter = {"attribute": "ill", "alpha": 0.9, "k": 40}
+    spec = load_spec(write(changed("guarantees.alpha_k_anonymity", stricter)))
+    assert spec.least_people == 40

@@ -319,6 +319,15 @@ class Spec(Strict):
         }
 
     @property
+    def least_people(self) -> int:
+        """Fewest people of a class that the guarantees allow: the largest k of them."""
+        return max(
+            guarantee["k"]
+            for guarantee in self.guarantees.resolved
+            if guarantee["model"] in {"k_anonymity", "alpha_k_anonymity"}
+        )
+
+    @property
     def population_relation(self) -> Source | None:
         """The table of the population, if one is declared."""
         return self.population.relation if self.population else None

@@ -177,7 +177,7 @@ def _transaction(warehouse: Warehouse) -> Iterator[Any]:
         connections.commit()  # a rollback would take temporary tables away
     connections.begin()
     try:
-        yield connections.get_thread_connection().handle.cursor()
+        yield warehouse.cursor()
         connections.commit()
     except BaseException:
         connections.rollback_if_open()
@@ -194,7 +194,7 @@ def _append(
     number, previous = (last[0][0] + 1, last[0][1]) if last else (1, FIRST_HASH)
     values = [getattr(attempt, field.name) for field in fields(Attempt)]
     hashed = _hash(previous, name, number, values)
-    mark = "?" if hasattr(cursor, "register") else "%s"
+    mark = "?" if warehouse.is_duckdb else "%s"
     marks = ", ".join([mark] * len(_COLUMNS))
     cursor.execute(
         f"insert into {relation} ({', '.join(_COLUMNS)}) values ({marks})",  # noqa: S608

@@ -72,8 +72,7 @@ class Links:
     def least(self) -> int:
         """Fewest people of a group that may be shown."""
         declared = self.spec.relinking.k if self.spec.relinking else None
-        guarantees = self.spec.guarantees.resolved
-        return declared or max(g["k"] for g in guarantees if g["model"] == "k_anonymity")
+        return max(declared or 0, self.spec.least_people)
 
     def relation(self, part: str) -> Any:
         """Return the relation of a part of the anonymization."""
@@ -175,7 +174,7 @@ class Links:
         statement itself, whatever was checked before it.
         """
         columns = ", ".join(self._quote(column, "people") for column in self.columns)
-        cursor = self._cursor()
+        cursor = self.warehouse.cursor()
         cursor.execute(f"select {columns} {self._of_people(found)} order by 1, 2")
         while batch := cursor.fetchmany(_RECORDS_AT_ONCE):
             yield [tuple(row) for row in batch]
@@ -195,12 +194,12 @@ class Links:
         table = f"dbt_anonymize_given_{uuid.uuid4().hex}"
         text = self.warehouse.macro("type_string", package="dbt")
         whole = self.warehouse.macro("type_bigint", package="dbt")
-        cursor = self._cursor()
+        cursor = self.warehouse.cursor()
         cursor.execute(f"create temporary table {table} (value {text}, given_rows {whole})")
         items = list(given.values.items())
         for start in range(0, len(items), _VALUES_OF_A_STATEMENT):
             values, rows = zip(*items[start : start + _VALUES_OF_A_STATEMENT], strict=True)
-            if hasattr(cursor, "register"):  # DuckDB takes lists, far faster than rows
+            if self.warehouse.is_duckdb:  # takes lists, far faster than rows
                 lists = f"unnest(cast(? as {text}[])), unnest(cast(? as {whole}[]))"
                 cursor.execute(f"insert into {table} select {lists}", [list(values), list(rows)])
             else:
@@ -208,9 +207,6 @@ class Links:
                 pairs = [part for pair in zip(values, rows, strict=True) for part in pair]
                 cursor.execute(f"insert into {table} values {marks}", pairs)  # noqa: S608
         return table
-
-    def _cursor(self) -> Any:
-        return self.warehouse.adapter.connections.get_thread_connection().handle.cursor()
 
     def _differing_groups(self, left: str, right: str) -> int:
         ((differing,),) = self.warehouse.rows(

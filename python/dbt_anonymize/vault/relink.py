@@ -128,7 +128,7 @@ def relink(
             "nothing leads back from its release. Declare mapping: class or token, and build again."
         )
     if statement := warehouse.macro("_keep_in_memory"):
-        warehouse.adapter.connections.get_thread_connection().handle.cursor().execute(statement)
+        warehouse.cursor().execute(statement)
     links = Links(warehouse, spec, warehouse.relation_of_ref(f"{spec.name}_identifiers"))
     declared = purpose if spec.relinking and purpose in spec.relinking.purposes else None
     request = _Request(links, declared, given.rows if isinstance(given, GivenRows) else 0)
