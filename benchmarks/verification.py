@@ -1,9 +1,11 @@
-"""How fast many texts are searched for in a large file, beside `grep -F` in the same run.
+"""How long the proof of content takes, and its search of a large file beside `grep -F`.
 
-usage: python benchmarks/verification.py [TEXTS [MEGABYTES]]
+usage: python benchmarks/verification.py [TEXTS [MEGABYTES [PEOPLE]]]
 
 Random numbers of eleven digits in random bytes, ten of them planted. grep reads the same texts
-from a file; it is left out where there are more than it can prepare for in minutes.
+from a file; it is left out where there are more than it can prepare for in minutes. Then the whole
+proof: everybody has a name and a telephone number of her own in the vault, a record in the release,
+and a text of her own in the warehouse. It is run with all values together, and in four parts.
 """
 
 from __future__ import annotations
@@ -15,10 +17,18 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from unittest import mock
 
+import duckdb
 import numpy as np
 
-from dbt_anonymize.verification.byte_search import BytePatterns
+REPOSITORY = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPOSITORY))
+
+from dbt_anonymize.verification import identifier_values  # noqa: E402 (as the next one)
+from dbt_anonymize.verification.byte_search import BytePatterns  # noqa: E402
+from dbt_anonymize.verification.content import check_content  # noqa: E402
+from tests.verification import clinic as clinics  # noqa: E402 (found by the line above)
 
 PLANTED = 10
 _MEGABYTE = 1 << 20
@@ -69,6 +79,39 @@ def _grep(folder: Path, path: Path, patterns: list[bytes]) -> None:
     print(f"grep -F: {seconds:.1f} s, {memory:.1f} GB of memory")
 
 
+def content(people: int) -> None:
+    """Check a release of so many people, and print what it took."""
+    clinics.PEOPLE = people
+    with tempfile.TemporaryDirectory() as folder:
+        clinic = clinics.open_clinic(Path(folder) / "clinic")
+        with duckdb.connect(str(clinic.warehouse_file)) as connection:
+            connection.execute(
+                "create table letters as select i as number, 'dear ' || md5(i::varchar) as letter "
+                "from range(?) as numbers(i)",
+                [people],
+            )
+            connection.execute("insert into letters values (-1, 'dear Person Dowsky-55')")
+        for parts in (1, 4):
+            # Name, telephone number and record key.
+            at_once = -(-3 * people // parts)
+            started = time.perf_counter()
+            fewer = mock.patch.object(identifier_values, "values_at_once", return_value=at_once)
+            with fewer, clinic.open() as warehouse:
+                findings = check_content(
+                    warehouse, clinic.project, clinic.spec, release=clinic.release
+                )
+            seconds = time.perf_counter() - started
+            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+            found = {finding.subject for finding in findings if not finding.holds}
+            assert "main.letters.letter" in found, "the proof must find what was planted"
+            print(
+                f"content, {people:,} people, {at_once:,} values at once: {seconds:.1f} s "
+                f"({people / seconds:,.0f} people/s), at most {memory:.1f} GB of memory"
+            )
+
+
 if __name__ == "__main__":
     given = [int(argument) for argument in sys.argv[1:]]
-    main(*(given + [100_000, 200][len(given) :]))
+    texts, megabytes, people = given + [100_000, 200, 300_000][len(given) :]
+    main(texts, megabytes)
+    content(people)

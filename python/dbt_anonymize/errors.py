@@ -1,5 +1,48 @@
 """The errors of dbt-anonymize; every message says who, which rule, what came, what to do."""
 
+import re
+
+_LONGEST_REASON = 300
+# How errors start that name relations, columns and files only; those of conversions and of
+# constraints quote values. What dbt puts before the words of a driver says nothing of its own.
+_WITHOUT_VALUES = re.compile(
+    r"((runtime|database) error\s+)*"
+    r"(io error|catalog error|binder error|parser error|permission error|out of memory error"
+    r"|connection to server|connection refused|authentication failed)",
+    re.IGNORECASE,
+)
+
+
+def told(error: Exception) -> str:
+    """Return what may be shown of an error of a driver or of the operating system.
+
+    Its kind always; its words only if they are of a kind that quotes no cell of a table.
+
+    Parameters
+    ----------
+    error : Exception
+        Of a driver, whatever its words.
+
+    Returns
+    -------
+    str
+        One line of at most a few hundred characters.
+
+    Examples
+    --------
+    >>> told(RuntimeError("IO Error: Could not write file"))
+    'RuntimeError: IO Error: Could not write file'
+    >>> told(ValueError("Conversion Error: Could not convert string 'IO Error: Sofia'"))
+    'ValueError'
+    >>> told(PermissionError(13, "Permission denied", "/home/sofia"))
+    'PermissionError: Permission denied'
+    """
+    kind = type(error).__name__
+    if isinstance(error, OSError):  # the text of a number, out of a fixed list
+        return f"{kind}: {error.strerror}" if error.strerror else kind
+    reason = " ".join(str(error).split())[:_LONGEST_REASON]
+    return f"{kind}: {reason}" if _WITHOUT_VALUES.match(reason) else kind
+
 
 class AnonymizeError(Exception):
     """Base of all errors of this package."""

@@ -17,8 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dbt_anonymize.errors import PublishError
-from dbt_anonymize.release_audit import attached, audit, quoted
+from dbt_anonymize.errors import PublishError, told
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.release_audit import attached, audit
 from dbt_anonymize.release_lock import alone
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def publish(
     ------
     PublishError
         If the file cannot be written, is not what was to be published, or is being published by
-        another build; the earlier release is unchanged.
+        another build, or if the platform has no ``flock`` (Windows); the earlier release is
+        unchanged. The message quotes no value of the relation.
     """
     target = Path(folder) / path
     try:
@@ -74,10 +76,10 @@ def publish(
         raise
     except Exception as error:
         raise PublishError(
-            f"{target} could not be published ({type(error).__name__}: {error}). "
+            f"{target} could not be published ({told(error)}). "
             "The earlier release is unchanged. Check that the folder is writable and not full, "
             "and build again."
-        ) from error
+        ) from None  # dbt prints the chain of errors, with the words of the driver
 
 
 def _make_folder(folder: Path) -> None:
@@ -111,7 +113,7 @@ def _write(session: DuckDBPyConnection, *, relation: str, table: str, stage: Pat
     option = f"storage_version '{STORAGE_VERSION}'"
     with attached(session, stage, option) as (cursor, database):
         select = f"select * from {relation}"  # noqa: S608 (quoted by dbt)
-        cursor.execute(f"create table {database}.main.{quoted(table)} as {select}")
+        cursor.execute(f"create table {database}.main.{quote_name(table)} as {select}")
         cursor.execute(f"checkpoint {database}")
 
 

@@ -63,7 +63,7 @@ def audit(session: DuckDBPyConnection, *, relation: str, table: str, stage: Path
         objects = _objects(cursor, database)
         _require(objects == [table], f"hold nothing but {table}", ", ".join(objects) or "nothing")
         expected = _content(cursor, relation)
-        found = _content(cursor, f"{database}.main.{quoted(table)}")
+        found = _content(cursor, f"{database}.main.{quote_name(table)}")
     _require(found.columns == expected.columns, "have the columns of the relation", "others")
     _require(
         found.records == expected.records, f"have {expected.records} records", f"{found.records}"
@@ -95,15 +95,6 @@ def attached(
         cursor.close()
 
 
-def quoted(name: str) -> str:
-    """Quote the name of a table or column.
-
-    >>> print(quoted('six " inches'))
-    "six "" inches"
-    """
-    return quote_name(name)
-
-
 def _require(holds: bool, rule: str, found: str) -> None:
     if not holds:
         raise PublishError(
@@ -126,7 +117,7 @@ def _objects(cursor: DuckDBPyConnection, database: str) -> list[str]:
 def _content(cursor: DuckDBPyConnection, relation: str) -> _Content:
     described = cursor.execute(f"describe {relation}").fetchall()
     columns = [(name, kind) for name, kind, *_ in described]
-    row = ", ".join(quoted(name) for name, _ in columns)
+    row = ", ".join(quote_name(name) for name, _ in columns)
     # Sums of 64-bit numbers as 128-bit ones do not depend on the order and do not overflow.
     ((records, checksum),) = cursor.execute(
         f"select count(*), sum(hash({row})::hugeint) from {relation}"  # noqa: S608

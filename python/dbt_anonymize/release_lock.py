@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +18,8 @@ def alone(target: Path) -> Iterator[None]:
     """Keep all others from publishing the same release until the end of the block.
 
     The lock is of the operating system (``flock`` of a file beside the release), so that a killed
-    build does not hold it; the file is gone afterwards.
+    build does not hold it; the file is gone afterwards. Windows has no such lock, nor can a file be
+    replaced there that a reader has open: nothing is published on it.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ def alone(target: Path) -> Iterator[None]:
     ------
     PublishError
         If another build holds the lock. It does not wait: what it would publish then may already
-        be older than what the other has published.
+        be older than what the other has published. Or if the platform has no such lock.
     """
     lock = target.parent / f".{target.name}.lock"
     descriptor = None
@@ -46,6 +47,13 @@ def alone(target: Path) -> Iterator[None]:
 
 def _try(lock: Path, target: Path) -> int | None:
     """Lock the file; None where its last holder removed it after it was opened here."""
+    try:
+        import fcntl  # noqa: PLC0415 (not on Windows)
+    except ImportError:
+        raise PublishError(
+            f"{target} must be published by one build at a time; {sys.platform} has no flock to "
+            "make sure of it. Nothing was published. Build on Linux or macOS, on Windows in WSL."
+        ) from None
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
     with contextlib.ExitStack() as otherwise:
         otherwise.callback(os.close, descriptor)

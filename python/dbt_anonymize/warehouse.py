@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dbt_anonymize.errors import AnonymizeError, WarehouseError
+from dbt_anonymize.errors import AnonymizeError, WarehouseError, told
 from dbt_anonymize.literals import quote_text
 from dbt_anonymize.project import Project
 from dbt_anonymize.spec.problems import did_you_mean
@@ -23,18 +23,6 @@ _ROWS_AT_ONCE = 100_000
 # Rows of one `insert ... values`: few enough for the limits of every warehouse.
 _ROWS_OF_A_STATEMENT = 500
 _LOCKED = "could not set lock on file"
-_LONGEST_REASON = 300
-# Kinds of errors that name relations, columns and files only; those of conversions quote values.
-_WITHOUT_VALUES = (
-    "io error",
-    "catalog error",
-    "binder error",
-    "parser error",
-    "permission error",
-    "out of memory error",
-    "connection refused",
-    "authentication failed",
-)
 
 
 @dataclass(frozen=True)
@@ -304,13 +292,6 @@ def _explained(error: Exception) -> WarehouseError:
             "while one writes. Close the other one (a dbt run, a notebook, a database browser) "
             "and try again."
         )
-    reason = " ".join(str(error).split())[:_LONGEST_REASON]
-    told = f"{type(error).__name__}: {reason}" if _tells_no_value(reason) else type(error).__name__
     return WarehouseError(
-        f"the warehouse could not be read ({told}). Check the connection with `dbt debug`."
+        f"the warehouse could not be read ({told(error)}). Check the connection with `dbt debug`."
     )
-
-
-def _tells_no_value(reason: str) -> bool:
-    """Return whether an error is of a kind that quotes no cell of a table."""
-    return any(kind in reason.lower() for kind in _WITHOUT_VALUES)

@@ -157,6 +157,19 @@ def write_clinic(folder: Path, *specs: Mapping[str, Any]) -> Project:
             for spec in specs or (SPEC,)
         },
         "models/people.sql": "select * from {{ ref('registry') }}",
+        # Nobody reads them; that their names and relations are not their own is no matter.
+        **{f"models/other_v{v}.sql": "select 1 as a" for v in (1, 2)},
+        "models/_models.yml": json.dumps(
+            {
+                "models": [
+                    {"name": "other", "latest_version": 2, "versions": [{"v": 1}, {"v": 2}]}
+                ],
+                "sources": [
+                    {"name": name, "schema": "main", "tables": [{"name": "registry"}]}
+                    for name in ("raw", "again")
+                ],
+            }
+        ),
         "seeds/registry.csv": registry(),
         "seeds/_seeds.yml": json.dumps(
             {
@@ -211,6 +224,7 @@ def open_clinics(
             connection.execute(SECRETS[secret])
         # What an attacker may have left in the database, where dbt does not see it.
         connection.execute("create view hidden as select * replace (name as smoker) from registry")
+        connection.execute("create view hidden_k as from hidden")
         connection.execute(
             "create macro peek(key) as (select max(name) from registry where visit_id = key)"
         )

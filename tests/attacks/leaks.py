@@ -366,6 +366,116 @@ GENERALIZATION = (
          "its column ssn holds the identifier ssn"),
 )  # fmt: skip
 
+ZIPS, AGES = '"clinic"."main"."zips"', '"clinic"."main"."ages"'
+MICRODATA = '"clinic"."main"."visits_microdata"'
+COUNTED = "rows between current row and current row"
+FIVE_COLUMNS = "visit_id, name, ssn, age, zip"
+
+
+def marked(step: str, on: str) -> Edit:
+    """Return an edit of an effort that marks the records which a join finds."""
+    return swap(
+        ("left join hierarchy_2", f"left join ({step}) as step on {on}\n    left join hierarchy_2"),
+        ('microdata."smoker",', 'coalesce(step.mark, microdata.smoker) as "smoker",'),
+    )
+
+
+def with_part(smoker: str) -> Edit:
+    """Return an edit of the microdata in which a column of its source is a unit of time."""
+    return swap(
+        (f"select * from {PEOPLE}",
+         f"select *, case when ssn > '5' then 'month' else 'year' end as part from {PEOPLE}"),
+        ('source."smoker"', f'{smoker} as "smoker"'),
+    )  # fmt: skip
+
+
+# A condition that stands where no rule looks for one: in a presence, a count, a mark, a unit, a type.
+HIDDEN_CONDITIONS = (
+    Leak("a label by the presence of something computed", QUASI,
+         {"effort_2": label_zip("case when nullif(microdata.zip, '11') is null then 'x' else hierarchy_2.label end")},
+         "the raw quasi-identifier zip"),
+    Leak("rows by the presence of something computed", QUASI,
+         {"microdata": add("where nullif(source.zip, '11') is not null")}, "the raw quasi-identifier zip"),
+    Leak("rows by the presence of a lossy cast", "",
+         {"microdata": add("where try_cast(source.zip as utinyint) is not null")}, "the raw quasi-identifier zip"),
+    Leak("rows by a count over one row", QUASI,
+         {"effort_2": swap((f"select * from {MICRODATA}",
+                            f"select * from (select *, count(case when zip = '11' then 1 end) over ({COUNTED}) as n"
+                            f" from {MICRODATA}) as q where n = 0"))}, "the raw quasi-identifier zip"),
+    Leak("a mark by a count over one row", QUASI,
+         {"microdata": swap((f"select * from {PEOPLE}",
+                             f"select *, count(case when zip = '11' then 1 end) over ({COUNTED}) as n from {PEOPLE}"),
+                            ("from source\nleft join leaves_1",
+                             "from source\nleft join (select 1 as b, 'x' as mark) as step on source.n = step.b\n"
+                             "left join leaves_1"),
+                            ('source."smoker"', 'coalesce(step.mark, source.smoker) as "smoker"'))}, "zip"),
+    Leak("a mark on the first of a hierarchy", QUASI,
+         {"effort_2": marked(f"select value as b, 'x' as mark from {ZIPS} limit 1", "microdata.zip_leaf = step.b")},
+         "limit leaves out rows"),
+    Leak("a mark on the first row of a window", QUASI,
+         {"effort_2": marked(f"select value as b, 'x' as mark from {ZIPS} qualify row_number() over () = 1",
+                             "microdata.zip_leaf = step.b")}, "qualify leaves out rows"),
+    Leak("a mark on the least of each label", QUASI,
+         {"effort_2": marked(f"select min(value) as b, 'x' as mark from {ZIPS} group by level_1",
+                             "microdata.zip_leaf = step.b")}, "join compares"),
+    Leak("a mark on the least of all", QUASI,
+         {"effort_2": swap(("left join hierarchy_2", f"left join (select min(value) as b, 'x' as mark from {ZIPS}) as step"
+                            " on microdata.zip_leaf = step.b\n    left join hierarchy_2"),
+                           ("else hierarchy_2.label", "else coalesce(step.mark, hierarchy_2.label)"),
+                           ('and generalized."zip" = classes."zip"', 'and hierarchy_zip = classes."zip"'),
+                           ("from microdata\n    cross join", "        , hierarchy_2.label as hierarchy_zip\n    from microdata\n    cross join"))},
+         "join compares"),
+    Leak("a mark on a literal beside a hierarchy", QUASI,
+         {"effort_2": marked(f"select '11' as b, 'x' as mark union all select value, null from {ZIPS} where false",
+                             "microdata.zip_leaf = step.b")}, "join compares"),
+    Leak("a mark on some record keys", RECORD_KEY,
+         {"effort_2": marked(f"select case when visit_id > 150 then visit_id end as b, 'x' as mark from {MICRODATA}",
+                             "microdata.visit_id = step.b")}, f"join looks at {KEY}"),
+    Leak("a mark on the first record keys", "",
+         {"effort_2": marked(f"select visit_id as b, 'x' as mark from {MICRODATA} limit 3",
+                             "microdata.visit_id = step.b")}, "limit leaves out rows"),
+    Leak("the record with the next key", RECORD_KEY,
+         {"effort_2": marked(f"select visit_id - 7 as b, smoker as mark from {MICRODATA}",
+                             "microdata.visit_id = step.b")}, f"join looks at {KEY}"),
+    Leak("a window over two branches, one of which is left out", IDENTIFIER,
+         {"microdata": with_step("select v from (select j, first_value(v) over (partition by k) as v from"
+                                 " (select 2 as j, 2 - 1 as k, name as v from source union all"
+                                 " select 1 as j, 1 as k, smoker as v from source) as u) as t where j = 1 limit 1",
+                                 "coalesce(step.v, source.smoker)", "cross join step")}, NAME),
+    Leak("a number that another type rounds", IDENTIFIER,
+         {"microdata": with_step("select v from (select 16777217 as e, name as v from source union all"
+                                 " select cast(0 as float) as e, smoker as v from source union all"
+                                 " select 16777216 as e, smoker as v from source) as u where e = 16777216 limit 1",
+                                 "coalesce(step.v, source.smoker)", "cross join step")}, NAME),
+    Leak("a column as the unit of a time that is cut", IDENTIFIER,
+         {"microdata": with_part("coalesce(cast(date_trunc(part, date '2001-05-05') as text), source.smoker)")},
+         "where a unit of time stands"),
+    Leak("a column as the unit of a difference", IDENTIFIER,
+         {"microdata": with_part("case when date_diff(part, date '2000-01-01', date '2001-01-01') > 5"
+                                 " then source.smoker else 'n' end")}, "where a unit of time stands"),
+    Leak("a comment for one parser only", QUASI,
+         {"effort_2": label_zip("map {#2:1}::text || --#}\n {'a': hierarchy_2.label}::text")}, "has {# in its SQL"),
+    Leak("a name that folds to another for one parser only", IDENTIFIER,
+         {"microdata": lambda sql: swap((f"select * from {PEOPLE}", "select * from hidden_k"))(sql).replace(
+             "with", f'with "hidden_\u212a" as (select * from {PEOPLE}),', 1)}, "not ASCII"),
+)  # fmt: skip
+
+# What comes out is in no order but that of what it shows.
+ORDERS = (
+    Leak("the release in no order", "",
+         {"anonymized": lambda sql: sql[: sql.rindex("order by")]}, "must be ordered by all released columns"),
+    Leak("the release in the order in which it is stored", "",
+         {"anonymized": lambda sql: sql[: sql.rindex("order by")] + "order by row_number() over ()"},
+         "must be ordered by released columns and nothing else"),
+    Leak("the release without the last key of its order", "",
+         {"anonymized": swap(('"diagnosis",\n    cqi', '"diagnosis"'))}, "missing: cqi"),
+    Leak("the first rows of the source", "",
+         {"microdata": source_from(f"select * from {PEOPLE} limit 20")}, "limit leaves out rows"),
+    Leak("the first rows of the release", "",
+         {"anonymized": lambda sql: sql[: sql.rindex("order by")] + "qualify row_number() over () <= 5"},
+         "qualify leaves out rows"),
+)  # fmt: skip
+
 UPSTREAM = (
     Leak("a hash that a model upstream calls harmless", IDENTIFIER,
          {"people": lambda _: f"select * replace (md5(ssn) as smoker) from {REGISTRY}"},
@@ -388,6 +498,45 @@ UPSTREAM = (
     Leak("the whole row upstream", IDENTIFIER,
          {"people": lambda _: f"select * replace (cast(registry as text) as smoker) from {REGISTRY}"},
          "cannot be followed"),
+    Leak("a literal by the branch of a union upstream", IDENTIFIER,
+         {"people": lambda _: f"select {FIVE_COLUMNS}, 'yes' as smoker, diagnosis from {REGISTRY} where ssn > '5' union all"
+                              f" select {FIVE_COLUMNS}, 'no' as smoker, diagnosis from {REGISTRY} where ssn <= '5'"},
+         "decided by it"),
+    Leak("a literal by a join upstream", IDENTIFIER,
+         {"people": lambda _: f"select r.* replace (coalesce(p.mark, 'no') as smoker) from {REGISTRY} as r"
+                              " left join (select 'x' as mark) as p on r.ssn > '5'"}, "what makes the identifier ssn"),
+    Leak("a literal by a joined part of the people upstream", IDENTIFIER,
+         {"people": lambda _: f"select r.* replace (coalesce(p.mark, 'no') as smoker) from {REGISTRY} as r"
+                              f" left join (select ssn, 'x' as mark from {REGISTRY} where ssn > '5') as p using (ssn)"},
+         "what makes the identifier ssn"),
+    Leak("a lookup by an identifier upstream", IDENTIFIER,
+         {"people": lambda _: f"select r.* replace (z.level_1 as smoker) from {REGISTRY} as r"
+                              f" left join {ZIPS} as z on z.value[1] = r.ssn[1]"}, "what makes the identifier ssn"),
+    Leak("a literal by a filter over a cross join upstream", IDENTIFIER,
+         {"people": lambda _: f"select r.* replace (p.mark as smoker) from {REGISTRY} as r"
+                              ", (select 'x' as mark union all select 'y') as p where (r.ssn > '5') = (p.mark = 'x')"},
+         "what makes the identifier ssn"),
+    Leak("a count of some people upstream", IDENTIFIER,
+         {"people": lambda _: f"select r.* replace (cast(n.n as text) as smoker) from {REGISTRY} as r left join"
+                              f" (select zip, count(*) as n from {REGISTRY} where ssn > '5' group by zip) as n using (zip)"},
+         "what makes the identifier ssn"),
+    Leak("a label by the range of a quasi-identifier upstream", "",
+         {"people": lambda _: f"select r.* replace (a.level_1 as smoker) from {REGISTRY} as r"
+                              f" left join {AGES} as a on r.age >= a.lower_bound and r.age < a.upper_bound"},
+         "what makes the quasi-identifier age"),
+    Leak("a label of a quasi-identifier upstream", "",
+         {"people": lambda _: f"select r.* replace (z.level_1 as smoker) from {REGISTRY} as r"
+                              f" left join {ZIPS} as z on z.value = r.zip"}, "what makes the quasi-identifier zip"),
+    Leak("the number of the row in a sorted relation upstream", IDENTIFIER,
+         {"people": lambda _: "select * replace (cast(row_number() over () as text) as smoker)"
+                              f" from (select * from {REGISTRY} order by ssn) as q"}, "in the order in which they are stored"),
+    Leak("a column as a unit of time upstream", IDENTIFIER,
+         {"people": lambda _: "select * exclude (part) replace (cast(date_trunc(part, date '2001-05-05') as text) as smoker)"
+                              f" from (select *, case when ssn > '5' then 'month' else 'year' end as part from {REGISTRY}) as q"},
+         "cannot be followed"),
+    Leak("a named window over an identifier upstream", IDENTIFIER,
+         {"people": lambda _: f"select * replace (lag(smoker) over w as smoker) from {REGISTRY} window w as (order by ssn)"},
+         "what makes the identifier ssn"),
 )  # fmt: skip
 
 LEAKS = (
@@ -397,5 +546,7 @@ LEAKS = (
     *SHAPES,
     *RELATIONS,
     *GENERALIZATION,
+    *HIDDEN_CONDITIONS,
+    *ORDERS,
     *UPSTREAM,
 )

@@ -98,3 +98,16 @@ def test_what_is_not_built_cannot_be_verified(demo: Project, tmp_path: Path) -> 
     result = verify(project, "wdbc", "--check", "guarantees")
     assert result.exit_code != 0
     assert "dbt build" in result.output
+
+
+def test_what_runs_beside_the_models_is_reported(demo: Project, tmp_path: Path) -> None:
+    project = demo.copy(tmp_path / "hooked")
+    hook = "\non-run-end: \"update main.wdbc_microdata set diagnosis = 'M'\"\n"
+    project.edit("dbt_project.yml", lambda text: text + hook)
+    project.execute("update main.wdbc_microdata set diagnosis = 'M'")
+    result = verify(project, "wdbc", "--check", "lineage", "--format", "json")
+    assert result.exit_code == 1, result.output
+    problems = {f["subject"]: f["message"] for f in findings(result) if f["holds"] is False}
+    assert set(problems) == {"dbt_anonymize-on-run-end-0 of dbt_anonymize", "wdbc_microdata"}
+    assert "on-run hook" in problems["dbt_anonymize-on-run-end-0 of dbt_anonymize"]
+    assert "(columns: diagnosis)" in problems["wdbc_microdata"]

@@ -30,9 +30,14 @@ def serve() -> None:
     """Answer requests until stdin ends."""
     for line in sys.stdin:
         request = json.loads(line)
+        answer: dict[str, Any]
         if "wait" in request:
             _, status = os.waitpid(request["wait"], 0)
             answer = {"status": os.waitstatus_to_exitcode(status)}
+        elif "look" in request:
+            # Without taking its status away.
+            ended = os.waitid(os.P_PID, request["look"], os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            answer = {"is_running": ended is None}
         else:
             answer = {"pid": _start(request)}
         sys.stdout.write(json.dumps(answer) + "\n")

@@ -29,6 +29,10 @@ class Child:
         """Return the exit status; negative is the number of the signal that ended it."""
         return int(self.launcher.ask({"wait": self.pid})["status"])
 
+    def is_running(self) -> bool:
+        """Whether the process has not ended yet; ask only before its status was waited for."""
+        return bool(self.launcher.ask({"look": self.pid})["is_running"])
+
     def kill(self) -> int:
         """Kill the process as `kill -9` does, and return its status: it may have ended before."""
         os.kill(self.pid, signal.SIGKILL)

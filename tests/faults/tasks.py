@@ -45,11 +45,7 @@ def publish_table(folder: str, warehouse: str, relation: str) -> int:
 
 
 def publish_in_turn(folder: str, warehouse: str, relations: list[str], times: int) -> int:
-    """Publish so many times, one relation after the other, and again what another prevented.
-
-    Prints how often it was told that another publishes.
-    """
-    refused = 0
+    """Publish so many times, one relation after the other, and again what another prevented."""
     with duckdb.connect(f"{folder}/{warehouse}") as session:
         waiting = list(itertools.islice(itertools.cycle(relations), times))
         while waiting:
@@ -59,9 +55,15 @@ def publish_in_turn(folder: str, warehouse: str, relations: list[str], times: in
             except PublishError as error:
                 if "one build at a time" not in str(error):
                     raise
-                refused += 1
                 time.sleep(0.002)
-    print(refused)  # noqa: T201 (read by the test)
+    return 0
+
+
+def hold_lock(folder: str, holds: str) -> int:
+    """Keep others from publishing until this is killed."""
+    with release_lock.alone(Path(folder) / RELEASE):
+        Path(holds).touch()
+        signal.pause()
     return 0
 
 
@@ -85,6 +87,15 @@ def publish_until_line(folder: str, warehouse: str, relation: str, number: int) 
         sys.settrace(trace)
         publish(session, relation=relation, table=TABLE, folder=folder, path=RELEASE)
         sys.settrace(None)
+    return 0
+
+
+def write_and_wait(file: str, sql: str, written: str) -> int:
+    """Change a database and keep it open, with its log, until this is killed."""
+    with duckdb.connect(file) as session:
+        session.execute(sql)
+        Path(written).touch()
+        signal.pause()
     return 0
 
 

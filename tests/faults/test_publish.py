@@ -5,7 +5,10 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import signal
 import stat
+import sys
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,12 +17,11 @@ import duckdb
 import pytest
 
 from dbt_anonymize import publish as publish_module
-from dbt_anonymize import release_lock
 from dbt_anonymize.errors import PublishError
 from dbt_anonymize.publish import publish
 from dbt_anonymize.release_audit import audit
 from tests.faults.people import WAREHOUSE, files_of_release, released, write_people
-from tests.faults.processes import Launcher
+from tests.faults.processes import Launcher, wait_for
 from tests.faults.tasks import RELEASE, TABLE
 
 
@@ -124,7 +126,7 @@ def test_a_lock_that_its_holder_removed_in_between_is_no_lock(
         inodes.append(os.fstat(descriptor).st_ino)
         flock(descriptor, operation)
 
-    monkeypatch.setattr(release_lock.fcntl, "flock", flock_late)
+    monkeypatch.setattr(fcntl, "flock", flock_late)
     publish_table(session, tmp_path, "new")
     assert len(inodes) == 2
     assert files_of_release(tmp_path) == {"people.duckdb"}
@@ -197,7 +199,59 @@ def test_a_table_without_rows_is_published_as_it_is(
     assert released(tmp_path) == []
 
 
-def test_two_that_publish_at_once_never_mix_and_say_so(tmp_path: Path, launcher: Launcher) -> None:
+@pytest.mark.parametrize("name", ["Planted Person", "IO Error: Planted Person"])
+def test_an_error_of_the_database_tells_no_value(
+    session: duckdb.DuckDBPyConnection, tmp_path: Path, people: dict[str, Any], name: str
+) -> None:
+    """The engine quotes the value that it cannot convert; dbt prints the whole chain of errors."""
+    publish_table(session, tmp_path, "old")
+    session.execute(f"create table named as select '{name}' as name")
+    session.execute("create view numbered as select name::integer as number from named")
+    with pytest.raises(duckdb.ConversionException, match=name):
+        session.execute("from numbered")
+    with pytest.raises(PublishError, match=r"could not be published \(ConversionException\)") as e:
+        publish_table(session, tmp_path, "numbered")
+    assert "Planted" not in "".join(traceback.format_exception(e.value))
+    assert released(tmp_path) == people["old"]
+
+
+def test_an_error_of_the_database_names_what_is_missing(
+    session: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    with pytest.raises(PublishError, match=r"CatalogException: Catalog Error: .*no_such_table"):
+        publish_table(session, tmp_path, "no_such_table")
+
+
+def test_a_platform_without_the_lock_publishes_nothing(
+    session: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with pytest.raises(PublishError, match=rf"{sys.platform} has no flock .*Nothing was published"):
+        publish_table(session, tmp_path, "new")
+    assert files_of_release(tmp_path) == set()
+
+
+def test_who_publishes_while_another_process_does_is_told_so(
+    tmp_path: Path, launcher: Launcher
+) -> None:
+    """The other holds the lock until it is killed, which gives the lock free."""
+    people = write_people(tmp_path)
+    arguments = {"folder": str(tmp_path), "warehouse": WAREHOUSE}
+    assert launcher.start("publish_table", relation="old", **arguments).wait() == 0
+    holds = tmp_path / "holds"
+    holder = launcher.start("hold_lock", folder=str(tmp_path), holds=str(holds))
+    wait_for(holds)
+    refused = launcher.start("publish_table", relation="new", **arguments)
+    assert refused.wait() == 1
+    assert f"one build at a time; process {holder.pid} is publishing it now" in refused.said
+    assert released(tmp_path) == people["old"]
+    assert holder.kill() == -signal.SIGKILL
+    assert launcher.start("publish_table", relation="new", **arguments).wait() == 0
+    assert released(tmp_path) == people["new"]
+    assert files_of_release(tmp_path) == {"people.duckdb"}
+
+
+def test_two_that_publish_at_once_never_mix(tmp_path: Path, launcher: Launcher) -> None:
     """Both have a warehouse of their own and the same release; a reader looks all the time."""
     people = {**write_people(tmp_path), **write_people(tmp_path, "other.duckdb")}
     builds = [
@@ -210,12 +264,9 @@ def test_two_that_publish_at_once_never_mix_and_say_so(tmp_path: Path, launcher:
         )
         for warehouse in (WAREHOUSE, "other.duckdb")
     ]
-    seen = 0
-    while any(build.said == "" for build in builds):
+    while any(build.is_running() for build in builds):
         if (tmp_path / RELEASE).exists():
             assert released(tmp_path) in people.values()
-            seen += 1
     assert [build.wait() for build in builds] == [0, 0], [build.said for build in builds]
-    assert sum(int(build.said) for build in builds) > 0
-    assert seen > 0
+    assert released(tmp_path) in people.values()
     assert files_of_release(tmp_path) == {"people.duckdb"}

@@ -72,15 +72,6 @@ def test_a_project_with_tokens_leaves_no_identifier_and_no_person_behind(members
     assert leaks(members, values) == {}
 
 
-def test_a_killed_build_leaves_no_identifier_in_the_log_of_the_warehouse(built: Project) -> None:
-    """The log (.wal) holds what is not yet in the file; builds of this process leave none."""
-    assert {path.name for path in (built.folder / "warehouse").iterdir()} <= {
-        "shop.duckdb",
-        "shop.duckdb.wal",
-        ".gitignore",
-    }
-
-
 def test_the_demonstration_leaves_no_identifier_behind(demo: Project, tmp_path: Path) -> None:
     """After the build, a full refresh, and a build that fails."""
     project = demo.copy(tmp_path / "project")

@@ -113,9 +113,14 @@ class SmallWarehouse:
     connection: duckdb.DuckDBPyConnection
     places: dict[str, str]
     adapter: Any = field(init=False)
+    manifest: Any = field(init=False)
+    is_duckdb = True
 
     def __post_init__(self) -> None:
         handle = SimpleNamespace(cursor=lambda: self.connection)
+        release = {"dbt_anonymize": {"path": "release/visits.duckdb"}}
+        node = SimpleNamespace(config=SimpleNamespace(meta=release))
+        self.manifest = SimpleNamespace(nodes={"visits_anonymized": node})
         self.adapter = SimpleNamespace(
             type=lambda: "duckdb",
             connections=SimpleNamespace(
@@ -124,9 +129,17 @@ class SmallWarehouse:
             ),
         )
 
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """Return the connection."""
+        return self.connection
+
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
         return self.connection.execute(sql).fetchall()
+
+    def numbers(self, sql: str) -> dict[str, Any]:
+        """Return all rows of a query of numbers, as one array per column."""
+        return self.connection.execute(sql).fetchnumpy()
 
     def columns(self, relation: Relation) -> list[tuple[str, str]]:
         """Return name and data type of each column."""
@@ -168,7 +181,7 @@ class Clinic:
     @property
     def vault_file(self) -> Path:
         """File that custodians read."""
-        return self.folder / "vault.duckdb"
+        return self.folder / "vault" / "vault.duckdb"
 
     @property
     def project(self) -> Project:
@@ -214,6 +227,7 @@ def open_clinic(
         changes |= {"columns": columns, "subject": "person"}
     clinic = Clinic(folder, Spec.model_validate(SPEC | changes))
     clinic.release.parent.mkdir()
+    clinic.vault_file.parent.mkdir(mode=0o700)
     with duckdb.connect() as c:
         for path in (clinic.warehouse_file, clinic.vault_file):
             c.execute(f"attach '{path}' as {path.stem}")

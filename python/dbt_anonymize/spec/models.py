@@ -322,7 +322,7 @@ class Spec(Strict):
     def least_people(self) -> int:
         """Fewest people of a class that the guarantees allow: the largest k of them."""
         return max(
-            guarantee["k"]
+            int(guarantee["k"])
             for guarantee in self.guarantees.resolved
             if guarantee["model"] in {"k_anonymity", "alpha_k_anonymity"}
         )

@@ -8,7 +8,7 @@ size: the memory depends on the texts that are searched for, not on the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -90,13 +90,28 @@ class BytePatterns:
         -------
         bool array, one per pattern
         """
+        return self.occur_in_any([data])
+
+    def occur_in_any(self, pieces: Iterable[bytes]) -> Array:
+        """Return for each pattern whether it occurs in one of several pieces of data.
+
+        Parameters
+        ----------
+        pieces : iterable of bytes
+            Each by itself: no pattern spans two of them.
+
+        Returns
+        -------
+        bool array, one per pattern
+        """
         found = np.zeros(len(self), dtype=bool)
         overlap = self.longest
-        for start in range(0, len(data), CHUNK):
-            # One byte more on both sides tells where a word ends.
-            low, high = max(0, start - 1), start + CHUNK + overlap + 1
-            ends = low == 0, high >= len(data)
-            self._mark(data[low:high], found, ends)
+        for data in pieces if len(self) else ():
+            for start in range(0, len(data), CHUNK):
+                # One byte more on both sides tells where a word ends.
+                low, high = max(0, start - 1), start + CHUNK + overlap + 1
+                ends = low == 0, high >= len(data)
+                self._mark(data[low:high], found, ends)
         return found
 
     def occur_in_file(self, path: Path) -> Array:
@@ -121,6 +136,8 @@ class BytePatterns:
         if self._words.any():
             raise ValueError("whole words cannot be searched for in the bytes of a file")
         found = np.zeros(len(self), dtype=bool)
+        if not len(self):
+            return found
         with path.open("rb") as file:
             for piece in _pieces(file, self.longest - 1):
                 self._mark(piece, found)

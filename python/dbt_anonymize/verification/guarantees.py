@@ -39,17 +39,22 @@ from dbt_anonymize.verification.recount.counts import (
 )
 from dbt_anonymize.verification.recount.labels import check_labels
 from dbt_anonymize.verification.recount.limits import declared, exceeds
+from dbt_anonymize.verification.recount.modes import modes_of
 from dbt_anonymize.verification.recount.origin import check_origin, check_suppressed
 from dbt_anonymize.verification.recount.population import population_of_classes
 from dbt_anonymize.verification.recount.shape import (
     check_class_text,
     check_columns,
     check_file,
+    check_folder,
     check_null_labels,
+    check_row_order,
     check_tokens,
+    check_vault,
 )
 from dbt_anonymize.verification.relations import (
     Released,
+    attached_release,
     open_release,
     quoted,
     source_relation,
@@ -85,7 +90,9 @@ class _Recount:
     def distribution(self, attribute: str) -> models.Distribution:
         if attribute not in self._distributions:
             totals = read_totals(self.warehouse, self.spec, attribute)
-            self._distributions[attribute] = self.people.distribution(attribute, self.sizes, totals)
+            self._distributions[attribute] = self.people.distribution(
+                self.warehouse, self.spec, attribute, self.sizes, totals
+            )
         return self._distributions[attribute]
 
     def populations(self) -> list[NDArray[Any]]:
@@ -124,28 +131,35 @@ class _Recount:
 
 
 def check_guarantees(
-    warehouse: Warehouse, project: Project, spec: Spec, *, release: Path
+    warehouse: Warehouse,
+    project: Project,
+    spec: Spec,
+    *,
+    release: Path,
+    modes: Mapping[Path, int] | None = None,
 ) -> list[Finding]:
     """Count every declared guarantee again, from the rows of a release.
 
     Parameters
     ----------
     warehouse : Warehouse
-        With source, hierarchies, population and vault, for what the release cannot tell.
+        With source, hierarchies, population and vault, for what the release cannot tell; DuckDB.
     project : Project
         Findings name files relative to its folder.
     spec : Spec
         The anonymization.
     release : Path
-        The release file; nobody else in this process may have it open. Not read where the warehouse
-        is not DuckDB: there the released relation is.
+        The release file; nobody else in this process may have it open.
+    modes : mapping, optional
+        Of the files of the databases and their folders, as `read_modes` found them before the
+        warehouse was opened, which closes the vault. By default as they are now.
 
     Returns
     -------
     list of Finding
-        About the form of the release (columns, file, labels, texts of the classes), about where its
-        rows come from, and one for each declared guarantee. Where the columns are not those
-        declared, nothing else can be counted and that is the only finding.
+        About the form of the release (columns, file, labels, texts of the classes, order), about
+        where its rows come from, and one for each declared guarantee. Where the columns are not
+        those declared, nothing else can be counted and that is the only finding.
 
     Raises
     ------
@@ -158,21 +172,59 @@ def check_guarantees(
         shape = check_columns(spec, released)
         if not shape.holds:
             return [shape]
+        columns = released.columns
         findings = [
             shape,
-            *check_file(warehouse, project, spec, released, release),
+            *_check_files(
+                warehouse, spec, released, root=project.root, release=release, modes=modes or {}
+            ),
             *check_null_labels(spec, released),
             *check_class_text(spec, released),
             *check_tokens(spec, released),
+            check_row_order(spec, released),
             check_suppressed(warehouse, spec, released),
         ]
         labels, efforts = check_labels(warehouse, spec, released)
         findings += labels
-    origin = check_origin(warehouse, spec, release)
-    with open_release(warehouse, spec, release) as released:
-        people = _people(warehouse, spec, released, [*findings, origin])
-        judged = list(_judged(warehouse, spec, released, people, efforts))
-    return [*findings, origin, *judged]
+    with attached_release(warehouse, spec, release, columns) as released:
+        findings.append(check_origin(warehouse, spec, released))
+        people = _people(warehouse, spec, released, findings)
+        findings += _judged(warehouse, spec, released, people, efforts)
+    return findings
+
+
+def _check_files(
+    warehouse: Warehouse,
+    spec: Spec,
+    released: Released,
+    *,
+    root: Path,
+    release: Path,
+    modes: Mapping[Path, int],
+) -> Iterator[Finding]:
+    """Look at the release file, what lies beside it, and the vault."""
+    root, path = root.resolve(), release.resolve()
+
+    def shown(place: Path) -> str:
+        return str(place.relative_to(root) if place.is_relative_to(root) else place)
+
+    yield from check_file(spec, released, release, shown(path))
+    paths = [
+        node.config.meta.get("dbt_anonymize", {}).get("path")
+        for node in warehouse.manifest.nodes.values()
+    ]
+    releases = {path, *((root / declared).resolve() for declared in paths if declared)}
+    yield check_folder(path.parent, shown(path.parent), releases)
+    if spec.mapping == "none":
+        return
+    vault = warehouse.relation_of_ref(f"{spec.name}_identifiers").database
+    for name, file in warehouse.rows("select database_name, path from duckdb_databases()"):
+        if name == vault and file is not None:
+            now = modes_of([root / file])
+            log = Path(f"{(root / file).resolve()}.wal")
+            if log in modes:  # opening the vault has taken it in
+                now[log] = modes[log]
+            yield from check_vault({place: modes.get(place, now[place]) for place in now}, root)
 
 
 def _people(
@@ -225,7 +277,7 @@ def _judge(recount: _Recount, guarantee: Mapping[str, Any]) -> Finding:
     unit = "people" if recount.spec.subject else "records"
     whole = _broken_as_a_whole(sizes, guarantee)
     if not len(sizes):
-        return Finding("guarantees", _name(guarantee), False, "the release has no records")
+        return Finding("guarantees", _name(guarantee), False, "the release has no records.")
     if guarantee["model"] in {"k_map", "delta_presence"} and _needs_population(guarantee):
         if not recount.efforts:
             message = (
@@ -241,7 +293,7 @@ def _judge(recount: _Recount, guarantee: Mapping[str, Any]) -> Finding:
     number = int(broken.sum())
     about = f"smallest of {len(sizes):,} classes: {int(sizes.min()):,} {unit}"
     if not number and whole is None:
-        return Finding("guarantees", _name(guarantee), True, f"holds; {about}")
+        return Finding("guarantees", _name(guarantee), True, f"holds; {about}.")
     reasons = [f"{number:,} of {len(sizes):,} classes break it"] if number else []
     reasons += [whole] if whole else []
     message = f"{', and '.join(reasons)}; {about}. Do not use this release; build again."

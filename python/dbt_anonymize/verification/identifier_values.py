@@ -1,55 +1,62 @@
-"""The values that must not leave the vault, and the forms in which they could have left it."""
+"""The values that must not leave the vault, read in parts that fit in memory."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+import atexit
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dbt_anonymize.literals import quote_text
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verification.byte_search import BytePatterns
-from dbt_anonymize.verification.relations import is_duckdb, source_relation, text_of
+from dbt_anonymize.verification.forms import LONG, LONG_NUMBER, Forms, is_long
+from dbt_anonymize.verification.relations import source_relation, text_of
 from dbt_anonymize.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Fewer characters make a word that is found everywhere, as part of others.
-LONG = 6
-# A number that contains so many digits of an identifier does not do so by chance.
-LONG_NUMBER = 9
-# Values that are searched for together.
-_AT_ONCE = 1_000_000
-_NO_DIGIT = re.compile(r"[^0-9]+")
-
-Forms = Callable[[str], Iterator[tuple[str, bool]]]
+# Memory that a value needs with all its patterns, and the share of the memory of the machine that
+# the values may have. See benchmarks/verification.py.
+_BYTES_OF_A_VALUE = 1_500
+_SHARE_OF_MEMORY = 0.25
+_FEWEST_AT_ONCE = 1_000_000
+_HEXADECIMAL = frozenset(b"0123456789abcdefABCDEF-")
 
 
 @dataclass(frozen=True)
 class IdentifierValues:
-    """Distinct values of the identifiers, at most some million of them.
+    """Distinct values of the identifiers and of the record key, some of them.
 
     Parameters
     ----------
     columns : sequence of str
-        The identifiers.
+        The identifiers, then the record key.
     texts : sequence of str
         The values as text, without white space around them; never empty.
     column_of : int array
         Position in ``columns`` by value.
+    is_key : bool array
+        Whether it is a record key, which only the release must not have.
     is_common : bool array
         Whether as many records have the value as a class must have people.
+    short_keys : int
+        Record keys that are left out: a short text, or a number of few digits, is found anywhere.
     """
 
     columns: Sequence[str]
     texts: Sequence[str]
     column_of: NDArray[Any]
+    is_key: NDArray[Any]
     is_common: NDArray[Any]
+    short_keys: int = 0
 
     # Many columns are searched for the same patterns.
     _built: dict[Forms, Patterns] = field(default_factory=dict, compare=False, repr=False)
@@ -61,17 +68,35 @@ class IdentifierValues:
         return self._built[forms]
 
     def _patterns(self, forms: Forms) -> Patterns:
-        patterns = dict.fromkeys(
+        keys = self.is_key.tolist()
+        given = dict.fromkeys(
             (form.encode("utf-8", "surrogatepass"), is_word, value)
             for value, text in enumerate(self.texts)
             for form, is_word in forms(text)
+            # The few digits in a record key, `A-000123`, name nobody.
+            if form and not (keys[value] and form.isdigit() and len(form) < LONG_NUMBER)
         )
+        patterns = [pattern for pattern, _, _ in given]
+        number = len(patterns)
         return Patterns(
-            [pattern for pattern, _, _ in patterns],
-            [is_word for _, is_word, _ in patterns],
-            np.fromiter((value for _, _, value in patterns), dtype=np.int64, count=len(patterns)),
+            BytePatterns(patterns, [is_word for _, is_word, _ in given]),
+            np.fromiter((value for _, _, value in given), dtype=np.int64, count=number),
             len(self.texts),
+            _flags(map(len, patterns), number).astype(np.int64),
+            _flags((pattern.isdigit() for pattern in patterns), number).astype(bool),
+            _flags(map(_HEXADECIMAL.issuperset, patterns), number).astype(bool),
+            _flags((_is_long(pattern) for pattern in patterns), number).astype(bool),
         )
+
+
+def _is_long(pattern: bytes) -> bool:
+    if pattern.isascii():
+        return len(pattern) >= LONG
+    return is_long(pattern.decode("utf-8", "surrogatepass"))
+
+
+def _flags(values: Iterable[int], number: int) -> NDArray[Any]:
+    return np.fromiter(values, dtype=np.int32, count=number)
 
 
 @dataclass(frozen=True)
@@ -80,34 +105,24 @@ class Patterns:
 
     Parameters
     ----------
-    patterns : sequence of bytes
-    is_word : sequence of bool
-        Whether a pattern counts as a whole word only.
+    search : BytePatterns
     owners : int array
         Value by pattern.
     values : int
         Number of values.
+    lengths : int array
+        Bytes by pattern.
+    is_digits, is_hexadecimal, is_long : bool arrays
+        What a pattern consists of; whether it is no part of other texts by chance.
     """
 
-    patterns: Sequence[bytes]
-    is_word: Sequence[bool]
+    search: BytePatterns
     owners: NDArray[Any]
     values: int
-
-    @cached_property
-    def search(self) -> BytePatterns:
-        """The patterns, ready to be searched for."""
-        return BytePatterns(self.patterns, self.is_word)
-
-    def that_are(self, chosen: NDArray[Any]) -> Patterns:
-        """Return the chosen ones of the patterns."""
-        places = np.flatnonzero(chosen).tolist()
-        return Patterns(
-            [self.patterns[place] for place in places],
-            [self.is_word[place] for place in places],
-            self.owners[places],
-            self.values,
-        )
+    lengths: NDArray[Any]
+    is_digits: NDArray[Any]
+    is_hexadecimal: NDArray[Any]
+    is_long: NDArray[Any]
 
     def values_of(self, found: NDArray[Any]) -> NDArray[Any]:
         """Return for each value whether one of its patterns was found."""
@@ -115,91 +130,23 @@ class Patterns:
         values[self.owners[found]] = True
         return values
 
-    def values_in(self, pieces: Iterator[bytes]) -> NDArray[Any]:
-        """Return for each value whether it occurs in one of several pieces of data."""
-        found = np.zeros(len(self.patterns), dtype=bool)
-        for piece in pieces if self.patterns else ():
-            found |= self.search.occur_in(piece)
-        return self.values_of(found)
 
+@contextlib.contextmanager
+def identifier_values(warehouse: Warehouse, spec: Spec) -> Iterator[Iterator[IdentifierValues]]:
+    """Read the values of all identifiers and the record keys, once, in parts that fit in memory.
 
-def digits(text: str) -> str:
-    """Return the digits of a text alone; nothing where they are too few to name a person.
-
-    Examples
-    --------
-    >>> digits("0113 496-0371"), digits("Flat 9")
-    ('01134960371', '')
-    """
-    found = _NO_DIGIT.sub("", text)
-    return found if len(found) >= LONG else ""
-
-
-def folded(text: str) -> str:
-    """Return a text as it is compared: composed characters, without regard to case."""
-    return unicodedata.normalize("NFC", text).casefold()
-
-
-def forms_in_cells(text: str) -> Iterator[tuple[str, bool]]:
-    """Give the forms of a value in cells of text; a short one counts as a whole word only."""
-    yield folded(text), len(text) < LONG
-    if digits(text):
-        yield digits(text), False
-
-
-def forms_as_cells(text: str) -> Iterator[tuple[str, bool]]:
-    """Give the same forms where random text may contain them: as whole words only."""
-    for form, _ in forms_in_cells(text):
-        yield form, True
-
-
-def forms_as_digits(text: str) -> Iterator[tuple[str, bool]]:
-    """Give the digits of a value, to be all digits of a cell."""
-    if digits(text):
-        yield digits(text), True
-
-
-def forms_as_number(text: str) -> Iterator[tuple[str, bool]]:
-    """Give the digits of a value as a number has them, without leading zeros."""
-    number = digits(text).lstrip("0")
-    if len(number) >= LONG:
-        yield number, len(number) < LONG_NUMBER
-
-
-def forms_in_tables(text: str) -> Iterator[tuple[str, bool]]:
-    """Give the forms of a long value in the text of any table."""
-    if len(text) >= LONG:
-        yield folded(text), False
-    if digits(text):
-        yield digits(text), False
-
-
-def forms_in_bytes(text: str) -> Iterator[tuple[str, bool]]:
-    """Give the forms of a long value in a file: ASCII letters are folded there, others are not."""
-    if len(text) >= LONG:
-        for letters in (text, text.lower(), text.upper(), text.title()):
-            yield unicodedata.normalize("NFC", letters), False
-            yield unicodedata.normalize("NFD", letters), False
-    if digits(text):
-        yield digits(text), False
-
-
-def read_identifier_values(warehouse: Warehouse, spec: Spec) -> Iterator[IdentifierValues]:
-    """Yield the values of all identifiers, in parts that fit in memory.
-
-    They are those of the vault or, where there is no mapping, of the source. The record key is not
-    among them: the working tables have it.
+    They are those of the vault or, where there is no mapping, of the source.
 
     Parameters
     ----------
     warehouse : Warehouse
-        With the vault.
+        With the vault; DuckDB.
     spec : Spec
         The anonymization.
 
     Yields
     ------
-    IdentifierValues
+    iterator of IdentifierValues
         NULL and texts without a visible character are left out.
 
     Raises
@@ -211,31 +158,70 @@ def read_identifier_values(warehouse: Warehouse, spec: Spec) -> Iterator[Identif
         relation = source_relation(warehouse, spec.source)
     else:
         relation = warehouse.relation_of_ref(f"{spec.name}_identifiers")
+    columns = list(dict.fromkeys([*spec.identifiers, spec.record_key]))
     queries = []
-    for place, name in enumerate(spec.identifiers):
+    for place, name in enumerate(columns):
         text = text_of(warehouse, name)
         queries.append(
             f"select {place} as identifier, {text} as found, count(*) as records "  # noqa: S608
             f"from {relation} where {text} is not null group by {text}"
         )
-    if not queries:
-        return
-    every = " union all ".join(queries)
-    counted = f"select count(*) from ({every}) as found_values"  # noqa: S608
-    parts = -(-int(warehouse.rows(counted)[0][0]) // _AT_ONCE) if is_duckdb(warehouse) else 1
-    for part in range(parts):
-        is_in_part = f"where hash(found) % {parts} = {part}" if parts > 1 else ""
-        rows = warehouse.rows(
-            f"select identifier, found, records from ({every}) as found_values {is_in_part}"  # noqa: S608
-        )
-        yield _values(spec.identifiers, rows, spec.guarantees.k_anonymity.k)
+    # Other queries run while this one is read.
+    with contextlib.closing(warehouse.cursor().cursor()) as cursor:
+        cursor.execute(" union all ".join(queries))
+        yield _parts(cursor, columns, spec)
 
 
-def _values(columns: Sequence[str], rows: Sequence[tuple[Any, ...]], k: int) -> IdentifierValues:
-    kept = [(place, text, n) for place, found, n in rows if (text := str(found).strip())]
+def _parts(cursor: Any, columns: Sequence[str], spec: Spec) -> Iterator[IdentifierValues]:
+    while rows := cursor.fetchmany(values_at_once()):
+        yield _values(columns, rows, spec)
+
+
+def values_at_once() -> int:
+    """Return how many values are searched for together."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(_FEWEST_AT_ONCE, int(memory * _SHARE_OF_MEMORY / _BYTES_OF_A_VALUE))
+
+
+def _values(
+    columns: Sequence[str], rows: Sequence[tuple[Any, ...]], spec: Spec
+) -> IdentifierValues:
+    key = columns.index(spec.record_key) if spec.record_key not in spec.identifiers else None
+    found = [(place, text, n) for place, value, n in rows if (text := str(value).strip())]
+    kept = [row for row in found if row[0] != key or _names_a_record(row[1])]
+    least = spec.least_people  # which takes a while
+    column_of = np.array([place for place, _, _ in kept], dtype=np.int64)
     return IdentifierValues(
         columns=columns,
         texts=[text for _, text, _ in kept],
-        column_of=np.array([place for place, _, _ in kept], dtype=np.int64),
-        is_common=np.array([records >= k for _, _, records in kept], dtype=bool),
+        column_of=column_of,
+        is_key=np.zeros(len(kept), dtype=bool) if key is None else column_of == key,
+        is_common=np.array([records >= least for _, _, records in kept], dtype=bool),
+        short_keys=len(found) - len(kept),
     )
+
+
+def _names_a_record(key: str) -> bool:
+    return is_long(key) and (not key.isdigit() or len(key) >= LONG_NUMBER)
+
+
+def spill_in_private(warehouse: Warehouse) -> None:
+    """Have what does not fit into memory spilled where nobody else reads, not beside the warehouse.
+
+    A vault that is attached has seen to it; a folder that the profile names is left alone. Until
+    the process ends, since DuckDB does not change the folder after it was used.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        DuckDB.
+    """
+    ((current, file),) = warehouse.rows(
+        "select current_setting('temp_directory'), path from duckdb_databases() "
+        "where database_name = current_database()"
+    )
+    if current not in {f"{file}.tmp", ".tmp"}:
+        return
+    folder = tempfile.mkdtemp(prefix="dbt_anonymize_")  # mode 0700
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    warehouse.cursor().execute(f"set global temp_directory = {quote_text(folder)}")

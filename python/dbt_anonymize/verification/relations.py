@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.literals import quote_name
+from dbt_anonymize.literals import quote_name, quote_path
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.models import Source
 from dbt_anonymize.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _ROWS_AT_ONCE = 100_000
 
@@ -58,29 +64,31 @@ def cursor_of(warehouse: Warehouse) -> Any:
 
 @dataclass(frozen=True)
 class Released:
-    """The release by itself: its file, or the released relation where there are no files.
+    """The release: its file by itself, or attached to the warehouse.
 
     Parameters
     ----------
-    cursor : DB-API cursor
-        That of a connection which sees nothing but the file; elsewhere that of the warehouse.
+    cursor : duckdb.DuckDBPyConnection
+        What queries run on.
     relation : str
         The released table, as SQL.
     columns : mapping
         Data type by column.
-    is_file : bool
-        Whether it is a DuckDB file.
     """
 
     cursor: Any
     relation: str
     columns: dict[str, str]
-    is_file: bool
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
         self.cursor.execute(sql)
         return [tuple(row) for row in self.cursor.fetchall()]
+
+    def numbers(self, sql: str) -> dict[str, NDArray[Any]]:
+        """Return all rows of a query of numbers that are never NULL, as one array per column."""
+        self.cursor.execute(sql)
+        return {name: np.asarray(column) for name, column in self.cursor.fetchnumpy().items()}
 
     def quoted(self, name: str) -> str:
         """Return the name of a column as SQL."""
@@ -91,22 +99,21 @@ class Released:
 
         A collation would make one class of texts that look different.
         """
-        text = as_text(self.quoted(name))
-        return f"encode({text})" if self.is_file else text
+        return f"encode({as_text(self.quoted(name))})"
 
 
 @contextlib.contextmanager
-def open_release(warehouse: Warehouse, spec: Spec, release: Path) -> Iterator[Released]:
+def open_release(_: Warehouse, spec: Spec, release: Path) -> Iterator[Released]:
     """Open a release so that nothing else is seen.
 
     Parameters
     ----------
-    warehouse : Warehouse
-        Read only where the release is no file.
+    _ : Warehouse
+        Not read: a file is looked at by itself.
     spec : Spec
         The anonymization.
     release : Path
-        The release file.
+        The release file; a DuckDB file.
 
     Yields
     ------
@@ -118,14 +125,9 @@ def open_release(warehouse: Warehouse, spec: Spec, release: Path) -> Iterator[Re
     VerificationError
         If the file is missing, cannot be read, or has no table of the release.
     """
-    table = f"{spec.name}_anonymized"
-    if not is_duckdb(warehouse):
-        relation = warehouse.relation_of_ref(table)
-        columns = dict(warehouse.columns(relation))
-        yield Released(cursor_of(warehouse), str(relation), columns, is_file=False)
-        return
     import duckdb  # noqa: PLC0415 (not every adapter has it)
 
+    table = f"{spec.name}_anonymized"
     if not release.is_file():
         raise VerificationError(
             f"{release}: must be the release file; there is none. Run `dbt build` first."
@@ -150,4 +152,40 @@ def open_release(warehouse: Warehouse, spec: Spec, release: Path) -> Iterator[Re
             raise VerificationError(
                 f"{release}: must hold the table {table}; it does not. Run `dbt build` again."
             )
-        yield Released(connection, quote_name(table), columns, is_file=True)
+        yield Released(connection, quote_name(table), columns)
+
+
+@contextlib.contextmanager
+def attached_release(
+    warehouse: Warehouse, spec: Spec, release: Path, columns: dict[str, str]
+) -> Iterator[Released]:
+    """Give the released table as a relation beside vault and source.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        That of the build; a DuckDB file.
+    spec : Spec
+        The anonymization.
+    release : Path
+        The release file; nobody else in this process may have it open.
+    columns : mapping
+        Its columns, as `open_release` found them.
+
+    Yields
+    ------
+    Released
+        Attached until the end of the block, for reading only.
+    """
+    alias = f"release_{uuid.uuid4().hex}"
+    # What is looked up through dbt begins a transaction, in which nothing can be detached.
+    connections = warehouse.adapter.connections
+    connections.clear_transaction()
+    cursor = warehouse.cursor()
+    cursor.execute(f"attach {quote_path(release)} as {alias} (read_only)")
+    try:
+        table = quote_name(f"{spec.name}_anonymized")
+        yield Released(cursor, f"{alias}.main.{table}", columns)
+    finally:
+        connections.clear_transaction()
+        cursor.execute(f"detach {alias}")

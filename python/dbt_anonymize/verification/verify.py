@@ -9,13 +9,16 @@ from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.project import Project
 from dbt_anonymize.results import release_file
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.vault.audit import check_audit
+from dbt_anonymize.vault.audit import Receipt, check_audit
 from dbt_anonymize.verification.attacks import findings, run_attacks, write_attacks
 from dbt_anonymize.verification.content import check_content
 from dbt_anonymize.verification.finding import CHECKS, Check, Finding
 from dbt_anonymize.verification.guarantees import check_guarantees
 from dbt_anonymize.verification.lineage import check_lineage
+from dbt_anonymize.verification.recount.modes import read_modes
 from dbt_anonymize.warehouse import Warehouse, open_warehouse
+
+_ON_FILES: tuple[Check, ...] = ("content", "guarantees", "attacks")
 
 
 def verify(
@@ -24,6 +27,7 @@ def verify(
     *,
     checks: Collection[Check] = CHECKS,
     earlier: Sequence[Path] = (),
+    receipts: Sequence[Receipt] = (),
     target: str | None = None,
 ) -> Iterator[Finding]:
     """Prove what is promised about the release of an anonymization, as it lies there now.
@@ -38,6 +42,8 @@ def verify(
         Proofs to carry out; all by default.
     earlier : sequence of Path, optional
         Release files of the same people that were published before, for the attack by composition.
+    receipts : sequence of Receipt, optional
+        Receipts of re-linkings, kept outside of the vault, for the audit.
     target : str, optional
         Target of the profile; by default that of dbt.
 
@@ -55,20 +61,39 @@ def verify(
     -----
     The attacks write the relation ``<n>_attacks``; nothing else is changed.
     """
+    # Before anything opens the warehouse, which closes the vault to others.
+    modes = read_modes(project, target) if "guarantees" in checks else {}
     # Compiling has dbt open the warehouse for itself.
     if "lineage" in checks:
         yield from _proved("lineage", spec, lambda: check_lineage(project, spec, target=target))
     with open_warehouse(project, target) as warehouse:
-        release = project.root / release_file(warehouse, spec.name)
-        proofs: dict[Check, Callable[[], list[Finding]]] = {
-            "content": lambda: check_content(warehouse, project, spec, release=release),
-            "guarantees": lambda: check_guarantees(warehouse, project, spec, release=release),
-            "attacks": lambda: _attacks(warehouse, project, spec, release, earlier),
-            "audit": lambda: _audit(warehouse, spec),
-        }
+        proofs: dict[Check, Callable[[], list[Finding]]] = {}
+        if warehouse.is_duckdb:
+            release = project.root / release_file(warehouse, spec.name)
+            proofs = {
+                "content": lambda: check_content(warehouse, project, spec, release=release),
+                "guarantees": lambda: check_guarantees(
+                    warehouse, project, spec, release=release, modes=modes
+                ),
+                "attacks": lambda: _attacks(warehouse, project, spec, release, earlier),
+            }
+        else:
+            yield from _without_files(str(warehouse.adapter.type()), spec, checks)
+        proofs["audit"] = lambda: _audit(warehouse, spec, receipts)
         for check, proof in proofs.items():
             if check in checks:
                 yield from _proved(check, spec, proof)
+
+
+def _without_files(kind: str, spec: Spec, checks: Collection[Check]) -> Iterator[Finding]:
+    """Say, once, that what is proved on a release file is not proved elsewhere."""
+    asked = [check for check in _ON_FILES if check in checks]
+    if asked:
+        message = (
+            f"{' and '.join(asked)} can be proved on a release file only, which DuckDB alone "
+            f"writes; the warehouse is {kind}. Verify a target of DuckDB with the same spec."
+        )
+        yield Finding(asked[0], spec.name, holds=False, message=message)
 
 
 def _proved(check: Check, spec: Spec, proof: Callable[[], list[Finding]]) -> list[Finding]:
@@ -87,10 +112,10 @@ def _attacks(
     return findings(results)
 
 
-def _audit(warehouse: Warehouse, spec: Spec) -> list[Finding]:
+def _audit(warehouse: Warehouse, spec: Spec, receipts: Sequence[Receipt]) -> list[Finding]:
     if spec.mapping == "none":
         return []
-    audit = check_audit(warehouse, spec.name)
+    audit = check_audit(warehouse, spec.name, receipts)
     subject = f"{spec.name}_relinkings"
     if not audit.problems:
         message = f"{audit.attempts} attempts to re-link, none altered or removed in between."

@@ -6,12 +6,13 @@ Exit codes: 0 every promise holds, 1 one does not, 2 bad input.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,8 +25,13 @@ from dbt_anonymize.command_line import (
     chosen_specs,
     errors_without_traceback,
 )
+from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.verification.finding import CHECKS, Check, Finding
 
+if TYPE_CHECKING:
+    from dbt_anonymize.vault.audit import Receipt
+
+_RECEIPT = re.compile(r"0*([1-9][0-9]{0,17}):([0-9a-fA-F]{64})")
 # The proofs, as the command line takes them.
 CheckName = Enum("CheckName", {name: name for name in CHECKS})  # type: ignore[misc]
 
@@ -46,7 +52,18 @@ def verify(
     ] = None,
     earlier: Annotated[
         list[Path] | None,
-        typer.Option(help="Release file of the same people published before; may be repeated."),
+        typer.Option(
+            help="Release file of the same people published before; may be repeated. "
+            "With exactly one NAME."
+        ),
+    ] = None,
+    receipt: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NUMBER:HASH",
+            help="Receipt of a re-linking, as `relink` shows it, kept outside of the vault; may be "
+            "repeated. With exactly one NAME.",
+        ),
     ] = None,
     form: Annotated[
         Form, typer.Option("--format", help="How findings are shown; json is JSON lines.")
@@ -70,15 +87,47 @@ def verify(
     files = [file.absolute() for file in earlier or ()]
     broken = 0
     with errors_without_traceback():
+        _require_one_name(names, {"--earlier": earlier, "--receipt": receipt})
+        receipts = _receipts(receipt or ())
         project = find_project(project_dir)
         for spec in chosen_specs(project, names):
-            found = prove(project, spec, checks=checks, earlier=files, target=target)
+            found = prove(
+                project, spec, checks=checks, earlier=files, receipts=receipts, target=target
+            )
             if form is Form.json:
                 broken += _show_json(spec.name, found)
             else:
                 broken += _show_text(console, spec.name, found, is_verbose=verbose)
     if broken:
         raise typer.Exit(FAILED_CHECK)
+
+
+def _require_one_name(
+    names: list[str] | None, options: Mapping[str, Sequence[object] | None]
+) -> None:
+    """Refuse what is about one anonymization where none or several are named."""
+    given = [option for option, values in options.items() if values]
+    if given and len(names or ()) != 1:
+        raise VerificationError(
+            f"{' and '.join(given)}: must come with exactly one NAME, that of the anonymization "
+            f"they belong to; got {len(names or ())}."
+        )
+
+
+def _receipts(written: Iterable[str]) -> list[Receipt]:
+    """Read receipts of the audit."""
+    from dbt_anonymize.vault.audit import Receipt  # noqa: PLC0415 (keeps --help fast)
+
+    receipts = []
+    for text in written:
+        found = _RECEIPT.fullmatch(text.strip())
+        if found is None:
+            raise VerificationError(
+                f"--receipt: must be NUMBER:HASH, with the number of the attempt and the "
+                f"64 hexadecimal digits that `dbt-anonymize relink` shows; got {text!r}."
+            )
+        receipts.append(Receipt(int(found[1]), found[2].lower()))
+    return receipts
 
 
 def _show_json(name: str, findings: Iterator[Finding]) -> int:

@@ -48,8 +48,7 @@ def attack_composition(
                 "composition",
                 "joint_classes_below_k",
                 None,
-                f"{shown} shows no quasi-identifier of {release.name}: there is nothing to "
-                "intersect.",
+                f"nothing to intersect: {shown} shows no quasi-identifier of {release.name}.",
                 against=against,
             )
         ]
@@ -77,27 +76,27 @@ def _joint_classes(
     found, before = _summary(known, joint, k), _summary(known, alone, k)
     if found.below:
         warning = (
-            f"WARNING: together with {shown}, {found.below:,} of {found.classes:,} joint classes "
+            f"together with {shown}, {found.below:,} of {found.classes:,} joint classes "
             f"have fewer than k = {k} people ({found.people_below:,} people are in them, "
-            f"{found.smallest:,} in the smallest). Whoever has both gets closer to them than "
-            f"{release.name} promises: do not publish both."
+            f"{found.smallest:,} in the smallest). WARNING: whoever has both gets closer to them "
+            f"than {release.name} promises. Do not publish both."
         )
     else:
         warning = (
-            f"Together with {shown}, every joint class has at least {found.smallest:,} people."
+            f"together with {shown}, every joint class has at least {found.smallest:,} people."
         )
     numbers = {
-        "joint_classes": (found.classes, before.classes, f"Classes, divided by {shown}."),
+        "joint_classes": (found.classes, before.classes, f"classes, divided by {shown}."),
         "joint_classes_below_k": (found.below, before.below, warning),
         "people_below_k": (
             found.people_below,
             before.people_below,
-            f"People of joint classes with {shown} that have fewer than k = {k}.",
+            f"people of joint classes with {shown} that have fewer than k = {k}.",
         ),
         "smallest_joint_class": (
             found.smallest,
             before.smallest,
-            f"People of the smallest joint class with {shown}.",
+            f"people of the smallest joint class with {shown}.",
         ),
     }
     return [
@@ -176,11 +175,11 @@ def _determined(
     )
     if together:
         message = (
-            f"WARNING: together with {shown}, {attribute} of {together:,} people is certain, "
-            "though neither release tells it alone. Do not publish both."
+            f"together with {shown}, {attribute} of {together:,} people is certain, though neither "
+            "release tells it alone. WARNING: do not publish both."
         )
     else:
-        message = f"Together with {shown}, {attribute} of nobody becomes certain by both at once."
+        message = f"together with {shown}, {attribute} of nobody becomes certain by both at once."
     if by_other:
         message += (
             f" WARNING: {attribute} of {by_other:,} people who are hidden in {release.name} is "

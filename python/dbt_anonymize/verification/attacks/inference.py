@@ -72,7 +72,7 @@ def _share_right(release: Released, attribute: str, alias: str, people: int) -> 
         "attribute_inference",
         "share_right",
         float(right),
-        f"Whoever knows the quasi-identifiers of released people guesses {attribute} right for "
+        f"whoever knows the quasi-identifiers of released people guesses {attribute} right for "
         f"{right:.1%} of them; guessing the most frequent value is right for {guessed:.1%}.",
         attribute=attribute,
         baseline=float(guessed),
@@ -114,7 +114,7 @@ def _highest_confidence(release: Released, attribute: str, alias: str, people: i
         "attribute_inference",
         "highest_confidence",
         float(highest),
-        f"In some class one value of {attribute} has a share of {highest:.4g}; {judged}",
+        f"in some class one value of {attribute} has a share of {highest:.4g}; {judged}",
         attribute=attribute,
         baseline=float(share),
         declared_limit=limit,

@@ -74,7 +74,7 @@ def attack_linkage(release: Released, average_risk: float) -> list[AttackResult]
             "linkage",
             "highest_success",
             float(highest),
-            f"Whoever knows all quasi-identifiers of a person finds her row with a chance of up to "
+            f"whoever knows all quasi-identifiers of a person finds her row with a chance of up to "
             f"{highest:.4g}; declared is at most {limit:.4g} (k = {k})."
             f"{_what_to_do(highest, limit)}",
             baseline=1 / people,
@@ -86,7 +86,7 @@ def attack_linkage(release: Released, average_risk: float) -> list[AttackResult]
             "linkage",
             "average_success",
             float(average),
-            f"Over {people:,} released people in {classes:,} classes the chance is {average:.4g} "
+            f"over {people:,} released people in {classes:,} classes the chance is {average:.4g} "
             f"on average; the limit is {average_limit:.4g}, "
             f"{'what the build reports' if declared is None else 'as declared'}."
             f"{_what_to_do(average, average_limit)}",
@@ -99,7 +99,7 @@ def attack_linkage(release: Released, average_risk: float) -> list[AttackResult]
             "linkage",
             "average_success_of_all",
             float(total) / known.people,
-            f"Over all {known.people:,} people of the source, those without a released record "
+            f"over all {known.people:,} people of the source, those without a released record "
             "included.",
             baseline=1 / known.people,
             people=known.people,
@@ -153,21 +153,23 @@ def _success_sql(release: Released) -> str:
 
 def _unexplained(release: Released) -> AttackResult:
     known = release.known
-    own = f"select class, count(*) as records from {release.own} group by class"
+    # Rows that the build released have a class; one that is gone from the file is NULL here.
+    own = f"select class, count(*) as records from {release.own} where is_released group by class"
     rows, released = known.session.row(
-        "select coalesce(sum(abs(c.records - coalesce(o.records, 0))), 0), sum(c.records) "
-        f"from {release.classes} as c left join ({own}) as o on c.class = o.class"
+        "select coalesce(sum(abs(coalesce(c.records, 0) - coalesce(o.records, 0))), 0), "
+        f"coalesce(sum(c.records), 0) from {release.classes} as c "
+        f"full outer join ({own}) as o on c.class = o.class"
     )
     differing = int(rows)
     return AttackResult(
         "linkage",
         "unexplained_rows",
         float(differing),
-        "Every class of the release has as many rows as records became it."
+        "every class of the release has as many rows as records became it."
         if not differing
-        else f"{differing:,} rows of {int(released):,} are in classes of the release that are "
-        "larger or smaller than what the build made of the records, so attacks by the truth are "
-        "not to be trusted. The file is not of the last build: build it again.",
+        else f"{differing:,} rows are in the release, which has {int(released):,}, or in what the "
+        "build made of the records, but not in both, so attacks by the truth are not to be trusted."
+        " The file is not of the last build: build it again.",
         declared_limit=0.0,
         holds=differing == 0,
         people=known.people,

@@ -44,10 +44,10 @@ def attack_mapping(known: Known, relation: str) -> list[AttackResult]:
     if spec.mapping == "none":
         return [
             AttackResult(
-                "cqi",
+                "mapping",
                 "highest_success",
                 0.0,
-                "No way back: with mapping none, release and vault have no column in common.",
+                "no way back: with mapping none, release and vault have no column in common.",
                 people=known.people,
             )
         ]
@@ -58,10 +58,10 @@ def attack_mapping(known: Known, relation: str) -> list[AttackResult]:
 
 def _undeclared(column: str, mapping: str) -> AttackResult:
     return AttackResult(
-        "cqi",
+        "mapping",
         "highest_success",
         None,
-        f"The release has the column {column}, which mapping {mapping} must not release. "
+        f"the release has the column {column}, which mapping {mapping} must not release. "
         "Run `dbt-anonymize generate` and build again.",
         holds=False,
     )
@@ -100,10 +100,10 @@ def _groups(known: Known, relation: str, columns: dict[str, str]) -> AttackResul
     holds = at_most(1 / smallest, 1 / k)
     remedy = "" if holds else " The release breaks its promise: withdraw it, and build it again."
     return AttackResult(
-        "cqi",
+        "mapping",
         "highest_success",
         1 / smallest,
-        f"Whoever holds the vault too gets from a row to a group of at least {smallest:,} people "
+        f"whoever holds the vault too gets from a row to a group of at least {smallest:,} people "
         f"(on average the chance is {average:.4g}); declared are {k}.{remedy}",
         declared_limit=1 / k,
         holds=holds,
@@ -121,20 +121,20 @@ def _tokens(known: Known, relation: str, columns: dict[str, str]) -> list[Attack
     is_single = most == 1
     return [
         AttackResult(
-            "cqi",
+            "mapping",
             "highest_success",
             1.0,
-            "By design: a token leads to one person, for whoever holds the vault. Only custodians "
+            "by design: a token leads to one person, for whoever holds the vault. Only custodians "
             "may.",
             people=int(tokens),
         ),
         AttackResult(
-            "cqi",
+            "mapping",
             "most_rows_of_a_token",
             float(most),
-            "Every token stands in one row, so that it joins nothing."
+            "every token stands in one row, so that it joins nothing."
             if is_single
-            else f"A token stands in up to {most:,} of {int(rows):,} rows, so that rows of one "
+            else f"a token stands in up to {most:,} of {int(rows):,} rows, so that rows of one "
             "person can be joined without the vault. Release one record for each person.",
             declared_limit=1.0,
             holds=is_single,

@@ -140,7 +140,7 @@ def _impossible(model: str, reason: str) -> AttackResult:
         "membership_inference",
         "auc",
         None,
-        f"Membership of the training records of {model} was not attacked: {reason}",
+        f"membership of the training records of {model} was not attacked: {reason}",
         against=model,
     )
 
@@ -276,7 +276,7 @@ def _summarized(model: str, position: int, found: list[_Found]) -> list[AttackRe
             "membership_inference",
             "auc",
             auc,
-            f"Whoever asks {model}, trained on {trained_on}, tells a member from somebody else "
+            f"whoever asks {model}, trained on {trained_on}, tells a member from somebody else "
             f"with a chance of {auc:.3f}; guessing gives 0.5.",
             against=against,
             baseline=0.5,
@@ -287,7 +287,7 @@ def _summarized(model: str, position: int, found: list[_Found]) -> list[AttackRe
             "membership_inference",
             "highest_advantage",
             highest,
-            f"With the best threshold, {highest:.1%} more of the members of {model}, trained on "
+            f"with the best threshold, {highest:.1%} more of the members of {model}, trained on "
             f"{trained_on}, than of others are taken for members; with shuffled members "
             f"{guessed:.1%}.",
             against=against,

@@ -24,6 +24,13 @@ class Origin:
     """Where the truth about a release of this project is: whose record became which row.
 
     An attacker does not have it; his success is measured by it.
+
+    Parameters
+    ----------
+    relation : str
+        Records with their labels, the record key, and ``is_suppressed``.
+    record_key : str
+        Column of the record key.
     """
 
     relation: str
@@ -55,7 +62,8 @@ class Released:
         Table: ``candidates`` and each ``class`` in it.
     own : str
         Table, one row per record: ``record_key``, ``person``, ``tuple``, ``class`` (of the row
-        that it became; NULL where it is not released), and the true ``s_1``, ..
+        that it became; NULL where the release has no such row), ``is_released`` (whether it should
+        have one), and the true ``s_1``, ..
     """
 
     known: Known
@@ -149,6 +157,8 @@ class _Coded:
 
     columns: str
     joins: str
+    # The same for rows that may have labels which the release has not: their number is NULL.
+    outer_joins: str
 
 
 def _coded(labels: Sequence[Label], tables: Sequence[str]) -> _Coded:
@@ -160,8 +170,12 @@ def _coded(labels: Sequence[Label], tables: Sequence[str]) -> _Coded:
             for place, column in enumerate(label.columns, 1)
         )
         columns.append(f"{alias}.label as l_{label.number}")
-        joins.append(f"inner join {table} as {alias} on {same}")
-    return _Coded(", ".join(columns), " ".join(joins))
+        joins.append(f"join {table} as {alias} on {same}")
+    return _Coded(
+        ", ".join(columns),
+        " ".join(f"inner {join}" for join in joins),
+        " ".join(f"left {join}" for join in joins),
+    )
 
 
 def _members(
@@ -262,10 +276,12 @@ def _own(
         key = quote_name(origin.record_key)
         return session.table(
             "own",
-            f"select t.*, o.class from {known.targets} as t left join ("
-            f"select x.record_key, c.class from (select r.{key} as record_key, {coded.columns} "
-            f"from {origin.relation} as r {coded.joins}) as x "
-            f"inner join {classes} as c on {of_class}) as o on t.record_key = o.record_key",
+            "select t.*, o.class, coalesce(o.is_released, false) as is_released "
+            f"from {known.targets} as t left join ("
+            "select x.record_key, x.is_released, c.class from "
+            f"(select r.{key} as record_key, not r.is_suppressed as is_released, {coded.columns} "
+            f"from {origin.relation} as r {coded.outer_joins}) as x "
+            f"left join {classes} as c on {of_class}) as o on t.record_key = o.record_key",
         )
     covered = (
         f"select p.class, sum(t.records) as people from {pairs} as p "
@@ -277,7 +293,8 @@ def _own(
     )
     return session.table(
         "own",
-        f"select t.*, n.class from {known.targets} as t left join ({narrowest}) as n "
+        "select t.*, n.class, n.class is not null as is_released "
+        f"from {known.targets} as t left join ({narrowest}) as n "
         "on t.tuple = n.tuple",
     )
 

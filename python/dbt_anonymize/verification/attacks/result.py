@@ -30,7 +30,7 @@ class AttackResult:
     Parameters
     ----------
     attack : str
-        linkage, cqi, attribute_inference, membership_inference or composition.
+        linkage, mapping, attribute_inference, membership_inference or composition.
     against : str or None
         The model or the other release that is attacked; None where it is the release alone.
     attribute : str or None
@@ -52,7 +52,7 @@ class AttackResult:
         How many people (records, where no subject is declared) the value is about; in classes, a
         person counts once in each of hers.
     explanation : str
-        In words; never a value of a person.
+        In words, as the message of a finding; never a value of a person.
     """
 
     attack: str
@@ -101,7 +101,7 @@ def findings(results: Iterable[AttackResult]) -> list[Finding]:
 
     Examples
     --------
-    >>> found = findings([AttackResult("linkage", "highest_success", 0.5, "Found.", holds=False)])
+    >>> found = findings([AttackResult("linkage", "highest_success", 0.5, "found.", holds=False)])
     >>> found[0].subject, found[0].holds
     ('linkage: highest_success', False)
     """

@@ -15,13 +15,16 @@ from dbt_anonymize.verification.lineage.clauses import (
     stored_problems,
     zero_levels,
 )
-from dbt_anonymize.verification.lineage.compiled import Models, compile_models
+from dbt_anonymize.verification.lineage.compiled import Models, compile_sql, read_models
 from dbt_anonymize.verification.lineage.declared import Declared
 from dbt_anonymize.verification.lineage.expressions import is_known_function
-from dbt_anonymize.verification.lineage.graph import Graph, Unreadable
+from dbt_anonymize.verification.lineage.graph import Graph, Unreadable, parsed
+from dbt_anonymize.verification.lineage.ordering import order_problem
 from dbt_anonymize.verification.lineage.origins import Table, column_of
 from dbt_anonymize.verification.lineage.released import column_problem, released_columns
+from dbt_anonymize.verification.lineage.trusted import build_findings
 from dbt_anonymize.verification.lineage.upstream import upstream_findings
+from dbt_anonymize.warehouse import open_warehouse
 
 _REMEDY = "Do not edit generated models; run `dbt-anonymize generate` and build again."
 
@@ -51,8 +54,11 @@ def check_lineage(project: Project, spec: Spec, *, target: str | None = None) ->
     WarehouseError
         If the warehouse cannot be read.
     """
-    models = compile_models(project, spec, target=target)
-    return [*_drift(project, spec), *lineage_findings(models, spec)]
+    compiled = compile_sql(project, spec, target)
+    with open_warehouse(project, target) as warehouse:
+        models = read_models(warehouse, compiled, spec)
+        built = list(build_findings(warehouse, spec, compiled))
+    return [*_drift(project, spec), *built, *lineage_findings(models, spec)]
 
 
 def _drift(project: Project, spec: Spec) -> Iterator[Finding]:
@@ -107,6 +113,7 @@ class _Proof:
         except Unreadable as reason:
             yield self._broken(reason.node, reason.reason)
             return
+        yield from self._order_findings()
         shown, problem = self._effort_shown(graph)
         if problem:
             yield self._broken(self.release, problem)
@@ -134,6 +141,12 @@ class _Proof:
         if len(efforts) != 1:
             return "", f"must read one effort; it reads {', '.join(efforts) or 'none'}"
         return efforts[0], ""
+
+    def _order_findings(self) -> Iterator[Finding]:
+        query = parsed(self.models.nodes[self.release], self.models.dialect)
+        problem = order_problem(query, [column.lower() for column in self.expected])
+        if problem:
+            yield self._broken(self.release, problem)
 
     def _effort_findings(
         self, shared: Graph, shown: str, number: int, effort: Effort

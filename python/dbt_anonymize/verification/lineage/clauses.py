@@ -9,10 +9,19 @@ from collections.abc import Iterator
 
 from dbt_anonymize.spec.efforts import Effort
 from dbt_anonymize.verification.lineage.declared import Declared
-from dbt_anonymize.verification.lineage.origins import Leaf, Leaves, Table, Use, column_of
+from dbt_anonymize.verification.lineage.origins import (
+    STORED_ORDER,
+    Leaf,
+    Leaves,
+    Table,
+    Use,
+    column_of,
+)
 from dbt_anonymize.verification.lineage.released import described
 
-_FILTERS = frozenset({"where", "having", "qualify", "filter", "limit", "except", "intersect"})
+_FILTERS = frozenset(
+    {"where", "having", "qualify", "filter", "limit", "distinct on", "except", "intersect"}
+)
 _GROUPS = frozenset({"group by", "distinct", "aggregate", "partition by", "union distinct"})
 # Where records are grouped by raw values, because they are counted there once for all efforts, or
 # because effort 0, which is never released, is measured there too.
@@ -57,6 +66,8 @@ def clause_problems(
         vault -= {Leaf(f"{declared.spec.name}_identifiers", "token")}
     if vault:
         yield f"{use.clause} looks at {described(declared, vault)}"
+    if use.clause == "limit" or (use.clause in _FILTERS and STORED_ORDER in use.leaves):
+        yield f"{use.clause} leaves out rows by the order in which they are stored"
     yield from _hierarchy_problems(declared, use)
     yield from _raw_problems(declared, role, use, zero_level)
 
@@ -66,6 +77,8 @@ def _hierarchy_problems(declared: Declared, use: Use) -> Iterator[str]:
     if use.clause not in _FILTERS:
         return
     told = {"value", "computed", "summary", "presence"}
+    if all(leaf.relation in declared.hierarchies for leaf in use.leaves if leaf.relation):
+        told |= {"place", "tally"}
     labels = frozenset(
         x for x in use.leaves if x.relation in declared.hierarchies and x.how in told
     )
@@ -90,7 +103,8 @@ def _is_about_subjects(declared: Declared, role: str, use: Use) -> bool:
         if use.clause == "where":
             return all(leaf.how == "presence" for leaf in secret)
         if use.clause == "join":
-            return use.is_equality and use.leaves == secret
+            is_whole = all(leaf.how in {"value", "place"} for leaf in secret)
+            return use.is_equality and use.leaves == secret and is_whole
         return use.clause in {"distinct", "window order"} and use.leaves == secret
     numbers = all(leaf.how in {"place", "count"} for leaf in secret)
     return numbers and role in _NUMBERED and use.clause in _GROUPS
@@ -103,7 +117,8 @@ def _joins_records(declared: Declared, role: str, use: Use, keys: Leaves) -> boo
         # A local recoding goes on with the records that no round has taken yet.
         return role == "recoding" and all(leaf.how == "presence" for leaf in keys)
     joins = role in _JOIN_RECORDS or (role == "anonymized" and declared.spec.mapping == "token")
-    return use.clause == "join" and use.is_equality and joins
+    is_whole = all(leaf.how == "value" for leaf in keys)
+    return use.clause == "join" and use.is_equality and joins and is_whole
 
 
 def _raw_problems(
@@ -139,23 +154,25 @@ def _joins_one_family(declared: Declared, role: str, use: Use) -> bool:
     compared = {leaf for leaf in use.leaves if leaf.relation}
     secret = declared.identifiers | declared.record_keys
     # Numbers and places in a class are compared where classes are measured; NULL is a label.
-    harmless = {"count", "presence"} | ({"place"} if role in {"classes", "recoding"} else set())
+    measured = {"count", "place", "tally"} if role in {"classes", "recoding"} else set[str]()
+    harmless = {"presence"} | measured
+    has_count = any(not leaf.relation for leaf in use.leaves)
     compared = {leaf for leaf in compared if leaf.named not in secret and leaf.how not in harmless}
-    if not compared:
-        return True
+    if not compared or (has_count and not measured):
+        return not has_count or bool(measured)
     if role == "classes" and all(leaf.relation in declared.hierarchies for leaf in compared):
         # Shares of labels are looked up there; without a person, nobody is told apart.
         return True
     families = [f for f in declared.families() if {leaf.named for leaf in compared} <= f]
     if not families:
         return False
-    # What is computed from raw values may part them in a way that no label does.
-    if any(leaf.how == "computed" and declared.sharp(frozenset({leaf})) for leaf in compared):
+    # What is computed from raw values, or left of them, may part them in a way that no label does.
+    if any(leaf.how != "value" and declared.is_sharp(leaf) for leaf in compared):
         return False
     is_kept = any(leaf.named in declared.kept for leaf in compared)
-    if is_kept and role in {"effort", "anonymized"}:
-        return False
-    return use.is_equality or is_kept or role in _FIND_LEAVES
+    if is_kept:
+        return role not in {"effort", "anonymized"}
+    return use.is_equality or role in _FIND_LEAVES
 
 
 def stored_problems(declared: Declared, role: str, table: Table) -> Iterator[str]:

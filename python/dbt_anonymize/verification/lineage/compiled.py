@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.project import Project
 from dbt_anonymize.spec.models import Source, Spec
+from dbt_anonymize.verification.lineage.trusted import upstream
 from dbt_anonymize.warehouse import Warehouse, open_warehouse
 
 RelationKey = tuple[str, str, str]
+_KINDS = ("model", "seed", "snapshot", "source")
 _DIALECTS = {"postgres": "postgres", "spark": "spark", "databricks": "databricks"}
 
 
@@ -64,21 +66,36 @@ class Models:
         Name of the dialect in sqlglot.
     functions : tuple of str
         Functions that somebody has defined in the database: they may read what they like.
+    declared : frozenset of str
+        Nodes that the spec names.
     """
 
     nodes: Mapping[str, Node]
     dialect: str = "duckdb"
     functions: tuple[str, ...] = ()
+    declared: frozenset[str] = frozenset()
     _by_relation: dict[RelationKey, str] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for node in self.nodes.values():
+        for node in sorted(self.nodes.values(), key=self._rank):
             key = _lowered(node.relation)
-            if self._by_relation.setdefault(key, node.name) != node.name:
+            other = self.nodes[self._by_relation.setdefault(key, node.name)]
+            if other is node:
+                continue
+            # Two sources may mean one table. What dbt makes must be made by one node.
+            if node.kind != "source" and node.columns is not None and other.columns is not None:
                 raise VerificationError(
                     f"{node.name}: must have a relation of its own; {'.'.join(node.relation)} is "
-                    f"also that of {self._by_relation[key]}. Give one of them another alias."
+                    f"also that of {other.name}. Give one of them another alias."
                 )
+
+    def _rank(self, node: Node) -> tuple[bool, bool, bool]:
+        """Return what comes first where several nodes have one relation.
+
+        That is what shows most about it: what SQL or a program makes, then what the spec names.
+        """
+        is_made = node.kind in {"model", "snapshot"}
+        return not is_made, node.name not in self.declared, node.columns is None
 
     def at(self, database: str, schema: str, identifier: str) -> Node | None:
         """Return the node that makes a relation; None if dbt does not know the relation."""
@@ -88,7 +105,18 @@ class Models:
 
 def _lowered(relation: RelationKey) -> RelationKey:
     database, schema, identifier = relation
-    return database.lower(), schema.lower(), identifier.lower()
+    return fold_ascii(database), fold_ascii(schema), fold_ascii(identifier)
+
+
+def fold_ascii(name: str) -> str:
+    """Return a name in lower case as databases see it: letters that are not ASCII stay.
+
+    Examples
+    --------
+    >>> fold_ascii("Key") == "key", fold_ascii("\u212aey") == "key"
+    (True, False)
+    """
+    return "".join(c.lower() if c.isascii() else c for c in name)
 
 
 def source_name(source: Source) -> str:
@@ -120,12 +148,12 @@ def compile_models(project: Project, spec: Spec, *, target: str | None = None) -
     WarehouseError
         If the warehouse cannot be read.
     """
-    compiled = _compile(project, spec, target)
+    compiled = compile_sql(project, spec, target)
     with open_warehouse(project, target) as warehouse:
-        return _models(warehouse, compiled, spec)
+        return read_models(warehouse, compiled, spec)
 
 
-def _compile(project: Project, spec: Spec, target: str | None) -> dict[str, str]:
+def compile_sql(project: Project, spec: Spec, target: str | None) -> dict[str, str]:
     """Return the compiled SQL of the release and of all that is upstream, by unique id."""
     from dbt.adapters.factory import reset_adapters  # noqa: PLC0415 (takes more than a second)
     from dbt.cli.main import dbtRunner  # noqa: PLC0415
@@ -133,8 +161,9 @@ def _compile(project: Project, spec: Spec, target: str | None) -> dict[str, str]
     selected = [f"+{spec.name}_anonymized"]
     if spec.mapping == "token":
         selected.append(f"+{spec.name}_identifiers")
-    # Not a word of dbt: it would print the SQL.
-    arguments = ["--quiet", "--log-level", "none", "compile", "--select", *selected]
+    # Not a word of dbt: it would print the SQL. Of incremental models, the SQL that gives all rows.
+    arguments = ["--quiet", "--log-level", "none", "compile", "--full-refresh"]
+    arguments += ["--select", *selected]
     arguments += ["--exclude", "resource_type:test", "resource_type:unit_test"]
     arguments += ["--target", target] if target else []
     with contextlib.chdir(project.root):
@@ -154,27 +183,48 @@ def _compile(project: Project, spec: Spec, target: str | None) -> dict[str, str]
     }
 
 
-def _models(warehouse: Warehouse, compiled: Mapping[str, str], spec: Spec) -> Models:
+def read_models(warehouse: Warehouse, compiled: Mapping[str, str], spec: Spec) -> Models:
     """Put together what dbt declares, what it compiled, and what the database holds."""
     manifest = warehouse.manifest
-    reached = _upstream(manifest, {f"{spec.name}_anonymized", f"{spec.name}_identifiers"})
-    nodes: dict[str, Node] = {}
-    for unique_id, found in {**manifest.nodes, **manifest.sources}.items():
-        kind = str(found.resource_type)
-        if kind not in {"model", "seed", "snapshot", "source"}:
-            continue
+    reached = upstream(manifest, {f"{spec.name}_anonymized", f"{spec.name}_identifiers"})
+    found = {
+        unique_id: node
+        for unique_id, node in {**manifest.nodes, **manifest.sources}.items()
         # Ephemeral models have no relation: dbt writes them into those that read them.
-        if found.relation_name is None:
-            continue
-        node = _node(warehouse, found, compiled.get(unique_id), is_read=unique_id in reached)
-        if node.name in nodes:
+        if str(node.resource_type) in _KINDS and node.relation_name is not None
+    }
+    names = _names(found, reached)
+    nodes = {
+        names[i]: _node(warehouse, node, names[i], compiled.get(i), is_read=i in reached)
+        for i, node in found.items()
+    }
+    dialect = _DIALECTS.get(warehouse.adapter.type(), warehouse.adapter.type())
+    relations = [spec.source, *([spec.population_relation] if spec.population_relation else [])]
+    hierarchies = [*spec.quasi_identifiers.values(), *spec.sensitive_hierarchies.values()]
+    declared = frozenset(source_name(r) for r in relations) | {h.ref for h in hierarchies}
+    return Models(nodes, dialect, _functions(warehouse), declared)
+
+
+def _names(found: Mapping[str, Any], reached: Collection[str]) -> dict[str, str]:
+    """Return the name of each node by its unique id; what nobody reads may have any."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for unique_id in sorted(found, key=lambda i: i not in reached):
+        node = found[unique_id]
+        name = str(node.name)
+        if str(node.resource_type) == "source":
+            name = f"{node.source_name}.{name}"
+        elif getattr(node, "version", None) is not None and not node.is_latest_version:
+            # `ref` without a version is the latest one.
+            name = str(node.search_name)
+        if name in taken and unique_id in reached:
             raise VerificationError(
-                f"{node.name}: must be the name of one model or seed, because findings name them; "
+                f"{name}: must be the name of one model or seed, because findings name them; "
                 "several packages have it. Rename one."
             )
-        nodes[node.name] = node
-    dialect = _DIALECTS.get(warehouse.adapter.type(), warehouse.adapter.type())
-    return Models(nodes, dialect, _functions(warehouse))
+        names[unique_id] = unique_id if name in taken else name
+        taken.add(name)
+    return names
 
 
 def _functions(warehouse: Warehouse) -> tuple[str, ...]:
@@ -185,21 +235,7 @@ def _functions(warehouse: Warehouse) -> tuple[str, ...]:
     return tuple(sorted(str(name) for (name,) in warehouse.rows(sql)))
 
 
-def _upstream(manifest: Any, names: set[str]) -> set[str]:
-    """Return the unique ids of the nodes of these names and of all upstream."""
-    waiting = [i for i, node in manifest.nodes.items() if node.name in names]
-    reached: set[str] = set()
-    while waiting:
-        unique_id = waiting.pop()
-        if unique_id in reached:
-            continue
-        reached.add(unique_id)
-        node = manifest.nodes.get(unique_id)
-        waiting += node.depends_on.nodes if node and hasattr(node.depends_on, "nodes") else []
-    return reached
-
-
-def _node(warehouse: Warehouse, found: Any, sql: str | None, *, is_read: bool) -> Node:
+def _node(warehouse: Warehouse, found: Any, name: str, sql: str | None, *, is_read: bool) -> Node:
     """Return one node; the database is asked only about what the release may read."""
     kind = str(found.resource_type)
     is_source = kind == "source"
@@ -212,7 +248,7 @@ def _node(warehouse: Warehouse, found: Any, sql: str | None, *, is_read: bool) -
         )
     columns = None if existing is None else tuple(n for n, _ in warehouse.columns(existing))
     return Node(
-        name=f"{found.source_name}.{found.name}" if is_source else str(found.name),
+        name=name,
         kind=kind,  # type: ignore[arg-type]
         relation=relation,
         sql=sql,

@@ -102,6 +102,12 @@ class Declared:
                 found.add(name)
         return frozenset(found)
 
+    def is_sharp(self, leaf: Leaf) -> bool:
+        """Tell whether a leaf is of a column of raw values or finest intervals, however told."""
+        return leaf.named in self.raw or (
+            leaf.relation in self.hierarchies and leaf.column in _SHARP
+        )
+
     def families(self) -> Iterable[frozenset[Named]]:
         """Give the columns that may be compared with each other: a column and its hierarchy."""
         for name, hierarchy in self.spec.quasi_identifiers.items():

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlglot import Dialect, exp
 
 from dbt_anonymize.verification.lineage.origins import (
     NOTHING,
     ROWS,
+    STORED_ORDER,
+    TIES,
     Branch,
     Leaves,
     Unresolvable,
     Use,
     computed,
+    decided,
     summarized,
     told,
 )
@@ -38,8 +42,19 @@ _TRANSPARENT = (
     exp.Collate,
 )
 # They give a value as it is.
-_UNCHANGED = (exp.Cast, exp.Coalesce, exp.Distinct, exp.IgnoreNulls, exp.RespectNulls)
-_EMPTY = (exp.Literal, exp.Boolean, exp.Null, exp.DataType, exp.Var, exp.JSONPath)
+_UNCHANGED = (exp.Coalesce, exp.Distinct, exp.IgnoreNulls, exp.RespectNulls)
+_EMPTY = (exp.Literal, exp.Boolean, exp.Null, exp.DataType, exp.JSONPath)
+# What a name may mean that is neither a column nor a function.
+_UNITS = frozenset(
+    {
+        "century", "day", "dayofweek", "dayofyear", "decade", "dow", "doy", "epoch", "era", "hour",
+        "isodow", "isoyear", "julian", "microsecond", "millennium", "millisecond", "minute",
+        "month", "nanosecond", "quarter", "second", "timezone", "week", "weekday", "weekofyear",
+        "year", "yearweek",
+    }
+)  # fmt: skip
+# Larger whole numbers are not exact in every type of number.
+_LARGEST_CONSTANT = 2**24
 # They give rows, read something else, or give what the tree does not show.
 _UNKNOWN = (
     exp.UDTF,
@@ -63,9 +78,12 @@ _HARMLESS = frozenset(
         "struct_pack", "sha1", "to_json", "trunc", "try_strptime", "unicode", "url_encode",
     }
 )  # fmt: skip
+_FEW_VALUES = frozenset({exp.DataType.Type.BOOLEAN, exp.DataType.Type.DATE, exp.DataType.Type.TIME})
 # Side of an outer join, and whether a relation is the one that it joins: what is always there.
 _KEPT_SIDES = frozenset({("LEFT", False), ("RIGHT", True)})
 _COUNTS = (exp.Count, exp.CountIf, exp.ApproxDistinct)
+# Aggregates that do not depend on the order of what is in them.
+_SUMMARIES = (*_COUNTS, exp.Sum, exp.Avg, exp.Min, exp.Max)
 _RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile)
 
 
@@ -93,6 +111,9 @@ def _is_unchanged(value: exp.Expression) -> bool:
     """Tell whether a value is given as it is; adding 0 makes -0.0 to 0.0."""
     if isinstance(value, exp.Add):
         return isinstance(value.expression, exp.Literal) and value.expression.name == "0"
+    if isinstance(value, exp.Cast):
+        # A cast that may fail without an error, or to what has few values, is a condition.
+        return not isinstance(value, exp.TryCast) and value.to.this not in _FEW_VALUES
     return isinstance(value, _UNCHANGED)
 
 
@@ -110,24 +131,59 @@ class Scope:
         Columns that joins have in common.
     outputs : dict
         Columns that the query gives, as far as they are known.
+    conditions : frozenset of Leaf
+        What decides which rows are left.
     """
 
     sources: list[tuple[str, Branch]]
     outer: Scope | None = None
     using: frozenset[str] = frozenset()
     outputs: dict[str, Leaves] = field(default_factory=dict)
+    conditions: Leaves = NOTHING
 
     def with_source(self, alias: str, branch: Branch) -> Scope:
         """Return a scope with one relation more."""
-        return Scope([*self.sources, (alias, branch)], self.outer, self.using)
+        return self._with_sources([*self.sources, (alias, branch)])
 
-    def without_constants(self, side: str, last: str) -> Scope:
-        """Return a scope in which what an outer join may leave out has no constants."""
+    def _with_sources(self, sources: list[tuple[str, Branch]]) -> Scope:
+        return Scope(sources, self.outer, self.using, conditions=self.conditions)
+
+    def after_outer_join(self, side: str, last: str, conditions: Leaves) -> Scope:
+        """Return a scope in which what an outer join may leave out is not one literal any more.
+
+        What is there of a literal is decided by the conditions of the join.
+        """
         sources = [
-            (alias, branch if (side, alias == last) in _KEPT_SIDES else Branch(branch.columns))
+            (
+                alias,
+                branch
+                if (side, alias == last) in _KEPT_SIDES
+                else _perhaps_left_out(branch, conditions),
+            )
             for alias, branch in self.sources
         ]
-        return Scope(sources, self.outer, self.using)
+        return self._with_sources(sources)
+
+    def linked(self, conditions: Leaves) -> Scope:
+        """Return a scope in which conditions decide which rows of each relation belong together."""
+        if not conditions:
+            return self
+        sources = []
+        for place, (alias, branch) in enumerate(self.sources):
+            others = (b for i, (_, b) in enumerate(self.sources) if i != place)
+            foreign = {leaf.named for other in others for x in other.columns.values() for leaf in x}
+            by = decided(frozenset(leaf for leaf in conditions if leaf.named in foreign))
+            columns = {name: leaves | by for name, leaves in branch.columns.items()}
+            sources.append((alias, Branch(columns, branch.constants, branch.conditions)))
+        return self._with_sources(sources)
+
+    def names_several(self, condition: Any) -> bool:
+        """Tell whether a condition names columns of more than one relation."""
+        named = set()
+        for column in condition.find_all(exp.Column):
+            table, name = column.table.lower(), column.name.lower()
+            named |= {a for a, b in self.sources if table == a or (not table and name in b.columns)}
+        return len(named) > 1
 
     def use(self, name: str) -> Leaves:
         """Note that the last relation is joined by a column of the same name."""
@@ -170,6 +226,12 @@ class Scope:
         if self.outer is not None:
             return self.outer.resolve(table, name)
         raise Unresolvable(_unresolved(table, name, self))
+
+
+def _perhaps_left_out(branch: Branch, conditions: Leaves) -> Branch:
+    by = decided(conditions)
+    columns = {name: leaves or by for name, leaves in branch.columns.items()}
+    return Branch(columns, conditions=branch.conditions)
 
 
 def _unresolved(table: str, name: str, scope: Scope) -> str:
@@ -234,7 +296,7 @@ class Expressions:
             return self.constant(value.this)
         # Whole numbers alone: of other literals, two that look different may be equal.
         if isinstance(value, exp.Literal) and not value.is_string and value.name.isdigit():
-            return str(int(value.name))
+            return str(int(value.name)) if int(value.name) < _LARGEST_CONSTANT else None
         if not isinstance(value, exp.Column) or isinstance(value.this, exp.Star):
             return None
         branch = self.scope.branch(value.table.lower(), value.name.lower())
@@ -257,8 +319,13 @@ class Expressions:
         """Return the leaves of all parts, of a value that consists of nothing else."""
         if isinstance(value, _EMPTY):
             return NOTHING
+        if isinstance(value, exp.Var):
+            return self._unit(value.name.lower())
         if isinstance(value, exp.Star):
             raise Unresolvable("uses a whole row as one value: every column of it")
+        unit = value.args.get("unit")
+        if isinstance(unit, exp.Literal):
+            self._unit(unit.name.lower())
         parts = NOTHING.union(
             *(
                 self.leaves(part)
@@ -274,6 +341,17 @@ class Expressions:
         if isinstance(value, _UNKNOWN) or not isinstance(value, _TRANSPARENT):
             raise Unresolvable(f"has an expression that is not followed ({value.key})")
         return parts if _is_unchanged(value) else computed(parts)
+
+    def _unit(self, name: str) -> Leaves:
+        """Return nothing for a unit of time; a column of that place is parsed as a unit, too."""
+        scope: Scope | None = self.scope
+        while scope is not None:
+            if scope.has(name) or name in scope.outputs:
+                raise Unresolvable(f"has {name} where a unit of time stands, which is a column")
+            scope = scope.outer
+        if name.removesuffix("s") not in _UNITS and name not in _UNITS:
+            raise Unresolvable(f"has {name} where a unit of time must stand")
+        return NOTHING
 
     def _aggregate(self, value: exp.Expression, *, is_partial: bool = False) -> Leaves:
         if isinstance(value, (exp.IgnoreNulls, exp.RespectNulls)):
@@ -294,12 +372,14 @@ class Expressions:
             return frozenset({ROWS})
         inside = NOTHING.union(*(self.leaves(part) for part in function.iter_expressions()))
         if isinstance(function, _COUNTS):
+            # How many numbers of rows there are does not tell their order.
+            inside -= {STORED_ORDER, TIES} if _is_bare(function.this) else NOTHING
             return told(inside, "count") | {ROWS}
         return inside
 
     def _window(self, window: exp.Window) -> Leaves:
         if window.args.get("alias") is not None:
-            raise Unresolvable("has a named window, which is not followed")
+            raise Unresolvable("has a window that goes on from a named one, which is not followed")
         function = window.this
         partial = NOTHING
         while isinstance(function, (exp.IgnoreNulls, exp.RespectNulls, exp.Filter)):
@@ -316,6 +396,7 @@ class Expressions:
         )
         self.uses.add(Use("partition by", partitions))
         self.uses.add(Use("window order", placed))
+        inside |= _stored_order(function, window.args.get("spec") is not None, bool(placed))
         is_whole = not placed and not partial and window.args.get("spec") is None
         if is_whole and isinstance(function, (exp.Min, exp.Max)):
             # The groups are in the summary itself.
@@ -330,3 +411,21 @@ class Expressions:
         if by:
             self.uses.add(Use("order by", placed))
         return NOTHING.union(*(self.leaves(part) for part in parts), told(placed, "place"))
+
+
+def _is_bare(argument: exp.Expression) -> bool:
+    """Tell whether what an aggregate counts is a column as it is."""
+    if isinstance(argument, exp.Distinct) and len(argument.expressions) == 1:
+        return isinstance(argument.expressions[0], exp.Column)
+    return isinstance(argument, exp.Column)
+
+
+def _stored_order(function: exp.Expression, has_frame: bool, has_order: bool) -> Leaves:
+    """Return what a window tells of the order in which rows happen to be stored."""
+    if isinstance(function, _SUMMARIES) and not has_frame:
+        return NOTHING
+    if not has_order:
+        return frozenset({STORED_ORDER})
+    # Equal rows come as they are stored, unless they get equal values.
+    has_equals = isinstance(function, (exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist))
+    return NOTHING if has_equals else frozenset({TIES})

@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp, parse
 from sqlglot.errors import SqlglotError
 
-from dbt_anonymize.verification.lineage.compiled import Models, Node
+from dbt_anonymize.verification.lineage.compiled import Models, Node, fold_ascii
 from dbt_anonymize.verification.lineage.origins import (
     NOTHING,
     Branch,
@@ -17,6 +17,7 @@ from dbt_anonymize.verification.lineage.origins import (
     Table,
     Unresolvable,
     Use,
+    computed,
     merged,
 )
 from dbt_anonymize.verification.lineage.queries import Query
@@ -122,7 +123,7 @@ class Graph:
 
     def _evaluated(self, node: Node) -> Table:
         """Follow the SQL of a node; one that reads itself is followed until nothing new comes."""
-        query = _parsed(node, self.models.dialect)
+        query = parsed(node, self.models.dialect)
         columns = [column.lower() for column in node.columns or ()]
         self._unfinished[node.name] = (Branch(dict.fromkeys(columns, NOTHING)),)
         try:
@@ -131,7 +132,7 @@ class Graph:
                 table = reading.table(query)
                 self.uses[node.name] = frozenset(reading.uses)
                 if node.name not in self.reads.get(node.name, ()):
-                    return table
+                    return _stored(node, table)
                 table = (_as_one(table, columns),)
                 if table == self._unfinished[node.name]:
                     return table
@@ -145,10 +146,28 @@ class Graph:
         raise Unreadable(node.name, "reads itself in a way that has no end")
 
 
+def _stored(node: Node, table: Table) -> Table:
+    """Return a table with the columns that dbt adds to a snapshot: its times, and its key."""
+    added = [name.lower() for name in node.columns or () if name.lower().startswith("dbt_")]
+    if node.kind != "snapshot":
+        return table
+    branches = []
+    for branch in table:
+        whole = NOTHING.union(*branch.columns.values())
+        new = {
+            # A hash of whatever column is the key.
+            name: computed(whole) if name == "dbt_scd_id" else frozenset({Leaf(node.name, name)})
+            for name in added
+        }
+        branches.append(Branch({**branch.columns, **new}, branch.constants, branch.conditions))
+    return tuple(branches)
+
+
 def _as_one(table: Table, columns: list[str]) -> Branch:
     """Return a table as one branch with the columns of the stored relation."""
-    one = merged(Branch(branch.columns) for branch in table)[0]
-    return Branch({name: one.columns.get(name, NOTHING) for name in [*one.columns, *columns]})
+    one = merged(Branch(b.columns, conditions=b.conditions) for b in table)[0]
+    names = [*one.columns, *columns]
+    return Branch({name: one.columns.get(name, NOTHING) for name in names}, {}, one.conditions)
 
 
 def _leaves_of(node: Node, *, is_opaque: bool = False) -> Table:
@@ -167,7 +186,16 @@ def _statements(sql: str, dialect: str) -> tuple[object, ...]:
     return tuple(parse(sql, dialect=dialect))
 
 
-def _parsed(node: Node, dialect: str) -> Any:
+def parsed(node: Node, dialect: str) -> Any:
+    """Return the one query that makes a node.
+
+    Raises
+    ------
+    Unreadable
+        If there is no such query, or if the database may read another one in the same text.
+    """
+    if "{#" in (node.sql or ""):
+        raise Unreadable(node.name, "has {# in its SQL, which parsers read in different ways")
     try:
         statements = _statements(node.sql or "", dialect)
     except (SqlglotError, RecursionError) as error:
@@ -176,4 +204,16 @@ def _parsed(node: Node, dialect: str) -> Any:
     query = statements[0] if len(statements) == 1 else None
     if not isinstance(query, exp.Query):
         raise Unreadable(node.name, "must be one query (select)")
+    _check_names(node, query)
     return query
+
+
+def _check_names(node: Node, query: Any) -> None:
+    """Refuse names that are the same here and not in the database, which folds ASCII alone."""
+    names: dict[str, str] = {}
+    for identifier in query.find_all(exp.Identifier):
+        in_database = fold_ascii(identifier.name)
+        if names.setdefault(identifier.name.lower(), in_database) != in_database:
+            raise Unreadable(
+                node.name, "has two names that differ in the case of a letter that is not ASCII"
+            )

@@ -12,8 +12,12 @@ from typing import Literal
 # summary   the same for all rows of a group: an aggregate per other columns
 # place     where it stands in the order of a window
 # count     how many there are, also of those in its partition
+# tally     how many there are of something computed, which may be a condition on one row
+# decided   which of several rows or literals is there, by a condition that looks at it
 # opaque    made by what cannot be read
-How = Literal["value", "computed", "presence", "summary", "place", "count", "opaque"]
+How = Literal[
+    "value", "computed", "presence", "summary", "place", "count", "tally", "decided", "opaque"
+]
 Named = tuple[str, str]
 
 
@@ -49,6 +53,10 @@ class Leaf:
 Leaves = frozenset[Leaf]
 NOTHING: Leaves = frozenset()
 ROWS = Leaf("", "count(*)", "count")
+# The order in which rows are stored, which may be that of the record key.
+STORED_ORDER = Leaf("", "row_number()", "place")
+# The same among rows that are equal in the order of a window.
+TIES = Leaf("", "row_number()", "count")
 
 
 @dataclass(frozen=True)
@@ -72,10 +80,21 @@ class Use:
 
 @dataclass(frozen=True)
 class Branch:
-    """Rows of one origin: leaves of each column in order, and the columns that are one literal."""
+    """Rows of one origin.
+
+    Parameters
+    ----------
+    columns : mapping
+        Leaves of each column, in order.
+    constants : mapping
+        Columns that are one whole number in all rows.
+    conditions : frozenset of Leaf
+        What decides which rows there are.
+    """
 
     columns: Mapping[str, Leaves]
     constants: Mapping[str, str] = field(default_factory=dict)
+    conditions: Leaves = NOTHING
 
 
 Table = tuple[Branch, ...]
@@ -95,9 +114,14 @@ def told(leaves: Leaves, how: Literal["presence", "place", "count"]) -> Leaves:
     ['presence']
     >>> [leaf.how for leaf in told(frozenset({Leaf("people", "age", "place")}), "presence")]
     ['count']
+
+    Whether something computed is NULL is as much as a condition tells:
+
+    >>> [leaf.how for leaf in told(frozenset({Leaf("people", "age", "computed")}), "presence")]
+    ['computed']
     """
     return frozenset(
-        leaf if leaf.how in {"opaque", "presence", "count"} else _aspect(leaf, how)
+        _aspect(leaf, how) if leaf.how in {"value", "place", "summary", "computed"} else leaf
         for leaf in leaves
     )
 
@@ -105,7 +129,23 @@ def told(leaves: Leaves, how: Literal["presence", "place", "count"]) -> Leaves:
 def _aspect(leaf: Leaf, how: Literal["presence", "place", "count"]) -> Leaf:
     # Whether there is a place tells how many have one.
     is_of_place = leaf.how == "place" and how == "presence"
+    if leaf.how == "summary" and how == "presence":
+        return leaf
+    if leaf.how == "computed":
+        return leaf if how == "presence" else Leaf(leaf.relation, leaf.column, "tally")
     return Leaf(leaf.relation, leaf.column, "count" if is_of_place else how)
+
+
+def decided(leaves: Leaves) -> Leaves:
+    """Return the leaves of a condition, as what a value tells that the condition decides.
+
+    Whether there is a value decides nothing about it.
+    """
+    return frozenset(
+        leaf if leaf.how == "opaque" else Leaf(leaf.relation, leaf.column, "decided")
+        for leaf in leaves
+        if leaf.relation and leaf.how != "presence"
+    )
 
 
 def computed(leaves: Leaves) -> Leaves:
@@ -122,9 +162,7 @@ def summarized(leaves: Leaves, groups: Leaves) -> Leaves:
     What is one value per group already stays so: an aggregate of it tells no more.
     """
     return frozenset(
-        Leaf(leaf.relation, leaf.column, "summary", named(groups))
-        if leaf.how in {"value", "computed"}
-        else leaf
+        Leaf(leaf.relation, leaf.column, "summary", named(groups)) if leaf.how == "value" else leaf
         for leaf in leaves
     )
 
@@ -138,9 +176,16 @@ def merged(branches: Iterable[Branch]) -> Table:
         if other is None:
             found[key] = branch
             continue
-        columns = {name: leaves | other.columns[name] for name, leaves in branch.columns.items()}
-        found[key] = Branch(columns, branch.constants)
+        columns = {
+            name: _of_either(leaves, other.columns[name]) for name, leaves in branch.columns.items()
+        }
+        found[key] = Branch(columns, branch.constants, branch.conditions | other.conditions)
     return tuple(found.values())
+
+
+def _of_either(one: Leaves, other: Leaves) -> Leaves:
+    """Return the leaves of a column that is either of two; with a literal among the values."""
+    return one | other if bool(one) == bool(other) else computed(one | other)
 
 
 def column_of(table: Table, name: str) -> Leaves:

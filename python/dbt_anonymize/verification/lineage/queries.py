@@ -12,23 +12,28 @@ from sqlglot import exp
 from dbt_anonymize.verification.lineage.expressions import Expressions, Scope
 from dbt_anonymize.verification.lineage.origins import (
     NOTHING,
+    STORED_ORDER,
     Branch,
     Leaf,
     Leaves,
     Table,
     Unresolvable,
     Use,
+    computed,
+    decided,
     merged,
+    named,
 )
 
 _OF_SELECT = frozenset(
     {"with", "expressions", "from", "joins", "where", "group", "having", "qualify", "order"}
-    | {"distinct", "limit"}
+    | {"distinct", "limit", "windows"}
 )
 _OF_SET = frozenset({"with", "this", "expression", "distinct", "order", "limit"})
 _OF_JOIN = frozenset({"this", "side", "kind", "on", "using"})
 _OF_TABLE = frozenset({"this", "db", "catalog", "alias", "joins"})
 _OF_SUBQUERY = frozenset({"this", "alias", "with"})
+_OF_VALUES = frozenset({"expressions", "alias"})
 _OF_STAR = frozenset({"except", "replace"})
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _MOST_BRANCHES = 3000
@@ -82,6 +87,8 @@ class Query:
             if isinstance(query, exp.Subquery):
                 _only(query, _OF_SUBQUERY, "subquery")
                 return self.table(query.this, outer)
+            if isinstance(query, exp.Values):
+                return self._values(query, outer)
         finally:
             self._with.pop()
         raise Unresolvable(f"has a query of a form that is not known ({query.key})")
@@ -95,6 +102,17 @@ class Query:
         found = NOTHING.union(*told)
         self.uses |= inside.uses | {Use("subquery", found)}
         return found
+
+    def _values(self, query: exp.Values, outer: Scope | None) -> Table:
+        """Return the table of rows that are written down."""
+        _only(query, _OF_VALUES, "list of values")
+        expressions = self._expressions(Scope([], outer))
+        columns: dict[str, Leaves] = {}
+        for row in query.expressions:
+            for place, value in enumerate(row.expressions):
+                name = f"col{place}"
+                columns[name] = columns.get(name, NOTHING) | computed(expressions.leaves(value))
+        return (Branch(columns),)
 
     def _common_tables(self, query: exp.Expression, outer: Scope | None) -> None:
         clause = _argument(query, "with")
@@ -113,20 +131,23 @@ class Query:
 
     def _set_operation(self, query: exp.SetOperation, outer: Scope | None) -> Table:
         _only(query, _OF_SET, "set operation")
-        _limited(query)
         left = self.table(query.this, outer)
         right = self.table(query.expression, outer)
         names = list(left[0].columns) if left else []
         if left and right and len(names) != len(right[0].columns):
             raise Unresolvable("unites queries of different numbers of columns")
         table = [*left, *(_with_names(branch, names) for branch in right if names)]
+        table = [_with_constants_of_all(branch, table) for branch in table]
+        if self.relations.is_lenient:
+            table = _chosen(table)
+        self._limited(query, table)
         if not isinstance(query, exp.Union) or query.args.get("distinct"):
             clause = "union distinct" if isinstance(query, exp.Union) else query.key
             looked_at = [leaves for b in table for leaves in b.columns.values()]
             self.uses.add(Use(clause, NOTHING.union(*looked_at)))
         if not isinstance(query, exp.Union):
             # Which rows are left depends on both sides.
-            together = merged(Branch(branch.columns) for branch in table)
+            together = merged(Branch(b.columns, conditions=b.conditions) for b in table)
             table = list(together)
         if _argument(query, "order") is not None:
             for branch in table:
@@ -138,12 +159,15 @@ class Query:
 
     def _select(self, query: exp.Select, outer: Scope | None) -> Table:
         _only(query, _OF_SELECT, "query")
-        _limited(query)
-        rows = self._from(query, outer)
-        rows = [row for row in rows if self._filter(query, row)]
+        query = _with_windows(query)
+        rows = [
+            filtered for row in self._from(query, outer) for filtered in self._filter(query, row)
+        ]
         grouping = query.args.get("group") is not None or _aggregates(query)
         made = [self._output(query, row, grouping) for row in rows]
-        return merged(_mixed(made))
+        table = merged(_mixed(made))
+        self._limited(query, table)
+        return table
 
     def _from(self, query: exp.Select, outer: Scope | None) -> list[Scope]:
         clause = _argument(query, "from")
@@ -160,7 +184,7 @@ class Query:
             raise Unresolvable("has two relations of one name in one query")
         if len(rows) * len(table) > _MOST_BRANCHES:
             rows = _together(rows)
-            table = merged(Branch(branch.columns) for branch in table)
+            table = merged(Branch(b.columns, conditions=b.conditions) for b in table)
         rows = [row.with_source(alias, branch) for row in rows for branch in table]
         return self._joined(source.args.get("joins") or [], rows)
 
@@ -168,6 +192,8 @@ class Query:
         if isinstance(source, exp.Subquery):
             _only(source, _OF_SUBQUERY, "subquery")
             return _renamed(self.table(source.this), source.args.get("alias"))
+        if isinstance(source, exp.Values):
+            return _renamed(self._values(source, None), source.args.get("alias"))
         if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Identifier):
             kind = source.this.key if isinstance(source, exp.Table) else source.key
             raise Unresolvable(f"reads from something that is not a relation ({kind})")
@@ -187,25 +213,47 @@ class Query:
             joined = self._source(join.this, rows)
             using = [column.name.lower() for column in join.args.get("using") or []]
             side = (join.args.get("side") or "").upper()
-            held = [row for row in joined if self._join_holds(join, using, row)]
-            # An outer join keeps what it finds no match for.
-            rows = joined if side else held
             last = join.this.alias_or_name.lower()
-            # What an outer join did not find is NULL, so it is not one literal any more.
-            rows = [row.without_constants(side, last) for row in rows] if side else rows
+            rows = [row for found in joined for row in self._join(join, using, side, last, found)]
         return rows
 
-    def _join_holds(self, join: exp.Expression, using: list[str], row: Scope) -> bool:
-        for name in using:
-            leaves = row.use(name)
-            self.uses.add(Use("join", leaves, is_equality=True))
-        return self._conditions(join.args.get("on"), "join", row)
+    def _join(
+        self, join: exp.Expression, using: list[str], side: str, last: str, row: Scope
+    ) -> Iterator[Scope]:
+        """Give the rows of a join, or nothing where their literals rule it out."""
+        shared = [row.use(name) for name in using]
+        self.uses.update(Use("join", leaves, is_equality=True) for leaves in shared)
+        conditions = _Conditions(NOTHING.union(*shared), is_outer=bool(side))
+        holds = self._conditions(join.args.get("on"), "join", row, conditions)
+        if self.relations.is_lenient:
+            row = row.linked(conditions.linking)
+        if side:
+            # An outer join keeps what it finds no match for, with NULL in place of literals.
+            by = conditions.linking | _conditions_of(row)
+            if not self.relations.is_lenient:
+                by = conditions.all
+            yield row.after_outer_join(side, last, by)
+        elif holds:
+            row.conditions |= conditions.filtering
+            yield row
 
-    def _filter(self, query: exp.Select, row: Scope) -> bool:
+    def _filter(self, query: exp.Select, row: Scope) -> Iterator[Scope]:
+        """Give the rows that are left, or nothing where their literals rule that out."""
         where = query.args.get("where")
-        return self._conditions(where.this if where else None, "where", row)
+        conditions = _Conditions()
+        if self._conditions(where.this if where else None, "where", row, conditions):
+            if self.relations.is_lenient:
+                row = row.linked(conditions.linking)
+            row.conditions |= conditions.filtering
+            yield row
 
-    def _conditions(self, condition: exp.Expression | None, clause: str, row: Scope) -> bool:
+    def _conditions(
+        self,
+        condition: exp.Expression | None,
+        clause: str,
+        row: Scope,
+        noted: _Conditions,
+    ) -> bool:
         """Note each condition; tell whether the literals of the rows allow them all."""
         if condition is None:
             return True
@@ -215,7 +263,7 @@ class Query:
         for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
             inner = part.unnest()
             if isinstance(inner, exp.And):
-                holds &= self._conditions(inner, clause, row)
+                holds &= self._conditions(inner, clause, row, noted)
                 continue
             is_comparison = isinstance(inner, _COMPARISONS)
             sides = [inner.this, inner.expression] if is_comparison else [inner]
@@ -224,7 +272,10 @@ class Query:
             known = {expressions.constant(side) for side in sides} - {None}
             # Two whole numbers that differ.
             holds &= not is_equality or len(known) < 2
-            found.append(Use(clause, NOTHING.union(*told), is_equality and all(told)))
+            looked_at = NOTHING.union(*told)
+            found.append(Use(clause, looked_at, is_equality and all(told)))
+            is_plain = is_equality and all(told) and {x.how for x in looked_at} == {"value"}
+            noted.note(looked_at, is_plain=is_plain, is_link=row.names_several(inner))
         if holds:
             self.uses.update(found)
         return holds
@@ -260,6 +311,9 @@ class Query:
                 columns[name], constant = known, literal
             else:
                 columns[name] = self._projection(expressions, name, expression)
+                if self.relations.is_lenient and expression.find(exp.AggFunc, exp.Window):
+                    # How many there are depends on which there are.
+                    columns[name] |= decided(_conditions_of(row))
                 constant = expressions.constant(expression)
                 windows[name] = _partition(expression, plain)
             if constant is not None:
@@ -267,7 +321,16 @@ class Query:
             row.outputs[name] = columns[name]
         self._clauses(query, expressions, list(columns.values()))
         mixing = tuple(plain.constant(key) for key in keys) if grouping else None
-        return _Output(Branch(columns, constants), mixing, windows)
+        return _Output(Branch(columns, constants, _conditions_of(row)), mixing, windows)
+
+    def _limited(self, query: exp.Expression, table: Sequence[Branch]) -> None:
+        limit = query.args.get("limit")
+        if limit is None:
+            return
+        if not isinstance(limit.args.get("expression"), exp.Literal):
+            raise Unresolvable("has a limit that is not a number")
+        leaves = NOTHING.union(*(x for branch in table for x in branch.columns.values()))
+        self.uses.add(Use("limit", leaves | {STORED_ORDER}))
 
     def _projection(self, expressions: Expressions, name: str, value: exp.Expression) -> Leaves:
         try:
@@ -298,6 +361,7 @@ class Query:
             looked_at = NOTHING.union(*out)
             if on is not None:
                 looked_at |= self._looked_at(expressions, on)
+                self.uses.add(Use("distinct on", looked_at | {STORED_ORDER}))
             self.uses.add(Use("distinct", looked_at))
         self._order(query, expressions, out)
 
@@ -360,20 +424,116 @@ def _mixed(outputs: list[_Output]) -> Iterator[Branch]:
             others = (
                 other
                 for other in outputs
-                if (output.mixing is not None and other.mixing == output.mixing)
-                or (partition is not None and other.windows.get(name) == partition)
+                if _may_be_equal(output.mixing, other.mixing)
+                or _may_be_equal(partition, other.windows.get(name))
             )
             for other in others:
                 columns[name] |= other.branch.columns[name]
         constants = output.branch.constants
         if output.mixing is not None:
-            together = [o.branch.constants for o in outputs if o.mixing == output.mixing]
+            together = [
+                o.branch.constants for o in outputs if _may_be_equal(o.mixing, output.mixing)
+            ]
             constants = {
                 name: value
                 for name, value in constants.items()
                 if all(other.get(name) == value for other in together)
             }
-        yield Branch(columns, constants)
+        yield Branch(columns, constants, output.branch.conditions)
+
+
+_Keys = tuple[str | None, ...]
+
+
+def _may_be_equal(one: _Keys | None, other: _Keys | None) -> bool:
+    """Tell whether rows of two branches may be in one group; what is not one literal may be any."""
+    if one is None or other is None:
+        return False
+    return all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
+
+
+@dataclass
+class _Conditions:
+    """What the conditions of one clause look at."""
+
+    # All, but where a column equals itself.
+    all: Leaves = NOTHING
+    is_outer: bool = False
+    # Which rows of two relations belong together, plain equality of keys excepted.
+    linking: Leaves = NOTHING
+    # Which rows of one relation are left.
+    filtering: Leaves = NOTHING
+
+    def note(self, leaves: Leaves, *, is_plain: bool, is_link: bool) -> None:
+        """Note one condition."""
+        if not is_plain or len(named(leaves)) > 1:
+            self.all |= leaves
+        if is_plain:
+            return
+        if is_link or self.is_outer:
+            self.linking |= leaves
+        self.filtering |= leaves
+
+
+def _conditions_of(row: Scope) -> Leaves:
+    return row.conditions.union(*(branch.conditions for _, branch in row.sources))
+
+
+def _chosen(table: list[Branch]) -> list[Branch]:
+    """Return the branches of a union, in which the conditions of each decide what is different.
+
+    A column that is the same column of the same relation in all branches tells nothing about them.
+    """
+    by = decided(NOTHING.union(*(branch.conditions for branch in table)))
+    same = {
+        name
+        for name in table[0].columns
+        if len({branch.columns[name] for branch in table}) == 1
+        and {leaf.how for leaf in table[0].columns[name]} == {"value"}
+    }
+    return [
+        Branch(
+            {n: x if n in same else x | by for n, x in branch.columns.items()},
+            branch.constants,
+            branch.conditions,
+        )
+        for branch in table
+    ]
+
+
+def _with_constants_of_all(branch: Branch, table: list[Branch]) -> Branch:
+    """Return a branch of a union; beside other values, a whole number may change its type."""
+    constants = {
+        name: value
+        for name, value in branch.constants.items()
+        if all(name in other.constants for other in table)
+    }
+    return Branch(branch.columns, constants, branch.conditions)
+
+
+def _with_windows(query: exp.Select) -> exp.Select:
+    """Return a query in which each window is written where it is used: `over w`."""
+    definitions = {w.name.lower(): w for w in query.args.get("windows") or []}
+    if not definitions:
+        return query
+    query = query.copy()
+    for window in query.find_all(exp.Window):
+        alias = window.args.get("alias")
+        definition = definitions.get(alias.name.lower()) if alias is not None else None
+        if definition is None or window.find_ancestor(exp.Select) is not query:
+            continue
+        own = {k for k, v in window.args.items() if v} - {"this", "alias", "over"}
+        if own or definition.args.get("alias") is not None:
+            raise Unresolvable("has a window that goes on from a named one, which is not followed")
+        window.set("alias", None)
+        for part in ("partition_by", "order", "spec"):
+            value = definition.args.get(part)
+            window.set(
+                part,
+                [v.copy() for v in value] if isinstance(value, list) else value and value.copy(),
+            )
+    query.set("windows", None)
+    return query
 
 
 def _partition(expression: exp.Expression, plain: Expressions) -> tuple[str | None, ...] | None:
@@ -389,10 +549,18 @@ def _together(rows: list[Scope]) -> list[Scope]:
     """Return rows of many branches as one: what is known of them less exactly."""
     names = [name for name, _ in rows[0].sources]
     sources = [
-        (name, merged(Branch(row.sources[place][1].columns) for row in rows)[0])
+        (
+            name,
+            merged(Branch(b.columns, conditions=b.conditions) for b in _sources_at(rows, place))[0],
+        )
         for place, name in enumerate(names)
     ]
-    return [Scope(sources, rows[0].outer, rows[0].using)]
+    conditions = NOTHING.union(*(row.conditions for row in rows))
+    return [Scope(sources, rows[0].outer, rows[0].using, conditions=conditions)]
+
+
+def _sources_at(rows: list[Scope], place: int) -> Iterator[Branch]:
+    return (row.sources[place][1] for row in rows)
 
 
 def _argument(expression: exp.Expression, name: str) -> Any:
@@ -406,12 +574,6 @@ def _only(expression: exp.Expression, known: frozenset[str], what: str) -> None:
         raise Unresolvable(
             f"has a {what} with something that is not known ({', '.join(sorted(unknown - known))})"
         )
-
-
-def _limited(query: exp.Expression) -> None:
-    limit = query.args.get("limit")
-    if limit is not None and not isinstance(limit.args.get("expression"), exp.Literal):
-        raise Unresolvable("has a limit that is not a number")
 
 
 def _aggregates(query: exp.Select) -> bool:
@@ -448,7 +610,8 @@ def _ordinal(key: exp.Expression, query: exp.Select, row: Scope) -> Any:
 def _with_names(branch: Branch, names: list[str]) -> Branch:
     old = dict(zip(branch.columns, names, strict=True))
     columns = {old[name]: leaves for name, leaves in branch.columns.items()}
-    return Branch(columns, {old[name]: value for name, value in branch.constants.items()})
+    constants = {old[name]: value for name, value in branch.constants.items()}
+    return Branch(columns, constants, branch.conditions)
 
 
 def _renamed(table: Table, alias: exp.Expression | None) -> Table:

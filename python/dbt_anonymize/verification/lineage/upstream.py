@@ -8,7 +8,16 @@ from dbt_anonymize.verification.finding import Finding
 from dbt_anonymize.verification.lineage.compiled import Models, Node
 from dbt_anonymize.verification.lineage.declared import Declared
 from dbt_anonymize.verification.lineage.graph import Graph, Unreadable
-from dbt_anonymize.verification.lineage.origins import ROWS, Leaves, Table, column_of, named
+from dbt_anonymize.verification.lineage.origins import (
+    ROWS,
+    STORED_ORDER,
+    TIES,
+    Leaf,
+    Leaves,
+    Table,
+    column_of,
+    named,
+)
 
 
 def upstream_findings(models: Models, declared: Declared) -> Iterator[Finding]:
@@ -58,10 +67,15 @@ def _column_findings(models: Models, declared: Declared, people: Table) -> Itera
         )
         return
     made_of = {name: column_of(people, name.lower()) for name in secrets}
+    for name, declaration in declared.spec.quasi_identifiers.items():
+        # Labels of a hierarchy are a quasi-identifier, at a level that nobody has declared.
+        node = models.nodes.get(declaration.ref)
+        names = [column.lower() for column in node.columns or ()] if node else []
+        made_of[name] |= {Leaf(declaration.ref, column) for column in names}
     problems = 0
     for column in declared.spec.kept_columns:
         leaves = column_of(people, column.lower())
-        problem = _opaque(leaves) or _shared(leaves, made_of, secrets)
+        problem = _opaque(leaves) or _ordered(leaves) or _shared(leaves, made_of, secrets)
         if problem:
             problems += 1
             yield Finding("lineage", f"{source}.{column}", False, problem)
@@ -73,7 +87,8 @@ def _column_findings(models: Models, declared: Declared, people: Table) -> Itera
             source,
             True,
             f"{kept} kept columns have no origin in common with identifiers, record key or "
-            f"quasi-identifiers (the source is made by {by} of the project).",
+            f"quasi-identifiers (the source is made by {by} of the project). Which records the "
+            "source has is not judged.",
         )
 
 
@@ -87,15 +102,31 @@ def _opaque(leaves: Leaves) -> str | None:
     )
 
 
+def _ordered(leaves: Leaves) -> str | None:
+    if not leaves & {STORED_ORDER, TIES}:
+        return None
+    return (
+        "a kept column must not number or compare neighbouring rows in the order in which they are "
+        "stored: that may be the order of the record key or of an identifier. Compute it where the "
+        "source is loaded, from columns that may be released, or give it a role that protects it."
+    )
+
+
 def _shared(leaves: Leaves, made_of: dict[str, Leaves], secrets: dict[str, str]) -> str | None:
+    rows = {ROWS, STORED_ORDER, TIES}
     for name, others in made_of.items():
-        shared = named(leaves - {ROWS}) & named(others - {ROWS})
+        # What decided which rows an identifier comes from does not make the identifier.
+        own = frozenset(leaf for leaf in others if leaf.how != "decided")
+        shared = named(leaves - rows) & named(own - rows)
         if shared:
             origins = ", ".join(sorted(f"{column} of {relation}" for relation, column in shared))
             return (
-                f"a kept column must not be made of what makes the {secrets[name]} {name}; both "
-                f"are made of {origins}. Give it a role that protects it (identifier or "
-                "quasi_identifier), or remove it from the source."
+                f"a kept column must not be made of what makes the {secrets[name]} {name}, nor be "
+                "decided by it in a filter, a join or a window; "
+                f"both are made of {origins}. Give it a role that protects it (identifier or "
+                "quasi_identifier), or remove it from the source. A number per person, like that "
+                "of a visit, is best computed where the source is loaded: there it is a column of "
+                "its own, which you declare."
             )
     return None
 

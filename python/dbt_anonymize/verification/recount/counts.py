@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
+from dbt_anonymize.literals import quote_name
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verification.recount.models import Distribution
-from dbt_anonymize.verification.relations import Released, quoted, source_relation, text_of
+from dbt_anonymize.verification.relations import Released, as_text, quoted, source_relation
 from dbt_anonymize.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class _Rows(Protocol):
-    def rows(self, sql: str) -> list[tuple[Any, ...]]: ...
+class _Numbers(Protocol):
+    def numbers(self, sql: str) -> dict[str, NDArray[Any]]: ...
 
 
 def generalized_columns(spec: Spec) -> list[str]:
@@ -31,27 +30,40 @@ def generalized_columns(spec: Spec) -> list[str]:
 
 
 @dataclass(frozen=True)
+class Totals:
+    """The values of an attribute in the whole source, in the order of its data type, NULL last.
+
+    Parameters
+    ----------
+    people : int array, one per value
+        Who has it.
+    texts : tuple of str or None
+        The values as text; empty where no guarantee of the attribute needs them.
+    """
+
+    people: NDArray[Any]
+    texts: tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
 class People:
     """Rows with the class that they are in and, where a subject is declared, whose they are.
 
     Parameters
     ----------
     place : Released or Warehouse
-        What answers queries.
+        What answers queries: the warehouse, and the release attached to it.
     relation : str
         The rows, as SQL: a table or a subquery.
     keys : sequence of str
         What tells the classes, as SQL expressions.
-    values : mapping
-        SQL of each sensitive attribute as text.
     counted : str
         Aggregate that counts people.
     """
 
-    place: _Rows
+    place: _Numbers
     relation: str
     keys: tuple[str, ...]
-    values: dict[str, str]
     counted: str = "count(*)"
 
     def sizes(self) -> NDArray[Any]:
@@ -60,58 +72,68 @@ class People:
         sql = (
             f"select {self.counted} as people from {self.relation} group by {keys} order by {keys}"  # noqa: S608
         )
-        return np.array([row[0] for row in self.place.rows(sql)], dtype=np.int64)
+        return self.place.numbers(sql)["people"]
 
-    def distribution(self, attribute: str, sizes: NDArray[Any], table: Totals) -> Distribution:
-        """Return how the values of an attribute are distributed in the classes and the table."""
+    def distribution(
+        self,
+        warehouse: Warehouse,
+        spec: Spec,
+        attribute: str,
+        sizes: NDArray[Any],
+        totals: Totals,
+    ) -> Distribution:
+        """Return how the values of an attribute are distributed in the classes and the table.
+
+        Values get their numbers in the database; a value that the table does not have gets the
+        number after all others.
+        """
         names = [f"key_{number}" for number in range(len(self.keys))]
         keyed = ", ".join(f"{key} as {name}" for key, name in zip(self.keys, names, strict=True))
-        group, value = ", ".join(self.keys), self.values[attribute]
-        rows = self.place.rows(
-            f"select dense_rank() over (order by {', '.join(names)}) - 1 as class, found, people "  # noqa: S608
+        group, value = ", ".join(self.keys), f"encode({as_text(quote_name(attribute))})"
+        found = self.place.numbers(
+            "select counted.class, "  # noqa: S608
+            f"coalesce(totals.number, {len(totals.people)}) as value, counted.people from "
+            f"(select dense_rank() over (order by {', '.join(names)}) - 1 as class, found, people "
             f"from (select {keyed}, {value} as found, {self.counted} as people "
-            f"from {self.relation} group by {group}, {value}) as counted"
+            f"from {self.relation} group by {group}, {value}) as cells) as counted "
+            "left join (select encode(found) as found, place - 1 as number "
+            f"from ({_totals(warehouse, spec, attribute)}) as ranked) as totals "
+            "on counted.found is not distinct from totals.found order by class, value"
         )
-        number_of = {text: number for number, text in enumerate(table.texts)}
-        unknown: dict[Any, int] = {}
-        class_of = np.array([row[0] for row in rows], dtype=np.int64)
-        value_of = np.array(
-            [
-                number_of[text]
-                if (text := _text(row[1])) in number_of
-                else len(number_of) + unknown.setdefault(text, len(unknown))
-                for row in rows
-            ],
-            dtype=np.int64,
-        )
-        people = np.array([row[2] for row in rows], dtype=np.int64)
-        order = np.lexsort((value_of, class_of))
         return Distribution(
-            sizes, class_of[order], value_of[order], people[order], table.people, table.texts
+            sizes, found["class"], found["value"], found["people"], totals.people, totals.texts
         )
-
-
-@dataclass(frozen=True)
-class Totals:
-    """The values of an attribute in the whole source, NULL last, and who has them."""
-
-    texts: tuple[str | None, ...]
-    people: NDArray[Any]
 
 
 def read_totals(warehouse: Warehouse, spec: Spec, attribute: str) -> Totals:
-    """Count the values of a sensitive attribute in the source, also of suppressed records.
+    """Count the values of a sensitive attribute in the source, also of suppressed records."""
+    totals = _totals(warehouse, spec, attribute)
+    people = warehouse.numbers(f"select people from ({totals}) as totals order by place")  # noqa: S608
+    texts: tuple[str | None, ...] = ()
+    if _needs_texts(spec, attribute):
+        rows = warehouse.rows(f"select found from ({totals}) as totals order by place")  # noqa: S608
+        texts = tuple(row[0] for row in rows)
+    return Totals(people["people"], texts)
 
-    They are in the order of the data type of the source.
-    """
-    column, text = quoted(warehouse, attribute), text_of(warehouse, attribute)
-    counted = counted_in_source(warehouse, spec)
-    rows = warehouse.rows(
-        f"select found, people from (select {text} as found, min({column}) as first, "  # noqa: S608
-        f"{counted} as people from {source_relation(warehouse, spec.source)} group by {text}) "
-        "as counted order by case when found is null then 1 else 0 end, first, found"
+
+def _needs_texts(spec: Spec, attribute: str) -> bool:
+    """Tell whether a guarantee names values of an attribute, or looks them up in a hierarchy."""
+    return any(
+        guarantee.get("attribute") == attribute
+        and ("values" in guarantee or guarantee.get("distance") == "hierarchical")
+        for guarantee in spec.guarantees.resolved
     )
-    return Totals(tuple(_text(row[0]) for row in rows), np.array([row[1] for row in rows]))
+
+
+def _totals(warehouse: Warehouse, spec: Spec, attribute: str) -> str:
+    """Query of the values in the source: ``found`` (text), ``people``, ``place`` (to order by)."""
+    column = quoted(warehouse, attribute)
+    text, counted = as_text(column), counted_in_source(warehouse, spec)
+    return (
+        f"select {text} as found, {counted} as people, "  # noqa: S608
+        f"row_number() over (order by case when {text} is null then 1 else 0 end, min({column}), "
+        f"{text}) as place from {source_relation(warehouse, spec.source)} group by {text}"
+    )
 
 
 def counted_in_source(warehouse: Warehouse, spec: Spec) -> str:
@@ -125,7 +147,6 @@ def people_of_release(released: Released, spec: Spec) -> People:
         place=released,
         relation=released.relation,
         keys=tuple(map(released.bytes_of, generalized_columns(spec))),
-        values={name: released.bytes_of(name) for name in spec.sensitive},
     )
 
 
@@ -145,13 +166,6 @@ def people_of_vault(warehouse: Warehouse, spec: Spec) -> People:
             f"(select vault.cqi, {columns} from {vault} as vault inner join {source} as source "  # noqa: S608
             f"on vault.{key} = source.{key} where vault.cqi is not null) as traced"
         ),
-        keys=(str(warehouse.macro("_as_bytes", expression="cqi")),),
-        values={name: text_of(warehouse, name) for name in spec.sensitive},
+        keys=("encode(cqi)",),
         counted=counted_in_source(warehouse, spec),
     )
-
-
-def _text(found: Any) -> str | None:
-    if isinstance(found, (bytes, bytearray, memoryview)):
-        return bytes(found).decode("utf-8", "surrogatepass")
-    return None if found is None else str(found)

@@ -66,7 +66,7 @@ def check_labels(
         foreign = sum(not fits for fits in fitting)
         with_bounds = " with its bounds" if hierarchy.kind == "interval" else ""
         came = (
-            f"all {len(fitting)} labels{with_bounds} are in the hierarchy {hierarchy.ref}"
+            f"all {len(fitting)} labels{with_bounds} are in the hierarchy {hierarchy.ref}."
             if not foreign
             else f"each label{with_bounds} must be one of the hierarchy {hierarchy.ref}; {foreign} "
             f"of {len(fitting)} are not. Build again: the release or the hierarchy was changed "
@@ -82,7 +82,7 @@ def _about_efforts(spec: Spec, efforts: list[int]) -> Finding:
     wanted = spec.release.effort
     holds = bool(efforts) if wanted == "auto" else wanted in efforts
     listed = ", ".join(map(str, efforts)) or "none"
-    message = f"the labels have the levels of a declared effort: {listed}"
+    message = f"the labels have the levels of a declared effort: {listed}."
     if not holds:
         required = "a declared effort" if wanted == "auto" else f"effort {wanted}"
         message = (

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verification.recount.counts import generalized_columns
 from dbt_anonymize.verification.relations import (
@@ -32,7 +30,7 @@ def population_of_classes(
     spec : Spec
         The anonymization, with a population relation.
     released : Released
-        Its release.
+        Its release, attached to the warehouse.
     effort : int
         Number of an effort with levels.
 
@@ -58,20 +56,29 @@ def population_of_classes(
         )
         joins.append(join)
         labels.append(label)
-    listed = ", ".join(labels)
-    counted = {
-        tuple(row[:-1]): row[-1]
-        for row in warehouse.rows(
-            f"select {listed}, count(*) from {population} as people {' '.join(joins)} "  # noqa: S608
-            f"group by {listed}"
-        )
-    }
+    coded = ", ".join(f"{label} as label_{number}" for number, label in enumerate(labels))
+    numbered = ", ".join(f"label_{number}" for number in range(len(names)))
     keys = ", ".join(map(released.bytes_of, generalized_columns(spec)))
-    shown = ", ".join(f"min({released.quoted(name)})" for name in names)
-    classes = released.rows(
-        f"select {shown} from {released.relation} group by {keys} order by {keys}"  # noqa: S608
+    aliased = ", ".join(
+        f"{released.bytes_of(name)} as key_{number}"
+        for number, name in enumerate(generalized_columns(spec))
     )
-    return np.array([counted.get(tuple(row), 0) for row in classes], dtype=np.int64)
+    shown = ", ".join(
+        f"min({released.quoted(name)}) as label_{number}" for number, name in enumerate(names)
+    )
+    same = " and ".join(
+        f"classes.label_{number} is not distinct from counted.label_{number}"
+        for number in range(len(names))
+    )
+    order = ", ".join(f"key_{number}" for number in range(len(generalized_columns(spec))))
+    found = released.numbers(
+        f"select coalesce(counted.people, 0) as people from "  # noqa: S608
+        f"(select {aliased}, {shown} from {released.relation} group by {keys}) as classes "
+        f"left join (select {numbered}, count(*) as people from "
+        f"(select {coded} from {population} as people {' '.join(joins)}) as labelled "
+        f"group by {numbered}) as counted on {same} order by {order}"
+    )
+    return found["people"]
 
 
 def _label(

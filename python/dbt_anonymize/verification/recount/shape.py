@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import stat
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from dbt_anonymize.literals import quote_text
-from dbt_anonymize.project import Project
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verification.finding import Finding
 from dbt_anonymize.verification.recount.counts import generalized_columns
-from dbt_anonymize.verification.relations import Released, is_duckdb
-from dbt_anonymize.warehouse import Warehouse
+from dbt_anonymize.verification.relations import Released
 
 RELEASE_MODE = 0o644
 _OTHERS = 0o077
@@ -24,6 +23,9 @@ _CATALOG = {
     "macros": "duckdb_functions() where not internal",
     "types": "duckdb_types() where not internal",
     "indexes": "duckdb_indexes() where true",
+    "columns with a comment": "duckdb_columns() where not internal and comment is not null",
+    "columns with a default": "duckdb_columns() where not internal and column_default is not null",
+    "constraints": "duckdb_constraints() where true",
 }
 
 
@@ -36,7 +38,7 @@ def check_columns(spec: Spec, released: Released) -> Finding:
     ]
     subject = f"{spec.name}_anonymized"
     if list(released.columns) == expected:
-        message = f"the release has exactly the {len(expected)} declared columns"
+        message = f"the release has exactly the {len(expected)} declared columns."
         return Finding("guarantees", subject, True, message)
     more = [name for name in released.columns if name not in expected]
     missing = [name for name in expected if name not in released.columns]
@@ -48,15 +50,11 @@ def check_columns(spec: Spec, released: Released) -> Finding:
     return Finding("guarantees", subject, False, message)
 
 
-def check_file(
-    warehouse: Warehouse, project: Project, spec: Spec, released: Released, release: Path
-) -> Iterator[Finding]:
-    """Require a file with one table and nothing else, for everybody; and a vault for custodians."""
-    if not released.is_file:
-        return
-    root = project.root.resolve()
-    path = release.resolve()
-    name = str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+def check_file(spec: Spec, released: Released, file: Path, shown: str) -> Iterator[Finding]:
+    """Require a file with one table and nothing else, which everybody may read and nobody write.
+
+    ``shown`` is what the file is called in findings.
+    """
     table = f"{spec.name}_anonymized"
     tables = released.rows(
         "select schema_name, table_name, comment is not null from duckdb_tables() "
@@ -70,43 +68,84 @@ def check_file(
     }
     others = [f"{number} {kind}" for kind, number in found.items() if number]
     holds = tables == [("main", table, False)] and not others
-    message = f"the file holds the table {table} and nothing else"
+    message = f"the file holds the table {table} and nothing else."
     if not holds:
         message = (
             f"the file must hold the table {table} and nothing else; got {len(tables)} tables"
             f"{''.join(f', {other}' for other in others)}. Delete the file and build again."
         )
-    yield Finding("guarantees", name, holds, message)
-    mode = release.stat().st_mode & 0o777
+    yield Finding("guarantees", shown, holds, message)
+    mode = stat.S_IMODE(file.stat().st_mode)
     yield Finding(
         "guarantees",
-        name,
+        shown,
         mode == RELEASE_MODE,
         f"the mode of the file is {mode:o}"
-        + ("" if mode == RELEASE_MODE else f"; it must be {RELEASE_MODE:o}. Build again."),
+        + ("." if mode == RELEASE_MODE else f"; it must be {RELEASE_MODE:o}. Build again."),
     )
-    yield from _check_vault_file(warehouse, spec, root)
 
 
-def _check_vault_file(warehouse: Warehouse, spec: Spec, root: Path) -> Iterator[Finding]:
-    """Require that nobody but its owner may read the vault, whatever the mode of its folder."""
-    if spec.mapping == "none" or not is_duckdb(warehouse):
-        return
-    database = warehouse.relation_of_ref(f"{spec.name}_identifiers").database
-    for name, found in warehouse.rows("select database_name, path from duckdb_databases()"):
-        if name != database or found is None:
-            continue
-        for path in (Path(found).resolve(), Path(f"{found}.wal").resolve()):
-            if path.is_file():
-                mode = path.stat().st_mode & 0o777
-                shown = path.relative_to(root) if path.is_relative_to(root) else path
-                remedy = f"; others must not have access. Run `chmod 600 {shown}`."
-                yield Finding(
-                    "guarantees",
-                    str(shown),
-                    not mode & _OTHERS,
-                    f"the mode of the vault is {mode:o}{remedy if mode & _OTHERS else ''}",
-                )
+def check_folder(folder: Path, shown: str, releases: Collection[Path]) -> Finding:
+    """Require that nothing lies beside a release but other releases of the project.
+
+    Names of other files are not told: they may be about people.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the release, which everybody may read.
+    shown : str
+        What it is called in the finding.
+    releases : collection of Path
+        Resolved paths of the releases of the project.
+    """
+    others = sum(path.resolve() not in releases for path in folder.iterdir())
+    message = "the folder holds releases of the project and nothing else."
+    if others:
+        message = (
+            f"the folder must hold releases of the project and nothing else; got {others} other "
+            "files or folders, which nothing has judged. Move them elsewhere; what a killed build "
+            "left there, the next one removes."
+        )
+    return Finding("guarantees", shown, not others, message)
+
+
+def check_vault(modes: Mapping[Path, int], root: Path) -> Iterator[Finding]:
+    """Require that nobody but its owner may enter the folder of the vault or read its files.
+
+    ``modes`` are those of the folder, the file and its log; ``root`` is where findings name them
+    from.
+    """
+    for path, mode in modes.items():
+        shown = str(path.relative_to(root) if path.is_relative_to(root) else path)
+        closed = "700" if path.is_dir() else "600"
+        remedy = f"; others must not have access. Run `chmod {closed} {shown}`."
+        yield Finding(
+            "guarantees",
+            shown,
+            not mode & _OTHERS,
+            f"the mode of the vault is {mode:o}{remedy if mode & _OTHERS else '.'}",
+        )
+
+
+def check_row_order(spec: Spec, released: Released) -> Finding:
+    """Require that rows are in the order of the released columns, the mapping last.
+
+    Any other order could be that of the source, and tell whose the rows are.
+    """
+    columns = ", ".join(map(released.quoted, released.columns))
+    ((misplaced,),) = released.rows(
+        "select count(*) from (select place < lag(place) over (order by number) as is_misplaced "  # noqa: S608
+        f"from (select rowid as number, dense_rank() over (order by {columns}) as place "
+        f"from {released.relation}) as ranked) as judged where is_misplaced"
+    )
+    message = "the rows are in the order of what is released."
+    if misplaced:
+        message = (
+            "the rows must be in the order of the released columns, so that their order tells "
+            f"nothing else; {misplaced:,} are not. Build again."
+        )
+    return Finding("guarantees", f"{spec.name}_anonymized, order of rows", not misplaced, message)
 
 
 def check_null_labels(spec: Spec, released: Released) -> Iterator[Finding]:
@@ -117,7 +156,7 @@ def check_null_labels(spec: Spec, released: Released) -> Iterator[Finding]:
     missing = [
         f"{number} in {name}" for name, number in zip(columns, counts, strict=True) if number
     ]
-    message = "no label is NULL"
+    message = "no label is NULL."
     if missing:
         message = f"labels must not be NULL; got {', '.join(missing)}. Build again."
     yield Finding("guarantees", "labels", not missing, message)
@@ -139,7 +178,7 @@ def check_class_text(spec: Spec, released: Released) -> Iterator[Finding]:
         f"(select count(*) from {released.relation} where cqi <> {_expected_text(spec, released)})"
     )
     holds = len(set(counts[:3])) == 1 and counts[3] == 0
-    message = f"each of {counts[0]:,} classes has its own cqi, written from its labels"
+    message = f"each of {counts[0]:,} classes has its own cqi, written from its labels."
     if not holds:
         message = (
             "cqi must be written from the labels, one for each class; got "
@@ -166,7 +205,7 @@ def check_tokens(spec: Spec, released: Released) -> Iterator[Finding]:
     ((records, tokens),) = released.rows(
         f"select count(*), count(distinct {released.bytes_of('token')}) from {released.relation}"  # noqa: S608
     )
-    message = f"each of {records:,} records has a token of its own"
+    message = f"each of {records:,} records has a token of its own."
     if records != tokens:
         message = (
             f"each record must have a token of its own; got {tokens:,} tokens for {records:,} "

@@ -1,0 +1,140 @@
+"""The command, where it needs what lies beside a build: modes, earlier releases, receipts."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from dbt_anonymize.cli import app
+from dbt_anonymize.project import find_project
+from dbt_anonymize.spec import load_specs
+from dbt_anonymize.verification import verify as module
+from dbt_anonymize.verification.finding import Finding
+from dbt_anonymize.verification.recount.modes import read_modes
+from dbt_anonymize.verification.verify import verify
+from tests.projects import Project
+
+
+def run(project: Project, *arguments: str) -> Result:
+    from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+
+    command = ["verify", *arguments, "--format", "json", "--project-dir", str(project.folder)]
+    result = CliRunner().invoke(app, command, env={"DBT_PROFILES_DIR": str(project.folder)})
+    DuckDBConnectionManager.close_all_connections()
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
+    return result
+
+
+def broken(result: Result) -> dict[str, str]:
+    found: list[dict[str, Any]] = [
+        json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")
+    ]
+    return {f["subject"]: f["message"] for f in found if f["holds"] is False}
+
+
+def test_a_vault_that_was_open_to_others_is_reported_though_the_command_closes_it(
+    built_consumer: Project, tmp_path: Path
+) -> None:
+    project = built_consumer.copy(tmp_path / "project")
+    folder = project.folder / "vault"
+    file = folder / "vault.duckdb"
+    folder.chmod(0o755)
+    file.chmod(0o644)
+    result = run(project, "customers", "--check", "lineage", "--check", "guarantees")
+    assert result.exit_code == 1
+    assert {name: text for name, text in broken(result).items() if "vault" in name} == {
+        "vault": "the mode of the vault is 755; others must not have access. "
+        "Run `chmod 700 vault`.",
+        "vault/vault.duckdb": "the mode of the vault is 644; others must not have access. "
+        "Run `chmod 600 vault/vault.duckdb`.",
+    }
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    again = run(project, "customers", "--check", "guarantees")
+    assert (again.exit_code, broken(again)) == (0, {}), again.output
+
+
+def test_modes_are_read_of_folder_file_and_log(
+    built_consumer: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = built_consumer.copy(tmp_path / "project")
+    monkeypatch.setenv("DBT_PROFILES_DIR", str(project.folder))
+    folder = project.folder.resolve() / "vault"
+    log = folder / "vault.duckdb.wal"
+    log.touch(mode=0o640)
+    log.chmod(0o640)
+    modes = read_modes(find_project(project.folder))
+    assert {path: mode for path, mode in modes.items() if path.is_relative_to(folder)} == {
+        folder: 0o700,
+        folder / "vault.duckdb": 0o600,
+        log: 0o640,
+    }
+
+
+@pytest.mark.parametrize("option", [["--earlier", "a.duckdb"], ["--receipt", f"1:{'0' * 64}"]])
+@pytest.mark.parametrize("names", [[], ["customers", "customers"]])
+def test_what_is_about_one_anonymization_needs_its_name(
+    built_consumer: Project, option: list[str], names: list[str]
+) -> None:
+    result = run(built_consumer, *names, *option)
+    assert result.exit_code == 2
+    assert "exactly one NAME" in result.output
+
+
+@pytest.mark.parametrize("text", ["1", "1:abc", f"0:{'0' * 64}", f"x:{'0' * 64}", f"1:{'0' * 65}"])
+def test_a_receipt_that_cannot_be_read_is_bad_input(built_consumer: Project, text: str) -> None:
+    result = run(built_consumer, "customers", "--receipt", text)
+    assert result.exit_code == 2
+    assert "NUMBER:HASH" in result.output
+
+
+def test_a_receipt_shows_that_the_end_of_the_audit_was_cut_off(
+    built_consumer: Project, tmp_path: Path
+) -> None:
+    project = built_consumer.copy(tmp_path / "project")
+    environment = {"DBT_PROFILES_DIR": str(project.folder)}
+    command = ["relink", "customers", "-", "--purpose", "contact tracing"]
+    arguments = [*command, "--project-dir", str(project.folder)]
+    CliRunner().invoke(app, arguments, input="cqi\nx\n", env=environment)
+    ((number, digits),) = project.query("select attempt, hash from vault.customers_relinkings")
+    check = ["customers", "--check", "audit", "--receipt", f"{number}:{digits}"]
+    kept = run(project, *check)
+    assert (kept.exit_code, broken(kept)) == (0, {}), kept.output
+    project.execute("delete from vault.customers_relinkings")
+    assert run(project, *check[:3]).exit_code == 0  # the chain alone does not show it
+    lost = run(project, *check)
+    assert lost.exit_code == 1
+    assert "receipt" in broken(lost)["customers_relinkings"]
+
+
+def test_another_warehouse_is_refused_once(
+    built_consumer: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only lineage and audit can be proved where a release is no file."""
+    elsewhere = SimpleNamespace(is_duckdb=False, adapter=SimpleNamespace(type=lambda: "postgres"))
+
+    @contextmanager
+    def opened(*_: object) -> Iterator[Any]:
+        yield elsewhere
+
+    monkeypatch.setattr(module, "open_warehouse", opened)
+    monkeypatch.setattr(module, "read_modes", lambda *_: {})
+    monkeypatch.setattr(module, "check_lineage", lambda *_, **__: [])
+    audited = Finding("audit", "customers_relinkings", True, "whole.")
+    monkeypatch.setattr(module, "_audit", lambda *_: [audited])
+    (spec,) = load_specs(built_consumer.folder, ["customers"])
+    project = find_project(built_consumer.folder)
+    refused, audit = verify(project, spec)
+    assert audit == audited
+    assert (refused.holds, refused.check) == (False, "content")
+    assert "the warehouse is postgres" in refused.message
+    (refused,) = verify(project, spec, checks=["attacks"])
+    assert refused.check == "attacks"
+    assert list(verify(project, spec, checks=["audit"])) == [audited]
