@@ -4,7 +4,7 @@ usage: python benchmarks/faults.py [RECORDS [MEMORY_LIMIT]]
 
 Builds the test project with random customers, in a process of its own, with DuckDB's
 ``memory_limit``, over an earlier release; prints seconds, the largest memory of the process, and
-the outcome. Exits with 1 unless the build succeeded, or failed and left the earlier release unchanged.
+the outcome. Exits with 1 unless the build succeeded, or failed and left the release unchanged.
 """
 
 from __future__ import annotations

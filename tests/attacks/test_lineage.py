@@ -178,11 +178,14 @@ def test_what_is_wrong_without_a_secret_runs(clinic: Clinic, leak: Leak) -> None
 
 
 HONEST_UPSTREAM = {
-    "named window": "select * replace (min(smoker) over w as smoker) from {r} window w as (partition by smoker)",
+    "named window": "select * replace (min(smoker) over w as smoker) from {r}"
+    " window w as (partition by smoker)",
     "values": "select r.* replace (m.b as smoker) from {r} as r"
     " join (values ('yes', 'ja'), ('no', 'nein')) as m (a, b) on r.smoker = m.a",
-    "one row per person": "select * from {r} qualify row_number() over (partition by ssn order by visit_id) = 1",
-    "a count per person": "with n as (select ssn, count(*) as n from {r} where ssn is not null group by ssn)"
+    "one row per person": "select * from {r}"
+    " qualify row_number() over (partition by ssn order by visit_id) = 1",
+    "a count per person": "with n as"
+    " (select ssn, count(*) as n from {r} where ssn is not null group by ssn)"
     " select r.* replace (cast(n.n as text) as smoker) from {r} as r left join n on n.ssn = r.ssn",
     "two halves": "select * from {r} where age < 5 union all select * from {r} where age >= 5",
 }  # fmt: skip
