@@ -9,11 +9,14 @@
 {% macro duckdb__load_csv_rows(model, agate_table) -%}
     {%- set columns = adapter.get_columns_in_relation(this) -%}
     {%- set names = columns | map(attribute="name") | list -%}
-    {#- Cells are loaded by position: another order of columns would put names where numbers of patients belong. -#}
+    {#- Cells are loaded by position: another order of columns would put names where numbers of patients belong. The first
+        line of a file without a header is somebody's, so that it is not repeated. -#}
     {%- if names != agate_table.column_names | list -%}
         {{ exceptions.raise_compiler_error(
-            "seed " ~ model.name ~ ": the file must have the columns of the table, in their order; the table has " ~ names | join(", ")
-            ~ "; the file has " ~ agate_table.column_names | join(", ") ~ ". If the file is right, run `dbt seed --full-refresh -s " ~ model.name ~ "`."
+            "seed " ~ model.name ~ ": the file must have a first line with the columns of the table, in their order; the table has "
+            ~ names | join(", ") ~ "; of these the file has " ~ (agate_table.column_names | select("in", names) | join(", ") or "none")
+            ~ ", and " ~ agate_table.column_names | reject("in", names) | list | length ~ " others. If the file and its header are"
+            ~ " right, run `dbt seed --full-refresh -s " ~ model.name ~ "`."
         ) }}
     {%- endif -%}
     {%- set types = [] -%}
@@ -49,6 +52,13 @@
         {{ exceptions.raise_compiler_error(
             "seed " ~ model.name ~ ": every line of the file must fit the table; the first that do not: " ~ places | join(", ")
             ~ ". Correct them, or change column_types of the seed and run `dbt seed --full-refresh -s " ~ model.name ~ "`."
+        ) }}
+    {%- endif -%}
+    {%- set loaded = run_query("select count(*) from " ~ this.render()).rows[0][0] -%}
+    {%- if loaded != agate_table.rows | length -%}
+        {{ exceptions.raise_compiler_error(
+            "seed " ~ model.name ~ ": every line of the file must become one row; dbt counts " ~ agate_table.rows | length
+            ~ " lines, DuckDB loaded " ~ loaded ~ ". Look for blank lines and open quotes."
         ) }}
     {%- endif -%}
     {#- The thread may load another seed. -#}

@@ -18,7 +18,8 @@
             create table {{ target_relation }} as
             select
                 person,
-                {{ dbt_anonymize._as_text("null") }} as token
+                {{ dbt_anonymize._as_text("null") }} as token,
+                {{ dbt_anonymize._as_text("null") }} as identified_by
             from ({{ sql }}) as people
             where 1 = 0
         {%- endcall %}
@@ -60,10 +61,11 @@
 {% macro default___token_addition(tokens, people) -%}
     {%- set code -%}
         {{ dbt_anonymize._lock_table(tokens) }}
-        insert into {{ tokens }} (person, token)
+        insert into {{ tokens }} (person, token, identified_by)
         select
             people.person,
-            {{ dbt_anonymize._random_token() }}
+            {{ dbt_anonymize._random_token() }},
+            {{ dbt_anonymize._literal(model.config.meta.dbt_anonymize.person) }}
         from ({{ people }}) as people
         where not exists (select 1 from {{ tokens }} as known where known.person = people.person)
     {%- endset -%}
@@ -88,6 +90,7 @@ def model(dbt, session):
         session,
         relation={{ dbt_anonymize._python_literal(tokens) }},
         people={{ dbt_anonymize._python_literal(people) }},
+        identified_by={{ dbt_anonymize._python_literal(model.config.meta.dbt_anonymize.person) }},
     )
 
 

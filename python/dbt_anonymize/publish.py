@@ -60,6 +60,13 @@ def publish(
     target = Path(folder) / path
     try:
         _make_folder(target.parent)
+        if target.is_symlink():
+            # The rename would replace the link, and readers of what it leads to would never know.
+            raise PublishError(
+                f"{target} must be a file, since it is replaced as a whole; it is a symbolic link. "
+                "The earlier release is unchanged. Remove the link, or set the folder of the "
+                "releases (dbt_anonymize_release_folder) to where it leads."
+            )
         with alone(target), _stage(target) as stage:
             _write(session, relation=relation, table=table, stage=stage)
             audit(session, relation=relation, table=table, stage=stage)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,13 +55,20 @@ def _try(lock: Path, target: Path) -> int | None:
             f"{target} must be published by one build at a time; {sys.platform} has no flock to "
             "make sure of it. Nothing was published. Build on Linux or macOS, on Windows in WSL."
         ) from None
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        # Never through a link: what it leads to would be taken for a lock and overwritten.
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise _no_lock(lock, target, os.strerror(error.errno or 0)) from None
     with contextlib.ExitStack() as otherwise:
         otherwise.callback(os.close, descriptor)
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or found.st_uid != os.geteuid():
+            raise _no_lock(lock, target, "it is not a file of this account alone")
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = os.pread(descriptor, _LONGEST_NUMBER, 0).decode() or "unknown"
+            holder = _number(os.pread(descriptor, _LONGEST_NUMBER, 0))
             raise PublishError(
                 f"{target} must be published by one build at a time; process {holder} is "
                 "publishing it now. This build has published nothing. When the other one has "
@@ -74,8 +82,21 @@ def _try(lock: Path, target: Path) -> int | None:
     return descriptor
 
 
+def _no_lock(lock: Path, target: Path, reason: str) -> PublishError:
+    return PublishError(
+        f"{target} must be published by one build at a time; the lock {lock} cannot be taken "
+        f"({reason}). Nothing was published. If no build of another account is running, remove it."
+    )
+
+
+def _number(content: bytes) -> str:
+    """Return the process that a lock names; whatever else it holds is not repeated."""
+    text = content.decode("ascii", errors="replace")
+    return text if text.isdecimal() else "unknown"
+
+
 def _is_same(path: Path, descriptor: int) -> bool:
     try:
-        return os.path.samestat(path.stat(), os.fstat(descriptor))
+        return os.path.samestat(path.lstat(), os.fstat(descriptor))
     except FileNotFoundError:
         return False

@@ -20,6 +20,7 @@ from dbt_anonymize import publish as publish_module
 from dbt_anonymize.errors import PublishError
 from dbt_anonymize.publish import publish
 from dbt_anonymize.release_audit import audit
+from dbt_anonymize.release_lock import alone
 from tests.faults.people import WAREHOUSE, files_of_release, released, write_people
 from tests.faults.processes import Launcher, wait_for
 from tests.faults.tasks import RELEASE, TABLE
@@ -77,6 +78,20 @@ def test_a_folder_that_was_there_keeps_its_mode(
     folder.mkdir(mode=0o750)
     publish_table(session, tmp_path, "new")
     assert mode(folder) == 0o750
+
+
+def test_a_release_that_is_a_link_is_not_replaced_by_a_file(
+    session: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    """Readers of what it leads to would keep the earlier release without knowing."""
+    target, shared = tmp_path / RELEASE, tmp_path / "shared.duckdb"
+    target.parent.mkdir(exist_ok=True)
+    shared.write_bytes(b"earlier")
+    target.symlink_to(shared)
+    with pytest.raises(PublishError, match="it is a symbolic link"):
+        publish_table(session, tmp_path, "new")
+    assert target.is_symlink()
+    assert shared.read_bytes() == b"earlier"
 
 
 def test_what_killed_builds_left_is_removed_and_nothing_else(
@@ -270,3 +285,24 @@ def test_two_that_publish_at_once_never_mix(tmp_path: Path, launcher: Launcher) 
     assert [build.wait() for build in builds] == [0, 0], [build.said for build in builds]
     assert released(tmp_path) in people.values()
     assert files_of_release(tmp_path) == {"people.duckdb"}
+
+
+def test_a_lock_that_is_a_link_destroys_nothing(tmp_path: Path) -> None:
+    """Whoever may write the folder of the releases must not get at other files of the builder."""
+    precious = tmp_path / "vault.duckdb"
+    precious.write_bytes(b"people" * 100)
+    folder = tmp_path / "release"
+    folder.mkdir()
+    (folder / ".a.duckdb.lock").symlink_to(precious)
+    with pytest.raises(PublishError, match="cannot be taken"), alone(folder / "a.duckdb"):
+        pytest.fail("the lock was taken")
+    assert precious.read_bytes() == b"people" * 100
+
+
+def test_a_lock_with_a_second_name_destroys_nothing(tmp_path: Path) -> None:
+    precious = tmp_path / "vault.duckdb"
+    precious.write_bytes(b"people")
+    (tmp_path / ".a.duckdb.lock").hardlink_to(precious)
+    with pytest.raises(PublishError, match="cannot be taken"), alone(tmp_path / "a.duckdb"):
+        pytest.fail("the lock was taken")
+    assert precious.read_bytes() == b"people"

@@ -94,8 +94,13 @@ def planted(
         ),
         pytest.param(
             lambda text: planted()(text).replace("customer_id,full name", "full name,customer_id"),
-            "must have the columns of the table, in their order",
+            "must have a first line with the columns of the table, in their order",
             id="columns in another order",
+        ),
+        pytest.param(
+            lambda text: planted()("").rstrip("\n") + "\n" + text.partition("\n")[2],
+            "must have a first line with the columns of the table",
+            id="no header, so that the first line is somebody's",
         ),
     ],
 )

@@ -154,6 +154,13 @@ def test_a_group_counts_people_where_the_spec_has_a_subject(session: Session) ->
         ),
         (VAULT, f"update {VAULT} set cqi = cqi || '!'", "must be of one build"),
         (
+            # Groups of the same sizes, of other people.
+            VAULT,
+            f"update {VAULT} set customer_id = (select max(customer_id) + min(customer_id)"
+            f" from {VAULT}) - customer_id",
+            "must be of one build",
+        ),
+        (
             RELEASED,
             f"delete from {RELEASED} where cqi = (select min(cqi) from {RELEASED})",
             "must be of one build",

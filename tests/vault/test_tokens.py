@@ -44,7 +44,7 @@ def test_the_release_has_a_token_instead_of_cqi(built: Project) -> None:
         "e-mail",
         "token",
     ]
-    assert columns(built, "vault", "members_tokens") == ["person", "token"]
+    assert columns(built, "vault", "members_tokens") == ["person", "token", "identified_by"]
 
 
 def test_every_person_has_one_token_of_random_digits(built: Project) -> None:
@@ -111,18 +111,24 @@ def test_the_seed_of_the_database_decides_no_token() -> None:
     for _ in range(2):
         with duckdb.connect() as connection:
             connection.execute("select setseed(0.5)").fetchall()
-            connection.execute("create table tokens (person integer, token varchar)")
-            append_tokens(connection, relation="tokens", people="select 1 as person")
+            connection.execute(
+                "create table tokens (person integer, token varchar, identified_by varchar)"
+            )
+            append_tokens(
+                connection, relation="tokens", people="select 1 as person", identified_by="id"
+            )
             drawn += connection.execute("select token from tokens").fetchall()
     assert drawn[0] != drawn[1]
 
 
 def test_a_failure_adds_nobody_and_quotes_nobody() -> None:
     with duckdb.connect() as connection:
-        connection.execute("create table tokens (person integer, token varchar)")
+        connection.execute(
+            "create table tokens (person integer, token varchar, identified_by varchar)"
+        )
         people = "select unnest(['1', 'Sofía']) as person"
         with pytest.raises(VaultError) as error:
-            append_tokens(connection, relation="tokens", people=people)
+            append_tokens(connection, relation="tokens", people=people, identified_by="id")
         assert "Sofía" not in str(error.value)
         assert error.value.__cause__ is None
         assert connection.execute("select count(*) from tokens").fetchall() == [(0,)]
@@ -224,9 +230,17 @@ def test_a_subject_of_another_type_stops_before_anybody_gets_a_token(members: Pr
     stops(members, "members_tokens", says=("is of type VARCHAR; in the source it is INTEGER",))
 
 
+def test_tokens_of_people_whom_another_column_identified_stop_the_build(members: Project) -> None:
+    """A number that was a visit may be a person next time."""
+    members.execute("update vault.main.members_tokens set identified_by = 'visit_id'")
+    before = members.query(TOKENS)
+    stops(members, "members_tokens", says=("must be of people who are identified by", "400 stored"))
+    assert members.query(TOKENS) == before
+
+
 def test_a_person_who_is_stored_twice_doubles_no_record(members: Project) -> None:
     members.execute(
-        "insert into vault.main.members_tokens select person, 'other' from"
+        "insert into vault.main.members_tokens select person, 'other', identified_by from"
         " vault.main.members_tokens limit 1"
     )
     before = members.query("from vault.main.members_identifiers order by all")

@@ -97,7 +97,8 @@ class Links:
         of_vault = _counted(f"{self.vault} where {self.link} is not null", link)
         differing = self._differing_groups(of_release, of_effort)
         if self.spec.mapping == "class":
-            return differing + self._differing_groups(of_release, of_vault)
+            differing += self._differing_groups(of_release, of_vault)
+            return differing + self._differing_people(effort)
         # One person is one row of the release; the vault has tokens of suppressed records too.
         ((wrong,),) = self.warehouse.rows(
             f"select count(*) from ({_counted(str(released), link)}) as released"  # noqa: S608
@@ -207,6 +208,22 @@ class Links:
                 pairs = [part for pair in zip(values, rows, strict=True) for part in pair]
                 cursor.execute(f"insert into {table} values {marks}", pairs)  # noqa: S608
         return table
+
+    def _differing_people(self, effort: int) -> int:
+        """Count records that the vault leads to from another class than that of their effort.
+
+        Groups of equal size may be of other people: the vault of another build.
+        """
+        key = self._quote(self.spec.record_key, "vault")
+        of_effort = self._quote(self.spec.record_key, "effort")
+        ((differing,),) = self.warehouse.rows(
+            f"select count(*) from (select * from {self.vault} where {self.link} is not null)"  # noqa: S608
+            f" as vault full outer join (select * from {self.relation(f'effort_{effort}')}"
+            f" where not is_suppressed) as effort on {key} = {of_effort}"
+            f" where {key} is null or {of_effort} is null or {self._as_bytes(f'vault.{self.link}')}"
+            f" <> {self._as_bytes('effort.equivalence_class')}"
+        )
+        return int(differing)
 
     def _differing_groups(self, left: str, right: str) -> int:
         ((differing,),) = self.warehouse.rows(

@@ -16,7 +16,9 @@ TOKEN_DIGITS = 32
 _KEY_BYTES = 32
 
 
-def append_tokens(session: DuckDBPyConnection, *, relation: str, people: str) -> int:
+def append_tokens(
+    session: DuckDBPyConnection, *, relation: str, people: str, identified_by: str
+) -> int:
     """Give a token to everybody who has none; nobody loses or changes one.
 
     A token is the hash of the person under a key that is drawn anew by the operating system for
@@ -29,9 +31,11 @@ def append_tokens(session: DuckDBPyConnection, *, relation: str, people: str) ->
     session : duckdb.DuckDBPyConnection
         Connection that sees the committed table.
     relation : str
-        Quoted name of the table with the columns ``person`` and ``token``.
+        Quoted name of the table with the columns ``person``, ``token`` and ``identified_by``.
     people : str
         Query with the column ``person``, distinct and without NULL.
+    identified_by : str
+        Column of the source that says who a person is.
 
     Returns
     -------
@@ -47,10 +51,13 @@ def append_tokens(session: DuckDBPyConnection, *, relation: str, people: str) ->
     --------
     >>> import duckdb
     >>> connection = duckdb.connect()
-    >>> _ = connection.execute("create table tokens (person integer, token varchar)")
-    >>> append_tokens(connection, relation="tokens", people="select unnest([1, 2]) as person")
+    >>> _ = connection.execute(
+    ...     "create table tokens (person integer, token varchar, identified_by varchar)"
+    ... )
+    >>> table = {"relation": "tokens", "identified_by": "patient"}
+    >>> append_tokens(connection, people="select unnest([1, 2]) as person", **table)
     2
-    >>> append_tokens(connection, relation="tokens", people="select unnest([2, 3]) as person")
+    >>> append_tokens(connection, people="select unnest([2, 3]) as person", **table)
     1
     >>> connection.sql("select count(distinct token), max(length(token)) from tokens").fetchall()
     [(3, 32)]
@@ -61,12 +68,12 @@ def append_tokens(session: DuckDBPyConnection, *, relation: str, people: str) ->
         cursor.execute("begin transaction")
         ((before,),) = cursor.execute(f"select count(*) from {relation}").fetchall()  # noqa: S608
         cursor.execute(
-            f"insert into {relation} (person, token) "  # noqa: S608 (quoted by dbt)
+            f"insert into {relation} (person, token, identified_by) "  # noqa: S608 (quoted by dbt)
             "select person, "
-            "substr(sha256(cast(? as blob) || encode(cast(person as varchar))), 1, ?) "
+            "substr(sha256(cast(? as blob) || encode(cast(person as varchar))), 1, ?), ? "
             f"from ({people}) as people where not exists "
             f"(select 1 from {relation} as known where known.person = people.person)",
-            [secrets.token_bytes(_KEY_BYTES), TOKEN_DIGITS],
+            [secrets.token_bytes(_KEY_BYTES), TOKEN_DIGITS, identified_by],
         ).fetchall()
         ((after,),) = cursor.execute(f"select count(*) from {relation}").fetchall()  # noqa: S608
         cursor.execute("commit")

@@ -17,7 +17,6 @@ from dbt_anonymize.verification.lineage.origins import (
     Table,
     Unresolvable,
     Use,
-    computed,
     merged,
 )
 from dbt_anonymize.verification.lineage.queries import Query
@@ -151,16 +150,14 @@ def _stored(node: Node, table: Table) -> Table:
     added = [name.lower() for name in node.columns or () if name.lower().startswith("dbt_")]
     if node.kind != "snapshot":
         return table
-    branches = []
-    for branch in table:
-        whole = NOTHING.union(*branch.columns.values())
-        new = {
-            # A hash of whatever column is the key.
-            name: computed(whole) if name == "dbt_scd_id" else frozenset({Leaf(node.name, name)})
-            for name in added
-        }
-        branches.append(Branch({**branch.columns, **new}, branch.constants, branch.conditions))
-    return tuple(branches)
+    new = {
+        # A hash of whatever column is the key cannot be followed.
+        name: frozenset({Leaf(node.name, name, "opaque" if name == "dbt_scd_id" else "value")})
+        for name in added
+    }
+    return tuple(
+        Branch({**branch.columns, **new}, branch.constants, branch.conditions) for branch in table
+    )
 
 
 def _as_one(table: Table, columns: list[str]) -> Branch:

@@ -75,7 +75,7 @@ def _column_findings(models: Models, declared: Declared, people: Table) -> Itera
     problems = 0
     for column in declared.spec.kept_columns:
         leaves = column_of(people, column.lower())
-        problem = _opaque(leaves) or _ordered(leaves) or _shared(leaves, made_of, secrets)
+        problem = _opaque(leaves) or _shared(leaves, made_of, secrets) or _ordered(leaves)
         if problem:
             problems += 1
             yield Finding("lineage", f"{source}.{column}", False, problem)
