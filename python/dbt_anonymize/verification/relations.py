@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 _ROWS_AT_ONCE = 100_000
 
 
-def is_duckdb(warehouse: Warehouse) -> bool:
-    """Tell whether the warehouse is a DuckDB file, so that a release is a file of its own."""
-    return str(warehouse.adapter.type()) == "duckdb"
-
-
 def quoted(warehouse: Warehouse, name: str) -> str:
     """Return the name of a column as SQL of the warehouse."""
     return str(warehouse.macro("_quote", name=name))
@@ -55,11 +50,6 @@ def stream(cursor: Any, sql: str) -> Iterator[list[tuple[Any, ...]]]:
     cursor.execute(sql)
     while batch := cursor.fetchmany(_ROWS_AT_ONCE):
         yield [tuple(row) for row in batch]
-
-
-def cursor_of(warehouse: Warehouse) -> Any:
-    """Return a cursor of dbt's own connection."""
-    return warehouse.adapter.connections.get_thread_connection().handle.cursor()
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from dbt_anonymize.verification.attacks import findings, run_attacks, write_atta
 from dbt_anonymize.verification.content import check_content
 from dbt_anonymize.verification.finding import CHECKS, Check, Finding
 from dbt_anonymize.verification.guarantees import check_guarantees
+from dbt_anonymize.verification.identifier_values import spill_in_private
 from dbt_anonymize.verification.lineage import check_lineage
 from dbt_anonymize.verification.recount.modes import read_modes
 from dbt_anonymize.warehouse import Warehouse, open_warehouse
@@ -69,6 +70,7 @@ def verify(
     with open_warehouse(project, target) as warehouse:
         proofs: dict[Check, Callable[[], list[Finding]]] = {}
         if warehouse.is_duckdb:
+            spill_in_private(warehouse)
             release = project.root / release_file(warehouse, spec.name)
             proofs = {
                 "content": lambda: check_content(warehouse, project, spec, release=release),
