@@ -58,7 +58,7 @@ SEXES = "create table sexes as select unnest(['f', 'm']) as value, '*' as level_
 # Every third postcode is generalized more.
 RELEASE = """
 create table {name} as
-select *, concat_ws('|', age, zip, sex) as cqi
+select *, concat_ws('|', age, zip, sex) as cqi, false as is_suppressed
 from (
 select
     id,
@@ -142,7 +142,7 @@ def _attack(session: Session, spec: Spec) -> None:
     known = _timed("what is known", lambda: learn(session, spec))
     release = _timed("reading the release", lambda: _read(known, spec, 1))
     _timed("linkage", lambda: attack_linkage(release, 1.0))
-    _timed("linkage through cqi", lambda: attack_mapping(known, "people_effort_1"))
+    _timed("linkage through the mapping", lambda: attack_mapping(known, "people_effort_1"))
     _timed("attribute inference", lambda: attack_inference(release))
     other = _timed("reading another release", lambda: _read(known, spec, 2))
     _timed("composition", lambda: attack_composition(release, other, "other", "other"))
