@@ -85,7 +85,8 @@ def _try(lock: Path, target: Path) -> int | None:
 def _no_lock(lock: Path, target: Path, reason: str) -> PublishError:
     return PublishError(
         f"{target} must be published by one build at a time; the lock {lock} cannot be taken "
-        f"({reason}). Nothing was published. If no build of another account is running, remove it."
+        f"({reason}). Nothing was published. Check that the folder is writable; if the lock is "
+        "there and no build of another account is running, remove it."
     )
 
 

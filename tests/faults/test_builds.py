@@ -108,7 +108,8 @@ def test_a_folder_that_cannot_be_written(shop: Project, launcher: Launcher) -> N
     build = launcher.dbt(shop.folder, "run", "-s", "customers_anonymized", is_powerless=True)
     assert build.wait() == 1
     folder.chmod(0o755)
-    assert "could not be published (PermissionError" in build.said
+    assert "cannot be taken (Permission denied)" in build.said
+    assert "Check that the folder is writable" in build.said
     assert_unchanged(shop, release)
 
 
