@@ -302,7 +302,7 @@ def _difference(warehouse: Warehouse, node: Any, sql: str) -> str:
         return "must be stored, to be compared with its SQL"
     try:
         columns = warehouse.columns(relation)
-        quoted = {name: warehouse.adapter.quote(name.replace('"', '""')) for name, _ in columns}
+        quoted = {name: str(warehouse.macro("_quote", name=name)) for name, _ in columns}
         stored = f"select {', '.join(quoted.values())} from {relation}"  # noqa: S608
         # A contract or a constraint gives a column another type than its SQL.
         cast = ", ".join(f"cast({quoted[n]} as {kind}) as {quoted[n]}" for n, kind in columns)
