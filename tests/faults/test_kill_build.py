@@ -49,7 +49,11 @@ def state(project: Project, name: str) -> State:
     shutil.copytree(project.folder / "vault", copies)
     with duckdb.connect(str(copies / "vault.duckdb")) as vault:
         identifiers = vault.execute(f"from {name}_identifiers order by all").fetchall()
-        tokens = vault.execute("from members_tokens").fetchall() if name == "members" else []
+        tokens = (
+            vault.execute("select person, token from members_tokens").fetchall()
+            if name == "members"
+            else []
+        )
     people = {person for person, _ in tokens}
     assert len(people) == len({token for _, token in tokens}) == len(tokens), "doubled"
     # By its path: a killed build may have left another file of that name in its stage.

@@ -348,6 +348,26 @@ class Spec(Strict):
         return self.columns_with_role("sensitive", "insensitive")
 
     @property
+    def generalized_columns(self) -> list[str]:
+        """Released columns that make a class: of each quasi-identifier the label and its bounds."""
+        columns = []
+        for name, hierarchy in self.quasi_identifiers.items():
+            columns.append(name)
+            if hierarchy.kind == "interval":
+                columns += [f"{name}_lower", f"{name}_upper"]
+        return columns
+
+    @property
+    def mapping_columns(self) -> list[str]:
+        """The released column that leads back through the vault, if there is a mapping."""
+        return {"class": ["cqi"], "token": ["token"], "none": []}[self.mapping]
+
+    @property
+    def released_columns(self) -> list[str]:
+        """All columns of the release, in order."""
+        return [*self.generalized_columns, *self.kept_columns, *self.mapping_columns]
+
+    @property
     def targets(self) -> dict[str, object]:
         """The positive class of each column that is predicted, the one that decides first."""
         further = {name: t.positive for name, t in self.quality.further_targets.items()}

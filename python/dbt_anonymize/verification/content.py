@@ -111,7 +111,7 @@ def check_content(
     spill_in_private(warehouse)
     written = Written(warehouse, spec)
     database, file = _database(warehouse)
-    with open_release(warehouse, spec, release) as released:
+    with open_release(spec, release) as released:
         ours = [
             *released_places(released, spec),
             *file_places(project, release, file, Public.of(written, released, spec)),

@@ -168,7 +168,7 @@ def check_guarantees(
     WarehouseError
         If source, hierarchies, population or vault cannot be read.
     """
-    with open_release(warehouse, spec, release) as released:
+    with open_release(spec, release) as released:
         shape = check_columns(spec, released)
         if not shape.holds:
             return [shape]

@@ -93,13 +93,11 @@ class Released:
 
 
 @contextlib.contextmanager
-def open_release(_: Warehouse, spec: Spec, release: Path) -> Iterator[Released]:
+def open_release(spec: Spec, release: Path) -> Iterator[Released]:
     """Open a release so that nothing else is seen.
 
     Parameters
     ----------
-    _ : Warehouse
-        Not read: a file is looked at by itself.
     spec : Spec
         The anonymization.
     release : Path

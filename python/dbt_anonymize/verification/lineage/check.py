@@ -21,7 +21,7 @@ from dbt_anonymize.verification.lineage.expressions import is_known_function
 from dbt_anonymize.verification.lineage.graph import Graph, Unreadable, parsed
 from dbt_anonymize.verification.lineage.ordering import order_problem
 from dbt_anonymize.verification.lineage.origins import Table, column_of
-from dbt_anonymize.verification.lineage.released import column_problem, released_columns
+from dbt_anonymize.verification.lineage.released import column_problem
 from dbt_anonymize.verification.lineage.trusted import build_findings
 from dbt_anonymize.verification.lineage.upstream import upstream_findings
 from dbt_anonymize.warehouse import open_warehouse
@@ -98,7 +98,7 @@ class _Proof:
         self.declared = declared
         self.spec = declared.spec
         self.release = f"{self.spec.name}_anonymized"
-        self.expected = released_columns(declared)
+        self.expected = declared.spec.released_columns
         self.columns: dict[str, list[str]] = {column: [] for column in self.expected}
         self.relations: dict[str, set[str]] = {}
 

@@ -7,24 +7,6 @@ from dbt_anonymize.verification.lineage.declared import Declared
 from dbt_anonymize.verification.lineage.origins import Leaf, Leaves, Named
 
 
-def released_columns(declared: Declared) -> list[str]:
-    """Return the columns of the release in order, as the spec declares them.
-
-    Parameters
-    ----------
-    declared : Declared
-        The anonymization.
-    """
-    spec = declared.spec
-    names = []
-    for name, hierarchy in spec.quasi_identifiers.items():
-        names.append(name)
-        if hierarchy.kind == "interval":
-            names += [f"{name}_lower", f"{name}_upper"]
-    mapping = {"class": ["cqi"], "token": ["token"], "none": []}[spec.mapping]
-    return [*names, *spec.kept_columns, *mapping]
-
-
 def column_problem(declared: Declared, effort: Effort, column: str, leaves: Leaves) -> str | None:
     """Return why a released column is not what the spec declares; None if it is.
 
@@ -35,7 +17,7 @@ def column_problem(declared: Declared, effort: Effort, column: str, leaves: Leav
     effort : Effort
         The effort that is released.
     column : str
-        One of :func:`released_columns`.
+        One of ``Spec.released_columns``.
     leaves : frozenset of Leaf
         What the column is made of.
     """

@@ -19,16 +19,6 @@ class _Numbers(Protocol):
     def numbers(self, sql: str) -> dict[str, NDArray[Any]]: ...
 
 
-def generalized_columns(spec: Spec) -> list[str]:
-    """Return the columns that make a class: of each quasi-identifier the label and its bounds."""
-    columns = []
-    for name, hierarchy in spec.quasi_identifiers.items():
-        columns.append(name)
-        if hierarchy.kind == "interval":
-            columns += [f"{name}_lower", f"{name}_upper"]
-    return columns
-
-
 @dataclass(frozen=True)
 class Totals:
     """The values of an attribute in the whole source, in the order of its data type, NULL last.
@@ -146,7 +136,7 @@ def people_of_release(released: Released, spec: Spec) -> People:
     return People(
         place=released,
         relation=released.relation,
-        keys=tuple(map(released.bytes_of, generalized_columns(spec))),
+        keys=tuple(map(released.bytes_of, spec.generalized_columns)),
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verification.recount.counts import generalized_columns
 from dbt_anonymize.verification.relations import (
     Released,
     quoted,
@@ -58,10 +57,10 @@ def population_of_classes(
         labels.append(label)
     coded = ", ".join(f"{label} as label_{number}" for number, label in enumerate(labels))
     numbered = ", ".join(f"label_{number}" for number in range(len(names)))
-    keys = ", ".join(map(released.bytes_of, generalized_columns(spec)))
+    keys = ", ".join(map(released.bytes_of, spec.generalized_columns))
     aliased = ", ".join(
         f"{released.bytes_of(name)} as key_{number}"
-        for number, name in enumerate(generalized_columns(spec))
+        for number, name in enumerate(spec.generalized_columns)
     )
     shown = ", ".join(
         f"min({released.quoted(name)}) as label_{number}" for number, name in enumerate(names)
@@ -70,7 +69,7 @@ def population_of_classes(
         f"classes.label_{number} is not distinct from counted.label_{number}"
         for number in range(len(names))
     )
-    order = ", ".join(f"key_{number}" for number in range(len(generalized_columns(spec))))
+    order = ", ".join(f"key_{number}" for number in range(len(spec.generalized_columns)))
     found = released.numbers(
         f"select coalesce(counted.people, 0) as people from "  # noqa: S608
         f"(select {aliased}, {shown} from {released.relation} group by {keys}) as classes "

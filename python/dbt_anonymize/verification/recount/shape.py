@@ -9,12 +9,10 @@ from pathlib import Path
 from dbt_anonymize.literals import quote_text
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verification.finding import Finding
-from dbt_anonymize.verification.recount.counts import generalized_columns
 from dbt_anonymize.verification.relations import Released
 
 RELEASE_MODE = 0o644
 _OTHERS = 0o077
-_MAPPING_COLUMN = {"class": ["cqi"], "token": ["token"], "none": []}
 # Everything that a file may hold beside tables.
 _CATALOG = {
     "schemas": "duckdb_schemas() where not internal and schema_name <> 'main'",
@@ -31,11 +29,7 @@ _CATALOG = {
 
 def check_columns(spec: Spec, released: Released) -> Finding:
     """Require exactly the declared columns, in order; any other would be a leak."""
-    expected = [
-        *generalized_columns(spec),
-        *spec.kept_columns,
-        *_MAPPING_COLUMN[spec.mapping],
-    ]
+    expected = spec.released_columns
     subject = f"{spec.name}_anonymized"
     if list(released.columns) == expected:
         message = f"the release has exactly the {len(expected)} declared columns."
@@ -150,7 +144,7 @@ def check_row_order(spec: Spec, released: Released) -> Finding:
 
 def check_null_labels(spec: Spec, released: Released) -> Iterator[Finding]:
     """Require that no label, bound or text of a class is NULL: NULL in the source is `*`."""
-    columns = [*generalized_columns(spec), *_MAPPING_COLUMN[spec.mapping]]
+    columns = [*spec.generalized_columns, *spec.mapping_columns]
     counted = ", ".join(f"count(*) - count({released.quoted(name)})" for name in columns)
     (counts,) = released.rows(f"select {counted} from {released.relation}")  # noqa: S608
     missing = [
@@ -166,7 +160,7 @@ def check_class_text(spec: Spec, released: Released) -> Iterator[Finding]:
     """Require that ``cqi`` is written from the labels, and that no two classes share one."""
     if spec.mapping != "class":
         return
-    labels = list(map(released.bytes_of, generalized_columns(spec)))
+    labels = list(map(released.bytes_of, spec.generalized_columns))
     cqi = released.bytes_of("cqi")
     (counts,) = released.rows(
         "select "  # noqa: S608
