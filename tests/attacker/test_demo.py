@@ -120,6 +120,7 @@ def test_what_is_written_is_what_was_found(
         "standard_error": "DOUBLE",
         "declared_limit": "DOUBLE",
         "holds": "BOOLEAN",
+        "is_warning": "BOOLEAN",
         "people": "BIGINT",
         "explanation": "VARCHAR",
     }
@@ -133,7 +134,7 @@ def test_both_anonymizations_of_one_source_break_k(
     result = nested["composition", "release wdbc", None, "joint_classes_below_k"]
     assert result.value == 555
     assert result.baseline == 0
-    assert "WARNING" in result.explanation
+    assert result.is_warning
     turned = by_key(attacked["wdbc"])[
         "composition",
         "release wdbc_nested, by its quasi-identifiers",
@@ -162,6 +163,8 @@ def test_every_other_effort_that_qualifies_is_composed(
     below = found["composition", "effort 1", None, "joint_classes_below_k"].value
     assert below is not None
     assert below > 0
+    # Nobody has it, so nobody is warned.
+    assert not found["composition", "effort 1", None, "joint_classes_below_k"].is_warning
     # Wider intervals of the same hierarchy tell nothing new.
     assert found["composition", "effort 3", None, "joint_classes_below_k"].value == 0
     assert found["composition", "effort 3", None, "joint_classes"].value == 32

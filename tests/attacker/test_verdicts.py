@@ -9,7 +9,7 @@ import pytest
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.verification.attacks import AttackResult, findings
-from dbt_anonymize.verification.attacks.composition import attack_composition
+from dbt_anonymize.verification.attacks.composition import Beside, attack_composition
 from dbt_anonymize.verification.attacks.inference import attack_inference
 from dbt_anonymize.verification.attacks.linkage import attack_linkage, declared_k, declared_risk
 from dbt_anonymize.verification.attacks.mapping import attack_mapping
@@ -221,20 +221,18 @@ def test_two_releases_that_keep_k_break_it_together() -> None:
         )
         release = read(session, spec_of(HONEST, {"k_anonymity": {"k": 4}}), 0)
         other = read_known(release.known, 1, has_origin=False)
-        results = attack_composition(release, other, "earlier", "the earlier release")
+        results = attack_composition(release, other, Beside("earlier", "the earlier release"))
     found = {r.measure: r for r in results}
     # Below 10 there are two people of age 1 and two of age 2, told apart by the other release.
     assert found["joint_classes"].value == 3
     assert (found["joint_classes_below_k"].value, found["joint_classes_below_k"].baseline) == (2, 0)
     assert found["people_below_k"].value == 4
     assert (found["smallest_joint_class"].value, found["smallest_joint_class"].baseline) == (2, 4)
-    assert "WARNING" in found["joint_classes_below_k"].explanation
+    assert found["joint_classes_below_k"].is_warning
     # Whoever is of age 2 has the value b, which both releases do not leave open together; the
     # other release says so alone.
     assert found["people_with_determined_value"].value == 0
-    assert "certain from the earlier release alone" in (
-        found["people_with_determined_value"].explanation
-    )
+    assert "the earlier release alone tells" in found["people_with_determined_value"].explanation
 
 
 def composed_by_tokens(*statements: str) -> dict[str, AttackResult]:
@@ -253,7 +251,9 @@ def composed_by_tokens(*statements: str) -> dict[str, AttackResult]:
             session.rows(statement)
         release = read(session, spec_of(HONEST, {"k_anonymity": {"k": 4}}, mapping="token"), 0)
         earlier = read_earlier(release, "release_0", "release_1", "earlier", shown="a.duckdb")
-        return {r.measure: r for r in attack_composition(release, earlier, "earlier", "earlier")}
+        return {
+            r.measure: r for r in attack_composition(release, earlier, Beside("earlier", "earlier"))
+        }
 
 
 def test_releases_with_tokens_are_joined_by_them() -> None:
@@ -289,7 +289,7 @@ def test_of_the_records_of_a_person_the_released_one_is_joined() -> None:
             )
         release = read(session, spec_of(world, mapping="token"), 0)
         earlier = read_earlier(release, "release_0", "release_1", "earlier", shown="a.duckdb")
-        results = attack_composition(release, earlier, "earlier", "earlier")
+        results = attack_composition(release, earlier, Beside("earlier", "earlier"))
     found = {r.measure: r.value for r in results}
     assert (found["joint_classes"], found["smallest_joint_class"]) == (1, 4)
 
@@ -297,5 +297,5 @@ def test_of_the_records_of_a_person_the_released_one_is_joined() -> None:
 def test_a_release_that_shows_no_quasi_identifier_has_nothing_to_intersect() -> None:
     with session_of(HONEST) as session:
         release = read(session, spec_of(HONEST), 0)
-        (result,) = attack_composition(release, None, "other", "the other")
+        (result,) = attack_composition(release, None, Beside("other", "the other"))
     assert (result.value, result.holds) == (None, None)

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 Check = Literal["lineage", "content", "guarantees", "attacks", "audit"]
 CHECKS: tuple[Check, ...] = get_args(Check)
+Status = Literal["FAILED", "warning", "measured", "holds"]
 
 
 @dataclass(frozen=True)
@@ -24,9 +25,19 @@ class Finding:
     message : str
         What came, against which rule and, where it does not hold, what to do. Never a value of a
         person: names of columns and relations, counts and shares only.
+    is_warning : bool, default False
+        Whether somebody must decide about it, though no declared limit judges it.
     """
 
     check: Check
     subject: str
     holds: bool | None
     message: str
+    is_warning: bool = False
+
+    @property
+    def status(self) -> Status:
+        """What is said first about it."""
+        if self.holds is None:
+            return "warning" if self.is_warning else "measured"
+        return "holds" if self.holds else "FAILED"

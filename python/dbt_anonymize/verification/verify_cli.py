@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
 from dbt_anonymize.command_line import (
     FAILED_CHECK,
@@ -26,12 +28,27 @@ from dbt_anonymize.command_line import (
     errors_without_traceback,
 )
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.verification.finding import CHECKS, Check, Finding
+from dbt_anonymize.verification.finding import CHECKS, Check, Finding, Status
 
 if TYPE_CHECKING:
     from dbt_anonymize.vault.audit import Receipt
 
 _RECEIPT = re.compile(r"0*([1-9][0-9]{0,17}):([0-9a-fA-F]{64})")
+# What is shown without being asked for, the worst first.
+_SHOWN: tuple[Status, ...] = ("FAILED", "warning")
+# One and several of each status.
+_WORDS: dict[Status, tuple[str, str]] = {
+    "FAILED": ("FAILED", "FAILED"),
+    "warning": ("warning", "warnings"),
+    "holds": ("holds", "hold"),
+    "measured": ("measured", "measured"),
+}
+_STYLES: dict[Status, str] = {
+    "FAILED": "bold red",
+    "warning": "yellow",
+    "holds": "green",
+    "measured": "cyan",
+}
 # The proofs, as the command line takes them.
 CheckName = Enum("CheckName", {name: name for name in CHECKS})  # type: ignore[misc]
 
@@ -68,7 +85,9 @@ def verify(
     form: Annotated[
         Form, typer.Option("--format", help="How findings are shown; json is JSON lines.")
     ] = Form.text,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Show also all that holds.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Show also all that holds and all numbers.")
+    ] = False,
     project_dir: ProjectDir = Path(),
     target: Target = None,
 ) -> None:
@@ -141,35 +160,58 @@ def _show_json(name: str, findings: Iterator[Finding]) -> int:
 def _show_text(
     console: SafeConsole, name: str, findings: Iterator[Finding], *, is_verbose: bool
 ) -> int:
-    """Show what does not hold and what is reported, and count what holds."""
+    """Show at once what somebody must do something about, and count the rest."""
     console.print(name, style="bold")
-    holding: Counter[Check] = Counter()
-    broken, reported = 0, 0
+    counts: dict[Check, Counter[Status]] = {}
     for finding in findings:
-        holding[finding.check] += finding.holds is True
-        broken += finding.holds is False
-        reported += finding.holds is None
-        if is_verbose or not finding.holds:
-            _show_line(
-                console, finding.holds, finding.check, f"{finding.subject}: {finding.message}"
-            )
-    for check, number in holding.items():
-        if number and not is_verbose:
-            _show_line(console, True, check, f"{number} hold")
-    console.print(f"{name}: {holding.total()} hold, {broken} do not, {reported} are reported\n")
-    return broken
+        counts.setdefault(finding.check, Counter())[finding.status] += 1
+        if is_verbose or finding.status in _SHOWN:
+            _show_finding(console, finding)
+    for check, number in counts.items():
+        console.print(f"  {check:<10}  {_counted(number)}")
+    total = sum(counts.values(), Counter[Status]())
+    console.print(f"{name}: {_verdict(total)}\n", style=_STYLES[_worst(total)])
+    return total["FAILED"]
 
 
-def _show_line(console: SafeConsole, holds: bool | None, check: Check, text: str) -> None:
-    word, style = _word(holds)
-    console.print(f"  {word}", style=style, end="")
-    console.print(f"  {check:<10}  {text}")
+def _worst(total: Counter[Status]) -> Status:
+    return next((status for status in _SHOWN if total[status]), "holds")
 
 
-def _word(holds: bool | None) -> tuple[str, str]:
-    if holds is None:
-        return "note  ", "yellow"
-    return ("ok    ", "green") if holds else ("FAILED", "bold red")
+def _verdict(total: Counter[Status]) -> str:
+    failed, judged = total["FAILED"], total["FAILED"] + total["holds"]
+    holding = f"{failed} of {judged} promises do not hold" if failed else f"{judged} promises hold"
+    warnings: Counter[Status] = Counter({"warning": total["warning"]})
+    return ", ".join(filter(None, (holding, _counted(warnings))))
+
+
+def _counted(number: Counter[Status]) -> str:
+    """Tell how many findings there are of each status.
+
+    Examples
+    --------
+    >>> _counted(Counter({"holds": 3, "warning": 1}))
+    '1 warning, 3 hold'
+    """
+    return ", ".join(
+        f"{number[status]} {one if number[status] == 1 else several}"
+        for status, (one, several) in _WORDS.items()
+        if number[status]
+    )
+
+
+def _show_finding(console: SafeConsole, finding: Finding) -> None:
+    """Show a finding: indented to be read on a terminal, and as one line elsewhere."""
+    status = Text(f"  {finding.status:<8}", style=_STYLES[finding.status])
+    text = f"{finding.subject}: {finding.message}"
+    if not console.is_terminal:
+        console.print(f"{status.plain}  {finding.check:<10}  {text}")
+        return
+    line = Table.grid(padding=(0, 2), expand=True)
+    for width in (status.cell_len, 10, None):
+        line.add_column(width=width, ratio=1 if width is None else None, overflow="fold")
+    line.add_row(status, finding.check, text)
+    console.print(line, soft_wrap=False)
 
 
 def register(app: typer.Typer) -> None:

@@ -17,8 +17,27 @@ from dbt_anonymize.verification.attacks.released import Released
 from dbt_anonymize.verification.attacks.result import AttackResult
 
 
+@dataclass(frozen=True)
+class Beside:
+    """What a release is put beside.
+
+    Parameters
+    ----------
+    against : str
+        What the attack is called in ``<n>_attacks``.
+    shown : str
+        What it is called in messages.
+    is_published : bool, default True
+        Whether others have it; of what merely could be published nobody is warned.
+    """
+
+    against: str
+    shown: str
+    is_published: bool = True
+
+
 def attack_composition(
-    release: Released, other: Released | None, against: str, shown: str
+    release: Released, other: Released | None, beside: Beside
 ) -> list[AttackResult]:
     """Intersect a release with another one.
 
@@ -28,10 +47,8 @@ def attack_composition(
         The one whose promise is attacked.
     other : Released or None
         The other one, read with the same knowledge; None where it shows no quasi-identifier.
-    against : str
-        What the attack is called in ``<n>_attacks``.
-    shown : str
-        What the other one is called in messages.
+    beside : Beside
+        How the other one is called, and whether it is published.
 
     Returns
     -------
@@ -40,7 +57,8 @@ def attack_composition(
         and for each sensitive column of both ``people_with_determined_value``: those for whom the
         values of all rows that can be theirs, in both releases, leave one value only, the true one,
         though neither release does alone. Baselines are what the first release gives alone. Nothing
-        judges them: a spec promises nothing about other releases.
+        judges them, as a spec promises nothing about other releases; what breaks the promise of
+        this one is a warning.
     """
     if other is None:
         return [
@@ -48,21 +66,20 @@ def attack_composition(
                 "composition",
                 "joint_classes_below_k",
                 None,
-                f"nothing to intersect: {shown} shows no quasi-identifier of {release.name}.",
-                against=against,
+                f"nothing to intersect: {beside.shown} shows no quasi-identifier of "
+                f"{release.name}.",
+                against=beside.against,
             )
         ]
-    results = _joint_classes(release, other, against, shown)
+    results = _joint_classes(release, other, beside)
     for attribute in release.sensitive:
         if attribute in other.sensitive:
-            results.append(_determined(release, other, attribute, against, shown))
+            results.append(_determined(release, other, attribute, beside))
     return results
 
 
-def _joint_classes(
-    release: Released, other: Released, against: str, shown: str
-) -> list[AttackResult]:
-    known, k = release.known, declared_k(release.known.spec)
+def _joint_classes(release: Released, other: Released, beside: Beside) -> list[AttackResult]:
+    known, k, shown = release.known, declared_k(release.known.spec), beside.shown
     # Whoever is in one release only is told from the others of her class by that, too.
     joint = (
         f"select a.class as own, b.class as other, {_count(known, 'a')} as people "
@@ -75,19 +92,19 @@ def _joint_classes(
     )
     found, before = _summary(known, joint, k), _summary(known, alone, k)
     if found.below:
-        warning = (
+        explanation = (
             f"together with {shown}, {found.below:,} of {found.classes:,} joint classes "
             f"have fewer than k = {k} people ({found.people_below:,} people are in them, "
-            f"{found.smallest:,} in the smallest). WARNING: whoever has both gets closer to them "
-            f"than {release.name} promises. Do not publish both."
+            f"{found.smallest:,} in the smallest): whoever has both gets closer to them than "
+            f"{release.name} promises. Do not publish both."
         )
     else:
-        warning = (
+        explanation = (
             f"together with {shown}, every joint class has at least {found.smallest:,} people."
         )
     numbers = {
         "joint_classes": (found.classes, before.classes, f"classes, divided by {shown}."),
-        "joint_classes_below_k": (found.below, before.below, warning),
+        "joint_classes_below_k": (found.below, before.below, explanation),
         "people_below_k": (
             found.people_below,
             before.people_below,
@@ -99,17 +116,19 @@ def _joint_classes(
             f"people of the smallest joint class with {shown}.",
         ),
     }
+    is_broken = beside.is_published and found.below > 0
     return [
         AttackResult(
             "composition",
             measure,
             float(value),
-            explanation,
-            against=against,
+            text,
+            against=beside.against,
             baseline=float(baseline),
             people=found.people,
+            is_warning=is_broken and measure == "joint_classes_below_k",
         )
-        for measure, (value, baseline, explanation) in numbers.items()
+        for measure, (value, baseline, text) in numbers.items()
     ]
 
 
@@ -137,10 +156,8 @@ def _summary(known: Known, classes: str, k: int) -> _Summary:
     return _Summary(*(int(number) for number in found))
 
 
-def _determined(
-    release: Released, other: Released, attribute: str, against: str, shown: str
-) -> AttackResult:
-    known, alias = release.known, release.sensitive[attribute]
+def _determined(release: Released, other: Released, attribute: str, beside: Beside) -> AttackResult:
+    known, alias, shown = release.known, release.sensitive[attribute], beside.shown
     values, others = _possible(release, attribute), _possible(other, attribute)
     groups = (
         f"select distinct a.candidates as own, b.candidates as other from {release.sets} as a "
@@ -173,27 +190,28 @@ def _determined(
         f"inner join {values} as v on a.candidates = v.candidates and v.possible = 1 "
         f"and x.{alias} is not distinct from v.value where x.class is not null"
     )
+    messages = []
     if together:
-        message = (
+        messages.append(
             f"together with {shown}, {attribute} of {together:,} people is certain, though neither "
-            "release tells it alone. WARNING: do not publish both."
+            "release tells it alone. Do not publish both."
         )
-    else:
-        message = f"together with {shown}, {attribute} of nobody becomes certain by both at once."
     if by_other:
-        message += (
-            f" WARNING: {attribute} of {by_other:,} people who are hidden in {release.name} is "
-            f"certain from {shown} alone."
+        messages.append(
+            f"{shown} alone tells {attribute} of {by_other:,} people who are hidden in "
+            f"{release.name}."
         )
+    nobody = f"together with {shown}, {attribute} of nobody becomes certain."
     return AttackResult(
         "composition",
         "people_with_determined_value",
         float(together),
-        message,
-        against=against,
+        " ".join(messages) or nobody,
+        against=beside.against,
         attribute=attribute,
         baseline=float(alone),
         people=known.people,
+        is_warning=beside.is_published and bool(messages),
     )
 
 

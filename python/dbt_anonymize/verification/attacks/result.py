@@ -53,6 +53,9 @@ class AttackResult:
         person counts once in each of hers.
     explanation : str
         In words, as the message of a finding; never a value of a person.
+    is_warning : bool, default False
+        Whether somebody must decide about it, though nothing is declared: something else that is
+        published takes from people what this release promises them.
     """
 
     attack: str
@@ -66,6 +69,7 @@ class AttackResult:
     declared_limit: float | None = None
     holds: bool | None = None
     people: int | None = None
+    is_warning: bool = False
 
     @property
     def subject(self) -> str:
@@ -106,7 +110,13 @@ def findings(results: Iterable[AttackResult]) -> list[Finding]:
     ('linkage: highest_success', False)
     """
     return [
-        Finding("attacks", result.subject, result.holds, result.explanation)
+        Finding(
+            "attacks",
+            result.subject,
+            result.holds,
+            result.explanation,
+            is_warning=result.is_warning,
+        )
         for result in results
         if result.holds is not None or result.value is None or result.measure in _TOLD
     ]

@@ -19,6 +19,7 @@ _COLUMNS = {
     "standard_error": "double",
     "declared_limit": "double",
     "holds": "boolean",
+    "is_warning": "boolean",
     "people": "bigint",
     "explanation": "string",
 }
