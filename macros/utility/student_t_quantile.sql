@@ -8,6 +8,10 @@
             "student_t_quantile: `confidence` must be a number in (0.5, 1); got: " ~ confidence ~ ". Set a share such as 0.95."
         ) }}
     {%- endif -%}
+    {#- Reading a project asks for the SQL of every model, but looks at its references only: the numbers would slow it down. -#}
+    {%- if not execute -%}
+        {{ return("null") }}
+    {%- endif -%}
     {%- set df = "cast((" ~ degrees_of_freedom ~ ") as " ~ dbt_anonymize._type_double() ~ ")" -%}
     {%- set tails = (1 - confidence) * (1 if two_sided else 2) -%}
     {%- set z = dbt_anonymize._normal_quantile(tails) -%}
