@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dbt_anonymize.errors import ProjectError
+from dbt_anonymize.profile import rendered_model_path
 from dbt_anonymize.spec.yaml_file import read_yaml
 
 PROJECT_FILE = "dbt_project.yml"
@@ -46,7 +47,8 @@ def find_project(start: Path) -> Project:
     Raises
     ------
     ProjectError
-        If there is none, or its ``dbt_project.yml`` is malformed.
+        If there is none, or its ``dbt_project.yml`` is malformed, or its ``model-paths`` depend on
+        a profile that cannot be read.
     """
     folder = start.resolve()
     root = next((f for f in (folder, *folder.parents) if (f / PROJECT_FILE).is_file()), None)
@@ -61,5 +63,7 @@ def find_project(start: Path) -> Project:
         raise ProjectError(
             f"{root / PROJECT_FILE}: must be a mapping with a name{came} Correct it."
         )
-    model_paths = content.get("model-paths") or ["models"]
-    return Project(root=root, name=content["name"], models=root / str(model_paths[0]))
+    models = str((content.get("model-paths") or ["models"])[0])
+    if "{{" in models:
+        models = rendered_model_path(root)
+    return Project(root=root, name=content["name"], models=root / models)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -12,16 +13,26 @@ from tests.projects import CONSUMER_PROJECT, Project
 
 
 @pytest.fixture(scope="module")
-def nodes(built_consumer: Project) -> dict[str, dict[str, object]]:
-    manifest = json.loads((built_consumer.folder / "target" / "manifest.json").read_text())
-    return manifest["nodes"]
+def manifest(built_consumer: Project) -> dict[str, Any]:
+    text = (built_consumer.folder / "target" / "manifest.json").read_text(encoding="utf-8")
+    read: dict[str, Any] = json.loads(text)
+    return read
 
 
-def test_it_contains_none_of_our_models_seeds_and_tests(
-    nodes: dict[str, dict[str, object]],
+@pytest.fixture(scope="module")
+def nodes(manifest: dict[str, Any]) -> dict[str, dict[str, object]]:
+    found: dict[str, dict[str, object]] = manifest["nodes"]
+    return found
+
+
+def test_it_contains_none_of_our_models_seeds_tests_and_names(
+    manifest: dict[str, Any], nodes: dict[str, dict[str, object]]
 ) -> None:
+    """Not even disabled: dbt would read them each time, and nothing could be called as they are."""
     ours = {name for name, node in nodes.items() if node["package_name"] != "shop"}
     assert ours == {"operation.dbt_anonymize.dbt_anonymize-on-run-start-0"}, "closes the vault"
+    assert manifest["disabled"] == {}
+    assert list(manifest["groups"]) == ["group.shop.customers_custodians"]
 
 
 def test_its_models_are_what_its_spec_says() -> None:

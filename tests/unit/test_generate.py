@@ -423,6 +423,20 @@ def test_models_lie_where_the_project_says(tmp_path: Path) -> None:
     assert (project / "transform" / "anonymization_results.sql").is_file()
 
 
+def test_models_lie_where_dbt_renders_them_to(tmp_path: Path) -> None:
+    """As in this repository, whose models depend on the profile."""
+    project = write_project(tmp_path, SPEC)
+    with (project / "dbt_project.yml").open("a") as file:
+        file.write("profile: shop\nmodel-paths: [\"{{ target.name ~ '_models' }}\"]\n")
+    with pytest.raises(ProjectError, match="must have a profile that dbt can read"):
+        generate(project)
+    (project / "profiles.yml").write_text(
+        "shop: {target: dev, outputs: {dev: {type: duckdb, path: shop.duckdb}}}\n"
+    )
+    generate(project)
+    assert (project / "dev_models" / "anonymization_results.sql").is_file()
+
+
 def test_check_finds_edited_missing_and_stale_files(tmp_path: Path) -> None:
     project = write_project(tmp_path, SPEC)
     generate(project)

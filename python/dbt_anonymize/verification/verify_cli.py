@@ -180,9 +180,10 @@ def _worst(total: Counter[Status]) -> Status:
 
 def _verdict(total: Counter[Status]) -> str:
     failed, judged = total["FAILED"], total["FAILED"] + total["holds"]
-    holding = f"{failed} of {judged} promises do not hold" if failed else f"{judged} promises hold"
+    broken = f"{failed} of {judged} promises {'does' if failed == 1 else 'do'} not hold"
+    holding = f"{judged} {'promise holds' if judged == 1 else 'promises hold'}"
     warnings: Counter[Status] = Counter({"warning": total["warning"]})
-    return ", ".join(filter(None, (holding, _counted(warnings))))
+    return ", ".join(filter(None, (broken if failed else holding, _counted(warnings))))
 
 
 def _counted(number: Counter[Status]) -> str:

@@ -7,13 +7,11 @@ only be told by who looked before.
 from __future__ import annotations
 
 import contextlib
-import os
 import stat
-from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.profile import read_profile
 from dbt_anonymize.project import Project
 
 
@@ -35,35 +33,15 @@ def read_modes(project: Project, target: str | None = None) -> dict[Path, int]:
 
     Raises
     ------
-    WarehouseError
+    ProjectError
         If the profile cannot be read.
     """
-    # Slow to import, as in `open_warehouse`.
-    from dbt.cli.resolvers import default_profiles_dir  # noqa: PLC0415
-    from dbt.config.runtime import load_profile  # noqa: PLC0415
-    from dbt.flags import set_from_args  # noqa: PLC0415
-    from dbt_common.exceptions import DbtBaseException  # noqa: PLC0415
-
+    credentials: Any = read_profile(project.root, target).credentials
+    if credentials.type != "duckdb":
+        return {}
+    attached = getattr(credentials, "attach", None) or []
     # Paths in profiles.yml are relative to the project.
     with contextlib.chdir(project.root):
-        chosen = Namespace(
-            project_dir=str(project.root),
-            profiles_dir=os.environ.get("DBT_PROFILES_DIR", str(default_profiles_dir())),
-            profile=os.environ.get("DBT_PROFILE"),
-            target=target or os.environ.get("DBT_TARGET"),
-        )
-        try:
-            set_from_args(chosen, None)
-            profile = load_profile(str(project.root), {}, chosen.profile, chosen.target)
-        except DbtBaseException as error:
-            raise WarehouseError(
-                f"{project.root}: must have a profile that dbt can read; got "
-                f"{type(error).__name__}. See `dbt debug`."
-            ) from error
-        credentials: Any = profile.credentials
-        if credentials.type != "duckdb":
-            return {}
-        attached = getattr(credentials, "attach", None) or []
         return modes_of(
             [Path(credentials.path), *(Path(attachment.path) for attachment in attached)]
         )
