@@ -231,14 +231,14 @@ CLAUSES = (
 SHAPES = (
     Leak("a branch of a union", IDENTIFIER,
          {"microdata": source_from(f"select * from {PEOPLE} union all by name select visit_id + 5000 as visit_id, name, ssn,"
-                                   f" age, zip, name as smoker, diagnosis from {PEOPLE}")}, "by_name"),
+                                   f" age, zip, name as smoker, diagnosis from {PEOPLE}")}, NAME),
     Leak("a branch of a union by position", IDENTIFIER,
          {"microdata": source_from(f"select * from {PEOPLE} union all select visit_id + 5000, name, ssn, age, zip, name as n,"
                                    f" diagnosis from {PEOPLE}")}, NAME),
     Leak("values in a recursive common table", IDENTIFIER,
          {"microdata": lambda sql: with_step(
              "select max(name) as v from source union all select v || '!' from step where length(v) < 4",
-             "step.v", "cross join step")(sql).replace("with", "with recursive", 1)}, "recursive"),
+             "step.v", "cross join step")(sql).replace("with", "with recursive", 1)}, NAME),
     Leak("a lateral join", IDENTIFIER,
          {"microdata": with_step("select 1", "person.name",
                                  "cross join lateral (select source.name as name) as person")}, "lateral"),
@@ -539,6 +539,123 @@ UPSTREAM = (
          "what makes the identifier ssn"),
 )  # fmt: skip
 
+
+def upstream(name: str, sql: str, reason: str, secret: str = IDENTIFIER) -> Leak:
+    """Return a leak in a model upstream of the source: `{r}` is what it reads."""
+    text = sql.replace("{r}", REGISTRY).replace("{z}", ZIPS)
+    return Leak(name, secret, {"people": lambda _: text}, reason)
+
+
+MADE_SSN, MADE_NAME = "what makes the identifier ssn", "what makes the identifier name"
+MADE_KEY, STORED = "what makes the record key visit_id", "in the order in which they are stored"
+KEPT_RANK = (
+    "select * replace (cast({f} over (partition by {p} order by {o}) as text) as smoker) from {r}"
+)
+
+
+def ranked(name: str, window: tuple[str, str, str], reason: str, secret: str) -> Leak:
+    """Return a leak by a window over some rows (function, partition and order), which is kept."""
+    function, by, order = window
+    text = KEPT_RANK.replace("{f}", function).replace("{p}", by).replace("{o}", order)
+    return upstream(name, text, reason, secret)
+
+
+# The twins of honest models: forms that are followed, with something secret in them.
+FOLLOWED_FORMS = (
+    upstream("renamed in a star upstream", "select * exclude (smoker) rename (name as smoker), name from {r}", MADE_NAME),
+    upstream("a branch of a union by name upstream",
+             "select * from {r} where age < 5 union all by name select diagnosis, name as smoker, zip, age, ssn, name,"
+             " visit_id from {r} where age >= 5", MADE_NAME),
+    upstream("letters of an identifier in a recursive common table upstream",
+             "with recursive w as (select ssn, ssn[1] as c, 1 as n from {r} union all select ssn, ssn[n + 1], n + 1 from w"
+             " where n < 2) select r.* replace (w.c as smoker) from {r} as r join w on w.ssn = r.ssn and w.n = 2", MADE_SSN),
+    upstream("a mark in a natural join upstream",
+             "select r.* replace (p.mark as smoker) from {r} as r natural join"
+             " (select ssn, case when ssn > '5' then 'x' else 'y' end as mark from {r}) as p", MADE_SSN),
+    upstream("a mark on a list of identifiers, joined using them",
+             "select r.* replace (coalesce(p.mark, 'no') as smoker) from {r} as r"
+             " left join (select '111' as ssn, 'x' as mark) as p using (ssn)", MADE_SSN),
+    upstream("a mark on an unknown condition of a join",
+             "select r.* replace (coalesce(p.mark, 'no') as smoker) from {r} as r"
+             " left join (select 'x' as mark) as p on peek(r.visit_id) < 'D'", "cannot be followed"),
+    upstream("renamed by position upstream",
+             "select * from {r} as q (visit_id, smoker, ssn, age, zip, name, diagnosis)", "is called like the identifier name"),
+    ranked("a rank among neighbours", ("row_number()", "zip", "name"), MADE_NAME, IDENTIFIER),
+    ranked("a rank by the record key among neighbours", ("rank()", "zip", "visit_id"), MADE_KEY, RECORD_KEY),
+    ranked("a rank by the record key where nobody is a subject", ("row_number()", "diagnosis", "visit_id"), MADE_KEY, RECORD_KEY),
+    ranked("a count by a part of an identifier", ("count(*)", "left(ssn, 1)", "1"), MADE_SSN, IDENTIFIER),
+    ranked("how often a raw value occurs", ("count(*)", "zip, diagnosis", "1"), "what makes the quasi-identifier zip", ""),
+    upstream("a rank beside the rows of neighbours",
+             "select distinct on (visit_id) * from (select r.* replace (cast(rank() over (partition by p.diagnosis"
+             " order by r.visit_id) as text) as smoker) from {r} as r join {r} as p on r.zip = p.zip) as q", MADE_KEY, RECORD_KEY),
+    upstream("the first of a sorted relation in each group",
+             "select r.* replace (m.s as smoker) from {r} as r join (select age, first(smoker) as s"
+             " from (select * from {r} order by ssn) as q group by age) as m using (age)", STORED),
+    upstream("a text of all values of a sorted relation",
+             "select r.* replace (m.s as smoker) from {r} as r join (select age, string_agg(smoker, '') as s"
+             " from (select * from {r} order by ssn) as q group by age) as m using (age)", STORED),
+    upstream("the value of whoever is last in an order", "select r.* replace (m.s as smoker) from {r} as r join (select"
+             " age, max_by(smoker, ssn) as s from {r} group by age) as m using (age)", MADE_SSN),
+    upstream("records that are written down", "select * from (values (1, 'Ana', '111', 3, '11', 'Ana', 'flu'))"
+             " as t (visit_id, name, ssn, age, zip, smoker, diagnosis)", "the record key must come from a relation", ""),
+)  # fmt: skip
+
+BY_SSN, BY_NAME = (
+    "must not choose records by the identifier ssn",
+    "must not choose records by the identifier name",
+)
+BY_KEY = "must not choose records by the record key visit_id"
+# Nothing that is released is made of a secret; that somebody is released tells it.
+CHOSEN_RECORDS = (
+    upstream("people of a name", "select * from {r} where name like 'A%'", f"where {BY_NAME}"),
+    upstream("people on a list", "select * from {r} where ssn in ('111', '134', '157', '180')", f"where {BY_SSN}"),
+    upstream("people in a subquery", "select * from {r} where ssn in (select ssn from {r} where name < 'C')", BY_NAME),
+    upstream("people whom others precede",
+             "select * from {r} as r where exists (select 1 from {r} as p where p.ssn < r.ssn and p.zip = r.zip)", BY_SSN),
+    upstream("people of an unknown condition", "select * from {r} where peek(visit_id) < 'D'", "where cannot be followed"),
+    upstream("people by two identifiers", "select * from {r} where left(name, 1) > left(reverse(ssn), 1) or name < ssn", BY_NAME),
+    upstream("records from a key on", "select * from {r} where visit_id > 130", BY_KEY, RECORD_KEY),
+    upstream("records of a formula of the key", "select * from (select *, visit_id % 5 as m from {r}) as q (visit_id, name,"
+             " ssn, age, zip, smoker, diagnosis, m) where m < 3", BY_KEY, RECORD_KEY),
+    upstream("the first by name", "select * from {r} qualify row_number() over (order by name) < 17", f"qualify {BY_NAME}"),
+    upstream("the first of neighbours by name",
+             "select * from {r} qualify row_number() over (partition by zip, diagnosis order by name) = 1", BY_NAME),
+    upstream("the first of neighbours by name, without a window",
+             "select distinct on (zip, diagnosis) * from {r} order by zip, diagnosis, name", f"distinct on {BY_NAME}"),
+    upstream("the first of the record key of neighbours",
+             "select * from (select *, row_number() over (partition by zip, diagnosis order by visit_id) as n from {r}) as q"
+             " (visit_id, name, ssn, age, zip, smoker, diagnosis, n) where n = 1", BY_KEY, RECORD_KEY),
+    upstream("the first by name, by a limit", "select * from {r} order by name limit 16", "limit must not choose records"),
+    upstream("the first as they are stored", "select * from {r} limit 16", "limit must not choose records", ""),
+    upstream("people who have a match in a list", "select * from {r} as r semi join (select '111' as ssn union all"
+             " select '134') as p using (ssn)", f"semi join {BY_SSN}"),
+    upstream("people who have no match in a list", "select * from {r} as r anti join (values ('111'), ('134')) as p (s)"
+             " on r.ssn = p.s", f"anti join {BY_SSN}"),
+    upstream("people joined with a list", "select r.* from {r} as r join (values ('111'), ('134'), ('157')) as p (ssn)"
+             " using (ssn)", f"join {BY_SSN}"),
+    upstream("people joined by a part of an identifier",
+             "select r.* from {r} as r join (select '1' as s) as p on left(r.ssn, 1) = p.s", f"join {BY_SSN}"),
+    upstream("neighbours of the first by name", "select r.* from {r} as r join (select diagnosis, zip from {r} group by all"
+             " having min(name) < 'C') as m using (diagnosis, zip)", f"having {BY_NAME}"),
+    upstream("people without those of a name", "select * from {r} except select * from {r} where name < 'C'", BY_NAME),
+)  # fmt: skip
+
+# Joins by a literal, or that give no column: on the way to the release they are conditions, too.
+HALF_JOINS = (
+    Leak("records on a list of keys, joined using them", RECORD_KEY,
+         {"effort_2": swap((f"select * from {MICRODATA}", f"select m.* from {MICRODATA} as m inner join"
+                            " (values (107), (114), (121), (128)) as k (visit_id) using (visit_id)"))}, f"join looks at {KEY}"),
+    Leak("records that are not on a list of keys", RECORD_KEY,
+         {"effort_2": swap((f"select * from {MICRODATA}", f"select m.* from {MICRODATA} as m anti join"
+                            " (values (107), (114), (121), (128)) as k (visit_id) using (visit_id)"))}, f"anti join looks at {KEY}"),
+    Leak("records of a raw value", QUASI,
+         {"effort_2": swap((f"select * from {MICRODATA}", f"select m.* from {MICRODATA} as m semi join"
+                            " (select '11' as zip) as k using (zip)"))}, "semi join looks at the raw quasi-identifier zip"),
+    Leak("records in a natural join with a key", RECORD_KEY,
+         {"effort_2": swap((f"select * from {MICRODATA}", f"select m.* from {MICRODATA} as m natural join"
+                            " (values (107), (114), (121), (128)) as k (visit_id)"))}, f"join looks at {KEY}"),
+)  # fmt: skip
+
 LEAKS = (
     *IN_VALUES,
     *WHOLE_ROWS,
@@ -549,4 +666,7 @@ LEAKS = (
     *HIDDEN_CONDITIONS,
     *ORDERS,
     *UPSTREAM,
+    *FOLLOWED_FORMS,
+    *CHOSEN_RECORDS,
+    *HALF_JOINS,
 )

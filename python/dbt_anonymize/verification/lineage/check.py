@@ -285,4 +285,7 @@ class _Proof:
         )
 
     def _broken(self, subject: str, reason: str) -> Finding:
-        return Finding("lineage", subject, False, f"{reason}. {_REMEDY}")
+        is_generated = subject.startswith(f"{self.spec.name}_")
+        return Finding(
+            "lineage", subject, False, f"{reason}.{f' {_REMEDY}' if is_generated else ''}"
+        )

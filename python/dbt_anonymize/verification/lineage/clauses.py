@@ -21,6 +21,7 @@ from dbt_anonymize.verification.lineage.released import described
 
 _FILTERS = frozenset(
     {"where", "having", "qualify", "filter", "limit", "distinct on", "except", "intersect"}
+    | {"semi join", "anti join"}
 )
 _GROUPS = frozenset({"group by", "distinct", "aggregate", "partition by", "union distinct"})
 # Where records are grouped by raw values, because they are counted there once for all efforts, or

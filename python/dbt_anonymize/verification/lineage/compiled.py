@@ -38,6 +38,8 @@ class Node:
         Columns of the relation in the database; None if it is not built.
     is_view : bool or None
         Whether the database holds a view; None if it is not built.
+    is_unreached : bool
+        Whether it has SQL that is not compiled, because the release does not depend on the node.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Node:
     materialized: str = ""
     columns: tuple[str, ...] | None = None
     is_view: bool | None = None
+    is_unreached: bool = False
 
     @property
     def is_opaque(self) -> bool:
@@ -255,4 +258,5 @@ def _node(warehouse: Warehouse, found: Any, name: str, sql: str | None, *, is_re
         materialized="" if is_source or kind == "seed" else str(found.config.materialized),
         columns=columns,
         is_view=None if existing is None else str(existing.type) == "view",
+        is_unreached=not is_read and str(getattr(found, "language", "")) == "sql",
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from sqlglot import Dialect, exp
 
@@ -13,15 +12,16 @@ from dbt_anonymize.verification.lineage.origins import (
     ROWS,
     STORED_ORDER,
     TIES,
-    Branch,
+    Key,
+    Leaf,
     Leaves,
     Unresolvable,
     Use,
     computed,
-    decided,
     summarized,
     told,
 )
+from dbt_anonymize.verification.lineage.scope import Scope
 
 # Their value depends on nothing but their arguments: what is in them is what comes out.
 _TRANSPARENT = (
@@ -79,11 +79,12 @@ _HARMLESS = frozenset(
     }
 )  # fmt: skip
 _FEW_VALUES = frozenset({exp.DataType.Type.BOOLEAN, exp.DataType.Type.DATE, exp.DataType.Type.TIME})
-# Side of an outer join, and whether a relation is the one that it joins: what is always there.
-_KEPT_SIDES = frozenset({("LEFT", False), ("RIGHT", True)})
 _COUNTS = (exp.Count, exp.CountIf, exp.ApproxDistinct)
 # Aggregates that do not depend on the order of what is in them.
 _SUMMARIES = (*_COUNTS, exp.Sum, exp.Avg, exp.Min, exp.Max)
+# Aggregates that depend on the order in which rows come, and those that do among equal rows.
+_BY_ORDER = (exp.AnyValue, exp.First, exp.Last, exp.ArrayAgg, exp.GroupConcat)
+_BY_TIES = (exp.ArgMax, exp.ArgMin, exp.Mode)
 _RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile)
 
 
@@ -117,129 +118,6 @@ def _is_unchanged(value: exp.Expression) -> bool:
     return isinstance(value, _UNCHANGED)
 
 
-@dataclass
-class Scope:
-    """Columns that an expression can name.
-
-    Parameters
-    ----------
-    sources : list of (str, Branch)
-        Relations of the query by alias, in order.
-    outer : Scope, optional
-        Those of the query around it.
-    using : frozenset of str
-        Columns that joins have in common.
-    outputs : dict
-        Columns that the query gives, as far as they are known.
-    conditions : frozenset of Leaf
-        What decides which rows are left.
-    """
-
-    sources: list[tuple[str, Branch]]
-    outer: Scope | None = None
-    using: frozenset[str] = frozenset()
-    outputs: dict[str, Leaves] = field(default_factory=dict)
-    conditions: Leaves = NOTHING
-
-    def with_source(self, alias: str, branch: Branch) -> Scope:
-        """Return a scope with one relation more."""
-        return self._with_sources([*self.sources, (alias, branch)])
-
-    def _with_sources(self, sources: list[tuple[str, Branch]]) -> Scope:
-        return Scope(sources, self.outer, self.using, conditions=self.conditions)
-
-    def after_outer_join(self, side: str, last: str, conditions: Leaves) -> Scope:
-        """Return a scope in which what an outer join may leave out is not one literal any more.
-
-        What is there of a literal is decided by the conditions of the join.
-        """
-        sources = [
-            (
-                alias,
-                branch
-                if (side, alias == last) in _KEPT_SIDES
-                else _perhaps_left_out(branch, conditions),
-            )
-            for alias, branch in self.sources
-        ]
-        return self._with_sources(sources)
-
-    def linked(self, conditions: Leaves) -> Scope:
-        """Return a scope in which conditions decide which rows of each relation belong together."""
-        if not conditions:
-            return self
-        sources = []
-        for place, (alias, branch) in enumerate(self.sources):
-            others = (b for i, (_, b) in enumerate(self.sources) if i != place)
-            foreign = {leaf.named for other in others for x in other.columns.values() for leaf in x}
-            by = decided(frozenset(leaf for leaf in conditions if leaf.named in foreign))
-            columns = {name: leaves | by for name, leaves in branch.columns.items()}
-            sources.append((alias, Branch(columns, branch.constants, branch.conditions)))
-        return self._with_sources(sources)
-
-    def names_several(self, condition: Any) -> bool:
-        """Tell whether a condition names columns of more than one relation."""
-        named = set()
-        for column in condition.find_all(exp.Column):
-            table, name = column.table.lower(), column.name.lower()
-            named |= {a for a, b in self.sources if table == a or (not table and name in b.columns)}
-        return len(named) > 1
-
-    def use(self, name: str) -> Leaves:
-        """Note that the last relation is joined by a column of the same name."""
-        self.using |= {name}
-        leaves = [branch.columns[name] for _, branch in self.sources if name in branch.columns]
-        if len(leaves) < 2:
-            raise Unresolvable(f"joins using {name}, which is not a column of both relations")
-        return NOTHING.union(*leaves)
-
-    def has(self, name: str) -> bool:
-        """Tell whether a relation has a column."""
-        return any(name in branch.columns for _, branch in self.sources)
-
-    def star(self, table: str) -> Iterator[tuple[str, Leaves, str | None]]:
-        """Give all columns, or those of one relation: name, leaves, and what literal it is."""
-        if table and table not in {alias for alias, _ in self.sources}:
-            raise Unresolvable(f"has the star of {table}, which is not a relation of the query")
-        given: set[str] = set()
-        for alias, branch in self.sources:
-            for name, leaves in branch.columns.items():
-                if table in ("", alias) and not (name in self.using and name in given):
-                    given.add(name)
-                    joint = self.resolve("", name) if name in self.using else leaves
-                    yield name, joint, branch.constants.get(name)
-
-    def branch(self, table: str, name: str) -> Branch | None:
-        """Return where a column is, or None where its name says not enough."""
-        found = [b for a, b in self.sources if table in ("", a) and name in b.columns]
-        return found[0] if len(found) == 1 else None
-
-    def resolve(self, table: str, name: str) -> Leaves:
-        """Return the leaves of a column."""
-        found = [b for a, b in self.sources if table in ("", a) and name in b.columns]
-        if len(found) == 1 or (found and name in self.using):
-            return NOTHING.union(*(branch.columns[name] for branch in found))
-        if found:
-            raise Unresolvable(f"has a column {name} that several relations have")
-        if not table and name in self.outputs:
-            return self.outputs[name]
-        if self.outer is not None:
-            return self.outer.resolve(table, name)
-        raise Unresolvable(_unresolved(table, name, self))
-
-
-def _perhaps_left_out(branch: Branch, conditions: Leaves) -> Branch:
-    by = decided(conditions)
-    columns = {name: leaves or by for name, leaves in branch.columns.items()}
-    return Branch(columns, conditions=branch.conditions)
-
-
-def _unresolved(table: str, name: str, scope: Scope) -> str:
-    if not table and name in {alias for alias, _ in scope.sources}:
-        return f"uses the whole row of {name}: every column of it, the identifiers included"
-    return f"has a column {f'{table}.{name}' if table else name} that cannot be resolved"
-
-
 @dataclass(frozen=True)
 class Expressions:
     """Leaves of expressions in a scope.
@@ -254,12 +132,18 @@ class Expressions:
         Returns all that a subquery tells.
     groups : frozenset of Leaf or None
         Leaves of the keys by which rows are grouped; None without groups.
+    grouped : sequence of Expression
+        These keys.
+    is_lenient : bool
+        Whether this is upstream of the source, where order matters to all that is released.
     """
 
     scope: Scope
     uses: set[Use]
     subquery: Callable[[exp.Expression, Scope], Leaves]
     groups: Leaves | None = None
+    grouped: Sequence[exp.Expression] = ()
+    is_lenient: bool = False
 
     def leaves(self, value: exp.Expression) -> Leaves:  # noqa: PLR0911 (one per form)
         """Return what a value is made of.
@@ -357,6 +241,10 @@ class Expressions:
         if isinstance(value, (exp.IgnoreNulls, exp.RespectNulls)):
             return self._aggregate(value.this, is_partial=is_partial)
         inside = self._arguments(value)
+        if self.is_lenient and isinstance(value, (*_BY_ORDER, *_BY_TIES)):
+            within = self._within(self.grouped)
+            stored = STORED_ORDER if isinstance(value, _BY_ORDER) else TIES
+            inside |= {replace(stored, within=within)}
         if inside - {ROWS}:
             self.uses.add(Use("aggregate", inside))
         if self.groups is None or is_partial or isinstance(value, _COUNTS):
@@ -371,6 +259,9 @@ class Expressions:
         if isinstance(function, _RANKS):
             return frozenset({ROWS})
         inside = NOTHING.union(*(self.leaves(part) for part in function.iter_expressions()))
+        if isinstance(function, exp.ApproxDistinct):
+            # An estimate depends on hashes of the values.
+            inside = computed(inside)
         if isinstance(function, _COUNTS):
             # How many numbers of rows there are does not tell their order.
             inside -= {STORED_ORDER, TIES} if _is_bare(function.this) else NOTHING
@@ -388,6 +279,9 @@ class Expressions:
                 self.uses.add(Use("filter", partial))
             function = function.this
         inside = self._arguments(function)
+        if self.is_lenient:
+            # It may be of another row, or of many.
+            inside = computed(inside)
         keys = window.args.get("partition_by") or []
         partitions = NOTHING.union(*(self.leaves(key) for key in keys))
         order = window.args.get("order")
@@ -396,12 +290,45 @@ class Expressions:
         )
         self.uses.add(Use("partition by", partitions))
         self.uses.add(Use("window order", placed))
-        inside |= _stored_order(function, window.args.get("spec") is not None, bool(placed))
+        within = self._within(keys)
+        inside |= frozenset(
+            replace(leaf, within=within)
+            for leaf in _stored_order(function, window.args.get("spec") is not None, bool(placed))
+        )
         is_whole = not placed and not partial and window.args.get("spec") is None
         if is_whole and isinstance(function, (exp.Min, exp.Max)):
             # The groups are in the summary itself.
             return summarized(inside, partitions)
-        return inside | partial | told(partitions, "count") | told(placed, "place")
+        return inside | partial | self._counted(keys) | self._placed(keys, placed)
+
+    def _within(self, keys: Sequence[exp.Expression]) -> frozenset[Key]:
+        """Return the whole values that rows share which are told apart by their order."""
+        if self.scope.rows_of() is None:
+            return frozenset()
+        return frozenset(key for part in keys if (key := self.scope.key(part)))
+
+    def _counted(self, keys: Sequence[exp.Expression]) -> Leaves:
+        """Return what is told of partitions, which are counted: a whole value is as good as one."""
+        told_of = [
+            frozenset(Leaf(x.relation, x.column, "count") for x in leaves)
+            if self.scope.key(key) and {x.how for x in leaves} <= {"value", "computed"}
+            else told(leaves, "count")
+            for key in keys
+            for leaves in [self.leaves(key)]
+        ]
+        return NOTHING.union(*told_of)
+
+    def _placed(self, keys: Sequence[exp.Expression], placed: Leaves) -> Leaves:
+        """Return what is told of an order, and among which rows of the relation it is of."""
+        whole = self._within(keys)
+        found = NOTHING
+        for leaf in placed:
+            own = frozenset(key for key in whole if _relations(key) == {leaf.relation})
+            in_place = told(frozenset({leaf}), "place")
+            # Of something computed, the order may be a condition on one row.
+            is_plain = leaf.how == "value"
+            found |= {replace(x, within=own) for x in in_place} if is_plain else in_place
+        return found
 
     def _ordered(self, value: exp.Expression) -> Leaves:
         """Return what an aggregate with an order tells: what is in it, and in which order."""
@@ -411,6 +338,10 @@ class Expressions:
         if by:
             self.uses.add(Use("order by", placed))
         return NOTHING.union(*(self.leaves(part) for part in parts), told(placed, "place"))
+
+
+def _relations(key: Key) -> set[str]:
+    return {relation for _, columns in key for relation, _ in columns}
 
 
 def _is_bare(argument: exp.Expression) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +23,12 @@ from dbt_anonymize.verification.lineage.origins import (
 from dbt_anonymize.verification.lineage.queries import Query
 
 _MOST_ROUNDS = 20
+_PROGRAM = "is made by a program (a Python model), not by SQL that can be read"
+_UNREACHED = (
+    "is a model or snapshot that the release does not depend on, and yet its relation is read, as "
+    "that of a dbt source or by its name. Read it with ref(), or give the source a relation that "
+    "this project does not make"
+)
 
 
 class Unreadable(Exception):  # noqa: N818 (see Unresolvable)
@@ -108,12 +115,10 @@ class Graph:
 
     def _made(self, node: Node) -> Table:
         if node.name in self.ends or (node.sql is None and not node.is_opaque):
-            return _leaves_of(node)
+            return _leaves_of(node, has_keys=self.is_lenient)
         try:
             if node.sql is None:
-                raise Unreadable(
-                    node.name, "is made by a program (a Python model), not by SQL that can be read"
-                )
+                raise Unreadable(node.name, _UNREACHED if node.is_unreached else _PROGRAM)
             return self._evaluated(node)
         except Unreadable:
             if self.is_lenient and node.columns is not None:
@@ -155,9 +160,7 @@ def _stored(node: Node, table: Table) -> Table:
         name: frozenset({Leaf(node.name, name, "opaque" if name == "dbt_scd_id" else "value")})
         for name in added
     }
-    return tuple(
-        Branch({**branch.columns, **new}, branch.constants, branch.conditions) for branch in table
-    )
+    return tuple(replace(branch, columns={**branch.columns, **new}) for branch in table)
 
 
 def _as_one(table: Table, columns: list[str]) -> Branch:
@@ -167,14 +170,18 @@ def _as_one(table: Table, columns: list[str]) -> Branch:
     return Branch({name: one.columns.get(name, NOTHING) for name in names}, {}, one.conditions)
 
 
-def _leaves_of(node: Node, *, is_opaque: bool = False) -> Table:
+def _leaves_of(node: Node, *, is_opaque: bool = False, has_keys: bool = False) -> Table:
     if node.columns is None:
         raise Unreadable(node.name, "is not built, so its columns are not known. Run `dbt build`")
     names = [column.lower() for column in node.columns]
     if len(set(names)) < len(names):
         raise Unreadable(node.name, "has columns whose names differ only in case")
     how = "opaque" if is_opaque else "value"
-    return (Branch({c: frozenset({Leaf(node.name, c, how)}) for c in names}),)  # type: ignore[arg-type]
+    columns = {c: frozenset({Leaf(node.name, c, how)}) for c in names}  # type: ignore[arg-type]
+    if not has_keys:
+        return (Branch(columns),)
+    written = {c: frozenset({("?", ((node.name, c),))}) for c in names}
+    return (Branch(columns, written=written, rows_of=frozenset({node.name})),)
 
 
 @lru_cache(maxsize=512)

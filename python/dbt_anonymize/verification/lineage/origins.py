@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 # value     the value itself, at most in another type or with a replacement for NULL
 # computed  something computed from it
@@ -14,11 +14,16 @@ from typing import Literal
 # count     how many there are, also of those in its partition
 # tally     how many there are of something computed, which may be a condition on one row
 # decided   which of several rows or literals is there, by a condition that looks at it
+# decided by count, decided by place
+#           the same, by a condition that looks at its count or place alone
 # opaque    made by what cannot be read
 How = Literal[
-    "value", "computed", "presence", "summary", "place", "count", "tally", "decided", "opaque"
-]
+    "value", "computed", "presence", "summary", "place", "count", "tally", "decided",
+    "decided by count", "decided by place", "opaque",
+]  # fmt: skip
 Named = tuple[str, str]
+# How a value is written over whole columns, `md5(cast(?))`, and over which: of a union, one each.
+Key = frozenset[tuple[str, tuple[Named, ...]]]
 
 
 class Unresolvable(Exception):  # noqa: N818 (a verdict that the rules turn into a finding)
@@ -37,12 +42,15 @@ class Leaf:
         What of the column the value tells.
     per : frozenset of (str, str)
         For a summary, the columns whose values make the groups.
+    within : frozenset of Key
+        For a place upstream of the source, the values that all rows compared with have in common.
     """
 
     relation: str
     column: str
     how: How = "value"
     per: frozenset[Named] = frozenset()
+    within: frozenset[Key] = frozenset()
 
     @property
     def named(self) -> Named:
@@ -71,11 +79,14 @@ class Use:
         What it looks at; of a join or filter each condition is a use of its own.
     is_equality : bool
         Whether the condition is one value = another, neither of them a constant.
+    is_link : bool
+        Whether it says no more than that rows of two relations have a whole value in common.
     """
 
     clause: str
     leaves: Leaves
     is_equality: bool = False
+    is_link: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,11 +101,18 @@ class Branch:
         Columns that are one whole number in all rows.
     conditions : frozenset of Leaf
         What decides which rows there are.
+    written : mapping
+        How columns are written over whole columns, as far as they are; upstream of the source only.
+    rows_of : frozenset of str or None
+        Relations of which each row has at most one row; None where that is not known, or where
+        rows of one relation stand beside others of the same.
     """
 
     columns: Mapping[str, Leaves]
     constants: Mapping[str, str] = field(default_factory=dict)
     conditions: Leaves = NOTHING
+    written: Mapping[str, Key] = field(default_factory=dict)
+    rows_of: frozenset[str] | None = None
 
 
 Table = tuple[Branch, ...]
@@ -126,6 +144,14 @@ def told(leaves: Leaves, how: Literal["presence", "place", "count"]) -> Leaves:
     )
 
 
+def presence(leaves: Leaves) -> Leaves:
+    """Return the leaves of a whole value of which only is asked whether it is there."""
+    return frozenset(
+        leaf if leaf.how == "opaque" else Leaf(leaf.relation, leaf.column, "presence")
+        for leaf in leaves
+    )
+
+
 def _aspect(leaf: Leaf, how: Literal["presence", "place", "count"]) -> Leaf:
     # Whether there is a place tells how many have one.
     is_of_place = leaf.how == "place" and how == "presence"
@@ -141,11 +167,16 @@ def decided(leaves: Leaves) -> Leaves:
 
     Whether there is a value decides nothing about it.
     """
-    return frozenset(
-        leaf if leaf.how == "opaque" else Leaf(leaf.relation, leaf.column, "decided")
-        for leaf in leaves
-        if leaf.relation and leaf.how != "presence"
-    )
+    return frozenset(_deciding(leaf) for leaf in leaves if leaf.relation and leaf.how != "presence")
+
+
+def _deciding(leaf: Leaf) -> Leaf:
+    if leaf.how == "opaque" or leaf.how.startswith("decided"):
+        return leaf
+    if leaf.how == "place":
+        return Leaf(leaf.relation, leaf.column, "decided by place", within=leaf.within)
+    how: How = "decided by count" if leaf.how == "count" else "decided"
+    return Leaf(leaf.relation, leaf.column, how)
 
 
 def computed(leaves: Leaves) -> Leaves:
@@ -179,13 +210,40 @@ def merged(branches: Iterable[Branch]) -> Table:
         columns = {
             name: _of_either(leaves, other.columns[name]) for name, leaves in branch.columns.items()
         }
-        found[key] = Branch(columns, branch.constants, branch.conditions | other.conditions)
+        written = {n: k | other.written[n] for n, k in branch.written.items() if n in other.written}
+        rows_of = None
+        if branch.rows_of is not None and other.rows_of is not None:
+            rows_of = branch.rows_of | other.rows_of
+        conditions = branch.conditions | other.conditions
+        found[key] = Branch(columns, branch.constants, conditions, written, rows_of)
     return tuple(found.values())
 
 
 def _of_either(one: Leaves, other: Leaves) -> Leaves:
     """Return the leaves of a column that is either of two; with a literal among the values."""
     return one | other if bool(one) == bool(other) else computed(one | other)
+
+
+def refines(key: Key, whose: Key) -> bool:
+    """Tell whether rows that share one value share another, too.
+
+    Examples
+    --------
+    >>> one = frozenset({("?", (("people", "id"),))})
+    >>> both = frozenset({("concat(?, ?)", (("people", "id"), ("people", "day")))})
+    >>> refines(both, one), refines(one, both)
+    (True, False)
+    """
+    return all(any(set(own) <= set(columns) for _, own in whose) for _, columns in key)
+
+
+def key_of(table: Table, name: str) -> Key | None:
+    """Return how a column is written over whole columns in all branches, if it is."""
+    keys = [branch.written.get(name) for branch in table]
+    atoms = frozenset[Any]().union(*(key or () for key in keys))
+    # A constant is shared by all.
+    is_whole = all(keys) and all(columns for _, columns in atoms)
+    return atoms if is_whole else None
 
 
 def column_of(table: Table, name: str) -> Leaves:

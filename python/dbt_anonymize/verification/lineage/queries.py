@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from sqlglot import exp
 
-from dbt_anonymize.verification.lineage.expressions import Expressions, Scope
+from dbt_anonymize.verification.lineage.branches import (
+    Output,
+    chosen,
+    forgotten,
+    in_order,
+    mixed,
+    renamed,
+    with_constants_of_all,
+    with_names,
+)
+from dbt_anonymize.verification.lineage.expressions import Expressions
 from dbt_anonymize.verification.lineage.origins import (
     NOTHING,
     STORED_ORDER,
     Branch,
+    Key,
     Leaf,
     Leaves,
     Table,
@@ -23,20 +34,25 @@ from dbt_anonymize.verification.lineage.origins import (
     decided,
     merged,
     named,
+    presence,
 )
+from dbt_anonymize.verification.lineage.scope import Scope
 
 _OF_SELECT = frozenset(
     {"with", "expressions", "from", "joins", "where", "group", "having", "qualify", "order"}
     | {"distinct", "limit", "windows"}
 )
-_OF_SET = frozenset({"with", "this", "expression", "distinct", "order", "limit"})
-_OF_JOIN = frozenset({"this", "side", "kind", "on", "using"})
+_OF_SET = frozenset({"with", "this", "expression", "distinct", "order", "limit", "by_name"})
+_OF_COMMON = frozenset({"this", "alias", "materialized"})
+_OF_JOIN = frozenset({"this", "side", "kind", "on", "using", "method"})
 _OF_TABLE = frozenset({"this", "db", "catalog", "alias", "joins"})
 _OF_SUBQUERY = frozenset({"this", "alias", "with"})
 _OF_VALUES = frozenset({"expressions", "alias"})
-_OF_STAR = frozenset({"except", "replace"})
+_OF_STAR = frozenset({"except", "replace", "rename"})
+_HALF_JOINS = frozenset({"SEMI", "ANTI"})
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _MOST_BRANCHES = 3000
+_MOST_ROUNDS = 20
 
 
 class Relations(Protocol):
@@ -97,9 +113,9 @@ class Query:
         """Return all that a subquery inside an expression tells: its values and its clauses."""
         inside = Query(self.relations, self.node, _with=self._with)
         table = inside.table(query, outer)
-        told = [use.leaves for use in inside.uses]
-        told += [leaves for branch in table for leaves in branch.columns.values()]
-        found = NOTHING.union(*told)
+        parts = [use.leaves for use in inside.uses]
+        parts += [leaves for branch in table for leaves in branch.columns.values()]
+        found = NOTHING.union(*parts)
         self.uses |= inside.uses | {Use("subquery", found)}
         return found
 
@@ -112,20 +128,37 @@ class Query:
             for place, value in enumerate(row.expressions):
                 name = f"col{place}"
                 columns[name] = columns.get(name, NOTHING) | computed(expressions.leaves(value))
-        return (Branch(columns),)
+        return (Branch(columns, rows_of=frozenset()),)
 
     def _common_tables(self, query: exp.Expression, outer: Scope | None) -> None:
         clause = _argument(query, "with")
         if clause is None:
             return
-        if clause.args.get("recursive"):
-            raise Unresolvable("has a recursive common table, which is not followed")
         for common in clause.expressions:
+            _only(common, _OF_COMMON, "common table")
             name = common.alias.lower()
             if name in self._with[-1]:
                 raise Unresolvable("has two common tables of one name")
-            table = _renamed(self.table(common.this, outer), common.args.get("alias"))
+            if clause.args.get("recursive") and _reads(common.this, name):
+                self._with[-1][name] = self._fixpoint(common, name, outer)
+                continue
+            table = renamed(self.table(common.this, outer), common.args.get("alias"))
             self._with[-1][name] = table
+
+    def _fixpoint(self, common: exp.Expression, name: str, outer: Scope | None) -> Table:
+        """Follow a common table that reads itself until no round adds anything to its columns."""
+        if not isinstance(common.this, exp.Union):
+            raise Unresolvable("has a recursive common table that does not start with rows")
+        alias = common.args.get("alias")
+        found = forgotten(renamed(self.table(common.this.this, outer), alias))
+        for _ in range(_MOST_ROUNDS):
+            self._with[-1][name] = found
+            more = forgotten(renamed(self.table(common.this, outer), alias))
+            together = merged([*found, *more])
+            if together == found:
+                return found
+            found = together
+        raise Unresolvable("has a recursive common table that has no end")
 
     # -- unions -------------------------------------------------------------------------------
 
@@ -134,12 +167,15 @@ class Query:
         left = self.table(query.this, outer)
         right = self.table(query.expression, outer)
         names = list(left[0].columns) if left else []
+        if query.args.get("by_name") and left and right:
+            names += [name for name in right[0].columns if name not in names]
+            left, right = in_order(left, names), in_order(right, names)
         if left and right and len(names) != len(right[0].columns):
             raise Unresolvable("unites queries of different numbers of columns")
-        table = [*left, *(_with_names(branch, names) for branch in right if names)]
-        table = [_with_constants_of_all(branch, table) for branch in table]
+        table = [*left, *(with_names(branch, names) for branch in right if names)]
+        table = [with_constants_of_all(branch, table) for branch in table]
         if self.relations.is_lenient:
-            table = _chosen(table)
+            table = chosen(table)
         self._limited(query, table)
         if not isinstance(query, exp.Union) or query.args.get("distinct"):
             clause = "union distinct" if isinstance(query, exp.Union) else query.key
@@ -165,7 +201,7 @@ class Query:
         ]
         grouping = query.args.get("group") is not None or _aggregates(query)
         made = [self._output(query, row, grouping) for row in rows]
-        table = merged(_mixed(made))
+        table = merged(mixed(made))
         self._limited(query, table)
         return table
 
@@ -191,9 +227,9 @@ class Query:
     def _read(self, source: exp.Expression) -> Table:
         if isinstance(source, exp.Subquery):
             _only(source, _OF_SUBQUERY, "subquery")
-            return _renamed(self.table(source.this), source.args.get("alias"))
+            return renamed(self.table(source.this), source.args.get("alias"))
         if isinstance(source, exp.Values):
-            return _renamed(self._values(source, None), source.args.get("alias"))
+            return renamed(self._values(source, None), source.args.get("alias"))
         if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Identifier):
             kind = source.this.key if isinstance(source, exp.Table) else source.key
             raise Unresolvable(f"reads from something that is not a relation ({kind})")
@@ -201,29 +237,61 @@ class Query:
         if not source.db and not source.catalog:
             for tables in reversed(self._with):
                 if source.name.lower() in tables:
-                    return _renamed(tables[source.name.lower()], source.args.get("alias"))
+                    return renamed(tables[source.name.lower()], source.args.get("alias"))
         table = self.relations.relation(self.node, source.catalog, source.db, source.name)
-        return _renamed(table, source.args.get("alias"))
+        return renamed(table, source.args.get("alias"))
 
     def _joined(self, joins: Sequence[exp.Expression], rows: list[Scope]) -> list[Scope]:
         for join in joins:
             _only(join, _OF_JOIN, "join")
-            if (join.args.get("kind") or "").upper() not in {"", "INNER", "CROSS", "OUTER"}:
-                raise Unresolvable(f"has a join that is not known ({join.args['kind'].lower()})")
+            kind = (join.args.get("kind") or "").upper()
+            if kind not in {"", "INNER", "CROSS", "OUTER"} | _HALF_JOINS:
+                raise Unresolvable(f"has a join that is not known ({kind.lower()})")
+            method = (join.args.get("method") or "").upper()
+            if method not in {"", "NATURAL"}:
+                raise Unresolvable(f"has a join of a method that is not known ({method.lower()})")
+            last = join.this.alias_or_name.lower()
+            kept = len(rows[0].sources) if rows else 0
             joined = self._source(join.this, rows)
             using = [column.name.lower() for column in join.args.get("using") or []]
+            if method and joined:
+                using = joined[0].common(last)
             side = (join.args.get("side") or "").upper()
-            last = join.this.alias_or_name.lower()
-            rows = [row for found in joined for row in self._join(join, using, side, last, found)]
+            if kind in _HALF_JOINS:
+                rows = [self._half_join(join, using, kind, kept, found) for found in joined]
+            else:
+                rows = [r for found in joined for r in self._join(join, using, side, last, found)]
         return rows
+
+    def _half_join(
+        self, join: exp.Expression, using: list[str], kind: str, kept: int, found: Scope
+    ) -> Scope:
+        """Return the rows that have a match, or none; of the other relation nothing is left."""
+        clause = f"{kind.lower()} join"
+        conditions = _Conditions()
+        self._common(using, clause, found, conditions)
+        self._conditions(join.args.get("on"), clause, found, conditions)
+        by = conditions.filtering | _conditions_of(found)
+        return Scope(found.sources[:kept], found.outer, found.using - set(using), conditions=by)
+
+    def _common(self, using: list[str], clause: str, row: Scope, noted: _Conditions) -> None:
+        """Note the columns of one name by which two relations are joined."""
+        for name in using:
+            branches = row.use(name)
+            sides = [branch.columns[name] for branch in branches]
+            looked_at = NOTHING.union(*sides)
+            is_plain = _is_plain(sides, [branch.written.get(name) for branch in branches])
+            # What one side writes down is a constant: it finds some values, not equal ones.
+            self.uses.add(Use(clause, looked_at, is_equality=all(sides), is_link=is_plain))
+            noted.note(looked_at, is_plain=is_plain, is_link=True)
+            noted.all |= looked_at
 
     def _join(
         self, join: exp.Expression, using: list[str], side: str, last: str, row: Scope
     ) -> Iterator[Scope]:
         """Give the rows of a join, or nothing where their literals rule it out."""
-        shared = [row.use(name) for name in using]
-        self.uses.update(Use("join", leaves, is_equality=True) for leaves in shared)
-        conditions = _Conditions(NOTHING.union(*shared), is_outer=bool(side))
+        conditions = _Conditions(is_outer=bool(side))
+        self._common(using, "join", row, conditions)
         holds = self._conditions(join.args.get("on"), "join", row, conditions)
         if self.relations.is_lenient:
             row = row.linked(conditions.linking)
@@ -267,44 +335,56 @@ class Query:
                 continue
             is_comparison = isinstance(inner, _COMPARISONS)
             sides = [inner.this, inner.expression] if is_comparison else [inner]
-            told = [self._looked_at(expressions, side) for side in sides]
+            sides_told = [self._looked_at(expressions, side) for side in sides]
+            if _asks_for_text(inner, row):
+                sides_told = [presence(self._looked_at(expressions, inner.this))]
             is_equality = isinstance(inner, exp.EQ)
             known = {expressions.constant(side) for side in sides} - {None}
             # Two whole numbers that differ.
             holds &= not is_equality or len(known) < 2
-            looked_at = NOTHING.union(*told)
-            found.append(Use(clause, looked_at, is_equality and all(told)))
-            is_plain = is_equality and all(told) and {x.how for x in looked_at} == {"value"}
-            noted.note(looked_at, is_plain=is_plain, is_link=row.names_several(inner))
+            looked_at = NOTHING.union(*sides_told)
+            keys = [row.key(side) for side in sides]
+            is_plain = is_equality and _is_plain(sides_told, keys)
+            is_link = row.names_several(inner) and inner.find(exp.Query) is None
+            is_equality = is_equality and all(sides_told)
+            found.append(Use(clause, looked_at, is_equality, is_plain and is_link))
+            noted.note(looked_at, is_plain=is_plain, is_link=is_link)
         if holds:
             self.uses.update(found)
         return holds
 
     def _looked_at(self, expressions: Expressions, clause: exp.Expression) -> Leaves:
-        """Return what a clause looks at; upstream of the source an unknown clause is no matter."""
+        """Return what a clause looks at; upstream of the source, an unknown one is a leaf."""
         try:
             return expressions.leaves(clause)
         except Unresolvable:
             if self.relations.is_lenient:
-                return NOTHING
+                return frozenset({Leaf(self.node, "a clause", "opaque")})
             raise
 
-    def _expressions(self, scope: Scope, groups: Leaves | None = None) -> Expressions:
-        return Expressions(scope, self.uses, self.leaves, groups)
+    def _expressions(
+        self, scope: Scope, groups: Leaves | None = None, grouped: Sequence[exp.Expression] = ()
+    ) -> Expressions:
+        lenient = self.relations.is_lenient
+        return Expressions(scope, self.uses, self.leaves, groups, grouped, lenient)
 
     # -- what comes out -----------------------------------------------------------------------
 
-    def _output(self, query: exp.Select, row: Scope, grouping: bool) -> _Output:
+    def _output(self, query: exp.Select, row: Scope, grouping: bool) -> Output:
         plain = self._expressions(row)
         keys = self._group_keys(query, row)
         groups = NOTHING.union(*(self._looked_at(plain, key) for key in keys)) if grouping else None
         if keys:
             self.uses.add(Use("group by", groups or NOTHING))
-        expressions = self._expressions(row, groups)
+        expressions = self._expressions(row, groups, keys)
         columns: dict[str, Leaves] = {}
+        written: dict[str, Key] = {}
         constants: dict[str, str] = {}
         windows: dict[str, tuple[str | None, ...] | None] = {}
-        for name, expression, known, literal in self._projections(query, row):
+        for name, expression, known, literal, own in self._projections(query, row):
+            key = own if expression is None else row.key(expression)
+            if key is not None:
+                written[name] = key
             if name in columns:
                 raise Unresolvable("has two columns of one name")
             if expression is None:
@@ -321,7 +401,8 @@ class Query:
             row.outputs[name] = columns[name]
         self._clauses(query, expressions, list(columns.values()))
         mixing = tuple(plain.constant(key) for key in keys) if grouping else None
-        return _Output(Branch(columns, constants, _conditions_of(row)), mixing, windows)
+        branch = Branch(columns, constants, _conditions_of(row), written, row.rows_of())
+        return Output(branch, mixing, windows)
 
     def _limited(self, query: exp.Expression, table: Sequence[Branch]) -> None:
         limit = query.args.get("limit")
@@ -361,9 +442,24 @@ class Query:
             looked_at = NOTHING.union(*out)
             if on is not None:
                 looked_at |= self._looked_at(expressions, on)
-                self.uses.add(Use("distinct on", looked_at | {STORED_ORDER}))
+                chosen = looked_at | {STORED_ORDER}
+                if self.relations.is_lenient:
+                    chosen = self._first_of_each(query, expressions, on)
+                self.uses.add(Use("distinct on", chosen))
             self.uses.add(Use("distinct", looked_at))
         self._order(query, expressions, out)
+
+    def _first_of_each(
+        self, query: exp.Select, expressions: Expressions, on: exp.Expression
+    ) -> Leaves:
+        """Return what a `distinct on` tells: as much as the window that gives the first of each."""
+        keys = on.expressions if isinstance(on, exp.Tuple) else [on]
+        order = _argument(query, "order")
+        by = [k for k in (order.expressions if order is not None else []) if k.this not in keys]
+        window = exp.Window(
+            this=exp.RowNumber(), partition_by=keys, order=exp.Order(expressions=by) if by else None
+        )
+        return self._looked_at(expressions, window.copy())
 
     def _order(self, query: exp.Expression, expressions: Expressions, out: list[Leaves]) -> None:
         order = _argument(query, "order")
@@ -382,74 +478,29 @@ class Query:
 
     def _projections(
         self, query: exp.Select, row: Scope
-    ) -> Iterator[tuple[str, exp.Expression | None, Leaves, str | None]]:
+    ) -> Iterator[tuple[str, exp.Expression | None, Leaves, str | None, Key | None]]:
         """Give name and expression of each column; those of a star have leaves instead.
 
-        Last comes the whole number that a column of a star is in all rows, if it is one.
+        Then come the whole number that a column of a star is in all rows, and its key.
         """
         for place, projection in enumerate(query.expressions):
             star = projection.this if isinstance(projection, exp.Column) else projection
             if not isinstance(star, exp.Star):
                 name = projection.alias_or_name or f"column {place}"
-                yield name.lower(), projection.unalias(), NOTHING, None
+                yield name.lower(), projection.unalias(), NOTHING, None, None
                 continue
             _only(star, _OF_STAR, "star")
             table = projection.table.lower() if isinstance(projection, exp.Column) else ""
             left_out = {e.name.lower() for e in _argument(star, "except") or []}
             replaced = {e.alias.lower(): e.this for e in star.args.get("replace") or []}
-            for name, leaves, literal in row.star(table):
+            renamed = {e.this.name.lower(): e.alias.lower() for e in star.args.get("rename") or []}
+            _check_star(star, table, row)
+            for name, leaves, literal, key in row.star(table):
+                shown = renamed.get(name, name)
                 if name in replaced:
-                    yield name, replaced[name], NOTHING, None
+                    yield shown, replaced[name], NOTHING, None, None
                 elif name not in left_out:
-                    yield name, None, leaves, literal
-
-
-@dataclass(frozen=True)
-class _Output:
-    """What one row of branches gives, and with which others its rows are mixed."""
-
-    branch: Branch
-    # Constants of the group keys; None without groups.
-    mixing: tuple[str | None, ...] | None
-    # Constants of the partitions of the windows in a column; None without windows.
-    windows: Mapping[str, tuple[str | None, ...] | None]
-
-
-def _mixed(outputs: list[_Output]) -> Iterator[Branch]:
-    """Give each branch with the leaves of those whose rows an aggregate or a window mixes in."""
-    for output in outputs:
-        columns = dict(output.branch.columns)
-        for name in columns:
-            partition = output.windows.get(name)
-            others = (
-                other
-                for other in outputs
-                if _may_be_equal(output.mixing, other.mixing)
-                or _may_be_equal(partition, other.windows.get(name))
-            )
-            for other in others:
-                columns[name] |= other.branch.columns[name]
-        constants = output.branch.constants
-        if output.mixing is not None:
-            together = [
-                o.branch.constants for o in outputs if _may_be_equal(o.mixing, output.mixing)
-            ]
-            constants = {
-                name: value
-                for name, value in constants.items()
-                if all(other.get(name) == value for other in together)
-            }
-        yield Branch(columns, constants, output.branch.conditions)
-
-
-_Keys = tuple[str | None, ...]
-
-
-def _may_be_equal(one: _Keys | None, other: _Keys | None) -> bool:
-    """Tell whether rows of two branches may be in one group; what is not one literal may be any."""
-    if one is None or other is None:
-        return False
-    return all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
+                    yield shown, None, leaves, literal, key
 
 
 @dataclass
@@ -479,36 +530,35 @@ def _conditions_of(row: Scope) -> Leaves:
     return row.conditions.union(*(branch.conditions for _, branch in row.sources))
 
 
-def _chosen(table: list[Branch]) -> list[Branch]:
-    """Return the branches of a union, in which the conditions of each decide what is different.
-
-    A column that is the same column of the same relation in all branches tells nothing about them.
-    """
-    by = decided(NOTHING.union(*(branch.conditions for branch in table)))
-    same = {
-        name
-        for name in table[0].columns
-        if len({branch.columns[name] for branch in table}) == 1
-        and {leaf.how for leaf in table[0].columns[name]} == {"value"}
-    }
-    return [
-        Branch(
-            {n: x if n in same else x | by for n, x in branch.columns.items()},
-            branch.constants,
-            branch.conditions,
-        )
-        for branch in table
-    ]
+def _reads(query: exp.Expression, name: str) -> bool:
+    tables = query.find_all(exp.Table)
+    return any(not table.db and table.name.lower() == name for table in tables)
 
 
-def _with_constants_of_all(branch: Branch, table: list[Branch]) -> Branch:
-    """Return a branch of a union; beside other values, a whole number may change its type."""
-    constants = {
-        name: value
-        for name, value in branch.constants.items()
-        if all(name in other.constants for other in table)
-    }
-    return Branch(branch.columns, constants, branch.conditions)
+def _asks_for_text(condition: Any, row: Scope) -> bool:
+    """Tell whether a condition is `<> ''` of a whole value: whether there is one."""
+    if not isinstance(condition, exp.NEQ) or row.key(condition.this) is None:
+        return False
+    other = condition.expression
+    return isinstance(other, exp.Literal) and other.is_string and not other.name
+
+
+def _is_plain(sides: Sequence[Leaves], keys: Sequence[Key | None]) -> bool:
+    """Tell whether an equality compares whole values, which are written in the same way."""
+    if not all(sides):
+        return False
+    if {leaf.how for leaves in sides for leaf in leaves} == {"value"}:
+        return True
+    forms = {frozenset(form for form, _ in key) if key else None for key in keys}
+    return len(forms) == 1 and None not in forms
+
+
+def _check_star(star: exp.Expression, table: str, row: Scope) -> None:
+    """Refuse names of columns with their relation where the star is of several relations."""
+    parts = [*(_argument(star, "except") or []), *(e.this for e in star.args.get("rename") or [])]
+    named_by = {part.table.lower() for part in parts if isinstance(part, exp.Column)} - {""}
+    if named_by and len(row.sources) > 1 and named_by != {table}:
+        raise Unresolvable("leaves out or renames columns of one relation in the star of several")
 
 
 def _with_windows(query: exp.Select) -> exp.Select:
@@ -605,20 +655,3 @@ def _ordinal(key: exp.Expression, query: exp.Select, row: Scope) -> Any:
             if projection.alias.lower() == key.name.lower():
                 return projection.unalias()
     return key
-
-
-def _with_names(branch: Branch, names: list[str]) -> Branch:
-    old = dict(zip(branch.columns, names, strict=True))
-    columns = {old[name]: leaves for name, leaves in branch.columns.items()}
-    constants = {old[name]: value for name, value in branch.constants.items()}
-    return Branch(columns, constants, branch.conditions)
-
-
-def _renamed(table: Table, alias: exp.Expression | None) -> Table:
-    """Return a table whose columns an alias names anew: `as t (a, b)`."""
-    names = [column.name.lower() for column in alias.args.get("columns") or []] if alias else []
-    if not names:
-        return table
-    if any(len(branch.columns) != len(names) for branch in table):
-        raise Unresolvable("names some columns of a relation anew and not all")
-    return tuple(_with_names(branch, names) for branch in table)

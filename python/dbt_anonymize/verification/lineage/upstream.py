@@ -8,10 +8,9 @@ from dbt_anonymize.verification.finding import Finding
 from dbt_anonymize.verification.lineage.compiled import Models, Node
 from dbt_anonymize.verification.lineage.declared import Declared
 from dbt_anonymize.verification.lineage.graph import Graph, Unreadable
+from dbt_anonymize.verification.lineage.membership import Origins, membership_findings
 from dbt_anonymize.verification.lineage.origins import (
-    ROWS,
     STORED_ORDER,
-    TIES,
     Leaf,
     Leaves,
     Table,
@@ -40,23 +39,28 @@ def upstream_findings(models: Models, declared: Declared) -> Iterator[Finding]:
     except Unreadable as reason:
         yield Finding("lineage", declared.source, False, f"{_sentence(reason)}. {_REMEDY}")
         return
-    yield from _column_findings(models, declared, people)
+    yield from _column_findings(models, declared, people, graph)
     for hierarchy in sorted(declared.hierarchies):
         yield from _hierarchy_findings(models, declared, hierarchy, people)
 
 
+_WRITTEN_DOWN = (
+    "the record key must come from a relation; where records are written down in SQL, nothing "
+    "tells which of their values are identifiers."
+)
 _REMEDY = (
     "Load what it makes as a table, check its columns, and declare that as a dbt source; or make "
     "the column with SQL that can be followed."
 )
 
 
-def _column_findings(models: Models, declared: Declared, people: Table) -> Iterator[Finding]:
+def _column_findings(
+    models: Models, declared: Declared, people: Table, graph: Graph
+) -> Iterator[Finding]:
     source = declared.source
     found = set(people[0].columns) if people else set()
-    secrets = dict.fromkeys(declared.spec.identifiers, "identifier")
-    secrets[declared.spec.record_key] = "record key"
-    secrets |= dict.fromkeys(declared.spec.quasi_identifiers, "quasi-identifier")
+    origins = Origins(declared, people)
+    secrets = origins.roles
     missing = [n for n in [*secrets, *declared.spec.kept_columns] if n.lower() not in found]
     if missing:
         yield Finding(
@@ -66,7 +70,9 @@ def _column_findings(models: Models, declared: Declared, people: Table) -> Itera
             f"declared columns are not in the source: {', '.join(missing)}. Correct the spec.",
         )
         return
-    made_of = {name: column_of(people, name.lower()) for name in secrets}
+    made_of = {name: origins.leaves(name) for name in secrets}
+    if not made_of[declared.spec.record_key]:
+        yield Finding("lineage", source, False, f"{_WRITTEN_DOWN} {_REMEDY}")
     for name, declaration in declared.spec.quasi_identifiers.items():
         # Labels of a hierarchy are a quasi-identifier, at a level that nobody has declared.
         node = models.nodes.get(declaration.ref)
@@ -75,11 +81,18 @@ def _column_findings(models: Models, declared: Declared, people: Table) -> Itera
     problems = 0
     for column in declared.spec.kept_columns:
         leaves = column_of(people, column.lower())
-        problem = _opaque(leaves) or _shared(leaves, made_of, secrets) or _ordered(leaves)
+        problem = (
+            _opaque(leaves)
+            or _shared(leaves, made_of, origins)
+            or _ordered(leaves, origins)
+            or _namesake(column, leaves, origins)
+        )
         if problem:
             problems += 1
             yield Finding("lineage", f"{source}.{column}", False, problem)
-    if not problems:
+    choices = list(membership_findings(origins, graph.uses))
+    yield from choices
+    if not problems and not choices:
         kept = len(declared.spec.kept_columns)
         by = "a model" if _is_made_by_sql(models.nodes[source]) else "no model"
         yield Finding(
@@ -87,8 +100,8 @@ def _column_findings(models: Models, declared: Declared, people: Table) -> Itera
             source,
             True,
             f"{kept} kept columns have no origin in common with identifiers, record key or "
-            f"quasi-identifiers (the source is made by {by} of the project). Which records the "
-            "source has is not judged.",
+            f"quasi-identifiers (the source is made by {by} of the project), and no clause chooses "
+            "records by identifiers or the record key. Filters on other columns are not judged.",
         )
 
 
@@ -102,33 +115,66 @@ def _opaque(leaves: Leaves) -> str | None:
     )
 
 
-def _ordered(leaves: Leaves) -> str | None:
-    if not leaves & {STORED_ORDER, TIES}:
+def _ordered(leaves: Leaves, origins: Origins) -> str | None:
+    stored = [leaf for leaf in leaves if leaf.named == STORED_ORDER.named]
+    if all(origins.is_of_one_person(leaf) for leaf in stored):
         return None
     return (
         "a kept column must not number or compare neighbouring rows in the order in which they are "
-        "stored: that may be the order of the record key or of an identifier. Compute it where the "
-        "source is loaded, from columns that may be released, or give it a role that protects it."
+        "stored: that may be the order of the record key or of an identifier. Number the records "
+        "of each person (`partition by` the declared `subject`), compute it where the source is "
+        "loaded, or give it a role that protects it."
     )
 
 
-def _shared(leaves: Leaves, made_of: dict[str, Leaves], secrets: dict[str, str]) -> str | None:
-    rows = {ROWS, STORED_ORDER, TIES}
+_TELLING = frozenset({"value", "computed", "summary"})
+
+
+def _namesake(column: str, leaves: Leaves, origins: Origins) -> str | None:
+    """Give a column of the people that is called like a secret, which another now stands for."""
+    secrets = {name.lower(): role for name, role in origins.roles.items()}
+    called = sorted(
+        leaf.column
+        for leaf in leaves
+        if leaf.relation in origins.relations and leaf.column in secrets and leaf.how in _TELLING
+    )
+    if not called or column.lower() in called:
+        return None
+    return (
+        f"a kept column must not come from a column that is called like the {secrets[called[0]]} "
+        f"{called[0]}, in a relation that holds the people. Correct its name or its role."
+    )
+
+
+def _shared(leaves: Leaves, made_of: dict[str, Leaves], origins: Origins) -> str | None:
+    secrets = origins.roles
     for name, others in made_of.items():
         # What decided which rows an identifier comes from does not make the identifier.
-        own = frozenset(leaf for leaf in others if leaf.how != "decided")
-        shared = named(leaves - rows) & named(own - rows)
+        own = named(leaf for leaf in others if leaf.relation and not leaf.how.startswith("decided"))
+        shared = own & named(
+            leaf
+            for leaf in leaves
+            if secrets[name] == "quasi-identifier" or not _is_number_of_person(leaf, origins)
+        )
         if shared:
-            origins = ", ".join(sorted(f"{column} of {relation}" for relation, column in shared))
+            makers = ", ".join(sorted(f"{column} of {relation}" for relation, column in shared))
             return (
                 f"a kept column must not be made of what makes the {secrets[name]} {name}, nor be "
                 "decided by it in a filter, a join or a window; "
-                f"both are made of {origins}. Give it a role that protects it (identifier or "
-                "quasi_identifier), or remove it from the source. A number per person, like that "
-                "of a visit, is best computed where the source is loaded: there it is a column of "
-                "its own, which you declare."
+                f"both are made of {makers}. Give it a role that protects it (identifier or "
+                "quasi_identifier), or remove it from the source. A number among the records of a "
+                "person, like that of a visit, may be in the order of the record key where the "
+                "window is partitioned by the declared `subject`, never in that of a "
+                "quasi-identifier."
             )
     return None
+
+
+def _is_number_of_person(leaf: Leaf, origins: Origins) -> bool:
+    """Tell whether a value only counts who has an identifier, or numbers records of one person."""
+    if leaf.how in {"count", "decided by count"}:
+        return True
+    return leaf.how in {"place", "decided by place"} and origins.is_of_one_person(leaf)
 
 
 def _hierarchy_findings(
@@ -144,13 +190,13 @@ def _hierarchy_findings(
         yield Finding("lineage", hierarchy, False, f"{_sentence(reason)}. Make it a seed.")
         return
     leaves = frozenset().union(*(column_of(table, name) for name in table[0].columns))
-    secrets = dict.fromkeys(declared.spec.identifiers, "identifier")
-    secrets[declared.spec.record_key] = "record key"
-    made_of = {name: column_of(people, name.lower()) for name in secrets}
+    origins = Origins(declared, people)
+    names = [*declared.spec.identifiers, declared.spec.record_key]
+    made_of = {name: origins.leaves(name) for name in names}
     if any(leaf.how == "opaque" for leaf in leaves):
         problem = "the labels of a hierarchy must have an origin that can be followed"
     else:
-        shared = _shared(leaves, made_of, secrets)
+        shared = _shared(leaves, made_of, origins)
         problem = shared.replace("a kept column", "a hierarchy", 1) if shared else ""
     if problem:
         yield Finding("lineage", hierarchy, False, f"{problem.rstrip('.')}. Make it a seed.")
