@@ -7,6 +7,13 @@
   dispatch: [{macro_namespace: dbt, search_order: [<the project>, dbt_anonymize, dbt]}]
 #}
 {% macro duckdb__load_csv_rows(model, agate_table) -%}
+    {#- What it stands for, values bound one by one, is what the adapter says of a value that does not fit. -#}
+    {%- if not config.get("fast", true) -%}
+        {{ exceptions.raise_compiler_error(
+            "seed " ~ model.name ~ ": `fast` must be true where dbt_anonymize loads seeds; got false, which has dbt-duckdb insert rows"
+            ~ " value by value and print a value that does not fit. Remove it; column_types of the seed say what type each column has."
+        ) }}
+    {%- endif -%}
     {%- set columns = adapter.get_columns_in_relation(this) -%}
     {%- set names = columns | map(attribute="name") | list -%}
     {#- Cells are loaded by position: another order of columns would put names where numbers of patients belong. The first
@@ -19,6 +26,18 @@
             ~ " right, run `dbt seed --full-refresh -s " ~ model.name ~ "`."
         ) }}
     {%- endif -%}
+    {#- dbt takes a blank first line for the header and makes up names. Read as one column, which ends with its line. -#}
+    {%- set file = dbt_anonymize._literal(adapter.get_seed_file_path(model)) -%}
+    {%- set first = run_query(
+        "select coalesce(trim(line, chr(9) || chr(13) || ' '), '') = '' from read_csv(" ~ file ~ ", auto_detect = false, header = false,"
+        ~ " delim = chr(1), quote = '', escape = '', columns = {'line': 'varchar'}, strict_mode = false,"
+        ~ " parallel = false) limit 1"
+    ).rows -%}
+    {%- if first and first[0][0] -%}
+        {{ exceptions.raise_compiler_error(
+            "seed " ~ model.name ~ ": the file must begin with the names of its columns; its first line is blank. Remove the line."
+        ) }}
+    {%- endif -%}
     {%- set types = [] -%}
     {%- for column in columns -%}
         {%- do types.append(dbt_anonymize._literal(column.name) ~ ": " ~ dbt_anonymize._literal(column.data_type)) -%}
@@ -27,7 +46,7 @@
         insert into {{ this.render() }}
         select *
         from read_csv(
-            {{ dbt_anonymize._literal(adapter.get_seed_file_path(model)) }},
+            {{ file }},
             auto_detect = false,
             header = true,
             delim = {{ dbt_anonymize._literal(config.get("delimiter", ",")) }},
@@ -51,14 +70,20 @@
         {%- endfor -%}
         {{ exceptions.raise_compiler_error(
             "seed " ~ model.name ~ ": every line of the file must fit the table; the first that do not: " ~ places | join(", ")
-            ~ ". Correct them, or change column_types of the seed and run `dbt seed --full-refresh -s " ~ model.name ~ "`."
+            ~ ". Correct them (dates are written year-month-day), or change column_types of the seed and run `dbt seed --full-refresh -s " ~ model.name ~ "`."
         ) }}
     {%- endif -%}
     {%- set loaded = run_query("select count(*) from " ~ this.render()).rows[0][0] -%}
-    {%- if loaded != agate_table.rows | length -%}
+    {%- set lines = agate_table.rows | length -%}
+    {#- DuckDB skips blank lines, of which dbt makes rows without a value. -#}
+    {%- set blank = [] -%}
+    {%- for row in agate_table.rows if loaded != lines and not row.values() | reject("none") | list -%}
+        {%- do blank.append(1) -%}
+    {%- endfor -%}
+    {%- if loaded > lines or loaded < lines - blank | length -%}
         {{ exceptions.raise_compiler_error(
-            "seed " ~ model.name ~ ": every line of the file must become one row; dbt counts " ~ agate_table.rows | length
-            ~ " lines, DuckDB loaded " ~ loaded ~ ". Look for blank lines and open quotes."
+            "seed " ~ model.name ~ ": every line of the file must become one row; dbt counts " ~ lines ~ " lines, "
+            ~ blank | length ~ " of them blank, and DuckDB loaded " ~ loaded ~ ". Look for open quotes."
         ) }}
     {%- endif -%}
     {#- The thread may load another seed. -#}

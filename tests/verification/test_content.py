@@ -57,7 +57,7 @@ def test_nothing_is_found_where_nothing_was_planted(tmp_path: Path, mapping: str
         )
     ]
     assert subjects[-4:] == [RELEASE, "work.duckdb", "record key visit", "warehouse"]
-    assert "120 are too short" in findings[-2].message
+    assert "120 short numbers as columns" in findings[-2].message
     assert all("240 values" in f.message for f in findings if f.subject != "record key visit")
 
 
@@ -368,6 +368,198 @@ def test_dense_numbers_are_not_taken_for_those_of_people(
     findings = search(clinic)
     assert broken(findings) == {}
     assert "120 times one cannot be told from chance" in findings[-1].message
+
+
+NUMBERS = {
+    # Of nobody, and as many as the vault has: visits are 1000 to 1119.
+    "costs among the keys": "1000 + 13 * (rowid % 90) % 150",
+    "costs of other size": "100 + rowid",
+    "a few keys": "case when rowid < 9 then 1050 + rowid else rowid % 40 end",
+    "keys": "1000 + rowid + case when rowid >= 7 then 1 else 0 end",
+    "keys and others": "case when rowid % 12 = 5 then rowid else 1000 + rowid end",
+}
+
+
+@pytest.mark.parametrize("kind", ["double", "varchar"])
+def test_short_record_keys_are_found_as_columns(
+    honest: Callable[[Path], Clinic], tmp_path: Path, kind: str
+) -> None:
+    """One number among others says nothing; a column of such numbers is the record key."""
+    clinic = honest(tmp_path / "clinic")
+    column = "note" if kind == "varchar" else "cost"
+    clinic.change_release(f"alter table visits_anonymized alter {column} type {kind}")
+    found = {}
+    for what, number in NUMBERS.items():
+        clinic.change_release(f"update visits_anonymized set {column} = ({number})")
+        found[what] = broken(search(clinic)).get(f"visits_anonymized.{column}", "")
+    assert [what for what, message in found.items() if message] == ["keys", "keys and others"]
+    assert "119 of visit" in found["keys"]
+
+
+# Numbers of identifiers, from which a column is made: its own, and honest ones of the same size.
+MEMBERS = "(visit * 7919) % 8999 + 1000"
+SERIAL = "visit - 999"
+
+
+@pytest.mark.parametrize(
+    ("number", "planted", "twin"),
+    [
+        pytest.param(MEMBERS, MEMBERS, f"({MEMBERS}) * 31 % 8999 + 1000", id="scattered"),
+        pytest.param(SERIAL, SERIAL, "(visit * 37) % 50", id="serial"),
+        pytest.param("visit % 12", None, "(visit * 7) % 14", id="house numbers"),
+        pytest.param("10 * visit", "10 * visit", "5000 + 10 * (visit % 70)", id="round"),
+    ],
+)
+def test_short_numbers_of_identifiers_are_found_as_columns(
+    honest: Callable[[Path], Clinic], tmp_path: Path, number: str, planted: str | None, twin: str
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    with clinic.open() as warehouse:
+        warehouse.rows(f"update vault.visits_identifiers set phone = {number}")
+    released = {"planted": planted, "twin": twin}
+    for what, sql in released.items():
+        if sql is not None:
+            visit = "(1000 + rowid)"
+            clinic.change_release(
+                f"update visits_anonymized set cost = ({sql.replace('visit', visit)})"
+            )
+            subjects = {"visits_anonymized.cost"} if what == "planted" else set()
+            assert set(broken(search(clinic))) == subjects, what
+
+
+def test_numbers_of_six_to_eight_digits_are_found_in_large_tables(
+    honest: Callable[[Path], Clinic], tmp_path: Path
+) -> None:
+    """More than by chance, scattered or serial, but for what chance finds."""
+    clinic = honest(tmp_path / "clinic")
+    with clinic.open() as warehouse:
+        warehouse.rows(
+            "update vault.visits_identifiers set name = 200000 + visit, "
+            "phone = 10000000 + (visit * 7654321) % 89999999"
+        )
+    in_warehouse(
+        clinic,
+        "create table members as select phone::bigint as number from vault.visits_identifiers, "
+        "range(3) union all select 10000000 + (i * 1234577) % 89999999 from range(100000) as r(i)",
+        "create table serials as select name::bigint as number from vault.visits_identifiers, "
+        "range(5)",
+        "create table amounts as select 10000000 + (i * 1234577) % 89999999 as number "
+        "from range(200000) as r(i)",
+        "create table rows as select 190000 + i as number from range(20000) as r(i)",
+    )
+    found = broken(search(clinic))
+    assert set(found) == {"main.members.number", "main.serials.number"}
+    assert "120 of phone" in found["main.members.number"]
+    assert "120 of name" in found["main.serials.number"]
+
+
+def test_a_copy_is_found_in_parts_of_the_values(
+    honest: Callable[[Path], Clinic], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(identifier_values, "values_at_once", lambda: 90)
+    clinic = honest(tmp_path / "clinic")
+    clinic.change_release(f"update visits_anonymized set cost = {NUMBERS['keys']}")
+    assert "of visit" in broken(search(clinic))["visits_anonymized.cost"]
+
+
+JSON = [
+    ("Zo\u00eb Fran\u00e7ois", r'{"name": "Zo\u00eb Fran\u00E7ois"}'),
+    ("Zo\u00eb Fran\u00e7ois", r'"{\"name\": \"ZO\\u00cb FRAN\\u00c7OIS\"}"'),
+    ('Ada "Bo" Lind', r'{"name": "Ada \"Bo\" Lind"}'),
+    ("12/7 North Lane", r'{"address": "12\/7 North Lane"}'),
+    ("Bo", r'{"note": "for\nBo"}'),
+    ("Bo", r'{"note": "for B\u006f"}'),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), JSON, ids=range(len(JSON)))
+def test_escapes_of_json_hide_no_name(
+    honest: Callable[[Path], Clinic], tmp_path: Path, name: str, text: str
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    rename(clinic, name)
+    in_warehouse(clinic, "create table raw as select '" + text + "' as note")
+    clinic.change_release(*note(text), "checkpoint")
+    places = {"visits_anonymized.note", RELEASE, "main.raw.note", "work.duckdb"}
+    found = broken(search(clinic))
+    # A short name is looked for in released cells only; what is escaped twice, in no bytes.
+    expected = places if len(name) > 2 and "\\\\" not in text else {"visits_anonymized.note"}
+    assert set(found) - {"main.raw.note"} == expected - {"main.raw.note"}
+    assert ("main.raw.note" in found) == (len(name) > 2)
+
+
+def test_a_backslash_is_no_escape_where_there_is_no_json(
+    honest: Callable[[Path], Clinic], tmp_path: Path
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    rename(clinic, "Able")
+    for text in (r"C:\table\users", r"\uable", r'{"path": "C:\\stable"}'):
+        clinic.change_release(*note(text))
+        assert broken(search(clinic)) == {}
+
+
+# Everybody was born on a day of her own, over sixty years.
+BORN = "(date '1940-01-01' + (({}) * 7919 % 21900)::integer)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "written"),
+    [
+        ("date", "{}"),
+        ("timestamp", "{} + interval 9 hour"),
+        ("varchar", "'born ' || {}"),
+        ("varchar", "strftime({}, '%Y/%m/%d')"),
+        ("bigint", "strftime({}, '%Y%m%d')::bigint"),
+    ],
+    ids=["date", "timestamp", "text", "other separators", "number"],
+)
+def test_days_of_birth_are_found_but_not_those_that_chance_has(
+    honest: Callable[[Path], Clinic], tmp_path: Path, kind: str, written: str
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    with clinic.open() as warehouse:
+        # Four of them are infants, born when the others were seen.
+        infants = "(date '2024-03-01' + (visit % 10)::integer)"
+        warehouse.rows(
+            "update vault.visits_identifiers set name = "
+            f"case when visit < 1004 then {infants} else {BORN.format('visit')} end"
+        )
+    seen = "(date '2024-01-01' + ((rowid * 7) % 180)::integer)"
+    born = BORN.format("1000 + rowid")
+    expected = {"visits_anonymized.note"}
+    for day, subjects in ((seen, set()), (born, expected)):
+        cell = written.format(day)
+        clinic.change_release(
+            f"alter table visits_anonymized alter note type {kind} using null",
+            f"update visits_anonymized set note = {cell}",
+            "checkpoint",
+        )
+        table = f"create or replace table days as select {cell} as day from range(119) as r(rowid)"
+        in_warehouse(clinic, table)
+        found = set(broken(search(clinic)))
+        warehouse_too = {"main.days.day"} if subjects else set()
+        assert found - {RELEASE, "work.duckdb"} == subjects | warehouse_too
+
+
+def test_a_day_that_a_hierarchy_writes_or_a_raw_column_may_have_is_no_identifier(
+    honest: Callable[[Path], Clinic], tmp_path: Path
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    rename(clinic, "1980-01-01")
+    label = "[1980-01-01, 1990-01-01)"
+    in_warehouse(
+        clinic,
+        f"update ages set level_1 = '{label}' where lower_bound = 20",
+        "create table working as select date '1975-02-03' + i::integer as age from range(9) r(i)",
+        "create table days as select strftime(age, '%Y%m%d')::bigint as age from working",
+    )
+    clinic.change_release(f"update visits_anonymized set age = '{label}' where rowid = 1")
+    assert broken(search(clinic)) == {}
+    # By itself it is nobody's label.
+    clinic.change_release(*note("born 1980-01-01"))
+    assert "visits_anonymized.note" in broken(search(clinic))
+    rename(clinic, "1975-02-03")
+    assert broken(search(clinic)) == {}
 
 
 def test_what_does_not_fit_into_memory_is_spilled_where_nobody_else_reads(tmp_path: Path) -> None:

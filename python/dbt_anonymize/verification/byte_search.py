@@ -106,8 +106,9 @@ class BytePatterns:
         """
         found = np.zeros(len(self), dtype=bool)
         overlap = self.longest
-        for data in pieces if len(self) else ():
-            for start in range(0, len(data), CHUNK):
+        for data in pieces:
+            # All pieces are read, since others look at what passes.
+            for start in range(0, len(data) if len(self) else 0, CHUNK):
                 # One byte more on both sides tells where a word ends.
                 low, high = max(0, start - 1), start + CHUNK + overlap + 1
                 ends = low == 0, high >= len(data)
@@ -139,7 +140,7 @@ class BytePatterns:
         if not len(self):
             return found
         with path.open("rb") as file:
-            for piece in _pieces(file, self.longest - 1):
+            for piece in pieces(file, self.longest - 1):
                 self._mark(piece, found)
         return found
 
@@ -243,7 +244,7 @@ class _Group:
             start = stop
 
 
-def _pieces(file: BinaryIO, overlap: int) -> Iterator[bytes]:
+def pieces(file: BinaryIO, overlap: int) -> Iterator[bytes]:
     """Yield a file in pieces of which each begins with the last bytes of the one before."""
     tail = b""
     while block := file.read(CHUNK):

@@ -1,4 +1,4 @@
-"""Proof that no identifier of the vault occurs where others read: release and warehouse.
+r"""Proof that no identifier of the vault occurs where others read: release and warehouse.
 
 Each value is looked for in four forms: as it is, without regard to case, white space and
 punctuation beyond ASCII, and its digits alone (of six or more). In three places, because each shows
@@ -10,9 +10,10 @@ released cells (`released_cells`)
     cell or a whole word; where an alphabet has no spaces, two characters are found anywhere. In
     cells of text also the digits of a value as all digits of the cell (``0113-496`` for
     ``0113 496``). In numbers the digits of a value without leading zeros as the whole number, or as
-    a part of it from nine digits on. Intervals and ``cqi`` are written with the bounds of a
-    hierarchy, so digits alone are not looked for in them; in tokens, which are random, only whole
-    cells count. Comments and defaults in the file are searched as cells are.
+    a part of it from nine digits on; those of fewer than six, and of short record keys, where the
+    column has so many that it is no chance (`chance`). Intervals and ``cqi`` are written with the
+    bounds of a hierarchy, so digits and dates alone are not looked for in them; in tokens, which
+    are random, only whole cells count. Comments and defaults in the file are searched as cells are.
 bytes of the release file and of the warehouse file (`file_bytes`)
     Values of six or more characters; also in what was deleted or dropped, which DuckDB leaves in
     the file until it needs the space, and in its log. DuckDB compresses larger columns of text by
@@ -22,18 +23,30 @@ bytes of the release file and of the warehouse file (`file_bytes`)
 cells of the warehouse (`warehouse_cells`)
     Values of six or more characters in every column of text and of UUIDs of every table of the
     warehouse, which finds what compression hides from the search of the bytes; their digits as
-    whole numbers, and dates as dates. Columns of times, booleans and random tokens, and numbers
-    that are called like the record key, are not searched.
+    whole numbers, of six to eight where they are no chance. Columns of times, booleans and random
+    tokens, numbers that are called like the record key, and dates that are called like a
+    quasi-identifier are not searched: the working tables have them.
+
+Texts are also read without the escapes of JSON (``Jos\u00e9``, ``\/``, ``\"``), and in bytes long
+values are looked for as JSON writes them, also in another case.
+
+A value that is a date and nothing else (of birth, mostly) counts nowhere by itself: there are few
+days, and many people share them. Days are read from dates, timestamps, texts and numbers (year
+first) of all three places, and count where there are more than by chance (`chance`). Those that a
+hierarchy writes are nobody's in labels, warehouse and files; nor are those of a raw
+quasi-identifier, which the warehouse may have, in files.
 
 The record key is looked for in the release, cells and bytes, where it is a text of six or more
-characters or a number of nine or more digits. The working tables have it.
+characters or a number of nine or more digits; a shorter number as a column of the release. The
+working tables have it.
 
-What is not searched for is counted in the message: numbers that a declared hierarchy itself writes,
-texts so short that chance alone would put them into a large file or into random tokens, short
-record keys, and numbers and dates where equal ones are to be expected: a table of a million
-numbers of six digits has the six digits of everybody. The identifiers of people who have left
-the source since are not known any more. A value in another writing (an anagram, a hash, a nickname)
-is not found by any search: that is what the proof of lineage is for.
+What is not searched for, or found and yet not told from chance, is counted in the message: numbers
+that a declared hierarchy itself writes, texts so short that chance alone would put them into a
+large file or into random tokens, short record keys that are words, and numbers and dates where
+equal ones are to be expected: a table of a million numbers of six digits has the six digits of
+everybody. The identifiers of people who have left the source since are not known any more. A value
+in another writing (an anagram, a hash, a nickname) is not found by any search: that is what the
+proof of lineage is for.
 
 An identifier that holds ordinary words (a town, a first name like *May*) may be in the release for
 another reason. It is not told apart, since nothing can tell it apart: the finding says which
@@ -71,12 +84,14 @@ class _Searched:
     identifiers: int = 0
     keys: int = 0
     short_keys: int = 0
+    left_out: int = 0
 
     def add(self, values: IdentifierValues) -> None:
-        keys = int(values.is_key.sum())
+        keys, short = int(values.is_key.sum()), int(values.is_short_key.sum())
         self.identifiers += len(values.texts) - keys
-        self.keys += keys
-        self.short_keys += values.short_keys
+        self.keys += keys - short
+        self.short_keys += short
+        self.left_out += values.left_out
 
 
 def check_content(
@@ -113,7 +128,7 @@ def check_content(
     database, file = _database(warehouse)
     with open_release(spec, release) as released:
         ours = [
-            *released_places(released, spec),
+            *released_places(released, spec, written),
             *file_places(project, release, file, Public.of(written, released, spec)),
         ]
         tables = warehouse_columns(warehouse, spec, database, written)
@@ -174,8 +189,9 @@ def _of_the_whole(
         "content",
         f"record key {spec.record_key}",
         True,
-        f"{searched.keys:,} values were searched for in the release; {searched.short_keys:,} are "
-        "too short to be told from other numbers and words.",
+        f"{searched.keys:,} values were searched for in the release one by one, and "
+        f"{searched.short_keys:,} short numbers as columns of such numbers; {searched.left_out:,} "
+        "are too short to be told from other words.",
     )
     if all(tally.is_clean for tally in tallies):
         left_out = sum(tally.left_out for tally in tallies)

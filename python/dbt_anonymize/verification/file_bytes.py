@@ -13,8 +13,10 @@ import numpy as np
 from dbt_anonymize.project import Project
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verification import forms
+from dbt_anonymize.verification.byte_search import pieces
+from dbt_anonymize.verification.chance import BY_CHANCE, Seen, as_day, days_in
 from dbt_anonymize.verification.identifier_values import IdentifierValues, Patterns
-from dbt_anonymize.verification.places import BY_CHANCE, Hits, Place, Written
+from dbt_anonymize.verification.places import Hits, Place, Written
 from dbt_anonymize.verification.relations import Released
 
 if TYPE_CHECKING:
@@ -44,6 +46,10 @@ def file_places(
             root = project.root.resolve()
             name = resolved.relative_to(root) if resolved.is_relative_to(root) else resolved
             yield Place(str(name), _REMEDY, partial(_search, path, public, has_no_keys))
+
+
+# Characters of a day.
+_DAY = 10
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,16 @@ def _search(
     else:
         found = np.zeros_like(told)
     hits.add(patterns, found & is_looked_for, told | ~is_looked_for)
+    if days := values.entries(as_day, keys=has_no_keys):
+        hits.judge(days, _days_in(path), public=public.written.days_in_files)
+
+
+def _days_in(path: Path) -> Seen:
+    seen = Seen.days()
+    with path.open("rb") as file:
+        for piece in pieces(file, _DAY):
+            seen.add(days_in(piece))
+    return seen
 
 
 def _are_told(patterns: Patterns, size: int, tokens: int) -> NDArray[Any]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 # Fewer characters make a word that is found everywhere, as part of others.
 LONG = 6
@@ -26,7 +28,25 @@ _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _EDGE = re.compile(
     f"(?<=[{_UNSPACED}])(?=[^{_UNSPACED}\\s])|(?<=[^{_UNSPACED}\\s])(?=[{_UNSPACED}])"
 )
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
+_WHOLE = re.compile(r"-?0*([0-9]+)(?:\.0*)?")
+_SCIENTIFIC = re.compile(r"-?([0-9])(?:\.([0-9]+))?e\+?([0-9]{1,3})")
+_NUMBERS = re.compile(
+    r"(?:u?(?:tiny|small|big|huge)?int(?:eger)?|float|real|double(?: precision)?|decimal|numeric"
+    r"|bignum)(?:\(.*\))?",
+    re.IGNORECASE,
+)
+_NO_TEXT = re.compile(
+    r"(?:date|time|boolean|bool|uuid|interval|bit)\b.*|timestamp.*", re.IGNORECASE
+)
+# More digits than any identifier has.
+MOST_DIGITS = 40
+# A date alone, as dates and the midnights of timestamps are written.
+_ONLY_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T]00:00:00(?:\.0+)?)?")
+# What JSON, and texts within lists of DuckDB, write instead of a character. Line breaks and the
+# like are escapes only where a quote shows that the text is JSON: `C:\temp` holds none.
+_ESCAPE = re.compile(r"""\\(?:u([0-9a-fA-F]{4})|([/"'\\])|[bfnrt])""")
+# JSON in JSON in JSON.
+_MOST_ESCAPED = 3
 
 Forms = Callable[[str], Iterator[tuple[str, bool]]]
 
@@ -73,6 +93,83 @@ def _separator(match: re.Match[str]) -> str:
     return "" if category == "Cf" and character != "\u200b" else " "
 
 
+def is_number(data_type: str) -> bool:
+    """Return whether a column has a type of numbers."""
+    return _NUMBERS.fullmatch(data_type) is not None
+
+
+def is_text(data_type: str) -> bool:
+    """Whether a column may hold any text; dates and the like are written with digits alone."""
+    return not (is_number(data_type) or _NO_TEXT.fullmatch(data_type))
+
+
+def whole(text: str) -> str | None:
+    """Return the digits of a whole number without sign and leading zeros, None of any other.
+
+    Examples
+    --------
+    >>> whole("-0120.00"), whole("1.23456e+16"), whole("1.5")
+    ('120', '12345600000000000', None)
+    """
+    if match := _WHOLE.fullmatch(text):
+        return match[1]
+    if match := _SCIENTIFIC.fullmatch(text):
+        fraction, exponent = match[2] or "", int(match[3])
+        if len(fraction) <= exponent < MOST_DIGITS:
+            return match[1] + fraction.ljust(exponent, "0")
+    return None
+
+
+def is_only_day(text: str) -> bool:
+    """Tell whether a text is a date and nothing else, which many people and records share."""
+    return _ONLY_DAY.fullmatch(text) is not None
+
+
+def readings(cells: Sequence[str]) -> Sequence[str]:
+    r"""Return texts, and what those say that are written with the escapes of JSON.
+
+    Examples
+    --------
+    >>> readings([r"Jos\u0065", r"C:\new"])
+    ['Jos\\u0065', 'C:\\new', 'Jose']
+    """
+    return [*cells, *(read for cell in cells if "\\" in cell if (read := unescaped(cell)) != cell)]
+
+
+def unescaped(text: str) -> str:
+    r"""Return a text without the escapes of JSON, also those of JSON in JSON.
+
+    Examples
+    --------
+    >>> unescaped(r"Jos\u0065 \"A\/B\""), unescaped(r"\ud83d\ude00") == chr(0x1F600)
+    ('Jose "A/B"', True)
+    """
+    for _ in range(_MOST_ESCAPED):
+        read = _ESCAPE.sub(partial(_character, is_json='"' in text), text)
+        # Two escapes may be the halves of one character.
+        read = read.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if read == text:
+            break
+        text = read
+    return text
+
+
+def _character(match: re.Match[str], *, is_json: bool) -> str:
+    if match[1]:
+        return chr(int(match[1], 16))
+    return match[2] or (" " if is_json else match[0])
+
+
+def _escaped(text: str) -> Iterator[str]:
+    """Give the ways in which JSON writes a text, where it writes it in another way."""
+    for letters in dict.fromkeys((text, text.lower(), text.upper(), text.title())):
+        for only_ascii in (False, True):
+            written = json.dumps(letters, ensure_ascii=only_ascii)[1:-1]
+            for read in (written, written.replace("/", "\\/")):
+                if read != letters:
+                    yield read
+
+
 def is_long(text: str) -> bool:
     """Tell whether a text is no part of others by chance; a Chinese character counts twice."""
     return len(text) >= LONG or len(text) + len(_IS_UNSPACED.findall(text)) >= LONG
@@ -110,15 +207,10 @@ def forms_as_number(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def forms_as_whole_number(text: str) -> Iterator[tuple[str, bool]]:
-    """Give the same, to be the whole number: of many long ones some contain anything."""
+    """Give the same of nine digits or more, to be the whole number: some contain anything."""
     for number, _ in forms_as_number(text):
-        yield number, True
-
-
-def forms_as_date(text: str) -> Iterator[tuple[str, bool]]:
-    """Give a value that is a date, or begins with one."""
-    if match := _DATE.match(text):
-        yield match[0], True
+        if len(number) >= LONG_NUMBER:
+            yield number, True
 
 
 def forms_in_bytes(text: str) -> Iterator[tuple[str, bool]]:
@@ -129,5 +221,8 @@ def forms_in_bytes(text: str) -> Iterator[tuple[str, bool]]:
         for letters in (text, text.lower(), text.upper(), text.title()):
             yield unicodedata.normalize("NFC", letters), False
             yield unicodedata.normalize("NFD", letters), False
+    if is_long(text):
+        for escaped in _escaped(text):
+            yield escaped, False
     if digits(text):
         yield digits(text), False

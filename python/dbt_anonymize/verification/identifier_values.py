@@ -7,7 +7,8 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ import numpy as np
 from dbt_anonymize.literals import quote_text
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verification.byte_search import BytePatterns
-from dbt_anonymize.verification.forms import LONG, LONG_NUMBER, Forms, is_long
+from dbt_anonymize.verification.chance import Entries, Reading, as_short_number
+from dbt_anonymize.verification.forms import LONG, LONG_NUMBER, Forms, is_long, is_only_day
 from dbt_anonymize.verification.relations import source_relation, text_of
 from dbt_anonymize.warehouse import Warehouse
 
@@ -47,8 +49,12 @@ class IdentifierValues:
         Whether it is a record key, which only the release must not have.
     is_common : bool array
         Whether as many records have the value as a class must have people.
-    short_keys : int
-        Record keys that are left out: a short text, or a number of few digits, is found anywhere.
+    is_short_key : bool array
+        Whether it is a record key that says nothing alone, a number of few digits: see `chance`.
+    share_of : mapping
+        By position in ``columns``: how much of the identifier these values are.
+    left_out : int
+        Record keys that are left out: a short text is found anywhere.
     """
 
     columns: Sequence[str]
@@ -56,10 +62,13 @@ class IdentifierValues:
     column_of: NDArray[Any]
     is_key: NDArray[Any]
     is_common: NDArray[Any]
-    short_keys: int = 0
+    is_short_key: NDArray[Any]
+    share_of: Mapping[int, float]
+    left_out: int = 0
 
-    # Many columns are searched for the same patterns.
+    # Many columns are searched for the same patterns, and numbers.
     _built: dict[Forms, Patterns] = field(default_factory=dict, compare=False, repr=False)
+    _read: dict[Reading, list[Entries]] = field(default_factory=dict, compare=False, repr=False)
 
     def patterns(self, forms: Forms) -> Patterns:
         """Return what to search for in data of one kind."""
@@ -67,11 +76,33 @@ class IdentifierValues:
             self._built[forms] = self._patterns(forms)
         return self._built[forms]
 
+    def entries(self, reading: Reading, *, keys: bool) -> list[Entries]:
+        """Return what is searched for as numbers or days; the record key only if asked for."""
+        if reading not in self._read:
+            self._read[reading] = list(self._entries(reading))
+        return [found for found in self._read[reading] if keys or not self.is_key[found.owners[0]]]
+
+    def _entries(self, reading: Reading) -> Iterator[Entries]:
+        read = [
+            (number, value)
+            for value, text in enumerate(self.texts)
+            if (number := reading(text)) is not None
+        ]
+        numbers, owners = np.array(read, dtype=np.int64).reshape(-1, 2).T
+        columns = self.column_of[owners]
+        for column in np.unique(columns).tolist():
+            here = columns == column
+            distinct, places = np.unique(numbers[here], return_inverse=True)
+            yield Entries(distinct, owners[here], places, self.share_of[column])
+
     def _patterns(self, forms: Forms) -> Patterns:
         keys = self.is_key.tolist()
+        is_short_key = self.is_short_key.tolist()
         given = dict.fromkeys(
             (form.encode("utf-8", "surrogatepass"), is_word, value)
             for value, text in enumerate(self.texts)
+            # Neither a date nor a short number says anything alone.
+            if not (is_short_key[value] or is_only_day(text))
             for form, is_word in forms(text)
             # The few digits in a record key, `A-000123`, name nobody.
             if form and not (keys[value] and form.isdigit() and len(form) < LONG_NUMBER)
@@ -163,8 +194,8 @@ def identifier_values(warehouse: Warehouse, spec: Spec) -> Iterator[Iterator[Ide
     for place, name in enumerate(columns):
         text = text_of(warehouse, name)
         queries.append(
-            f"select {place} as identifier, {text} as found, count(*) as records "  # noqa: S608
-            f"from {relation} where {text} is not null group by {text}"
+            f"select {place} as identifier, {text} as found, count(*) as records, "  # noqa: S608
+            f"count(*) over () as number from {relation} where {text} is not null group by {text}"
         )
     # Other queries run while this one is read.
     with contextlib.closing(warehouse.cursor().cursor()) as cursor:
@@ -187,18 +218,28 @@ def _values(
     columns: Sequence[str], rows: Sequence[tuple[Any, ...]], spec: Spec
 ) -> IdentifierValues:
     key = columns.index(spec.record_key) if spec.record_key not in spec.identifiers else None
-    found = [(place, text, n) for place, value, n in rows if (text := str(value).strip())]
-    kept = [row for row in found if row[0] != key or _names_a_record(row[1])]
+    total = {place: number for place, _, _, number in rows}
+    found = [(place, text, n) for place, value, n, _ in rows if (text := str(value).strip())]
+    kept = [row for row in found if row[0] != key or _is_searched_for(row[1])]
     least = spec.least_people  # which takes a while
     column_of = np.array([place for place, _, _ in kept], dtype=np.int64)
+    is_key = np.zeros(len(kept), dtype=bool) if key is None else column_of == key
+    short = [place == key and not _names_a_record(text) for place, text, _ in kept]
+    counts = Counter(place for place, _, _, _ in rows)
     return IdentifierValues(
         columns=columns,
         texts=[text for _, text, _ in kept],
         column_of=column_of,
-        is_key=np.zeros(len(kept), dtype=bool) if key is None else column_of == key,
+        is_key=is_key,
         is_common=np.array([records >= least for _, _, records in kept], dtype=bool),
-        short_keys=len(found) - len(kept),
+        is_short_key=np.array(short, dtype=bool),
+        share_of={place: counts[place] / total[place] for place in counts},
+        left_out=len(found) - len(kept),
     )
+
+
+def _is_searched_for(key: str) -> bool:
+    return _names_a_record(key) or as_short_number(key) is not None
 
 
 def _names_a_record(key: str) -> bool:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verification.forms import Forms, folded
+from dbt_anonymize.verification.chance import Entries, Seen, days_in, told
+from dbt_anonymize.verification.forms import LONG_NUMBER, Forms, folded, is_number, readings
 from dbt_anonymize.verification.identifier_values import IdentifierValues, Patterns
-from dbt_anonymize.verification.relations import text_of
+from dbt_anonymize.verification.relations import source_relation, text_of
 from dbt_anonymize.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -19,8 +21,7 @@ if TYPE_CHECKING:
 
 # Stands between cells: no identifier contains it.
 BETWEEN = "\x00"
-# How many texts may be found by chance alone.
-BY_CHANCE = 0.1
+_NUMBER = re.compile(rb"[0-9]+")
 
 Search = Callable[[IdentifierValues, "Hits"], None]
 
@@ -34,11 +35,29 @@ class Hits:
         self._told = np.zeros(number, dtype=bool)
         self._untold = np.zeros(number, dtype=bool)
 
-    def add(self, patterns: Patterns, found: NDArray[Any], told: NDArray[Any]) -> None:
+    def add(self, patterns: Patterns, found: NDArray[Any], is_told: NDArray[Any]) -> None:
         """Note the patterns that were found; those that are not told from chance do not count."""
-        self.occur |= patterns.values_of(found & told)
-        self._told |= patterns.values_of(told)
-        self._untold |= patterns.values_of(~told)
+        self.occur |= patterns.values_of(found & is_told)
+        self._told |= patterns.values_of(is_told)
+        self._untold |= patterns.values_of(~is_told)
+
+    def judge(
+        self,
+        entries: Iterable[Entries],
+        seen: Seen,
+        *,
+        public: NDArray[Any] | None = None,
+        rows: Callable[[], int] | None = None,
+    ) -> None:
+        """Note the numbers or days that were seen, where they are no chance and not public."""
+        for of_identifier in entries:
+            found = seen.which(of_identifier.numbers)
+            counts = told(of_identifier, seen, rows)
+            if public is not None:
+                counts &= ~np.isin(of_identifier.numbers, public)
+            self.occur[of_identifier.owners[counts[of_identifier.places]]] = True
+            self._told[of_identifier.owners[counts[of_identifier.places]]] = True
+            self._untold[of_identifier.owners[(found & ~counts)[of_identifier.places]]] = True
 
     @property
     def left_out(self) -> int:
@@ -106,6 +125,12 @@ class Written:
                 text = text_of(warehouse, name)
                 sql = f"select distinct {text} from {relation} where {text} is not null"  # noqa: S608
                 self._texts.append(joined([row[0] for row in warehouse.rows(sql)]))
+        texts = b"\x00".join(self._texts)
+        short = {int(number) for number in _NUMBER.findall(texts) if len(number) < LONG_NUMBER}
+        # As numbers and as days.
+        self.numbers = np.array(sorted(short), dtype=np.int64)
+        self.days = days_in(texts)
+        self.days_in_files = np.union1d(self.days, _days_of_quasi_identifiers(warehouse, spec))
         self._last: tuple[IdentifierValues, dict[Forms, NDArray[Any]]] | None = None
 
     def digits(self, values: IdentifierValues, forms: Forms) -> NDArray[Any]:
@@ -119,9 +144,21 @@ class Written:
         return known[forms]
 
 
+def _days_of_quasi_identifiers(warehouse: Warehouse, spec: Spec) -> NDArray[Any]:
+    """Return the days that the warehouse may have as text: raw quasi-identifiers are its own."""
+    relation = source_relation(warehouse, spec.source)
+    texts = []
+    for name, data_type in warehouse.columns(relation):
+        if name in spec.quasi_identifiers and not is_number(data_type):
+            text = text_of(warehouse, name)
+            sql = f"select distinct {text} from {relation} where {text} is not null"  # noqa: S608
+            texts.append(joined([row[0] for row in warehouse.rows(sql)]))
+    return days_in(b"\x00".join(texts))
+
+
 def joined(cells: Sequence[str]) -> bytes:
     """Put cells one after the other, as they are compared."""
-    return encoded(folded(BETWEEN.join(cells)))
+    return encoded(folded(BETWEEN.join(readings(cells))))
 
 
 def encoded(text: str) -> bytes:

@@ -10,22 +10,14 @@ from functools import partial
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verification import forms
+from dbt_anonymize.verification.chance import Seen, as_day, as_number_of_tables, days_in
 from dbt_anonymize.verification.identifier_values import IdentifierValues
-from dbt_anonymize.verification.number_cells import (
-    SMALLEST,
-    Dates,
-    Numbers,
-    is_number,
-    told_in_tables,
-)
+from dbt_anonymize.verification.number_cells import SMALLEST, Numbers, told_in_tables
 from dbt_anonymize.verification.places import Hits, Place, Search, Written, joined
 from dbt_anonymize.verification.relations import as_text, stream
 from dbt_anonymize.warehouse import Warehouse
 
 _DATES = re.compile(r"(?:date|timestamp)\b.*", re.IGNORECASE)
-_NO_TEXT = re.compile(
-    r"(?:date|time|boolean|bool|uuid|interval|bit)\b.*|timestamp.*", re.IGNORECASE
-)
 _REMEDY = (
     "Whoever opens the warehouse reads it. Keep the table in the vault, or drop the column and "
     "make the warehouse anew."
@@ -40,11 +32,6 @@ class WarehouseColumns:
     not_searched: int
 
 
-def is_text(data_type: str) -> bool:
-    """Whether a column may hold any text; dates and the like are written with digits alone."""
-    return not (is_number(data_type) or _NO_TEXT.fullmatch(data_type))
-
-
 def warehouse_columns(
     warehouse: Warehouse, spec: Spec, database: str, written: Written
 ) -> WarehouseColumns:
@@ -56,44 +43,59 @@ def warehouse_columns(
         f"where c.database_name = {quote_text(database)} "
         "order by c.schema_name, c.table_name, c.column_index"
     )
+    raw = {name.lower() for name in spec.quasi_identifiers}
     places = []
     for schema, table, column, data_type in found:
         is_token = table == f"{spec.name}_anonymized" and column == "token"
         relation = ".".join(map(quote_name, (database, schema, table)))
-        search = _search(warehouse, relation, column, data_type, written)
+        # Working tables have raw quasi-identifiers, which may be the days of identifiers.
+        is_raw = column.lower() in raw
+        search = _search(warehouse, relation, column, data_type, written, is_raw=is_raw)
         # Working tables have the record key, a number that may well be that of somebody.
-        is_key = column.lower() == spec.record_key.lower() and is_number(data_type)
+        is_key = column.lower() == spec.record_key.lower() and forms.is_number(data_type)
         if search and not is_token and not is_key:
             places.append(Place(f"{schema}.{table}.{column}", _REMEDY, search))
     return WarehouseColumns(places, len(found) - len(places))
 
 
 def _search(
-    warehouse: Warehouse, relation: str, column: str, data_type: str, written: Written
+    warehouse: Warehouse,
+    relation: str,
+    column: str,
+    data_type: str,
+    written: Written,
+    *,
+    is_raw: bool,
 ) -> Search | None:
     name = quote_name(column)
-    if is_number(data_type):
+    if forms.is_number(data_type):
         negative = "" if data_type.lower().startswith("u") else f" or {name} <= -{SMALLEST}"
-        cells = _Cells(warehouse, relation, name, f"{name} >= {SMALLEST}{negative}")
+        cells = _Cells(warehouse, relation, name, f"{name} >= {SMALLEST}{negative}", is_raw)
         return partial(_search_numbers, cells, written)
-    if _DATES.fullmatch(data_type):
+    if _DATES.fullmatch(data_type) and not is_raw:
         name = f"try_cast({name} as date)"
-        return partial(_search_dates, _Cells(warehouse, relation, name, f"{name} is not null"))
-    if is_text(data_type) or data_type.lower() == "uuid":
-        return partial(
-            _search_texts, _Cells(warehouse, relation, name, f"{name} is not null"), written
-        )
+        dates = _Cells(warehouse, relation, name, f"{name} is not null")
+        return partial(_search_dates, dates, written)
+    if forms.is_text(data_type) or data_type.lower() == "uuid":
+        texts = _Cells(warehouse, relation, name, f"{name} is not null", is_raw)
+        return partial(_search_texts, texts, written)
     return None
 
 
 @dataclass(frozen=True)
 class _Cells:
-    """The distinct cells of a column, as text."""
+    """The distinct cells of a column, as text; those of a raw quasi-identifier may be any days."""
 
     warehouse: Warehouse
     relation: str
     expression: str
     condition: str
+    is_raw: bool = False
+
+    def rows(self) -> int:
+        """Count the cells that are searched, also equal ones."""
+        sql = f"select count(*) from {self.relation} where {self.condition}"  # noqa: S608
+        return int(self.warehouse.rows(sql)[0][0])
 
     def __iter__(self) -> Iterator[list[str]]:
         text = as_text(self.expression)
@@ -103,11 +105,21 @@ class _Cells:
 
 
 def _search_texts(cells: _Cells, written: Written, values: IdentifierValues, hits: Hits) -> None:
-    patterns = values.patterns(forms.forms_in_cells)
-    found = patterns.search.occur_in_any(map(joined, cells))
+    patterns, days = values.patterns(forms.forms_in_cells), Seen.days()
+    has_days = not cells.is_raw and bool(values.entries(as_day, keys=False))
+
+    def texts() -> Iterator[bytes]:
+        for batch in cells:
+            text = joined(batch)
+            if has_days:
+                days.add(days_in(text))
+            yield text
+
+    found = patterns.search.occur_in_any(texts())
     is_looked_for = patterns.is_long & ~values.is_key[patterns.owners]
     told = ~written.digits(values, forms.forms_in_cells)
     hits.add(patterns, found & is_looked_for, told | ~is_looked_for)
+    _judge_days(values, hits, days, written)
 
 
 def _search_numbers(cells: _Cells, written: Written, values: IdentifierValues, hits: Hits) -> None:
@@ -117,10 +129,18 @@ def _search_numbers(cells: _Cells, written: Written, values: IdentifierValues, h
     told = told_in_tables(numbers, patterns, found & ~is_key)
     told &= ~written.digits(values, forms.forms_as_whole_number)
     hits.add(patterns, found & ~is_key, told | is_key)
+    short = values.entries(as_number_of_tables, keys=False)
+    hits.judge(short, numbers.short, public=written.numbers, rows=cells.rows)
+    if not cells.is_raw:
+        _judge_days(values, hits, numbers.days, written)
 
 
-def _search_dates(cells: _Cells, values: IdentifierValues, hits: Hits) -> None:
-    patterns, dates = values.patterns(forms.forms_as_date), Dates()
-    found = patterns.search.occur_in_any(dates.joined(cells))
-    is_key = values.is_key[patterns.owners]
-    hits.add(patterns, found & ~is_key, dates.told(found) | is_key)
+def _search_dates(cells: _Cells, written: Written, values: IdentifierValues, hits: Hits) -> None:
+    days = Seen.days()
+    for batch in cells:
+        days.add(days_in(joined(batch)))
+    _judge_days(values, hits, days, written)
+
+
+def _judge_days(values: IdentifierValues, hits: Hits, days: Seen, written: Written) -> None:
+    hits.judge(values.entries(as_day, keys=False), days, public=written.days)
