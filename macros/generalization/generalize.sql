@@ -131,7 +131,8 @@
             when {{ level_name }}.label is null
                 then {{ dbt_anonymize._raise_in_sql(
                     model.name ~ ": a value of " ~ quasi_identifier.name ~ " is not in the hierarchy "
-                    ~ quasi_identifier.hierarchy.identifier ~ ". Build again from the microdata on."
+                    ~ quasi_identifier.hierarchy.identifier ~ ". Build again from the microdata on.",
+                    level_name ~ ".label"
                 ) }}
             else {{ level_name }}.label
         end as {{ label }}

@@ -100,7 +100,8 @@
             when tree.level_{{ level }} is null
                 then {{ dbt_anonymize._raise_in_sql(
                     model.name ~ ": a value of " ~ attribute ~ " is not in the hierarchy " ~ tree.hierarchy.identifier
-                    ~ ". Extend it, or correct the data."
+                    ~ ". Extend it, or correct the data.",
+                    "tree.level_" ~ level
                 ) }}
             else tree.level_{{ level }}
         end as level_{{ level }}

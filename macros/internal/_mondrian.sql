@@ -131,7 +131,8 @@ select
             when leaves_{{ loop.index }}.code is null
                 then {{ dbt_anonymize._raise_in_sql(
                     model.name ~ ": a value of " ~ quasi_identifier.name ~ " is not in the hierarchy "
-                    ~ quasi_identifier.hierarchy.identifier ~ ". Build again from the microdata on."
+                    ~ quasi_identifier.hierarchy.identifier ~ ". Build again from the microdata on.",
+                    "leaves_" ~ loop.index ~ ".code"
                 ) }}
             else leaves_{{ loop.index }}.code
         end as {{ dbt.type_int() }}

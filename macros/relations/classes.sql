@@ -266,7 +266,8 @@ inner join limits on judged.effort = limits.effort
             when {{ prefix }}shares_{{ loop.index }}.share is null
                 then {{ dbt_anonymize._raise_in_sql(
                     model.name ~ ": a label of " ~ quasi_identifier.name ~ " is not in the hierarchy "
-                    ~ quasi_identifier.hierarchy.identifier ~ ". Build again from the microdata on."
+                    ~ quasi_identifier.hierarchy.identifier ~ ". Build again from the microdata on.",
+                    prefix ~ "shares_" ~ loop.index ~ ".share"
                 ) }}
             else {{ prefix }}shares_{{ loop.index }}.share
         end as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_share") }},

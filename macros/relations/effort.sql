@@ -48,7 +48,8 @@ effort as (
         case
             when classes.effort is null
                 then {{ dbt_anonymize._raise_in_sql(
-                    model.name ~ ": the equivalence class of a record is not in " ~ classes.identifier ~ ". Build again from the microdata on."
+                    model.name ~ ": the equivalence class of a record is not in " ~ classes.identifier ~ ". Build again from the microdata on.",
+                    "classes." ~ column
                 ) }}
             else classes.{{ column }}
         end as {{ column }}{{ "," if not loop.last }}

@@ -24,7 +24,8 @@ select
         when population_size < class_size
             then {{ dbt_anonymize._raise_in_sql(
                 "the population has fewer people in an equivalence class than the relation itself;"
-                ~ " the population must contain everybody in the relation."
+                ~ " the population must contain everybody in the relation.",
+                "population_size"
             ) }}
         else population_size
     end as population_size

@@ -109,20 +109,20 @@ def results(
 ) -> None:
     """Show what the last `dbt build` found, and where the releases lie."""
     from dbt_anonymize.project import find_project  # noqa: PLC0415
-    from dbt_anonymize.results import read_results, release_file  # noqa: PLC0415
+    from dbt_anonymize.results import place_of_release, read_results  # noqa: PLC0415
     from dbt_anonymize.warehouse import open_warehouse  # noqa: PLC0415
 
     console = SafeConsole()
     with errors_without_traceback():
         project = find_project(project_dir)
         specs = chosen_specs(project, names)
-        found: dict[str, tuple[list[EffortResult], Path] | str] = {}
+        found: dict[str, tuple[list[EffortResult], str | None] | str] = {}
         with open_warehouse(project, target) as warehouse:
             for spec in specs:
                 try:
                     found[spec.name] = (
                         read_results(warehouse, spec.name),
-                        release_file(warehouse, spec.name),
+                        place_of_release(warehouse, spec.name),
                     )
                 except WarehouseError as error:
                     found[spec.name] = str(error)
@@ -134,23 +134,22 @@ def results(
         if isinstance(read, str):  # the others are there to be seen
             say(f"{read}\n", err=True)
             continue
-        efforts, path = read
+        efforts, place = read
         console.print(f"{spec.name}: {spec.description}")
         console.print(_results_table(spec.quality.measure, efforts))
         for effort in efforts:
             if effort.is_chosen:
                 console.print(f"effort {effort.effort} is {effort.reason}")
-        released = _release_line(project.root, path, efforts)
-        console.print(f"{released}\n")
+        console.print(f"{_release_line(place, efforts)}\n")
 
 
-def _release_line(root: Path, path: Path, efforts: list[EffortResult]) -> str:
+def _release_line(place: str | None, efforts: list[EffortResult]) -> str:
     """Tell what is released, and whether it is of these results."""
-    if not (root / path).is_file():
+    if place is None:
         return "released: nothing"
     if any(effort.is_chosen for effort in efforts):
-        return f"released: {path}"
-    return f"released: nothing of these results; {path} is of an earlier build"
+        return f"released: {place}"
+    return f"released: nothing of these results; {place} is of an earlier build"
 
 
 def _results_table(measure: str, efforts: list[EffortResult]) -> Table:

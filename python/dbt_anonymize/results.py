@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.warehouse import Warehouse
 
 
@@ -69,3 +70,27 @@ def release_file(warehouse: Warehouse, name: str) -> Path:
         Name of the anonymization.
     """
     return Path(warehouse.meta(f"{name}_anonymized")["path"])
+
+
+def place_of_release(warehouse: Warehouse, name: str) -> str | None:
+    """Return where the release of an anonymization is, or None where there is none yet.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Where it is built; its project is the working directory.
+    name : str
+        Name of the anonymization.
+
+    Returns
+    -------
+    str or None
+        The file (DuckDB), relative to the project; elsewhere the relation, which is granted.
+    """
+    if warehouse.is_duckdb:
+        file = release_file(warehouse, name)
+        return str(file) if file.is_file() else None
+    try:
+        return str(warehouse.relation_of_ref(f"{name}_anonymized"))
+    except WarehouseError:
+        return None

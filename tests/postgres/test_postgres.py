@@ -1,0 +1,251 @@
+"""Vault, tokens, grants and re-linking on a Postgres server, if one is given."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from dbt_anonymize.cli import app
+from dbt_anonymize.project import find_project
+from dbt_anonymize.vault.audit import check_audit
+from dbt_anonymize.warehouse import open_warehouse
+from tests.postgres.conftest import NAMES, Built
+from tests.projects import Project, run_command
+from tests.vault.projects import everything_written
+
+VAULT = (
+    "customers_identifiers",
+    "customers_relinkings",
+    "members_identifiers",
+    "members_relinkings",
+    "members_tokens",
+)
+PURPOSE = ("--purpose", "contact tracing")
+AUDIT = "select attempt, database_user, outcome, shown_people from shop_vault.members_relinkings"
+
+
+def command(project: Project, *arguments: str, given: str = "") -> Result:
+    """Run a command of the package inside this process, which must not show a traceback."""
+    result = CliRunner().invoke(
+        app, [*arguments, "--project-dir", str(project.folder)], input=given
+    )
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
+    return result
+
+
+def given(built: Built, name: str, column: str, *, rows: int) -> str:
+    """Return released rows."""
+    found = built.server.query(
+        f"select {column} from shop_release.{name}_anonymized order by 1 limit {rows}"
+    )
+    text = io.StringIO()
+    csv.writer(text).writerows([[column], *found])
+    return text.getvalue()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_release_is_that_of_duckdb(built: Built, name: str) -> None:
+    """But for the tokens, which are random."""
+    is_token = name == "members"
+    here = built.server.query(f"select * from shop_release.{name}_anonymized")
+    there = built.on_duckdb.release(name)
+    assert len(there) > 300
+    assert sorted(str(row[:-1] if is_token else row) for row in here) == sorted(
+        str(row[:-1] if is_token else row) for row in there
+    )
+
+
+def test_tokens_survive_rebuild_and_full_refresh(built: Built) -> None:
+    first, second, refreshed = built.tokens
+    assert first == second == refreshed
+    assert len({token for _, token in first}) == len(first) == 400
+    assert all(re.fullmatch("[0-9a-f]{32}", token) for _, token in first)
+
+
+def test_tokens_and_people_are_in_no_log_and_no_compiled_file(built: Built) -> None:
+    written = everything_written(built.project)
+    assert len(written) > 10_000
+    for person, token in built.tokens[0]:
+        assert token not in written
+        assert str(person) not in written
+
+
+def test_at_no_moment_of_a_build_could_others_read_the_vault(built: Built) -> None:
+    """Though every new table was granted to them by default, and to everybody later."""
+    assert built.watch.looks > 100
+    assert built.watch.readable == set()
+
+
+def test_builds_leave_nothing_beside_the_vault(built: Built) -> None:
+    found = built.server.query("select tablename from pg_tables where schemaname = 'shop_vault'")
+    assert {name for (name,) in found} == {"customers", *VAULT}
+
+
+@pytest.mark.parametrize("table", ["customers", *VAULT])
+def test_an_analyst_reads_releases_and_not_the_vault(built: Built, table: str) -> None:
+    """The seed with identifiers is in the vault's schema, which nobody else may enter."""
+    server = built.server
+    for name in NAMES:
+        count = f"select count(*) from shop_release.{name}_anonymized"
+        assert server.query(count, server.analyst)[0][0] > 300
+    assert server.refuses(f"select 1 from shop_vault.{table}", server.analyst)
+
+
+def test_custodians_alone_hold_rights_after_a_rebuild(built: Built) -> None:
+    """Read all, and add to the audits."""
+    found = built.server.query(
+        "select relname, pg_get_userbyid(grantee), string_agg(privilege_type, ' ' order by"
+        " privilege_type) from pg_class cross join lateral aclexplode(relacl) where relnamespace"
+        " = to_regnamespace('shop_vault') and relkind = 'r' and relname <> 'customers'"
+        " and grantee <> relowner group by 1, 2"
+    )
+    rights = {table: (grantee, granted) for table, grantee, granted in found}
+    assert rights == {
+        table: (
+            built.server.custodians,
+            "INSERT SELECT" if table.endswith("relinkings") else "SELECT",
+        )
+        for table in VAULT
+    }
+    assert len(found) == len(VAULT)
+    for table in VAULT:
+        built.server.query(f"select * from shop_vault.{table}", built.server.custodian)
+
+
+def test_who_is_no_custodian_any_more_reads_nothing_after_the_next_build(built: Built) -> None:
+    server, project = built.server, built.project
+    tables = ["members_identifiers", "members_tokens"]
+    nobody = ["--vars", "{dbt_anonymize_custodians: []}"]
+    try:
+        assert project.dbt("run", "-s", *tables, *nobody).succeeded
+        for table in tables:
+            assert server.refuses(f"select 1 from shop_vault.{table}", server.custodian)
+    finally:
+        assert project.dbt("run", "-s", *tables).succeeded
+    assert server.query("select count(*) from shop_vault.members_tokens", server.custodian)
+
+
+def test_a_vault_in_the_schema_of_releases_stops_the_build(built: Built) -> None:
+    shared = ["--vars", "{dbt_anonymize_vault_schema: release}"]
+    outcome = built.project.dbt("run", "-s", "members_tokens", *shared)
+    assert not outcome.succeeded
+    assert "the vault must be a schema of its own; got shop_release" in outcome.messages
+
+
+def test_a_record_of_an_unknown_class_stops_the_statement_that_reads_it(built: Built) -> None:
+    import psycopg2
+
+    with built.server.connection(built.server.builder) as connection:
+        connection.autocommit = False
+        cursor = connection.cursor()
+        cursor.execute("delete from shop.guests_classes")
+        with pytest.raises(psycopg2.Error, match="guests_effort_1: the equivalence class of"):
+            cursor.execute("select * from shop.guests_effort_1")
+        connection.rollback()
+
+
+@pytest.mark.parametrize(("name", "column"), [("customers", "cqi"), ("members", "token")])
+def test_a_custodian_relinks_and_the_audit_says_who(built: Built, name: str, column: str) -> None:
+    server = built.server
+    rows = given(built, name, column, rows=2)
+    arguments = ["relink", name, *PURPOSE, "--target", "custodian", "--format", "csv"]
+    result = command(built.project, *arguments, given=rows)
+    assert result.exit_code == 0, result.output
+    values = set(rows.split()[1:])
+    shown = list(csv.reader(io.StringIO(result.stdout)))
+    in_vault = server.query(
+        f'select {column}, customer_id, "full name", "e-mail"'
+        f" from shop_vault.{name}_identifiers where {column} is not null"
+    )
+    assert {tuple(row) for row in shown[1:]} == {
+        tuple(map(str, row)) for row in in_vault if row[0] in values
+    }
+    last = server.query(
+        "select database_user, outcome, shown_people, policy like '%contact tracing%'"
+        f" from shop_vault.{name}_relinkings order by attempt desc limit 1"
+    )
+    assert last == [(server.custodian, "granted", len(shown) - 1, True)]
+
+
+def test_a_refused_request_shows_nobody_and_is_written(built: Built) -> None:
+    rows = given(built, "members", "token", rows=1)
+    result = command(
+        built.project, "relink", "members", "--purpose", "x", "--target", "custodian", given=rows
+    )
+    assert (result.exit_code, result.stdout) == (1, "")
+    last = built.server.query(f"{AUDIT} order by attempt desc limit 1")[0]
+    assert last[1:] == (built.server.custodian, "refused", 0)
+
+
+def test_nobody_is_shown_to_an_analyst(built: Built) -> None:
+    before = built.server.query(AUDIT)
+    rows = given(built, "members", "token", rows=1)
+    result = command(
+        built.project, "relink", "members", *PURPOSE, "--target", "analyst", given=rows
+    )
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert built.server.query(AUDIT) == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "update shop_vault.members_relinkings set outcome = 'granted'",
+        "delete from shop_vault.members_relinkings",
+        "truncate shop_vault.members_relinkings",
+        "alter table shop_vault.members_relinkings add column remark text",
+        "drop table shop_vault.members_relinkings",
+        "create table shop_vault.members_relinkings_2 (attempt bigint)",
+    ],
+)
+def test_a_custodian_can_only_add_to_the_audit(built: Built, change: str) -> None:
+    assert built.server.refuses(change, built.server.custodian)
+
+
+def test_two_requests_at_once_are_two_links_of_the_chain(built: Built, tmp_path: Path) -> None:
+    """And builds keep the audit."""
+    before = len(built.server.query(AUDIT))
+    (tmp_path / "rows.csv").write_text(given(built, "members", "token", rows=1), encoding="utf-8")
+    asked = (
+        f"{Path(sys.executable).with_name('dbt-anonymize')} relink members {tmp_path}/rows.csv"
+        " --purpose 'contact tracing'"
+        f" --target custodian --project-dir {built.project.folder}"
+    )
+    with ThreadPoolExecutor(2) as pool:
+        shown = list(pool.map(lambda _: run_command(asked, tmp_path), range(2)))
+    assert all("Recorded as attempt" in text for text in shown)
+    assert built.project.dbt("run", "-s", "members_identifiers", "--full-refresh").succeeded
+    with open_warehouse(find_project(built.project.folder)) as warehouse:
+        check = check_audit(warehouse, "members")
+    assert check.attempts == before + 2
+    assert check.is_intact, check.problems
+
+
+def test_lineage_and_audit_are_verified(built: Built) -> None:
+    for name in NAMES:
+        result = command(built.project, "verify", name, "--check", "lineage", "--check", "audit")
+        assert result.exit_code == 0, result.output
+
+
+def test_verify_says_what_needs_a_release_file(built: Built) -> None:
+    result = command(built.project, "verify", "members")
+    assert result.exit_code == 1
+    said = " ".join(result.output.split())
+    assert "content and guarantees and attacks can be proved on a release file only" in said
+    assert "1 of " in said
+
+
+def test_results_name_the_released_relation(built: Built) -> None:
+    result = command(built.project, "results", "members")
+    assert result.exit_code == 0, result.output
+    place: Any = f'"{built.server.database}"."shop_release"."members_anonymized"'
+    assert f"released: {place}" in " ".join(result.output.split())
