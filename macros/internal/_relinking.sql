@@ -1,5 +1,29 @@
 {# What re-linking needs of a dialect. Each macro returns SQL, or nothing where there is nothing to do. #}
 
+{# The audit of re-linking, where there is none yet: the fields of an attempt in Python, between the two ends of its chain. #}
+{% macro _relinkings_table(relation) -%}
+    {%- set text, whole = dbt.type_string(), dbt.type_bigint() -%}
+create table if not exists {{ relation }} (
+    {#- The key keeps two attempts at once from becoming the same link. #}
+    attempt {{ whole }} primary key,
+    attempted_at {{ dbt.type_timestamp() }},
+    {%- for name in ["os_user", "database_user", "purpose"] %}
+    {{ name }} {{ text }},
+    {%- endfor %}
+    {%- for name in ["given_rows", "unknown_rows", "shown_groups", "shown_people"] %}
+    {{ name }} {{ whole }},
+    {%- endfor %}
+    outcome {{ text }},
+    reason {{ text }},
+    effort {{ whole }},
+    {%- for name in ["fingerprint", "policy", "previous_hash"] %}
+    {{ name }} {{ text }},
+    {%- endfor %}
+    hash {{ text }}
+)
+{%- endmacro %}
+
+
 {# Two attempts at once must not continue the same link of the audit. DuckDB lets one process in, and its key is unique. #}
 {% macro _lock_for_append(relation) -%}
     {{ return(adapter.dispatch("_lock_for_append", "dbt_anonymize")(relation)) }}
@@ -7,7 +31,10 @@
 
 {% macro default___lock_for_append(relation) -%}{{ return("") }}{%- endmacro %}
 
-{% macro postgres___lock_for_append(relation) -%}{{ return("lock table " ~ relation ~ " in exclusive mode") }}{%- endmacro %}
+{# Not `lock table`: it needs the right to change what is there, which custodians must not have. #}
+{% macro postgres___lock_for_append(relation) -%}
+    {{ return("select pg_advisory_xact_lock(cast(cast(" ~ dbt_anonymize._literal(relation) ~ " as regclass) as bigint))") }}
+{%- endmacro %}
 
 
 {# Who the warehouse says that asks. DuckDB has no users. #}
@@ -16,6 +43,9 @@
 {%- endmacro %}
 
 {% macro default___database_user() -%}{{ return("select current_user") }}{%- endmacro %}
+
+{# Who logged in, whatever role the profile takes on. #}
+{% macro postgres___database_user() -%}{{ return("select session_user") }}{%- endmacro %}
 
 {% macro duckdb___database_user() -%}{{ return("") }}{%- endmacro %}
 

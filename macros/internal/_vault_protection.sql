@@ -1,14 +1,17 @@
 {#
-  The first thing of every command that writes: close the vault, before a seed or a model brings identifiers into it. dbt
-  hands Python to the adapter only from a macro whose name says materialization, and only from the outermost one.
+  The first thing of every command that writes: look at how seeds are loaded, and close the vault, before a seed or a model
+  brings identifiers into it. dbt hands Python to the adapter only from a macro whose name says materialization, and only
+  from the outermost one.
 #}
 {% macro _before_materializations() -%}
+    {%- if execute -%}{%- do dbt_anonymize._check_seed_loading() -%}{%- endif -%}
     {%- set protection = dbt_anonymize._vault_protection() if execute and dbt_anonymize._has_vault() else "" -%}
     {%- if protection -%}
         {% call statement("protect_vault", language="python") -%}
             {{ protection }}
         {%- endcall %}
     {%- endif -%}
+    {{- dbt_anonymize._closed_vault_schemas() if execute -}}
 {%- endmacro %}
 
 
@@ -84,5 +87,35 @@ def materialize(result, session):
             ~ ". Attach another file in the profile as " ~ dbt_anonymize._vault_database()
             ~ ", and let no generate_database_name of your project take it away."
         ]) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# The vault's schema is closed to all but custodians, so nobody else may need what is in it. #}
+{% macro postgres___check_vault_place(anonymization) -%}
+    {%- if this.schema in dbt_anonymize._schemas_of_others() -%}
+        {%- do dbt_anonymize._raise_errors(anonymization, [
+            "the vault must be a schema of its own; got " ~ this.schema ~ ", which is also that of the target or of a release. Choose another"
+            ~ " with the variable dbt_anonymize_vault_schema, and let no generate_schema_name of your project take it away."
+        ]) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+
+{# A source with identifiers in the file of the warehouse is open to whoever opens that file. A view there holds no rows. #}
+{% macro _warn_of_open_source(anonymization, source) -%}
+    {{ return(adapter.dispatch("_warn_of_open_source", "dbt_anonymize")(anonymization, source)) }}
+{%- endmacro %}
+
+{% macro default___warn_of_open_source(anonymization, source) -%}{%- endmacro %}
+
+{% macro duckdb___warn_of_open_source(anonymization, source) -%}
+    {%- set stored = load_relation(source) -%}
+    {%- if source.database == target.database and stored is not none and not stored.is_view -%}
+        {%- do exceptions.warn(
+            "anonymization " ~ anonymization ~ ": identifiers stay out of the file that analysts open; the source " ~ source
+            ~ ", which holds identifiers, lies in the warehouse file (" ~ target.database ~ "). Seed it with `+database: "
+            ~ var("dbt_anonymize_vault_database", "vault") ~ "`, or load it into the vault, and start with a new warehouse file: the old one keeps dropped"
+            ~ " rows as plain bytes."
+        ) -%}
     {%- endif -%}
 {%- endmacro %}

@@ -32,11 +32,7 @@
     {% call statement("swap") -%}
         select 1 as begins_a_transaction
     {%- endcall %}
-    {%- if existing_relation is not none -%}
-        {%- do adapter.rename_relation(existing_relation, backup_relation) -%}
-    {%- endif -%}
-    {%- do adapter.rename_relation(candidate, target_relation) -%}
-    {{ run_hooks(post_hooks, inside_transaction=True) }}
+    {{ dbt_anonymize._swap_in(candidate, target_relation, existing_relation, backup_relation) }}
     {%- do apply_grants(target_relation, config.get("grants"), should_revoke=should_revoke(existing_relation, full_refresh_mode=True)) -%}
     {%- do persist_docs(target_relation, model) -%}
     {%- set publication = dbt_anonymize._publication(candidate, model.config.meta.dbt_anonymize) -%}

@@ -44,7 +44,7 @@
         {%- endif -%}
     {%- endif -%}
     {{ run_hooks(post_hooks, inside_transaction=True) }}
-    {%- do apply_grants(target_relation, config.get("grants"), should_revoke=should_revoke(none if is_new else target_relation, full_refresh_mode=False)) -%}
+    {%- do dbt_anonymize._apply_vault_grants(target_relation, should_revoke=should_revoke(none if is_new else target_relation, full_refresh_mode=False)) -%}
     {%- do persist_docs(target_relation, model) -%}
     {%- do adapter.commit() -%}
     {{ run_hooks(post_hooks, inside_transaction=False) }}

@@ -32,12 +32,9 @@
     {%- if not dbt_anonymize._is_trial() -%}
         {%- do dbt_anonymize._check_identifiers(candidate) -%}
     {%- endif -%}
-    {%- if existing_relation is not none -%}
-        {%- do adapter.rename_relation(existing_relation, backup_relation) -%}
-    {%- endif -%}
-    {%- do adapter.rename_relation(candidate, target_relation) -%}
-    {{ run_hooks(post_hooks, inside_transaction=True) }}
-    {%- do apply_grants(target_relation, config.get("grants"), should_revoke=should_revoke(existing_relation, full_refresh_mode=True)) -%}
+    {{ dbt_anonymize._swap_in(candidate, target_relation, existing_relation, backup_relation) }}
+    {%- do dbt_anonymize._apply_vault_grants(target_relation, should_revoke=should_revoke(existing_relation, full_refresh_mode=True)) -%}
+    {%- do dbt_anonymize._prepare_relinkings(target_relation, config.get("meta").dbt_anonymize.anonymization) -%}
     {%- do persist_docs(target_relation, model) -%}
     {%- do adapter.commit() -%}
     {{ drop_relation_if_exists(backup_relation) }}

@@ -65,7 +65,8 @@ left join mapping
 {% macro _check_identifiers(candidate) -%}
     {%- set declaration = model.config.meta.dbt_anonymize -%}
     {%- set errors = dbt_anonymize._group_errors(candidate, declaration) if declaration.mapping == "class"
-        else dbt_anonymize._token_errors(candidate, declaration) -%}
+        else dbt_anonymize._token_errors(candidate) -%}
+    {%- do errors.extend(dbt_anonymize._record_key_errors(candidate, declaration)) -%}
     {%- if errors -%}
         {{ exceptions.raise_compiler_error(
             "anonymization " ~ declaration.anonymization ~ ": the vault is unchanged.\n  - " ~ errors | join("\n  - ")
@@ -74,38 +75,65 @@ left join mapping
 {%- endmacro %}
 
 
-{# Every group of the vault is the group of the release. #}
+{# Every group of the vault is the group of the release: as large, and of the very records that the effort put there. #}
 {% macro _group_errors(candidate, declaration) -%}
     {%- set cqi = dbt_anonymize._as_bytes("cqi") -%}
+    {%- set errors = [] -%}
+    {%- set why = " The source changed during the build, after its working copy was made: the release is of that copy, and the vault"
+        ~ " does not lead to it. Run `dbt build` again." -%}
     {%- set differing = run_query(
         "select count(*) from (select " ~ cqi ~ " as cqi, count(*) as records from " ~ candidate ~ " where cqi is not null group by " ~ cqi ~ ") as vault "
         ~ "full outer join (select " ~ cqi ~ " as cqi, count(*) as records from " ~ ref(declaration.anonymized) ~ " group by " ~ cqi ~ ") as released "
         ~ "on vault.cqi = released.cqi where vault.records is null or released.records is null or vault.records <> released.records"
     ).rows[0][0] -%}
-    {{ return([
-        "the vault and the release must hold the same groups of people; " ~ differing ~ " differ. The source changed during the build,"
-        ~ " after its working copy was made: the release is of that copy, and the vault does not lead to it. Run `dbt build` again."
-    ] if differing > 0 else []) }}
-{%- endmacro %}
-
-
-{# Every record has the token of its person, and no record is there twice. #}
-{% macro _token_errors(candidate, declaration) -%}
-    {%- set counts = run_query(
-        "select count(*), count(token), count(distinct " ~ dbt_anonymize._quote(declaration.record_key) ~ ") from " ~ candidate
-    ).rows[0] -%}
-    {%- set errors = [] -%}
-    {%- if counts[1] < counts[0] -%}
-        {%- do errors.append(
-            "every record must be of a person with a token; " ~ (counts[0] - counts[1]) ~ " of " ~ counts[0] ~ " are not. The source changed"
-            ~ " during the build, or the tokens were not built; run `dbt build -s +" ~ model.name ~ "`."
-        ) -%}
+    {%- if differing > 0 -%}
+        {%- do errors.append("the vault and the release must hold the same groups of people; " ~ differing ~ " differ." ~ why) -%}
     {%- endif -%}
-    {%- if counts[2] < counts[0] -%}
+    {%- set misplaced = dbt_anonymize._misplaced_records(candidate, declaration) -%}
+    {%- if misplaced > 0 -%}
         {%- do errors.append(
-            "every record must be there once; " ~ (counts[0] - counts[2]) ~ " of " ~ counts[0] ~ " repeat another. The source or the stored"
-            ~ " tokens hold somebody twice: neither was made so by this package. Look at both before you build again."
+            "the vault must hold the records of the released effort, each in its group; " ~ misplaced ~ " are missing, are another's or are in"
+            ~ " another group." ~ why
         ) -%}
     {%- endif -%}
     {{ return(errors) }}
+{%- endmacro %}
+
+
+{# How many record keys have another group in the vault than in the chosen effort, or none in one of the two. #}
+{% macro _misplaced_records(candidate, declaration) -%}
+    {%- set key = dbt_anonymize._quote(declaration.record_key) -%}
+    {%- set chosen = run_query(
+        "select effort from " ~ ref(declaration.anonymization ~ "_results") ~ " where is_chosen"
+    ).rows[0][0] | int -%}
+    {{ return(run_query(
+        "select count(*) from (select " ~ key ~ " as record_key, " ~ dbt_anonymize._as_bytes("cqi") ~ " as class_key from " ~ candidate
+        ~ " where cqi is not null) as vault full outer join (select " ~ key ~ " as record_key, " ~ dbt_anonymize._as_bytes("equivalence_class")
+        ~ " as class_key from " ~ ref(declaration.anonymization ~ "_effort_" ~ chosen) ~ " where not is_suppressed) as effort"
+        ~ " on vault.record_key = effort.record_key"
+        ~ " where vault.record_key is null or effort.record_key is null or vault.class_key <> effort.class_key"
+    ).rows[0][0]) }}
+{%- endmacro %}
+
+
+{# Every record has the token of its person. #}
+{% macro _token_errors(candidate) -%}
+    {%- set counts = run_query("select count(*), count(token) from " ~ candidate).rows[0] -%}
+    {{ return([
+        "every record must be of a person with a token; " ~ (counts[0] - counts[1]) ~ " of " ~ counts[0] ~ " are not. The source changed"
+        ~ " during the build, or the tokens were not built; run `dbt build -s +" ~ model.name ~ "`."
+    ] if counts[1] < counts[0] else []) }}
+{%- endmacro %}
+
+
+{# No record is there twice. #}
+{% macro _record_key_errors(candidate, declaration) -%}
+    {%- set counts = run_query(
+        "select count(*), count(distinct " ~ dbt_anonymize._quote(declaration.record_key) ~ ") from " ~ candidate
+    ).rows[0] -%}
+    {{ return([
+        "every record must be there once; " ~ (counts[0] - counts[1]) ~ " of " ~ counts[0] ~ " repeat another. The source"
+        ~ (" or the stored tokens hold" if declaration.mapping == "token" else " holds")
+        ~ " somebody twice, which was not made so by this package. Look there before you build again."
+    ] if counts[1] < counts[0] else []) }}
 {%- endmacro %}

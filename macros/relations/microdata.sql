@@ -22,6 +22,7 @@
     {%- do found.update({column.name: column}) -%}
 {%- endfor -%}
 {%- if dbt_anonymize._is_building() -%}
+    {%- if identifiers -%}{%- do dbt_anonymize._warn_of_open_source(anonymization, source) -%}{%- endif -%}
     {%- do dbt_anonymize._check_declaration(anonymization, source, found, [record_key] + identifiers + ([subject] if subject else []), quasi_identifiers, kept_columns) -%}
 {%- endif -%}
 with

@@ -1,4 +1,4 @@
-"""The audit of a file before it is published: it holds one table, complete, and nothing else."""
+"""The audit of a release file: it holds one table, complete, and nothing else."""
 
 from __future__ import annotations
 
@@ -73,6 +73,36 @@ def audit(session: DuckDBPyConnection, *, relation: str, table: str, stage: Path
         "have the records of the relation",
         "the same number of records with another checksum",
     )
+
+
+def holds_release(session: DuckDBPyConnection, *, relation: str, table: str, file: Path) -> bool:
+    """Whether a published file holds one table with exactly the rows of a relation.
+
+    A build that is killed after it has published and before the warehouse has committed leaves a
+    file that is newer than the relation.
+
+    Parameters
+    ----------
+    session : duckdb.DuckDBPyConnection
+        Connection that sees ``relation`` (committed).
+    relation : str
+        Quoted name of the relation that the file was written from.
+    table : str
+        Name of the table in the file.
+    file : pathlib.Path
+        The release; False where there is none.
+
+    Notes
+    -----
+    Columns, count and the sum of 64-bit hashes are compared: one pass over each, whatever the
+    number of rows, and nothing that could be spilled to a disk.
+    """
+    if not file.is_file():
+        return False
+    with attached(session, file, "read_only") as (cursor, database):
+        return _objects(cursor, database) == [table] and (
+            _content(cursor, f"{database}.main.{quote_name(table)}") == _content(cursor, relation)
+        )
 
 
 @contextlib.contextmanager

@@ -7,13 +7,13 @@ import os
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import AnonymizeError, WarehouseError, told
 from dbt_anonymize.literals import quote_text
 from dbt_anonymize.project import Project
 from dbt_anonymize.spec.problems import did_you_mean
+from dbt_anonymize.vault.place import close_vaults
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -244,7 +244,9 @@ def open_warehouse(project: Project, target: str | None = None) -> Iterator[Ware
         try:
             with adapter.connection_named("dbt_anonymize"):
                 warehouse = Warehouse(adapter=adapter, manifest=parsed.result)
-                _close_vaults(warehouse, project, config.credentials.database)
+                if warehouse.is_duckdb:
+                    # As a build does first: a command runs no hook of dbt.
+                    close_vaults(warehouse, project, config.credentials.database)
                 yield warehouse
         except AnonymizeError:
             raise
@@ -256,32 +258,6 @@ def open_warehouse(project: Project, target: str | None = None) -> Iterator[Ware
                 # Else the next project of this process would read the databases of this one.
                 adapter.connections.close_all_connections()
             reset_adapters()  # type: ignore[no-untyped-call]
-
-
-def _close_vaults(warehouse: Warehouse, project: Project, database: str) -> None:
-    """Close the vault to others, as a build does first: a command runs no hook of dbt."""
-    from dbt_anonymize.vault.place import protect_vault  # noqa: PLC0415 (keeps --help fast)
-
-    if not warehouse.is_duckdb:
-        return
-    ours = [
-        (node, node.config.meta["dbt_anonymize"])
-        for node in warehouse.manifest.nodes.values()
-        if node.config.meta.get("dbt_anonymize")
-    ]
-    # The release of an anonymization is <folder>/<target>/<name>.duckdb.
-    folders = {Path(meta["path"]).parent.parent for _, meta in ours if meta.get("path")}
-    vaults = {node.database for node, _ in ours if node.database not in {database, None}}
-    session = warehouse.cursor()
-    for vault in vaults:
-        for folder in folders:
-            protect_vault(
-                session,
-                vault=vault,
-                warehouse=database,
-                project=str(project.root),
-                release=str(folder),
-            )
 
 
 def _explained(error: Exception) -> WarehouseError:

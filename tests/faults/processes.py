@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from tests.projects import REPOSITORY
 
-_LONGEST_WAIT = 60.0
+_LONGEST_WAIT = 120.0
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,40 @@ class Child:
         """Kill the process as `kill -9` does, and return its status: it may have ended before."""
         os.kill(self.pid, signal.SIGKILL)
         return self.wait()
+
+    @contextlib.contextmanager
+    def standing_still_with(self, database: Path) -> Iterator[None]:
+        """Stop the process at a moment at which nobody else can open a database; then go on."""
+        end = time.monotonic() + _LONGEST_WAIT
+        is_held_by_it = False
+        try:
+            while not is_held_by_it:
+                assert time.monotonic() < end, f"{database} was never held: {self.said}"
+                assert self.is_running(), self.said
+                time.sleep(0.005)
+                if not self._has_open(database):
+                    continue
+                os.kill(self.pid, signal.SIGSTOP)
+                while self._state() not in {"T", "Z"}:
+                    time.sleep(0.001)
+                # Only while it stands still: whoever tries would be in its way.
+                is_held_by_it = is_held(database)
+                if not is_held_by_it:
+                    os.kill(self.pid, signal.SIGCONT)
+            yield
+        finally:
+            os.kill(self.pid, signal.SIGCONT)
+
+    def _has_open(self, file: Path) -> bool:
+        """Whether the process has a file open, as Linux tells without touching the file."""
+        with contextlib.suppress(FileNotFoundError):  # closed while we look
+            opened = Path(f"/proc/{self.pid}/fd").iterdir()
+            return any(str(one.readlink()) == str(file.resolve()) for one in opened)
+        return False
+
+    def _state(self) -> str:
+        """Return the letter that Linux has for the state of the process."""
+        return Path(f"/proc/{self.pid}/stat").read_text("ascii").rpartition(")")[2].split()[0]
 
     @property
     def said(self) -> str:
@@ -109,6 +147,17 @@ class Launcher:
     def stop(self) -> None:
         """End the launcher."""
         self._process.communicate()
+
+
+def is_held(database: Path) -> bool:
+    """Whether another process has a database open for writing."""
+    try:
+        duckdb.connect(str(database), read_only=True).close()
+    except duckdb.IOException as error:
+        if "Could not set lock" not in str(error):
+            raise
+        return True
+    return False
 
 
 def wait_for(path: Path) -> None:

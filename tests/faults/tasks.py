@@ -19,10 +19,17 @@ from dbt.cli.main import dbtRunner
 from dbt_anonymize import publish as publish_module
 from dbt_anonymize import release_audit, release_lock
 from dbt_anonymize.errors import PublishError
+from dbt_anonymize.project import find_project
 from dbt_anonymize.publish import publish
+from dbt_anonymize.spec import load_specs
+from dbt_anonymize.vault.audit import Attempt, Receipt
+from dbt_anonymize.vault.given_rows import GivenRows
+from dbt_anonymize.vault.relink import relink
+from dbt_anonymize.warehouse import open_warehouse
 
 TABLE = "people_anonymized"
 RELEASE = "release/people.duckdb"
+_REQUESTS_OF_A_SESSION = 5
 _PUBLISHING = {str(module.__file__) for module in (publish_module, release_audit, release_lock)}
 
 
@@ -88,6 +95,34 @@ def publish_until_line(folder: str, warehouse: str, relation: str, number: int) 
         publish(session, relation=relation, table=TABLE, folder=folder, path=RELEASE)
         sys.settrace(None)
     return 0
+
+
+def relink_again_and_again(folder: str, purpose: str, values: list[str]) -> int:
+    """Go back to people until this is killed; each request has a row more than the one before.
+
+    Prints each receipt, and the number of rows of a request as soon as its first people are there.
+    """
+    project = find_project(Path(folder))
+    (spec,) = load_specs(project.root, ["customers"])
+    rows = 0
+    while True:
+        with open_warehouse(project) as warehouse:
+            for _ in range(_REQUESTS_OF_A_SESSION):
+                rows += 1
+                given = GivenRows(rows, {values[rows % len(values)]: rows})
+                people = relink(
+                    warehouse, spec, purpose=purpose, given=given, recorded=_print_receipt
+                )
+                for _ in people.batches:
+                    _print_now("shown", rows)
+
+
+def _print_receipt(_: Attempt, receipt: Receipt) -> None:
+    _print_now("receipt", receipt.attempt, receipt.hash)
+
+
+def _print_now(*words: object) -> None:
+    os.write(1, f"{' '.join(map(str, words))}\n".encode())
 
 
 def write_and_wait(file: str, sql: str, written: str) -> int:

@@ -71,6 +71,39 @@ def test_only_the_owner_enters_the_stage_and_everybody_reads_the_release(
     assert modes == {"a": 0o755, "a/b": 0o755, "a/b/c.duckdb": 0o644}
 
 
+def test_the_file_is_on_the_disk_before_its_name_is_and_then_the_name(
+    session: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a power cut could leave the name of the release on a file that was never written."""
+    happened: list[int | str] = []
+    sync, replace = os.fsync, Path.replace
+
+    def record_sync(descriptor: int) -> None:
+        happened.append(os.fstat(descriptor).st_ino)
+        sync(descriptor)
+
+    def record_replace(path: Path, target: Path) -> Path:
+        happened.append("rename")
+        return replace(path, target)
+
+    monkeypatch.setattr(os, "fsync", record_sync)
+    monkeypatch.setattr(Path, "replace", record_replace)
+    publish_table(session, tmp_path, "new")
+    file = tmp_path / RELEASE
+    assert happened == [file.stat().st_ino, "rename", file.parent.stat().st_ino]
+
+
+def test_a_log_of_the_earlier_file_is_removed(
+    session: duckdb.DuckDBPyConnection, tmp_path: Path, people: dict[str, Any]
+) -> None:
+    """A reader that was killed may have left it, and it would belong to another file."""
+    publish_table(session, tmp_path, "old")
+    Path(f"{tmp_path / RELEASE}.wal").write_bytes(b"of another file")
+    publish_table(session, tmp_path, "new")
+    assert files_of_release(tmp_path) == {"people.duckdb"}
+    assert released(tmp_path) == people["new"]
+
+
 def test_a_folder_that_was_there_keeps_its_mode(
     session: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:

@@ -16,6 +16,8 @@ from typer.testing import CliRunner
 from dbt_anonymize.cli import app
 from dbt_anonymize.errors import AnonymizeError
 from dbt_anonymize.project import find_project
+from dbt_anonymize.publish import publish
+from dbt_anonymize.results import release_file
 from dbt_anonymize.spec import Spec, load_specs
 from dbt_anonymize.vault.given_rows import read_given_rows
 from dbt_anonymize.vault.relink import relink as relink_rows
@@ -109,6 +111,16 @@ class Session:
         """Change the warehouse."""
         self.warehouse.rows(sql)
 
+    def publish(self) -> None:
+        """Write the released relation as it is now into the file."""
+        publish(
+            self.warehouse.cursor(),
+            relation=RELEASED,
+            table="customers_anonymized",
+            folder=".",
+            path=str(release_file(self.warehouse, "customers")),
+        )
+
     @contextlib.contextmanager
     def changed(self, table: str, change: str) -> Iterator[None]:
         """Change a table and put its rows back."""
@@ -120,11 +132,11 @@ class Session:
 
 
 @contextlib.contextmanager
-def open_session(project: Project) -> Iterator[Session]:
+def open_session(project: Project, groups: Groups | None = None) -> Iterator[Session]:
     """Open the warehouse of a project; no other may be open in this process meanwhile."""
     from dbt.adapters.duckdb.connections import DuckDBConnectionManager
 
-    groups = groups_of(project)
+    groups = groups_of(project) if groups is None else groups
     (spec,) = load_specs(project.folder, ["customers"])
     try:
         with open_warehouse(find_project(project.folder)) as warehouse:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from hashlib import sha256
 
+import duckdb
 import pytest
 
 from dbt_anonymize.errors import AnonymizeError
-from dbt_anonymize.vault.audit import Receipt, check_audit
+from dbt_anonymize.vault.audit import FIRST_HASH, Receipt, check_audit
 from tests.projects import Project
 from tests.relinking.running import (
     AUDIT,
@@ -78,12 +81,65 @@ CHANGED = {
     "reason": "''",
     "effort": "9",
     "fingerprint": "'x'",
+    "policy": "null",
     "hash": "previous_hash",
 }
 
 
 def test_every_column_is_in_the_chain(session: Session) -> None:
     assert {*session.audit()[0]} == {"attempt", "previous_hash", *CHANGED}
+
+
+def test_no_number_is_given_twice(session: Session) -> None:
+    """Two requests at once would otherwise continue the same link."""
+    session.warehouse.adapter.connections.begin()
+    with pytest.raises(duckdb.ConstraintException, match="primary key"):
+        session.execute(f"insert into {AUDIT} from {AUDIT} where attempt = 5")
+    session.warehouse.adapter.connections.rollback_if_open()
+
+
+def test_an_attempt_says_which_policy_was_in_force(session: Session) -> None:
+    policy = {
+        "purposes": ["contact tracing", "quality review"],
+        "highest_information_loss": 0.6,
+        "k": 4,
+    }
+    assert [json.loads(row["policy"]) for row in session.audit()] == [policy] * 5
+
+
+@pytest.fixture
+def older(session: Session) -> Iterator[Session]:
+    """Give an audit as it was before attempts had a policy."""
+    session.execute(f"alter table {AUDIT} rename to kept")
+    session.execute(f"create table {AUDIT} as select * exclude (policy) from vault.main.kept")
+    session.execute(f"alter table {AUDIT} add primary key (attempt)")
+    chain = FIRST_HASH
+    for row in session.audit():
+        values = [value for name, value in row.items() if not name.endswith("hash")]
+        values[1] = values[1].isoformat(timespec="microseconds")
+        hashed = sha256(json.dumps([chain, "customers", *values]).encode()).hexdigest()
+        session.execute(
+            f"update {AUDIT} set previous_hash = '{chain}', hash = '{hashed}'"
+            f" where attempt = {values[0]}"
+        )
+        chain = hashed
+    yield session
+    session.execute(f"drop table {AUDIT}")
+    session.execute("alter table vault.main.kept rename to customers_relinkings")
+
+
+def test_attempts_from_before_policies_were_recorded_stay_in_the_chain(older: Session) -> None:
+    before = receipts(older)
+    assert check_audit(older.warehouse, "customers", before).problems == ()
+    older.ask(*older.groups)
+    policies = [row["policy"] for row in older.audit()]
+    assert policies[:-1] == [None] * len(before)
+    assert policies[-1] is not None
+    found = check_audit(older.warehouse, "customers", [*before, receipts(older)[-1]])
+    assert (found.attempts, found.problems) == (len(before) + 1, ())
+    older.execute(f"update {AUDIT} set policy = 'none' where attempt = 1")
+    (problem,) = check_audit(older.warehouse, "customers", before).problems
+    assert "attempt 1 must be as written" in problem
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,11 @@ import duckdb
 import pytest
 from click.testing import Result
 
+from dbt_anonymize.project import find_project
+from dbt_anonymize.spec import load_specs
+from dbt_anonymize.vault import showing
+from dbt_anonymize.vault.showing import show
+from dbt_anonymize.verification.verify import verify
 from tests.projects import Project
 from tests.relinking.running import (
     POLICY,
@@ -53,6 +58,8 @@ def refused(project: Project, result: Result, says: str, *, code: int) -> dict[s
     last = audit_of(project)[-1]
     assert (last["outcome"], last["shown_people"]) == ("refused", 0)
     assert says in last["reason"]
+    assert f"Recorded as attempt {last['attempt']} of customers_relinkings" in result.stderr
+    assert f"receipt {last['hash']}" in result.stderr
     return last
 
 
@@ -141,6 +148,46 @@ def test_the_output_is_a_new_file_of_its_owner(
     assert len(before.splitlines()) == len(group) + 1
     refused(shop, relink(shop, as_csv(cqi), *arguments), "is not there yet", code=2)
     assert file.read_text(encoding="utf-8") == before
+
+
+def test_what_the_vault_writes_beside_its_file_is_for_its_owner(
+    shop: Project, groups: Groups, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log of the vault holds the attempt, and is made while it is written."""
+    log = shop.folder / "vault" / "vault.duckdb.wal"
+    modes: list[int] = []
+
+    def look_and_show(*arguments: Any) -> None:
+        modes.append(stat.S_IMODE(log.stat().st_mode))
+        show(*arguments)
+
+    monkeypatch.setattr(showing, "show", look_and_show)
+    umask = os.umask(0)
+    try:
+        result = relink(shop, as_csv(next(iter(groups))))
+        assert os.umask(0) == 0
+    finally:
+        os.umask(umask)
+    assert result.exit_code == 0, result.output
+    assert modes == [0o600]
+
+
+def test_a_published_file_of_another_build_is_refused(consumer: Project) -> None:
+    """As a build leaves it that is killed after it has published and before it commits."""
+    consumer.edit(SPEC, lambda text: text + POLICY)
+    given = as_csv(*groups_of(consumer))
+    file = consumer.release_file("customers")
+    with duckdb.connect(str(file)) as newer:
+        newer.execute("update customers_anonymized set spending = spending + 1 where rowid = 0")
+    says = "the published file must hold the rows of customers_anonymized in the warehouse"
+    refused(consumer, relink(consumer, given), says, code=1)
+    project = find_project(consumer.folder)
+    found = verify(project, *load_specs(consumer.folder, ["customers"]), checks=["guarantees"])
+    assert "published file" in {finding.subject for finding in found if finding.holds is False}
+    file.unlink()
+    refused(consumer, relink(consumer, given), says, code=1)
+    assert consumer.dbt("run", "-s", "customers_anonymized").succeeded
+    assert relink(consumer, given).exit_code == 0
 
 
 def test_neither_logs_nor_a_terminal_get_what_they_must_not(consumer: Project) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from dbt_anonymize.errors import RelinkingError, WarehouseError
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.vault.given_rows import RelinkingInputError
+from dbt_anonymize.vault.given_rows import GivenRows, RelinkingInputError
+from dbt_anonymize.vault.links import Links
 from tests.projects import Project
 from tests.relinking.running import AUDIT, POLICY, RELEASED, SPEC, VAULT, Session, open_session
 
@@ -124,6 +125,25 @@ def test_one_small_group_refuses_the_whole_request(session: Session) -> None:
         assert small not in last["reason"]
     assert session.ask(large, spec=spec) == {large: session.groups[large]}
     assert session.ask(small, spec=with_policy(session.spec, k=k - 1))
+
+
+def test_a_small_group_is_left_out_by_the_statement_itself(session: Session) -> None:
+    """Also if nothing before it had asked how large the group is."""
+    sizes = {cqi: len(group) for cqi, group in session.groups.items()}
+    small, large = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
+    spec = with_policy(session.spec, k=sizes[small] + 1)
+    vault = session.warehouse.relation_of_ref("customers_identifiers")
+    links = Links(session.warehouse, spec, vault)
+    found = links.found(GivenRows(2, {small: 1, large: 1}))
+    shown = [cqi for batch in links.people(found) for cqi, *_ in batch]
+    assert shown == [large] * sizes[large]
+    assert links.count_people(found) == sizes[large]
+
+
+def test_nothing_of_a_request_is_spilled_to_a_disk(session: Session) -> None:
+    session.ask(next(iter(session.groups)))
+    sql = "select current_setting('temp_directory')"
+    assert session.warehouse.rows(sql) == [("",)]
 
 
 def test_a_group_counts_people_where_the_spec_has_a_subject(session: Session) -> None:

@@ -30,6 +30,7 @@ def session(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory) -
     with open_session(project) as opened:
         for statement in TOKENS.split(";"):
             opened.execute(statement)
+        opened.publish()
         yield opened
 
 

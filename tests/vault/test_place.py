@@ -191,6 +191,32 @@ def test_a_seed_with_identifiers_finds_the_vault_closed(tmp_path: Path) -> None:
     assert (mode(vault), mode(vault / "vault.duckdb")) == ("0o700", "0o600")
 
 
+def test_a_source_with_identifiers_in_the_warehouse_is_warned_of(
+    built_consumer: Project, members: Project, tmp_path: Path
+) -> None:
+    """Once, and not where the source is in the vault, is a view, or names nobody."""
+    rule = "identifiers stay out of the file that analysts open"
+    project = built_consumer.copy(tmp_path / "open")
+    models = project.folder / "models"
+    microdata = (models / "customers" / "customers_microdata.sql").read_text(encoding="utf-8")
+    changes = {
+        "viewed": ("ref('customers')", "ref('people')"),
+        "nameless": ("identifiers=['full name', 'e-mail']", "identifiers=[]"),
+    }
+    for name, (before, after) in changes.items():
+        changed = microdata.replace("anonymization='customers'", f"anonymization='{name}'")
+        (models / f"{name}.sql").write_text(changed.replace(before, after), encoding="utf-8")
+    (models / "people.sql").write_text("select * from {{ ref('customers') }}", encoding="utf-8")
+    outcome = project.dbt("run", "-s", "people", "viewed", "nameless", "customers_microdata")
+    (warning,) = [line for line in outcome.messages.splitlines() if rule in line]
+    for part in ("anonymization customers:", '"shop"."main"."customers"', "`+database: vault`"):
+        assert part in warning
+    assert outcome.status("viewed") == outcome.status("customers_microdata") == "success"
+    outcome = members.dbt("run", "-s", "members_microdata")
+    assert outcome.status("members_microdata") == "success"
+    assert rule not in outcome.messages
+
+
 def test_nothing_is_seeded_into_a_vault_in_the_wrong_place(tmp_path: Path) -> None:
     project = copy_with(tmp_path / "project", "members")
     project.edit(

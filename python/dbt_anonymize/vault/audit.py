@@ -50,6 +50,8 @@ class Attempt:
         Effort of the release, as far as it was found out.
     fingerprint : str or None
         Version of the spec that the release was built from, as far as it was found out.
+    policy : str
+        What the spec allowed then: purposes, limit and k as JSON, or "none".
     """
 
     attempted_at: datetime
@@ -64,6 +66,7 @@ class Attempt:
     reason: str
     effort: int | None
     fingerprint: str | None
+    policy: str
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,6 @@ class AuditCheck:
         return not self.problems
 
 
-_TYPES = {"datetime": "type_timestamp", "int": "type_bigint", "int | None": "type_bigint"}
 _COLUMNS = ("attempt", *(field.name for field in fields(Attempt)), "previous_hash", "hash")
 
 
@@ -145,20 +147,16 @@ def record(warehouse: Warehouse, vault: Any, name: str, attempt: Attempt) -> Rec
         If it cannot be written; the audit is unchanged.
     """
     relation = relinkings(vault, name)
-    types = {
-        field.name: warehouse.macro(_TYPES.get(str(field.type), "type_string"), package="dbt")
-        for field in fields(Attempt)
-    }
-    text, whole = (warehouse.macro(f"type_{kind}", package="dbt") for kind in ("string", "bigint"))
-    # The key keeps two attempts at once from becoming the same link.
-    types = {"attempt": f"{whole} primary key", **types, "previous_hash": text, "hash": text}
+    text = warehouse.macro("type_string", package="dbt")
     lock = warehouse.macro("_lock_for_append", relation=relation)
-    declared = ", ".join(f"{column} {types[column]}" for column in _COLUMNS)
     try:
         with _transaction(warehouse) as cursor:
-            cursor.execute(f"create table if not exists {relation} ({declared})")
+            if _existing(warehouse, relation) is None:  # only who may create tables needs to
+                cursor.execute(warehouse.macro("_relinkings_table", relation=relation))
             if lock:
                 cursor.execute(lock)
+            if "policy" not in _held(cursor, relation):
+                cursor.execute(f"alter table {relation} add column policy {text}")
             receipt = _append(warehouse, cursor, relation, name, attempt)
     except Exception as error:
         raise WarehouseError(
@@ -203,8 +201,26 @@ def _append(
     return Receipt(number, hashed)
 
 
+def _existing(warehouse: Warehouse, relation: Any) -> Any:
+    return warehouse.adapter.get_relation(
+        database=relation.database, schema=relation.schema, identifier=relation.identifier
+    )
+
+
+def _held(cursor: Any, relation: Any) -> list[str]:
+    """Return the columns of an audit: before attempts had a policy, it had none."""
+    cursor.execute(f"select * from {relation} where 1 = 0")  # noqa: S608 (quoted by dbt)
+    return [str(column[0]) for column in cursor.description]
+
+
 def _hash(previous: str, name: str, number: int, values: Sequence[Any]) -> str:
-    """Return the hash of an attempt; JSON keeps the fields apart, whatever they hold."""
+    """Return the hash of an attempt; JSON keeps the fields apart, whatever they hold.
+
+    The policy is the last of the values; of an attempt from before there was one it is None, and
+    the hash knows nothing of it. Every later attempt has one, so none can be taken away unseen.
+    """
+    *rest, policy = values
+    values = rest if policy is None else values
     plain = [
         value.isoformat(timespec="microseconds") if isinstance(value, datetime) else value
         for value in values
@@ -238,12 +254,11 @@ def check_audit(warehouse: Warehouse, name: str, receipts: Iterable[Receipt] = (
     """
     vault = warehouse.relation_of_ref(f"{name}_identifiers")
     relation = relinkings(vault, name)
-    found = warehouse.adapter.get_relation(
-        database=relation.database, schema=relation.schema, identifier=relation.identifier
-    )
+    found = _existing(warehouse, relation)
     rows: list[tuple[Any, ...]] = []
     if found is not None:
-        columns = ", ".join(_COLUMNS)
+        held = _held(warehouse.cursor(), relation)
+        columns = ", ".join(name if name in held else f"null as {name}" for name in _COLUMNS)
         sql = f"select {columns} from {relation} order by attempt"  # noqa: S608
         rows = warehouse.rows(sql)
     hashes = {row[0]: row[-1] for row in rows}

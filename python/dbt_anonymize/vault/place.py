@@ -17,6 +17,9 @@ from dbt_anonymize.literals import quote_path
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+    from dbt_anonymize.project import Project
+    from dbt_anonymize.warehouse import Warehouse
+
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 _FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -68,6 +71,43 @@ def protect_vault(
             if closed.exists():
                 _close(vault, closed, FILE_MODE)
     _spill_into(session, path, warehouse_file)
+
+
+def close_vaults(warehouse: Warehouse, project: Project, database: str) -> None:
+    """Close every vault of a project, as `protect_vault` does.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Of DuckDB, with the vaults attached.
+    project : Project
+        The dbt project.
+    database : str
+        Name of the database of the warehouse.
+
+    Raises
+    ------
+    VaultError
+        As `protect_vault`.
+    """
+    ours = [
+        (node, node.config.meta["dbt_anonymize"])
+        for node in warehouse.manifest.nodes.values()
+        if node.config.meta.get("dbt_anonymize")
+    ]
+    # The release of an anonymization is <folder>/<target>/<name>.duckdb.
+    folders = {Path(meta["path"]).parent.parent for _, meta in ours if meta.get("path")}
+    vaults = {node.database for node, _ in ours if node.database not in {database, None}}
+    session = warehouse.cursor()
+    for vault in vaults:
+        for folder in folders:
+            protect_vault(
+                session,
+                vault=vault,
+                warehouse=database,
+                project=str(project.root),
+                release=str(folder),
+            )
 
 
 def _database_file(session: DuckDBPyConnection, name: str) -> Path | None:

@@ -7,13 +7,16 @@ statement that reads the people asks for this itself, beside the check before it
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import AnonymizeError, RelinkingError
+from dbt_anonymize.release_audit import holds_release
+from dbt_anonymize.results import release_file
 from dbt_anonymize.vault.audit import Attempt, Receipt, record
 from dbt_anonymize.vault.given_rows import GivenRows, RelinkingInputError
 from dbt_anonymize.vault.links import LINKS, Links
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
 REBUILD = "Run `dbt-anonymize generate` and `dbt build`."
 
 
+Recorded = Callable[[Attempt, Receipt], None]
+
+
 @dataclass(frozen=True)
 class People:
     """The people of released rows.
@@ -36,16 +42,10 @@ class People:
         The link (``cqi`` or ``token``), the record key and the identifiers.
     batches : iterator of sequences of rows
         Records in the order of the link and the record key; read while they are taken.
-    attempt : Attempt
-        What the audit says about it, written already.
-    receipt : Receipt
-        Number and hash of the attempt.
     """
 
     columns: tuple[str, ...]
     batches: Iterator[Sequence[tuple[Any, ...]]]
-    attempt: Attempt
-    receipt: Receipt
 
 
 @dataclass
@@ -56,6 +56,7 @@ class _Request:
     # The declared purpose; another one could be a text about people.
     purpose: str | None
     given_rows: int
+    recorded: Recorded
     started: datetime = field(default_factory=lambda: datetime.now(UTC).replace(tzinfo=None))
     effort: int | None = None
     fingerprint: str | None = None
@@ -81,10 +82,11 @@ class _Request:
             reason=reason,
             effort=self.effort,
             fingerprint=self.fingerprint,
+            policy=_policy_text(self.links),
         )
 
-    def record(self, attempt: Attempt) -> Receipt:
-        return record(self.links.warehouse, self.links.vault, self.name, attempt)
+    def record(self, attempt: Attempt) -> None:
+        self.recorded(attempt, record(self.links.warehouse, self.links.vault, self.name, attempt))
 
 
 def relink(
@@ -93,6 +95,7 @@ def relink(
     *,
     purpose: str | None,
     given: GivenRows | RelinkingInputError,
+    recorded: Recorded = lambda attempt, receipt: None,
 ) -> People:
     """Return the people of released rows, if the policy of the spec allows it.
 
@@ -106,6 +109,8 @@ def relink(
         What it is for; must be one of ``relinking.purposes``.
     given : GivenRows or RelinkingInputError
         The rows, or why they cannot be read, which is an attempt like any other.
+    recorded : callable, optional
+        Called with the attempt and its receipt as soon as it is written, granted or refused.
 
     Returns
     -------
@@ -131,7 +136,8 @@ def relink(
         warehouse.cursor().execute(statement)
     links = Links(warehouse, spec, warehouse.relation_of_ref(f"{spec.name}_identifiers"))
     declared = purpose if spec.relinking and purpose in spec.relinking.purposes else None
-    request = _Request(links, declared, given.rows if isinstance(given, GivenRows) else 0)
+    rows = given.rows if isinstance(given, GivenRows) else 0
+    request = _Request(links, declared, rows, recorded)
     try:
         policy = _check_policy(request, is_purpose_given=bool(purpose))
         if isinstance(given, RelinkingInputError):
@@ -147,8 +153,22 @@ def relink(
         warehouse.adapter.connections.rollback_if_open()
         request.record(request.attempt(reason=reason))
         raise
-    receipt = request.record(attempt)
-    return People(links.columns, links.people(found), attempt, receipt)
+    request.record(attempt)
+    return People(links.columns, links.people(found))
+
+
+def _policy_text(links: Links) -> str:
+    """Return the policy in force; nothing in it is of a person."""
+    policy = links.spec.relinking
+    if policy is None:
+        return "none"
+    return json.dumps(
+        {
+            "purposes": policy.purposes,
+            "highest_information_loss": policy.highest_information_loss,
+            "k": links.least,
+        }
+    )
 
 
 def _os_user() -> str:
@@ -202,8 +222,25 @@ def _check_release(request: _Request, policy: Relinking) -> None:
             f"{name}: vault, release and results must be of one build; {differing:,} groups or "
             f"links differ. {REBUILD}"
         )
+    _check_file(links)
     request.effort, request.fingerprint = effort, fingerprint
     _check_information_loss(request, effort, policy.highest_information_loss)
+
+
+def _check_file(links: Links) -> None:
+    """Refuse where what is published is not what release, vault and results are compared with."""
+    if not links.warehouse.is_duckdb:  # elsewhere the relation itself is the publication
+        return
+    relation = links.relation("anonymized")
+    # Relative to the project, which is the working directory while its warehouse is open.
+    file = release_file(links.warehouse, links.spec.name)
+    session = links.warehouse.cursor()
+    if not holds_release(session, relation=str(relation), table=relation.identifier, file=file):
+        raise RelinkingError(
+            f"{links.spec.name}: the published file must hold the rows of {relation.identifier} in "
+            f"the warehouse; {file} does not, as after a build that was killed while it published. "
+            "Run `dbt build`."
+        )
 
 
 def _released_effort(request: _Request) -> tuple[int, str]:

@@ -20,6 +20,7 @@ from dbt_anonymize.vault.showing import Format
 
 if TYPE_CHECKING:
     from dbt_anonymize.spec import Spec
+    from dbt_anonymize.vault.audit import Attempt, Receipt
     from dbt_anonymize.vault.given_rows import GivenRows, RelinkingInputError
     from dbt_anonymize.vault.relink import People
 
@@ -74,8 +75,13 @@ def relink(
                 except RelinkingInputError as problem:
                     given = problem
             with open_warehouse(project, target) as warehouse, _private_files():
-                people = relinked(warehouse, spec, purpose=purpose, given=given)
-                say(_summary(spec.name, people), err=True)
+                people = relinked(
+                    warehouse,
+                    spec,
+                    purpose=purpose,
+                    given=given,
+                    recorded=lambda *written: say(_summary(spec.name, *written), err=True),
+                )
                 _show(out, people, form)
 
 
@@ -142,12 +148,13 @@ def _private_files() -> Iterator[None]:
         os.umask(before)
 
 
-def _summary(name: str, people: People) -> str:
-    attempt, receipt = people.attempt, people.receipt
+def _summary(name: str, attempt: Attempt, receipt: Receipt) -> str:
+    said = f"Recorded as attempt {receipt.attempt} of {name}_relinkings, receipt {receipt.hash}."
+    if attempt.outcome == "refused":
+        return f"{name}: nobody is shown. {said}"
     return (
         f"{name}: {attempt.given_rows:,} rows lead to {attempt.shown_people:,} people in "
-        f"{attempt.shown_groups:,} groups; {attempt.unknown_rows:,} rows lead to nobody. "
-        f"Recorded as attempt {receipt.attempt} of {name}_relinkings, receipt {receipt.hash}."
+        f"{attempt.shown_groups:,} groups; {attempt.unknown_rows:,} rows lead to nobody. {said}"
     )
 
 

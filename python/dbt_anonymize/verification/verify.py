@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.project import Project
+from dbt_anonymize.release_audit import holds_release
 from dbt_anonymize.results import release_file
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.vault.audit import Receipt, check_audit
@@ -74,9 +75,10 @@ def verify(
             release = project.root / release_file(warehouse, spec.name)
             proofs = {
                 "content": lambda: check_content(warehouse, project, spec, release=release),
-                "guarantees": lambda: check_guarantees(
-                    warehouse, project, spec, release=release, modes=modes
-                ),
+                "guarantees": lambda: [
+                    *check_guarantees(warehouse, project, spec, release=release, modes=modes),
+                    _published(warehouse, spec, release),
+                ],
                 "attacks": lambda: _attacks(warehouse, project, spec, release, earlier),
             }
         else:
@@ -104,6 +106,20 @@ def _proved(check: Check, spec: Spec, proof: Callable[[], list[Finding]]) -> lis
         return proof()
     except VerificationError as error:
         return [Finding(check, spec.name, holds=False, message=str(error))]
+
+
+def _published(warehouse: Warehouse, spec: Spec, release: Path) -> Finding:
+    """Compare the release file with the relation it was written from: no build died in between."""
+    relation = warehouse.relation_of_ref(f"{spec.name}_anonymized")
+    session, table = warehouse.cursor(), relation.identifier
+    holds = holds_release(session, relation=str(relation), table=table, file=release)
+    message = f"the published file has the rows of {table} in the warehouse."
+    if not holds:
+        message = (
+            f"the published file must have the rows of {table} in the warehouse; it has others, "
+            "as after a build that was killed while it published. Build again."
+        )
+    return Finding("guarantees", "published file", holds, message)
 
 
 def _attacks(

@@ -1,0 +1,61 @@
+"""`kill -9` at any moment of re-linking: nobody is shown whom the audit does not know.
+
+DBT_ANONYMIZE_KILLS tells how often; DBT_ANONYMIZE_KILL_SEED chooses other moments.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+
+from dbt_anonymize.vault.audit import Receipt, check_audit
+from tests.faults.killing import KILLS, SEED, Kills
+from tests.faults.processes import Child, Launcher
+from tests.projects import Project
+from tests.relinking.running import POLICY, PURPOSE, RELEASED, SPEC, open_session
+
+# Several requests, and the end of a session and the begin of the next.
+_LONGEST = 1.0
+
+
+def wait_for_first(child: Child) -> None:
+    """Wait until a process has shown somebody."""
+    while child.is_running() and "shown" not in child.said:
+        time.sleep(0.005)
+
+
+def receipts_in(said: str) -> list[Receipt]:
+    """Return the receipts of whole lines: the last one may be cut off."""
+    found = re.findall(r"^receipt (\d+) ([0-9a-f]{64})$", said, re.MULTILINE)
+    return [Receipt(int(number), hashed) for number, hashed in found]
+
+
+def test_who_is_shown_is_in_the_audit_whenever_relinking_is_killed(
+    shop: Project, launcher: Launcher
+) -> None:
+    shop.edit(SPEC, lambda text: text + POLICY)
+    values = [cqi for (cqi,) in shop.query(f"select distinct cqi from {RELEASED}")]
+    kept: list[Receipt] = []
+    kills = Kills(KILLS)
+    for number in kills:
+        child = launcher.start(
+            "relink_again_and_again", folder=str(shop.folder), purpose=PURPOSE, values=values
+        )
+        wait_for_first(child)
+        moment = kills.kill(child, _LONGEST)
+        where = f"seed {SEED}, kill {number}, after {moment} s: {child.said}"
+        before = len(kept)
+        kept += receipts_in(child.said)
+        shown = {int(rows) for rows in re.findall(r"^shown (\d+)$", child.said, re.MULTILINE)}
+        assert shown, where
+        with open_session(shop, groups={}) as session:
+            found = check_audit(session.warehouse, "customers", kept)
+            assert found.problems == (), where
+            # An attempt more than receipts: killed between the two.
+            assert found.attempts - len(kept) in {0, 1}, where
+            written = [row for row in session.audit() if row["attempt"] > before]
+            assert shown <= {row["given_rows"] for row in written if row["shown_people"]}, where
+            assert session.ask(values[0])
+            last = session.audit()[-1]
+            kept = [Receipt(row["attempt"], row["hash"]) for row in session.audit()]
+            assert (last["attempt"], last["outcome"]) == (found.attempts + 1, "granted"), where
