@@ -25,6 +25,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.xdist_group(group))
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Stop where groups are lost, as with pytest 9.2: what is costly would be made twice."""
+    option = session.config.option
+    if hasattr(session.config, "workerinput") and getattr(option, "loadgroup", False):
+        lost = [item.nodeid for item in session.items if "@" not in item.nodeid]
+        assert not lost, f"{len(lost)} tests have no group; install what constraints.txt names"
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _quiet_dbt() -> Iterator[None]:
     """Keep dbt from writing colours and progress, and the machine's settings out of the tests."""
