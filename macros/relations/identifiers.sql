@@ -75,44 +75,21 @@ left join mapping
 {%- endmacro %}
 
 
-{# Every group of the vault is the group of the release: as large, and of the very records that the effort put there. #}
+{#
+  Every group of the vault is the group of the release. As each record key is there once, and has the group that the effort
+  gave it or none, groups of the same size are the same people.
+#}
 {% macro _group_errors(candidate, declaration) -%}
     {%- set cqi = dbt_anonymize._as_bytes("cqi") -%}
-    {%- set errors = [] -%}
-    {%- set why = " The source changed during the build, after its working copy was made: the release is of that copy, and the vault"
-        ~ " does not lead to it. Run `dbt build` again." -%}
     {%- set differing = run_query(
         "select count(*) from (select " ~ cqi ~ " as cqi, count(*) as records from " ~ candidate ~ " where cqi is not null group by " ~ cqi ~ ") as vault "
         ~ "full outer join (select " ~ cqi ~ " as cqi, count(*) as records from " ~ ref(declaration.anonymized) ~ " group by " ~ cqi ~ ") as released "
         ~ "on vault.cqi = released.cqi where vault.records is null or released.records is null or vault.records <> released.records"
     ).rows[0][0] -%}
-    {%- if differing > 0 -%}
-        {%- do errors.append("the vault and the release must hold the same groups of people; " ~ differing ~ " differ." ~ why) -%}
-    {%- endif -%}
-    {%- set misplaced = dbt_anonymize._misplaced_records(candidate, declaration) -%}
-    {%- if misplaced > 0 -%}
-        {%- do errors.append(
-            "the vault must hold the records of the released effort, each in its group; " ~ misplaced ~ " are missing, are another's or are in"
-            ~ " another group." ~ why
-        ) -%}
-    {%- endif -%}
-    {{ return(errors) }}
-{%- endmacro %}
-
-
-{# How many record keys have another group in the vault than in the chosen effort, or none in one of the two. #}
-{% macro _misplaced_records(candidate, declaration) -%}
-    {%- set key = dbt_anonymize._quote(declaration.record_key) -%}
-    {%- set chosen = run_query(
-        "select effort from " ~ ref(declaration.anonymization ~ "_results") ~ " where is_chosen"
-    ).rows[0][0] | int -%}
-    {{ return(run_query(
-        "select count(*) from (select " ~ key ~ " as record_key, " ~ dbt_anonymize._as_bytes("cqi") ~ " as class_key from " ~ candidate
-        ~ " where cqi is not null) as vault full outer join (select " ~ key ~ " as record_key, " ~ dbt_anonymize._as_bytes("equivalence_class")
-        ~ " as class_key from " ~ ref(declaration.anonymization ~ "_effort_" ~ chosen) ~ " where not is_suppressed) as effort"
-        ~ " on vault.record_key = effort.record_key"
-        ~ " where vault.record_key is null or effort.record_key is null or vault.class_key <> effort.class_key"
-    ).rows[0][0]) }}
+    {{ return([
+        "the vault and the release must hold the same groups of people; " ~ differing ~ " differ. The source changed during the build,"
+        ~ " after its working copy was made: the release is of that copy, and the vault does not lead to it. Run `dbt build` again."
+    ] if differing > 0 else []) }}
 {%- endmacro %}
 
 

@@ -90,19 +90,30 @@ def holds_release(session: DuckDBPyConnection, *, relation: str, table: str, fil
     table : str
         Name of the table in the file.
     file : pathlib.Path
-        The release; False where there is none.
+        The release.
+
+    Returns
+    -------
+    bool
+        False also where there is no file, or one that cannot be read.
 
     Notes
     -----
     Columns, count and the sum of 64-bit hashes are compared: one pass over each, whatever the
     number of rows, and nothing that could be spilled to a disk.
     """
+    import duckdb  # noqa: PLC0415 (not every adapter has it)
+
     if not file.is_file():
         return False
-    with attached(session, file, "read_only") as (cursor, database):
-        return _objects(cursor, database) == [table] and (
-            _content(cursor, f"{database}.main.{quote_name(table)}") == _content(cursor, relation)
-        )
+    expected = _content(session, relation)
+    try:
+        with attached(session, file, "read_only") as (cursor, database):
+            return _objects(cursor, database) == [table] and (
+                _content(cursor, f"{database}.main.{quote_name(table)}") == expected
+            )
+    except duckdb.Error:  # not a database, or broken
+        return False
 
 
 @contextlib.contextmanager

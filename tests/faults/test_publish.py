@@ -19,7 +19,7 @@ import pytest
 from dbt_anonymize import publish as publish_module
 from dbt_anonymize.errors import PublishError
 from dbt_anonymize.publish import publish
-from dbt_anonymize.release_audit import audit
+from dbt_anonymize.release_audit import audit, holds_release
 from dbt_anonymize.release_lock import alone
 from tests.faults.people import WAREHOUSE, files_of_release, released, write_people
 from tests.faults.processes import Launcher, wait_for
@@ -339,3 +339,48 @@ def test_a_lock_with_a_second_name_destroys_nothing(tmp_path: Path) -> None:
     with pytest.raises(PublishError, match="cannot be taken"), alone(tmp_path / "a.duckdb"):
         pytest.fail("the lock was taken")
     assert precious.read_bytes() == b"people"
+
+
+@pytest.mark.parametrize(
+    ("statements", "is_held"),
+    [
+        (["create table people as select 1 as age, 'a' as city"], True),
+        (["create table people as select 2 as age, 'a' as city"], False),
+        (["create table people as select 1 as age, 'a' as city, 3 as more"], False),
+        (["create table people as select 1::smallint as age, 'a' as city"], False),
+        (["create table people as select unnest([1, 1]) as age, 'a' as city"], False),
+        (
+            ["create table people as select 1 as age, 'a' as city", "create view more as select 1"],
+            False,
+        ),
+        ([], False),
+        (None, False),
+    ],
+    ids=[
+        "the rows",
+        "another value",
+        "another column",
+        "another type",
+        "another row",
+        "something else",
+        "nothing",
+        "no database",
+    ],
+)
+def test_a_file_holds_a_release_or_does_not(
+    tmp_path: Path, statements: list[str] | None, is_held: bool
+) -> None:
+    file = tmp_path / "people.duckdb"
+    if statements is None:
+        file.write_bytes(b"no database")
+    else:
+        with duckdb.connect(str(file)) as connection:
+            for statement in statements:
+                connection.execute(statement)
+    with duckdb.connect() as session:
+        session.execute("create table built as select 1 as age, 'a' as city")
+        held = holds_release(session, relation="memory.main.built", table="people", file=file)
+        assert held is is_held
+        # Nothing stays attached.
+        databases = "select count(*) from duckdb_databases() where not internal"
+        assert session.execute(databases).fetchall() == [(1,)]

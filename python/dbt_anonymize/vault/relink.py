@@ -205,6 +205,7 @@ def _check_release(request: _Request, policy: Relinking) -> None:
     """Refuse where release, vault and results are not of one build, or the release lost much."""
     links, name = request.links, request.name
     effort, fingerprint = _released_effort(request)
+    request.effort, request.fingerprint = effort, fingerprint
     if fingerprint != links.spec.fingerprint:
         raise RelinkingError(
             f"{name}: the release must be of the spec as it is; it is of another version. {REBUILD}"
@@ -223,7 +224,6 @@ def _check_release(request: _Request, policy: Relinking) -> None:
             f"links differ. {REBUILD}"
         )
     _check_file(links)
-    request.effort, request.fingerprint = effort, fingerprint
     _check_information_loss(request, effort, policy.highest_information_loss)
 
 
@@ -238,8 +238,8 @@ def _check_file(links: Links) -> None:
     if not holds_release(session, relation=str(relation), table=relation.identifier, file=file):
         raise RelinkingError(
             f"{links.spec.name}: the published file must hold the rows of {relation.identifier} in "
-            f"the warehouse; {file} does not, as after a build that was killed while it published. "
-            "Run `dbt build`."
+            f"the warehouse; {file} does not or cannot be read, as after a build that was killed "
+            "while it published. Run `dbt build`."
         )
 
 
