@@ -15,7 +15,10 @@
 {%- endmacro %}
 
 
-{# Whether the project anonymizes anything, and keeps anything in the vault. #}
+{#
+  Whether the project keeps anything in the vault, if only a seed: people are loaded before anybody has written a spec about
+  them. A file of that name that only others fill is theirs.
+#}
 {% macro _has_vault() -%}{{ return(adapter.dispatch("_has_vault", "dbt_anonymize")()) }}{%- endmacro %}
 
 {% macro default___has_vault() -%}{{ return(false) }}{%- endmacro %}
@@ -23,12 +26,7 @@
 {% macro duckdb___has_vault() -%}
     {%- set vault = var("dbt_anonymize_vault_database", "vault") -%}
     {%- if vault not in (target.attach or []) | map(attribute="alias") | list -%}{{ return(false) }}{%- endif -%}
-    {%- set found = {"anonymizes": false, "stores": false} -%}
-    {%- for node in graph.nodes.values() -%}
-        {%- if node.config.get("meta", {}).get("dbt_anonymize") -%}{%- do found.update({"anonymizes": true}) -%}{%- endif -%}
-        {%- if node.database == vault -%}{%- do found.update({"stores": true}) -%}{%- endif -%}
-    {%- endfor -%}
-    {{ return(found.anonymizes and found.stores) }}
+    {{ return(vault in graph.nodes.values() | map(attribute="database") | list) }}
 {%- endmacro %}
 
 
@@ -112,7 +110,7 @@ def materialize(result, session):
     {%- set stored = load_relation(source) -%}
     {%- if source.database == target.database and stored is not none and not stored.is_view -%}
         {%- do exceptions.warn(
-            "anonymization " ~ anonymization ~ ": identifiers stay out of the file that analysts open; the source " ~ source
+            "WARNING: anonymization " ~ anonymization ~ ": identifiers stay out of the file that analysts open; the source " ~ source
             ~ ", which holds identifiers, lies in the warehouse file (" ~ target.database ~ "). Seed it with `+database: "
             ~ var("dbt_anonymize_vault_database", "vault") ~ "`, or load it into the vault, and start with a new warehouse file: the old one keeps dropped"
             ~ " rows as plain bytes."

@@ -109,20 +109,21 @@ def results(
 ) -> None:
     """Show what the last `dbt build` found, and where the releases lie."""
     from dbt_anonymize.project import find_project  # noqa: PLC0415
-    from dbt_anonymize.results import place_of_release, read_results  # noqa: PLC0415
+    from dbt_anonymize.results import is_of, place_of_release, read_results  # noqa: PLC0415
     from dbt_anonymize.warehouse import open_warehouse  # noqa: PLC0415
 
     console = SafeConsole()
     with errors_without_traceback():
         project = find_project(project_dir)
         specs = chosen_specs(project, names)
-        found: dict[str, tuple[list[EffortResult], str | None] | str] = {}
+        found: dict[str, tuple[list[EffortResult], str | None, bool] | str] = {}
         with open_warehouse(project, target) as warehouse:
             for spec in specs:
                 try:
                     found[spec.name] = (
                         read_results(warehouse, spec.name),
                         place_of_release(warehouse, spec.name),
+                        is_of(warehouse, spec),
                     )
                 except WarehouseError as error:
                     found[spec.name] = str(error)
@@ -134,13 +135,20 @@ def results(
         if isinstance(read, str):  # the others are there to be seen
             say(f"{read}\n", err=True)
             continue
-        efforts, place = read
+        efforts, place, is_current = read
         console.print(f"{spec.name}: {spec.description}")
         console.print(_results_table(spec.quality.measure, efforts))
         for effort in efforts:
             if effort.is_chosen:
                 console.print(f"effort {effort.effort} is {effort.reason}")
-        console.print(f"{_release_line(place, efforts)}\n")
+        console.print(_release_line(place, efforts))
+        if not is_current:
+            console.print(
+                f"anonymizations/{spec.name}.yml has changed since: run `dbt-anonymize generate` "
+                "and `dbt build`.",
+                style="yellow",
+            )
+        console.print()
 
 
 def _release_line(place: str | None, efforts: list[EffortResult]) -> str:

@@ -95,7 +95,7 @@ def holds_release(session: DuckDBPyConnection, *, relation: str, table: str, fil
     Returns
     -------
     bool
-        False also where there is no file, or one that cannot be read.
+        False also where there is no file, a symbolic link, or one that cannot be read.
 
     Notes
     -----
@@ -104,7 +104,8 @@ def holds_release(session: DuckDBPyConnection, *, relation: str, table: str, fil
     """
     import duckdb  # noqa: PLC0415 (not every adapter has it)
 
-    if not file.is_file():
+    # Whoever owns what a link leads to could change the release later.
+    if file.is_symlink() or not file.is_file():
         return False
     expected = _content(session, relation)
     try:

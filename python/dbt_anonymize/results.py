@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.spec import Spec
 from dbt_anonymize.warehouse import Warehouse
 
 
@@ -57,6 +58,24 @@ def read_results(warehouse: Warehouse, name: str) -> list[EffortResult]:
     columns = ", ".join(field.name for field in fields(EffortResult))
     sql = f"select {columns} from {relation} order by effort"  # noqa: S608 (names of our own)
     return [EffortResult(*row) for row in warehouse.rows(sql)]
+
+
+def is_of(warehouse: Warehouse, spec: Spec) -> bool:
+    """Whether the results are of the spec as it is now.
+
+    A build knows the generated models only: what was changed in a spec since counts for nothing
+    until they are generated again.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Where it was built.
+    spec : Spec
+        The anonymization.
+    """
+    relation = warehouse.relation_of_ref(f"{spec.name}_results")
+    sql = f"select distinct fingerprint from {relation}"  # noqa: S608 (name of our own)
+    return warehouse.rows(sql) == [(spec.fingerprint,)]
 
 
 def release_file(warehouse: Warehouse, name: str) -> Path:

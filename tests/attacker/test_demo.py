@@ -251,7 +251,7 @@ def test_a_release_that_was_changed_does_not_hold(built: Project, tmp_path: Path
             warehouse, find_project(project.folder), spec, release=file, repetitions=0
         )
     broken = {f.subject for f in findings(found) if f.holds is False}
-    assert {"linkage: highest_success", "linkage: unexplained_rows"} <= broken
+    assert {"linkage, highest_success", "linkage, unexplained_rows"} <= broken
 
 
 def test_a_class_that_is_gone_from_the_file_is_missed(built: Project, tmp_path: Path) -> None:

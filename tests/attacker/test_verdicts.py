@@ -95,7 +95,7 @@ def test_a_broken_release_does_not_hold(statement: str, broken: set[str]) -> Non
     assert {name for name, r in found.items() if r.holds is False} == broken
     told = {f.subject: f.message for f in findings(found.values()) if f.holds is False}
     assert all("build" in message for message in told.values())
-    assert set(told) == {f"linkage: {name}" for name in broken}
+    assert set(told) == {f"linkage, {name}" for name in broken}
 
 
 def test_a_k_that_is_not_kept_does_not_hold() -> None:

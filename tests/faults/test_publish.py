@@ -381,6 +381,9 @@ def test_a_file_holds_a_release_or_does_not(
         session.execute("create table built as select 1 as age, 'a' as city")
         held = holds_release(session, relation="memory.main.built", table="people", file=file)
         assert held is is_held
+        link = tmp_path / "link.duckdb"
+        link.symlink_to(file)
+        assert not holds_release(session, relation="memory.main.built", table="people", file=link)
         # Nothing stays attached.
         databases = "select count(*) from duckdb_databases() where not internal"
         assert session.execute(databases).fetchall() == [(1,)]

@@ -47,7 +47,9 @@ def project(tmp_path: Path) -> Iterator[Path]:
     (models / "visits_anonymized.sql").write_text(ANONYMIZED)
     (models / "visits_source.sql").write_text("select 1 as visit_id, 'x' as \"full {{ name }}\"")
     with duckdb.connect(str(folder / "warehouse.duckdb")) as connection:
-        connection.execute(f"create table visits_results as {RESULTS}")
+        fingerprint = load_spec(folder / "anonymizations" / "visits.yml").fingerprint
+        results = f"select *, '{fingerprint}' as fingerprint from ({RESULTS})"
+        connection.execute(f"create table visits_results as {results}")
         connection.execute(
             """create table visits_source as select 1 as visit_id, 'x' as "no: 'x'" """
         )
@@ -116,6 +118,17 @@ def test_results_show_every_effort_and_the_release(project: Path) -> None:
 
 def test_results_say_that_nothing_is_released(project: Path) -> None:
     assert "released: nothing" in run("results", "visits", "--project-dir", project).stdout
+
+
+def test_results_of_another_version_of_the_spec_say_so(project: Path) -> None:
+    """A build knows the generated models only, and passes."""
+    says = "visits.yml has changed since: run `dbt-anonymize generate`"
+    assert says not in " ".join(run("results", "--project-dir", project).stdout.split())
+    file = project / "anonymizations" / "visits.yml"
+    before = file.read_text()
+    file.write_text(before.replace("k: 3", "k: 4"))
+    assert file.read_text() != before
+    assert says in " ".join(run("results", "--project-dir", project).stdout.split())
 
 
 def test_results_without_a_choice_do_not_claim_the_release_of_an_earlier_build(

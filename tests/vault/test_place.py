@@ -91,15 +91,21 @@ def test_a_folder_that_others_need_is_refused_and_left_as_it_is(
     assert mode((project / place).resolve().parent) == before
 
 
-def test_a_link_to_another_file_is_refused(root: Path) -> None:
+@pytest.mark.parametrize("folder", ["kept", "."])
+def test_what_a_link_leads_to_is_closed_or_refused(root: Path, folder: str) -> None:
     """A link in the vault's folder says nothing about who reads what it leads to."""
-    hidden = root / "elsewhere.duckdb"
+    hidden = root / folder / "hidden.duckdb"
+    hidden.parent.mkdir(exist_ok=True)
     duckdb.connect(str(hidden)).close()
     (root / "vault" / "vault.duckdb").symlink_to(hidden)
     with duckdb.connect(str(root / "warehouse" / "shop.duckdb")) as session:
         attach(session, root / "vault" / "vault.duckdb")
-        with pytest.raises(VaultError, match=r"symbolic link|folder of its own"):
-            protect(session, root)
+        if folder == ".":
+            with pytest.raises(VaultError, match="folder of its own"):
+                protect(session, root)
+            return
+        protect(session, root)
+    assert (mode(hidden.parent), mode(hidden)) == ("0o700", "0o600")
 
 
 def test_a_second_name_of_the_warehouse_is_refused(
@@ -209,7 +215,12 @@ def test_a_source_with_identifiers_in_the_warehouse_is_warned_of(
     (models / "people.sql").write_text("select * from {{ ref('customers') }}", encoding="utf-8")
     outcome = project.dbt("run", "-s", "people", "viewed", "nameless", "customers_microdata")
     (warning,) = [line for line in outcome.messages.splitlines() if rule in line]
-    for part in ("anonymization customers:", '"shop"."main"."customers"', "`+database: vault`"):
+    for part in (
+        "WARNING",
+        "anonymization customers:",
+        '"shop"."main"."customers"',
+        "`+database: vault`",
+    ):
         assert part in warning
     assert outcome.status("viewed") == outcome.status("customers_microdata") == "success"
     outcome = members.dbt("run", "-s", "members_microdata")
@@ -230,12 +241,26 @@ def test_nothing_is_seeded_into_a_vault_in_the_wrong_place(tmp_path: Path) -> No
         assert b"example.org" not in file.read_bytes()
 
 
-def test_a_project_that_stores_nothing_in_a_vault_keeps_its_modes(tmp_path: Path) -> None:
-    """It may attach a file of this name for another purpose."""
-    project = copy_with(tmp_path / "project", "members")
+def without_models(folder: Path) -> Project:
+    """Give the project as it is before anybody has written a spec: seeds alone."""
+    project = copy_with(folder, "members")
     for path in (project.folder / "models").rglob("*.*"):
         path.unlink()
-    assert project.dbt("seed").succeeded
+    return project
+
+
+def test_people_who_are_seeded_before_there_is_a_spec_find_the_vault_closed(tmp_path: Path) -> None:
+    project = without_models(tmp_path / "project")
+    assert project.dbt("seed", "-s", "customers").succeeded
+    vault = project.folder / "vault"
+    assert (mode(vault), mode(vault / "vault.duckdb")) == ("0o700", "0o600")
+
+
+def test_a_project_that_stores_nothing_in_a_vault_keeps_its_modes(tmp_path: Path) -> None:
+    """It may attach a file of this name for another purpose."""
+    project = without_models(tmp_path / "project")
+    project.edit("dbt_project.yml", lambda text: text.replace("{+database: vault}", "{}"))
+    assert project.dbt("seed", "-s", "customers").succeeded
     assert mode(project.folder / "vault") == "0o755"
 
 

@@ -111,7 +111,9 @@ def test_a_receipt_shows_that_the_end_of_the_audit_was_cut_off(
     assert run(project, *check[:3]).exit_code == 0  # the chain alone does not show it
     lost = run(project, *check)
     assert lost.exit_code == 1
-    assert "receipt" in broken(lost)["customers_relinkings"]
+    assert "attempt 1 must be there, as there is a receipt" in broken(lost)["customers_relinkings"]
+    forged = run(project, *check[:4], f"{number}:{'0' * 64}")
+    assert forged.exit_code == 1
 
 
 def test_another_warehouse_is_refused_once(

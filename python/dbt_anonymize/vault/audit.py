@@ -262,11 +262,18 @@ def check_audit(warehouse: Warehouse, name: str, receipts: Iterable[Receipt] = (
         sql = f"select {columns} from {relation} order by attempt"  # noqa: S608
         rows = warehouse.rows(sql)
     hashes = {row[0]: row[-1] for row in rows}
-    lost = [receipt.attempt for receipt in receipts if hashes.get(receipt.attempt) != receipt.hash]
+    lost = [receipt.attempt for receipt in receipts if receipt.attempt not in hashes]
+    other = [
+        receipt.attempt
+        for receipt in receipts
+        if hashes.get(receipt.attempt, receipt.hash) != receipt.hash
+    ]
     problems = list(_broken_links(name, rows))
     if lost:
-        problems.append(f"{_attempts(lost)} must have the hash of the receipt; the audit has not")
-    return AuditCheck(len(rows), tuple(f"{relation.identifier}: {text}." for text in problems))
+        problems.append(f"{_attempts(lost)} must be there, as there is a receipt; it is missing")
+    if other:
+        problems.append(f"{_attempts(other)} must have the hash of the receipt; it has another")
+    return AuditCheck(len(rows), tuple(f"{text}." for text in problems))
 
 
 def _broken_links(name: str, rows: Sequence[tuple[Any, ...]]) -> Iterator[str]:

@@ -33,8 +33,9 @@ def protect_vault(
     """Close folder and file of the vault to everybody but their owner.
 
     The folder becomes 0700, the database file and its log 0600. Rows that do not fit into memory
-    are spilled into this folder too, unless the profile sets `temp_directory` itself. Nothing
-    happens to a vault that is not a local file.
+    are spilled into this folder too, unless the profile sets `temp_directory` itself. Of a symbolic
+    link, the file that it leads to is closed, in its folder. Nothing happens to a vault that is not
+    a local file.
 
     Parameters
     ----------
@@ -50,8 +51,8 @@ def protect_vault(
     Raises
     ------
     VaultError
-        If the vault is the warehouse, a symbolic link, or in a folder that also holds the
-        warehouse, the project or the releases; or if others can still read it.
+        If the vault is the warehouse, or in a folder that also holds the warehouse, the project or
+        the releases; or if others can still read it.
     """
     file = _database_file(session, vault)
     if file is None:
@@ -59,12 +60,13 @@ def protect_vault(
     root = Path(project)
     warehouse_file = _database_file(session, warehouse)
     _check_file(vault, root / file, warehouse_file and root / warehouse_file)
-    folder = (root / file).resolve().parent
+    # Where a symbolic link leads is what others could read.
+    path = (root / file).resolve()
+    folder = path.parent
     others = {"the dbt project": root, "the release folder": root / release}
     if warehouse_file is not None:
         others["the warehouse"] = root / warehouse_file
     _check_folder(vault, folder, others)
-    path = folder / file.name
     if os.name == "posix":
         _close(vault, folder, FOLDER_MODE)
         for closed in (path, Path(f"{path}.wal")):
@@ -121,11 +123,6 @@ def _database_file(session: DuckDBPyConnection, name: str) -> Path | None:
 
 
 def _check_file(vault: str, file: Path, warehouse: Path | None) -> None:
-    if file.is_symlink():
-        raise VaultError(
-            f"{vault}: the file of the vault must not be a symbolic link; {file} is one. "
-            "Name the file itself in `attach` of the profile."
-        )
     if warehouse is not None and warehouse.samefile(file):
         raise VaultError(
             f"{vault}: the vault must be a database file of its own; {file} is also the warehouse, "

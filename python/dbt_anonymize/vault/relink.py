@@ -283,6 +283,6 @@ def _granted_groups(request: _Request, found: str) -> int:
         raise RelinkingError(
             f"{request.name}: every group must have at least {links.least} people; "
             f"{counts.small_groups:,} of {counts.groups:,} have fewer, so nobody is shown. "
-            "Give fewer rows, or release larger groups."
+            "Only a release with larger groups leads to them."
         )
     return counts.groups

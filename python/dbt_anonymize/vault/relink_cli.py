@@ -17,6 +17,7 @@ import typer
 from dbt_anonymize.command_line import ProjectDir, Target, errors_without_traceback, say
 from dbt_anonymize.errors import RelinkingError
 from dbt_anonymize.vault.showing import Format
+from dbt_anonymize.wording import counted
 
 if TYPE_CHECKING:
     from dbt_anonymize.spec import Spec
@@ -113,7 +114,7 @@ def _given(file: str, spec: Spec) -> GivenRows | RelinkingInputError:
     except OSError as error:
         # Without the name of the file, which may be that of a person: it would be in the audit.
         return RelinkingInputError(
-            f"the given rows must be in a file that can be read; got {type(error).__name__}. "
+            f"the given rows must be in a file that can be read; {_reason(error)}. "
             "Name another file, or - for standard input."
         )
 
@@ -127,8 +128,8 @@ def _new_file(path: Path) -> Iterator[TextIO]:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
         raise RelinkingInputError(
-            f"--output must name a file that can be made and is not there yet; got "
-            f"{type(error).__name__}. Name another one."
+            "--output must name a file that can be made and is not there yet; "
+            f"{_reason(error)}. Name another one."
         ) from None
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as out:
@@ -148,13 +149,21 @@ def _private_files() -> Iterator[None]:
         os.umask(before)
 
 
+def _reason(error: OSError) -> str:
+    """Return why, without the name of the file."""
+    return (error.strerror or type(error).__name__).lower()
+
+
 def _summary(name: str, attempt: Attempt, receipt: Receipt) -> str:
-    said = f"Recorded as attempt {receipt.attempt} of {name}_relinkings, receipt {receipt.hash}."
+    # In the form that `verify --receipt` takes.
+    said = f"Recorded in {name}_relinkings, receipt {receipt.attempt}:{receipt.hash}"
     if attempt.outcome == "refused":
         return f"{name}: nobody is shown. {said}"
     return (
-        f"{name}: {attempt.given_rows:,} rows lead to {attempt.shown_people:,} people in "
-        f"{attempt.shown_groups:,} groups; {attempt.unknown_rows:,} rows lead to nobody. {said}"
+        f"{name}: {counted(attempt.given_rows, 'row')} given, "
+        f"{counted(attempt.shown_people, 'person', 'people')} of "
+        f"{counted(attempt.shown_groups, 'group')} shown; "
+        f"{counted(attempt.unknown_rows, 'row')} of nobody. {said}"
     )
 
 
@@ -168,7 +177,7 @@ def _show(out: TextIO, people: People, form: Format) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
     except OSError as error:
         raise WarehouseError(
-            f"the people could not be written ({type(error).__name__}). "
+            f"the people could not be written ({_reason(error)}). "
             "Check that the disk is not full, and try again."
         ) from error
 

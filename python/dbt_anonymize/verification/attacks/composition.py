@@ -15,6 +15,7 @@ from dbt_anonymize.verification.attacks.known import Known
 from dbt_anonymize.verification.attacks.linkage import declared_k
 from dbt_anonymize.verification.attacks.released import Released
 from dbt_anonymize.verification.attacks.result import AttackResult
+from dbt_anonymize.wording import counted
 
 
 @dataclass(frozen=True)
@@ -92,11 +93,16 @@ def _joint_classes(release: Released, other: Released, beside: Beside) -> list[A
     )
     found, before = _summary(known, joint, k), _summary(known, alone, k)
     if found.below:
+        both = (
+            f"whoever has both gets closer to them than {release.name} promises"
+            if beside.is_published
+            else "not to be published too"
+        )
         explanation = (
-            f"together with {shown}, {found.below:,} of {found.classes:,} joint classes "
-            f"have fewer than k = {k} people ({found.people_below:,} people are in them, "
-            f"{found.smallest:,} in the smallest): whoever has both gets closer to them than "
-            f"{release.name} promises. Do not publish both."
+            f"together with {shown}, {found.below:,} of "
+            f"{counted(found.classes, 'joint class', 'joint classes')} "
+            f"are below k = {k}, with {counted(found.people_below, 'person', 'people')}, "
+            f"{found.smallest:,} in the smallest: {both}."
         )
     else:
         explanation = (
@@ -193,13 +199,13 @@ def _determined(release: Released, other: Released, attribute: str, beside: Besi
     messages = []
     if together:
         messages.append(
-            f"together with {shown}, {attribute} of {together:,} people is certain, though neither "
-            "release tells it alone. Do not publish both."
+            f"together with {shown}, {attribute} of {counted(together, 'person', 'people')} is "
+            "certain, though neither tells it alone."
         )
     if by_other:
         messages.append(
-            f"{shown} alone tells {attribute} of {by_other:,} people who are hidden in "
-            f"{release.name}."
+            f"{shown} alone tells {attribute} of {counted(by_other, 'person', 'people')} whom "
+            f"{release.name} hides."
         )
     nobody = f"together with {shown}, {attribute} of nobody becomes certain."
     return AttackResult(

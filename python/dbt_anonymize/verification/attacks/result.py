@@ -75,7 +75,7 @@ class AttackResult:
     def subject(self) -> str:
         """What was attacked, as a finding names it."""
         parts = (self.attack, self.attribute, self.against, self.measure)
-        return ": ".join(part for part in parts if part is not None)
+        return ", ".join(part for part in parts if part is not None)
 
 
 def at_most(value: float, limit: float | None) -> bool | None:
@@ -107,7 +107,7 @@ def findings(results: Iterable[AttackResult]) -> list[Finding]:
     --------
     >>> found = findings([AttackResult("linkage", "highest_success", 0.5, "found.", holds=False)])
     >>> found[0].subject, found[0].holds
-    ('linkage: highest_success', False)
+    ('linkage, highest_success', False)
     """
     return [
         Finding(
