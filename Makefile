@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help setup setup-dev demo lint format types test faults seeds generate bench clean
+.PHONY: help setup setup-dev demo lint format types test postgres faults seeds generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -49,6 +49,13 @@ format: setup-dev ## Format the Python code
 
 test: lint ## Run the linters and all tests
 	$(BIN)/pytest --numprocesses 2 --dist loadgroup
+
+postgres: export DBT_ANONYMIZE_POSTGRES := $(DBT_ANONYMIZE_POSTGRES)
+postgres: ## Run the tests of vault, grants and re-linking on the server of DBT_ANONYMIZE_POSTGRES
+	@test -n "$$DBT_ANONYMIZE_POSTGRES" || { echo "postgres: DBT_ANONYMIZE_POSTGRES must name a server; it is not set. Give postgresql://user:password@host:port" >&2; exit 2; }
+	@$(MAKE) setup-dev
+	$(PIP) --editable '.[dev,postgres]'
+	$(BIN)/pytest tests/postgres
 
 faults: export DBT_ANONYMIZE_KILLS := 100
 faults: setup-dev ## Kill builds a hundred times, and build 10 million records with 1 GB of memory

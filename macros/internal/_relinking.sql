@@ -24,6 +24,21 @@ create table if not exists {{ relation }} (
 {%- endmacro %}
 
 
+{# Give an audit of before there were policies its column. `add column if not exists` would wait for whoever reads the audit. #}
+{% macro _relinkings_of_before(relation) -%}
+do $dbt_anonymize$
+begin
+    if not exists (
+        select 1 from pg_attribute
+        where attrelid = cast({{ dbt_anonymize._literal(relation) }} as regclass) and attname = 'policy' and not attisdropped
+    ) then
+        alter table {{ relation }} add column policy {{ dbt.type_string() }};
+    end if;
+end
+$dbt_anonymize$;
+{%- endmacro %}
+
+
 {# Two attempts at once must not continue the same link of the audit. DuckDB lets one process in, and its key is unique. #}
 {% macro _lock_for_append(relation) -%}
     {{ return(adapter.dispatch("_lock_for_append", "dbt_anonymize")(relation)) }}

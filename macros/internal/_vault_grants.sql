@@ -30,24 +30,26 @@
 {%- endmacro %}
 
 
-{# Nothing happens where there is no such schema yet, or where it is somebody else's to close: tables are closed anyway. #}
+{# Nothing happens where there is no such schema yet. One that is somebody else's to close must be closed already. #}
 {% macro _closed_schema(name) -%}
     {%- set custodians = dbt_anonymize._custodian_grants().select -%}
 do $dbt_anonymize$
 declare
+    vault oid := to_regnamespace({{ dbt_anonymize._literal(name) }});
     other text;
 begin
-    if not exists (
-        select 1 from pg_namespace
-        where oid = to_regnamespace({{ dbt_anonymize._literal(name) }}) and pg_has_role(nspowner, 'usage')
-    ) then
+    if vault is null then
+        return;
+    end if;
+    if not (select pg_has_role(nspowner, 'usage') from pg_namespace where oid = vault) then
+        {{- dbt_anonymize._refused_open_schema(name, custodians) }}
         return;
     end if;
     for other in
         select distinct {{ dbt_anonymize._grantee() }}
         from pg_namespace
         cross join lateral aclexplode(nspacl) as granted
-        where pg_namespace.oid = to_regnamespace({{ dbt_anonymize._literal(name) }}) and granted.grantee <> nspowner
+        where pg_namespace.oid = vault and granted.grantee <> nspowner
     loop
         execute format('revoke all on schema %s from %s cascade', {{ dbt_anonymize._literal(name) }}, other);
     end loop;
@@ -56,6 +58,32 @@ begin
     {%- endif %}
 end
 $dbt_anonymize$;
+{%- endmacro %}
+
+
+{# Before a seed brings identifiers. A custodian that is no role yet holds nothing: that of the owner takes its place. #}
+{% macro _refused_open_schema(name, custodians) %}
+        select string_agg(distinct {{ dbt_anonymize._grantee() }}, ', ')
+        into other
+        from pg_namespace
+        cross join lateral aclexplode(nspacl) as granted
+        where
+            pg_namespace.oid = vault
+            and granted.privilege_type = 'USAGE'
+            and granted.grantee not in (
+                nspowner,
+                {%- for custodian in custodians %}
+                coalesce(cast(to_regrole({{ dbt_anonymize._literal(custodian) }}) as oid), nspowner),
+                {%- endfor %}
+                cast(to_regrole(quote_ident(current_user)) as oid)
+            );
+        if other is not null then
+            raise exception using message = 'dbt_anonymize: nobody but custodians may enter the schema of the vault, '
+                || {{ dbt_anonymize._literal(name) }} || '; it belongs to somebody else than who runs dbt, and gives usage to '
+                || other || '. Have its owner revoke it (revoke usage on schema ' || {{ dbt_anonymize._literal(name) }} || ' from '
+                || other || '), name custodians in the variable dbt_anonymize_custodians, or choose another schema with'
+                || ' dbt_anonymize_vault_schema.';
+        end if;
 {%- endmacro %}
 
 
@@ -112,7 +140,7 @@ case when granted.grantee = 0 then 'public' else quote_ident(pg_get_userbyid(gra
 
 {#
   `<n>_relinkings` beside the vault, made by whoever builds: custodians may add attempts and read them, and neither change
-  nor remove any. Without grants the first re-linking makes it.
+  nor remove any, nor add the column that an older audit lacks. Without grants the first re-linking makes it.
 #}
 {% macro _prepare_relinkings(vault, anonymization) -%}
     {%- do adapter.dispatch("_prepare_relinkings", "dbt_anonymize")(vault, anonymization) -%}
@@ -125,6 +153,7 @@ case when granted.grantee = 0 then 'public' else quote_ident(pg_get_userbyid(gra
     {%- set custodians = dbt_anonymize._custodian_grants().select -%}
     {% call statement("prepare_relinkings") -%}
         {{ dbt_anonymize._relinkings_table(relinkings) }};
+        {{ dbt_anonymize._relinkings_of_before(relinkings) }}
         {{ dbt_anonymize._closed_table(relinkings) }}
         {%- if custodians %}
         grant select, insert on {{ relinkings }} to {{ custodians | join(", ") }};

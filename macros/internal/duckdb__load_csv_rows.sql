@@ -26,12 +26,13 @@
             ~ " right, run `dbt seed --full-refresh -s " ~ model.name ~ "`."
         ) }}
     {%- endif -%}
-    {#- dbt takes a blank first line for the header and makes up names. Read as one column, which ends with its line. -#}
+    {#- dbt takes a blank first line for the header and makes up names. Read as one column, which ends with its line;
+        DuckDB reads on behind it, and would quote a line that is too long. -#}
     {%- set file = dbt_anonymize._literal(adapter.get_seed_file_path(model)) -%}
     {%- set first = run_query(
         "select coalesce(trim(line, chr(9) || chr(13) || ' '), '') = '' from read_csv(" ~ file ~ ", auto_detect = false, header = false,"
         ~ " delim = chr(1), quote = '', escape = '', columns = {'line': 'varchar'}, strict_mode = false,"
-        ~ " parallel = false) limit 1"
+        ~ " parallel = false, ignore_errors = true) limit 1"
     ).rows -%}
     {%- if first and first[0][0] -%}
         {{ exceptions.raise_compiler_error(

@@ -126,6 +126,14 @@ class Watch:
     ignored: Sequence[str] = ()
     looks: int = 0
     readable: set[str] = field(default_factory=set)
+    _error: Exception | None = None
+
+    def _watch(self, stop: threading.Event) -> None:
+        """Keep what ends the thread, which nobody else would hear of."""
+        try:
+            self._look(stop)
+        except Exception as error:
+            self._error = error
 
     def _look(self, stop: threading.Event) -> None:
         with self.server.connection(self.server.builder) as connection:
@@ -143,12 +151,16 @@ class Watch:
 
     @contextlib.contextmanager
     def running(self) -> Iterator[Watch]:
-        """Look until the end of the block."""
+        """Look until the end of the block; whoever did not look that long has seen nothing."""
         stop = threading.Event()
-        thread = threading.Thread(target=self._look, args=[stop])
+        thread = threading.Thread(target=self._watch, args=[stop])
         thread.start()
         try:
             yield self
         finally:
+            was_looking = thread.is_alive()
             stop.set()
             thread.join()
+        if self._error is not None:
+            raise self._error
+        assert was_looking

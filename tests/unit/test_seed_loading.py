@@ -54,6 +54,10 @@ FILES = {
     "other_alphabets": "id,name\n1,Zo\u00eb\n2,\u674e\n",
     "only_commas": "id,name\n,\n1,Ada\n",
 }
+# More than 2 MB, in cells that Python reads.
+LONGEST_LINE = "\n".join(
+    ",".join(cells) for cells in ([f"c{number}" for number in range(20)], ["Planted" * 17_000] * 20)
+)
 # What dbt-duckdb guesses, and the package does not: which number is the month, and what a file
 # without a header says.
 REFUSED = {
@@ -62,6 +66,7 @@ REFUSED = {
     "blank_first_line_crlf": ("\r\nid,name\r\n1,Planted\r\n", "its first line is blank"),
     "not_fast": ("id,name\n1,Planted\n", "`fast` must be true"),
     "text_for_a_number": ("id,n\n1,Planted\n\n\n2,3\n", "line 2 column n (cast)"),
+    "longest_line": (LONGEST_LINE, "line 2 (line size over maximum)"),
 }
 CONFIGS: dict[str, dict[str, Any]] = {
     "semicolon": {"delimiter": ";"},

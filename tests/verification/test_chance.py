@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from dbt_anonymize.verification.chance import Entries, Seen, told
+from dbt_anonymize.verification.chance import Entries, Seen, beyond_chance
 
 Draw = Callable[[np.random.Generator], np.ndarray]
 
@@ -29,7 +29,7 @@ def found(identifier: np.ndarray, column: np.ndarray, *, days: bool = False) -> 
     numbers = np.unique(identifier)
     everyone = np.arange(len(numbers))
     entries = Entries(numbers, everyone, everyone, 1.0)
-    return int(told(entries, seen, None if days else lambda: len(column)).sum())
+    return int(beyond_chance(entries, seen, None if days else lambda: len(column)).sum())
 
 
 # What identifiers are, and honest columns beside them.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,11 @@ from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.project import find_project
 from dbt_anonymize.results import release_file
 from dbt_anonymize.spec import load_specs
-from dbt_anonymize.verification import identifier_values
+from dbt_anonymize.verification import forms, identifier_values, places, relations
 from dbt_anonymize.verification.content import check_content
 from dbt_anonymize.verification.finding import Finding
+from dbt_anonymize.verification.identifier_values import spill_in_private
+from dbt_anonymize.verification.places import joined
 from tests.projects import Project
 from tests.verification.clinic import Clinic, broken, open_clinic, opened
 
@@ -562,11 +565,67 @@ def test_a_day_that_a_hierarchy_writes_or_a_raw_column_may_have_is_no_identifier
     assert broken(search(clinic)) == {}
 
 
+def test_a_day_of_a_raw_column_is_the_warehouse_s_own_and_not_the_release_s(
+    honest: Callable[[Path], Clinic], tmp_path: Path
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    rename(clinic, "1975-02-03")
+    day = "'seen 1975-02-03 in ' || zip"
+    with clinic.open() as warehouse:
+        warehouse.rows(f"update vault.visits_source set zip = {day} where visit = 1009")
+    in_warehouse(clinic, "update visits_microdata set zip = 'seen 1975-02-03' where visit = 1009")
+    assert broken(search(clinic)) == {}
+    # It was deleted, and stays in the bytes of the release and of what a build left behind.
+    clinic.change_release(
+        "create table raw as select '1975-02-03' as zip", "checkpoint", "drop table raw"
+    )
+    left = clinic.release.with_name(f".{clinic.release.name}.1")
+    left.write_bytes(clinic.release.read_bytes())
+    assert set(broken(search(clinic))) == {RELEASE, f"release/{left.name}"}
+
+
+def test_raw_columns_are_read_in_batches(
+    honest: Callable[[Path], Clinic], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There may be as many values as people."""
+    read: list[int] = []
+
+    def counted(cells: Sequence[str]) -> bytes:
+        read.append(len(cells))
+        return joined(cells)
+
+    monkeypatch.setattr(relations, "_ROWS_AT_ONCE", 25)
+    monkeypatch.setattr(places, "joined", counted)
+    clinic = honest(tmp_path / "clinic")
+    with clinic.open() as warehouse:
+        days = "strftime(date '1975-01-01' + (visit - 1000)::integer, '%Y-%m-%d')"
+        warehouse.rows(f"update vault.visits_source set zip = {days}")
+        written = places.Written(warehouse, clinic.spec)
+    first = date(1975, 1, 1).toordinal()
+    assert set(range(first, first + 120)) <= set(written.days_in_warehouse.tolist())
+    assert max(read) <= 25
+
+
+def test_a_plain_text_is_not_written_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be the same, for each of millions of names."""
+    for text in (
+        "Ada/Lind",
+        "Ada\\Lind",
+        'Ada "Lind"',
+        "Ada\x7fLind",
+        "Ada\tLind",
+        "Ad\u00e1 Lind",
+    ):
+        assert len({form.lower() for form, _ in forms.forms_in_bytes(text)}) > 1
+    monkeypatch.setattr(forms.json, "dumps", None)
+    assert [*forms.forms_in_bytes("Ada O'Lind-7 [~]")] == [("ada o'lind-7 [~]", False)]
+
+
 def test_what_does_not_fit_into_memory_is_spilled_where_nobody_else_reads(tmp_path: Path) -> None:
     clinic = open_clinic(tmp_path / "clinic", mapping="none")
     with clinic.open() as warehouse:
         warehouse.rows(f"set temp_directory = '{clinic.warehouse_file}.tmp'")
-        check_content(warehouse, clinic.project, clinic.spec, release=clinic.release)
+        spill_in_private(warehouse)
         ((folder,),) = warehouse.rows("select current_setting('temp_directory')")
     assert not Path(folder).is_relative_to(clinic.folder)
     assert Path(folder).stat().st_mode & 0o777 == 0o700

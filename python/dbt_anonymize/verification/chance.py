@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # How many values may be expected so that each that is found counts.
 BY_CHANCE = 0.1
 # Many times as many as by chance is not chance.
-BEYOND_CHANCE = 10
+TIMES_CHANCE = 10
 _FEWEST = 10
 _NEARLY_ALL = 0.9
 _HALF = 0.5
@@ -40,7 +40,7 @@ _AROUND = (10, 100)
 _ABOVE_NUMBERS = 10 ** (LONG_NUMBER - 1)
 # The last day of the year 9999, and room for a hundred around it.
 _ABOVE_DAYS = 3_652_100
-_DAY = re.compile(
+_WRITTEN_DAY = re.compile(
     rb"(?<![0-9])([0-9]{4})[-/. ]?(0[1-9]|1[0-2])[-/. ]?(0[1-9]|[12][0-9]|3[01])(?![0-9])"
 )
 _BEGINS_WITH_DAY = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?![0-9])")
@@ -96,7 +96,7 @@ def days_in(data: bytes) -> NDArray[Any]:
     [3, 4]
     """
     days = set()
-    for year, month, day in set(_DAY.findall(data)):
+    for year, month, day in set(_WRITTEN_DAY.findall(data)):
         try:
             days.add(date(int(year), int(month), int(day)).toordinal())
         except ValueError:  # the 30th of February, the year 0
@@ -164,7 +164,9 @@ class Entries:
     share: float
 
 
-def told(entries: Entries, seen: Seen, rows: Callable[[], int] | None = None) -> NDArray[Any]:
+def beyond_chance(
+    entries: Entries, seen: Seen, rows: Callable[[], int] | None = None
+) -> NDArray[Any]:
     """Tell which numbers of an identifier are no chance in what was seen.
 
     Parameters
@@ -190,7 +192,7 @@ def told(entries: Entries, seen: Seen, rows: Callable[[], int] | None = None) ->
     if number >= _FEWEST:
         expected = seen.expected(numbers)
         is_all = number >= _NEARLY_ALL * len(numbers)
-        if number > BEYOND_CHANCE * expected or (is_all and expected <= _HALF * number):
+        if number > TIMES_CHANCE * expected or (is_all and expected <= _HALF * number):
             return found
         if rows is not None and _is_copy(entries, number, seen.distinct, rows):
             return found

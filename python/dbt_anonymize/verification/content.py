@@ -34,7 +34,7 @@ A value that is a date and nothing else (of birth, mostly) counts nowhere by its
 days, and many people share them. Days are read from dates, timestamps, texts and numbers (year
 first) of all three places, and count where there are more than by chance (`chance`). Those that a
 hierarchy writes are nobody's in labels, warehouse and files; nor are those of a raw
-quasi-identifier, which the warehouse may have, in files.
+quasi-identifier in the file of the warehouse, which may have it.
 
 The record key is looked for in the release, cells and bytes, where it is a text of six or more
 characters or a number of nine or more digits; a shorter number as a column of the release. The
@@ -61,13 +61,9 @@ from pathlib import Path
 
 from dbt_anonymize.project import Project
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verification.file_bytes import Public, file_places
+from dbt_anonymize.verification.file_bytes import bytes_of_tokens, file_places
 from dbt_anonymize.verification.finding import Finding
-from dbt_anonymize.verification.identifier_values import (
-    IdentifierValues,
-    identifier_values,
-    spill_in_private,
-)
+from dbt_anonymize.verification.identifier_values import IdentifierValues, identifier_values
 from dbt_anonymize.verification.places import Hits, Place, Tally, Written
 from dbt_anonymize.verification.relations import open_release
 from dbt_anonymize.verification.released_cells import released_places
@@ -102,7 +98,7 @@ def check_content(
     Parameters
     ----------
     warehouse : Warehouse
-        DuckDB, with the vault. Its connection spills into a private folder from now on.
+        DuckDB, with the vault; what does not fit into memory must be spilled in private.
     project : Project
         Findings name files relative to its folder.
     spec : Spec
@@ -123,13 +119,12 @@ def check_content(
     WarehouseError
         If vault or source cannot be read.
     """
-    spill_in_private(warehouse)
     written = Written(warehouse, spec)
     database, file = _database(warehouse)
     with open_release(spec, release) as released:
         ours = [
             *released_places(released, spec, written),
-            *file_places(project, release, file, Public.of(written, released, spec)),
+            *file_places(project, release, file, written, bytes_of_tokens(released, spec)),
         ]
         tables = warehouse_columns(warehouse, spec, database, written)
         places = [*ours, *tables.places]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,45 +26,68 @@ _REMEDY = (
     "again. If the values are ordinary words that other columns use too, give the identifier "
     "another role."
 )
+# As they are written with separators.
+_BYTES_OF_A_DAY = 10
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file to search.
+
+    Parameters
+    ----------
+    path : Path
+    written : Written
+        What hierarchies write.
+    tokens : int
+        Bytes of tokens that it may have.
+    is_release : bool
+        Whether it is a release, which has neither record keys nor days of raw quasi-identifiers.
+    """
+
+    path: Path
+    written: Written
+    tokens: int
+    is_release: bool
+
+    def search(self, values: IdentifierValues, hits: Hits) -> None:
+        """Mark what the bytes show."""
+        patterns = values.patterns(forms.forms_in_bytes)
+        is_looked_for = self.is_release | ~values.is_key[patterns.owners]
+        told = _are_told(patterns, self.path.stat().st_size, self.tokens)
+        told &= ~self.written.digits(values, forms.forms_in_bytes)
+        if (told & is_looked_for).any():
+            found = patterns.search.occur_in_file(self.path)
+        else:
+            found = np.zeros_like(told)
+        hits.add(patterns, found & is_looked_for, told | ~is_looked_for)
+        if days := values.entries(as_day, keys=self.is_release):
+            public = self.written.days if self.is_release else self.written.days_in_warehouse
+            hits.judge(days, _days_in(self.path), public=public)
 
 
 def file_places(
-    project: Project,
-    release: Path,
-    database: Path | None,
-    public: Public,
+    project: Project, release: Path, database: Path | None, written: Written, tokens: int
 ) -> Iterator[Place]:
     """Yield the files of release and warehouse, those that a build left behind as well."""
     # What a build that was killed left beside the release is as readable as the release.
     beside = sorted(release.parent.glob(f".{release.name}.*"))
-    files = [(path, True) for path in (release, *beside)]
-    files += [(path, False) for path in _files_of(database)]
-    for path, has_no_keys in files:
-        if path.is_file():
-            resolved = path.resolve()
+    files = [_File(path, written, tokens, is_release=True) for path in (release, *beside)]
+    files += [_File(path, written, tokens, is_release=False) for path in _files_of(database)]
+    for file in files:
+        if file.path.is_file():
+            resolved = file.path.resolve()
             root = project.root.resolve()
             name = resolved.relative_to(root) if resolved.is_relative_to(root) else resolved
-            yield Place(str(name), _REMEDY, partial(_search, path, public, has_no_keys))
+            yield Place(str(name), _REMEDY, file.search)
 
 
-# Characters of a day.
-_DAY = 10
-
-
-@dataclass(frozen=True)
-class Public:
-    """What files hold that nobody can tell from an identifier: public numbers, random tokens."""
-
-    written: Written
-    tokens: int
-
-    @classmethod
-    def of(cls, written: Written, released: Released, spec: Spec) -> Public:
-        """Count the bytes of the tokens."""
-        if spec.mapping != "token" or "token" not in released.columns:
-            return cls(written, 0)
-        sql = f"select coalesce(sum(length(token)), 0) from {released.relation}"  # noqa: S608
-        return cls(written, int(released.rows(sql)[0][0]))
+def bytes_of_tokens(released: Released, spec: Spec) -> int:
+    """Count the bytes of the tokens, in which short texts are found by chance."""
+    if spec.mapping != "token" or "token" not in released.columns:
+        return 0
+    sql = f"select coalesce(sum(length(token)), 0) from {released.relation}"  # noqa: S608
+    return int(released.rows(sql)[0][0])
 
 
 def _files_of(database: Path | None) -> Iterator[Path]:
@@ -77,30 +99,10 @@ def _files_of(database: Path | None) -> Iterator[Path]:
     yield from sorted(Path(f"{database}.tmp").glob("*"))
 
 
-def _search(
-    path: Path,
-    public: Public,
-    has_no_keys: bool,
-    values: IdentifierValues,
-    hits: Hits,
-) -> None:
-    patterns = values.patterns(forms.forms_in_bytes)
-    is_looked_for = has_no_keys | ~values.is_key[patterns.owners]
-    told = _are_told(patterns, path.stat().st_size, public.tokens)
-    told &= ~public.written.digits(values, forms.forms_in_bytes)
-    if (told & is_looked_for).any():
-        found = patterns.search.occur_in_file(path)
-    else:
-        found = np.zeros_like(told)
-    hits.add(patterns, found & is_looked_for, told | ~is_looked_for)
-    if days := values.entries(as_day, keys=has_no_keys):
-        hits.judge(days, _days_in(path), public=public.written.days_in_files)
-
-
 def _days_in(path: Path) -> Seen:
     seen = Seen.days()
     with path.open("rb") as file:
-        for piece in pieces(file, _DAY):
+        for piece in pieces(file, _BYTES_OF_A_DAY):
             seen.add(days_in(piece))
     return seen
 

@@ -45,6 +45,8 @@ _ONLY_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T]00:00:00(?:\.0+)?)?")
 # What JSON, and texts within lists of DuckDB, write instead of a character. Line breaks and the
 # like are escapes only where a quote shows that the text is JSON: `C:\temp` holds none.
 _ESCAPE = re.compile(r"""\\(?:u([0-9a-fA-F]{4})|([/"'\\])|[bfnrt])""")
+# What JSON writes as it is.
+_PLAIN = re.compile(r"[ !#-.0-\[\]-~]*")
 # JSON in JSON in JSON.
 _MOST_ESCAPED = 3
 
@@ -162,6 +164,8 @@ def _character(match: re.Match[str], *, is_json: bool) -> str:
 
 def _escaped(text: str) -> Iterator[str]:
     """Give the ways in which JSON writes a text, where it writes it in another way."""
+    if _PLAIN.fullmatch(text):
+        return
     for letters in dict.fromkeys((text, text.lower(), text.upper(), text.title())):
         for only_ascii in (False, True):
             written = json.dumps(letters, ensure_ascii=only_ascii)[1:-1]

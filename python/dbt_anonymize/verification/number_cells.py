@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dbt_anonymize.verification.chance import BEYOND_CHANCE, BY_CHANCE, Seen, days_in
+from dbt_anonymize.verification.chance import BY_CHANCE, TIMES_CHANCE, Seen, days_in
 from dbt_anonymize.verification.forms import LONG, MOST_DIGITS, SHORTEST_NUMBER, whole
 from dbt_anonymize.verification.identifier_values import IdentifierValues, Patterns
 from dbt_anonymize.verification.places import BETWEEN, encoded
@@ -70,6 +70,6 @@ def told_in_tables(numbers: Numbers, patterns: Patterns, found: NDArray[Any]) ->
     found_of_length = np.bincount(
         patterns.lengths[found], minlength=patterns.lengths.max(initial=0) + 1
     )
-    is_beyond = found_of_length[patterns.lengths] > BEYOND_CHANCE * expected
+    is_beyond = found_of_length[patterns.lengths] > TIMES_CHANCE * expected
     is_told: NDArray[Any] = is_beyond | (expected < BY_CHANCE)
     return is_told

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verification.chance import Entries, Seen, days_in, told
+from dbt_anonymize.verification.chance import Entries, Seen, beyond_chance, days_in
 from dbt_anonymize.verification.forms import LONG_NUMBER, Forms, folded, is_number, readings
 from dbt_anonymize.verification.identifier_values import IdentifierValues, Patterns
-from dbt_anonymize.verification.relations import source_relation, text_of
+from dbt_anonymize.verification.relations import source_relation, stream, text_of
 from dbt_anonymize.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Hits:
         """Note the numbers or days that were seen, where they are no chance and not public."""
         for of_identifier in entries:
             found = seen.which(of_identifier.numbers)
-            counts = told(of_identifier, seen, rows)
+            counts = beyond_chance(of_identifier, seen, rows)
             if public is not None:
                 counts &= ~np.isin(of_identifier.numbers, public)
             self.occur[of_identifier.owners[counts[of_identifier.places]]] = True
@@ -130,7 +130,8 @@ class Written:
         # As numbers and as days.
         self.numbers = np.array(sorted(short), dtype=np.int64)
         self.days = days_in(texts)
-        self.days_in_files = np.union1d(self.days, _days_of_quasi_identifiers(warehouse, spec))
+        # Raw quasi-identifiers are the warehouse's own; no release has them.
+        self.days_in_warehouse = np.union1d(self.days, _days_of_quasi_identifiers(warehouse, spec))
         self._last: tuple[IdentifierValues, dict[Forms, NDArray[Any]]] | None = None
 
     def digits(self, values: IdentifierValues, forms: Forms) -> NDArray[Any]:
@@ -145,15 +146,16 @@ class Written:
 
 
 def _days_of_quasi_identifiers(warehouse: Warehouse, spec: Spec) -> NDArray[Any]:
-    """Return the days that the warehouse may have as text: raw quasi-identifiers are its own."""
+    """Return the days of raw quasi-identifiers that are texts; as many as people may differ."""
     relation = source_relation(warehouse, spec.source)
-    texts = []
+    days = np.array([], dtype=np.int64)
     for name, data_type in warehouse.columns(relation):
         if name in spec.quasi_identifiers and not is_number(data_type):
             text = text_of(warehouse, name)
             sql = f"select distinct {text} from {relation} where {text} is not null"  # noqa: S608
-            texts.append(joined([row[0] for row in warehouse.rows(sql)]))
-    return days_in(b"\x00".join(texts))
+            for batch in stream(warehouse.cursor(), sql):
+                days = np.union1d(days, days_in(joined([row[0] for row in batch])))
+    return days
 
 
 def joined(cells: Sequence[str]) -> bytes:
