@@ -22,7 +22,7 @@ from dbt_anonymize.generate import generate
 from dbt_anonymize.project import find_project
 from dbt_anonymize.spec import load_spec
 from dbt_anonymize.spec.models import Spec
-from dbt_anonymize.verification.lineage import Models, compile_models
+from dbt_anonymize.verification.lineage import Models, Node, compile_models
 from tests.projects import REPOSITORY, Project
 
 SPEC = {
@@ -64,14 +64,29 @@ ZIPS = ("11", "12", "21", "22")
 NAMES = ("Ana", "Bo", "Cem", "Dina", "Eva", "Finn", "Gus", "Hana")
 # What changes about each visit, where nothing else may change.
 SECRETS: Mapping[str, str] = {
-    "identifier": "update registry set name = reverse(name),"
+    "identifier": "update {relation} set name = reverse(name),"
     " ssn = cast(100 + 37 * cast(ssn as int) % 887 as text)",
-    "record key": "update registry set visit_id = 1000 - 3 * visit_id",
+    "record key": "update {relation} set {key} = 1000 - 3 * {key}",
     # Within the finest interval, and under the same label.
-    "quasi-identifier": "update registry set age = age + 1, zip = case right(zip, 1) when '1'"
+    "quasi-identifier": "update {relation} set age = age + 1, zip = case right(zip, 1) when '1'"
     " then left(zip, 1) || '2' else left(zip, 1) || '1' end",
 }
 EFFORTS = ("effort_0", "effort_1", "effort_2")
+# Who holds the people, with the name of the record key in it. What is kept of customers is there
+# beside the registry, so each relation has rows of its own, and is a source of the project.
+HOLDERS = {"registry": "visit_id", "crm": "id"}
+CRM = Node(
+    "raw.crm",
+    "source",
+    ("clinic", "main", "crm"),
+    columns=("id", "name", "ssn", "age", "zip", "consent", "segment"),
+)
+CRM_SQL = """
+create table crm as select visit_id as id, name, ssn, age, zip,
+    case when visit_id % 4 = 0 then 'no' else 'yes' end as consent,
+    case when age < 6 then 'a' else 'b' end as segment
+from registry
+"""
 ORDER = ("people", "microdata", "frequencies", "classes", *EFFORTS, "anonymized")
 
 
@@ -220,8 +235,10 @@ def open_clinics(
         shutil.copy(project.folder / "clinic.duckdb", place / "clinic.duckdb")
         connection = duckdb.connect(str(place / "clinic.duckdb"))
         connection.execute("attach ':memory:' as vault")
+        connection.execute(CRM_SQL)
         if secret:
-            connection.execute(SECRETS[secret])
+            for relation, key in HOLDERS.items():
+                connection.execute(SECRETS[secret].format(relation=relation, key=key))
         # What an attacker may have left in the database, where dbt does not see it.
         connection.execute("create view hidden as select * replace (name as smoker) from registry")
         connection.execute("create view hidden_k as from hidden")

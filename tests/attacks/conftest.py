@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.attacks.clinic import Clinic, compiled, open_clinics, write_clinic
+from tests.attacks.clinic import CRM, Clinic, compiled, open_clinics, write_clinic
 
 
 @pytest.fixture(scope="session")
@@ -19,7 +19,7 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clinic]:
     with compiled(project) as (found, spec):
         pass
     vault = replace(found.nodes["visits_identifiers"], columns=("visit_id", "name", "ssn"))
-    models = replace(found, nodes={**found.nodes, vault.name: vault})
+    models = replace(found, nodes={**found.nodes, vault.name: vault, CRM.name: CRM})
     databases = open_clinics(project, models, folder)
     try:
         yield Clinic(models, spec, databases, project.folder / "seeds")

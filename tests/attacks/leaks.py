@@ -13,6 +13,8 @@ from dataclasses import dataclass
 IDENTIFIER, RECORD_KEY, QUASI = "identifier", "record key", "quasi-identifier"
 PEOPLE = '"clinic"."main"."people"'
 REGISTRY = '"clinic"."main"."registry"'
+# Another relation about the same people, with keys and identifiers of its own.
+CRM = '"clinic"."main"."crm"'
 VAULT = '"vault"."main"."visits_identifiers"'
 Edit = Callable[[str], str]
 
@@ -438,7 +440,7 @@ HIDDEN_CONDITIONS = (
          {"effort_2": marked(f"select visit_id - 7 as b, smoker as mark from {MICRODATA}",
                              "microdata.visit_id = step.b")}, f"join looks at {KEY}"),
     Leak("a window over two branches, one of which is left out", IDENTIFIER,
-         {"microdata": with_step("select v from (select j, first_value(v) over (partition by k) as v from"
+         {"microdata": with_step("select v from (select j, first_value(v) over (partition by k order by j desc, v) as v from"
                                  " (select 2 as j, 2 - 1 as k, name as v from source union all"
                                  " select 1 as j, 1 as k, smoker as v from source) as u) as t where j = 1 limit 1",
                                  "coalesce(step.v, source.smoker)", "cross join step")}, NAME),
@@ -542,7 +544,7 @@ UPSTREAM = (
 
 def upstream(name: str, sql: str, reason: str, secret: str = IDENTIFIER) -> Leak:
     """Return a leak in a model upstream of the source: `{r}` is what it reads."""
-    text = sql.replace("{r}", REGISTRY).replace("{z}", ZIPS)
+    text = sql.replace("{r}", REGISTRY).replace("{z}", ZIPS).replace("{k}", CRM)
     return Leak(name, secret, {"people": lambda _: text}, reason)
 
 
@@ -640,6 +642,51 @@ CHOSEN_RECORDS = (
     upstream("people without those of a name", "select * from {r} except select * from {r} where name < 'C'", BY_NAME),
 )  # fmt: skip
 
+# What another relation of the people chooses or gives, which a join equates with a secret.
+JOINED_RECORDS = (
+    upstream("people whom a filter on a joined key chooses",
+             "select r.* from {r} as r join {k} as k on r.visit_id = k.id where k.id < 130", f"where {BY_KEY}", RECORD_KEY),
+    upstream("people whom a join by a joined key chooses",
+             "select r.* from {r} as r join {k} as k on r.visit_id = k.id and k.id < 130", f"join {BY_KEY}", RECORD_KEY),
+    upstream("people who have a match among some keys",
+             "select r.* from {r} as r semi join (select id from {k} where id < 130) as k on r.visit_id = k.id",
+             f"where {BY_KEY}", RECORD_KEY),
+    upstream("people who have no match among some keys",
+             "select r.* from {r} as r left join (select id from {k} where id < 130) as k on r.visit_id = k.id"
+             " where k.id is null", f"where {BY_KEY}", RECORD_KEY),
+    upstream("people who have a match among some identifiers",
+             "select r.* from {r} as r semi join (select ssn from {k} where ssn < '5') as k using (ssn)", f"where {BY_SSN}"),
+    upstream("people whom a filter on a joined identifier chooses",
+             "select r.* from {r} as r join {k} as k on r.ssn = k.ssn where k.ssn < '5'", f"where {BY_SSN}"),
+    upstream("people joined by a hash, of which a filter chooses",
+             "select r.* from {r} as r join {k} as k on md5(r.ssn) = md5(k.ssn) where k.ssn < '5'", f"where {BY_SSN}"),
+    upstream("people whom a joined name chooses",
+             "select r.* from {r} as r join {k} as k on r.visit_id = k.id where k.name like 'A%'", f"where {BY_NAME}"),
+    upstream("people whom a name in two steps chooses",
+             "select r.* from {r} as r join {k} as k on r.visit_id = k.id"
+             " semi join (select name as called from {k} where name < 'D') as c on c.called = k.name", f"where {BY_NAME}"),
+    upstream("people whom a joined key ranks first",
+             "select r.* from {r} as r join {k} as k on r.visit_id = k.id qualify row_number() over (order by k.id) < 17",
+             f"qualify {BY_KEY}", RECORD_KEY),
+    upstream("people in the first rows of another relation",
+             "select r.* from {r} as r semi join (select id from {k} limit 16) as k on r.visit_id = k.id",
+             f"limit {BY_KEY}", ""),
+    upstream("a joined record key", "select r.* replace (k.id as smoker) from {r} as r join {k} as k on r.visit_id = k.id",
+             MADE_KEY, RECORD_KEY),
+    upstream("a hash of a joined identifier",
+             "select r.* replace (md5(k.ssn) as smoker) from {r} as r join {k} as k using (ssn)", MADE_SSN),
+    upstream("a joined name", "select r.* replace (k.name as smoker) from {r} as r join {k} as k on r.visit_id = k.id",
+             "is called like the identifier name"),
+    upstream("the rank of a joined name",
+             "select r.* replace (cast(rank() over (order by k.name) as text) as smoker) from {r} as r"
+             " join {k} as k on r.visit_id = k.id", "is called like the identifier name"),
+    upstream("a joined name in two steps",
+             "select r.* replace (c.called as smoker) from {r} as r join {k} as k on r.visit_id = k.id"
+             " join (select visit_id, name as called from {r}) as c on c.called = k.name", MADE_NAME),
+    upstream("a joined quasi-identifier", "select r.* replace (z.value as smoker) from {r} as r"
+             " join (select zip as value from {k} group by zip) as z on z.value = r.zip", "what makes the quasi-identifier zip", QUASI),
+)  # fmt: skip
+
 # Joins by a literal, or that give no column: on the way to the release they are conditions, too.
 HALF_JOINS = (
     Leak("records on a list of keys, joined using them", RECORD_KEY,
@@ -668,5 +715,6 @@ LEAKS = (
     *UPSTREAM,
     *FOLLOWED_FORMS,
     *CHOSEN_RECORDS,
+    *JOINED_RECORDS,
     *HALF_JOINS,
 )

@@ -13,6 +13,7 @@ from dbt_anonymize.spec import load_spec
 from dbt_anonymize.verification.finding import Finding
 from dbt_anonymize.verification.lineage import Node, check_lineage, lineage_findings
 from tests.attacks.clinic import SPEC, Clinic, compiled, write_clinic
+from tests.attacks.leaks import CRM
 from tests.projects import Project
 
 CLASSES = {"attribute": "diagnosis"}
@@ -161,6 +162,19 @@ HONEST = {
     "a spine": "with recursive spine as (select 0 as n union all select n + 1 from spine"
     " where n < 20) select r.* from {r} as r join spine on spine.n = r.age",
     "identifiers that are there": "select * from {r} where ssn is not null and trim(name) <> ''",
+    "facts about a person from elsewhere": "select r.* replace (k.segment as smoker) from {r} as r"
+    " join {k} as k on r.visit_id = k.id where k.consent = 'yes'",
+    "people who are known elsewhere": "select r.* replace (case when k.id is null then 'no' else"
+    " 'yes' end as smoker) from {r} as r left join {k} as k on r.visit_id = k.id",
+    "people who are not known elsewhere": "select r.* from {r} as r left join"
+    " (select * from {k} where consent = 'no') as k on r.visit_id = k.id where k.id is null",
+    "the newest entry of each elsewhere": "select r.* replace (k.segment as smoker) from {r} as r"
+    " join (select * from {k} qualify row_number() over (partition by id order by age desc) = 1)"
+    " as k on r.visit_id = k.id",
+    "how many entries elsewhere": "select r.* replace (cast(k.n as text) as smoker) from {r} as r"
+    " join (select ssn, count(*) as n from {k} group by ssn having count(*) < 9) as k using (ssn)",
+    "a number for each place": "select r.* replace (z.n as smoker) from {r} as r join"
+    " (select zip, count(*) as n from {k} group by zip) as z on z.zip = r.zip",
     "a join by a cleaned identifier": "with a as (select * replace (lower(trim(name)) as name)"
     " from {r}), b as (select distinct lower(trim(name)) as name from {r})"
     " select a.* from a join b on a.name = b.name",
@@ -187,7 +201,7 @@ VISIT_NUMBERS = (
 
 def reading(sql: str) -> str:
     registry, zips = ('"clinic"."main"."registry"', '"clinic"."main"."zips"')
-    return sql.replace("{r}", registry).replace("{z}", zips)
+    return sql.replace("{r}", registry).replace("{z}", zips).replace("{k}", CRM)
 
 
 def upstream(clinic: Clinic, sql: str, **fields: Any) -> list[str]:

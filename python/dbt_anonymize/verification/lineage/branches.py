@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -15,6 +15,9 @@ from dbt_anonymize.verification.lineage.origins import (
     decided,
     merged,
 )
+
+# How often what reads itself is followed, at most.
+MOST_ROUNDS = 20
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ def in_order(table: Table, names: list[str]) -> Table:
     )
 
 
-def forgotten(table: Table) -> Table:
+def forgotten(table: Iterable[Branch]) -> Table:
     """Return a table of which only leaves and conditions are known, as one branch."""
     return merged(Branch(b.columns, conditions=b.conditions) for b in table)
 

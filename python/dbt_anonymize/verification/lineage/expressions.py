@@ -17,9 +17,9 @@ from dbt_anonymize.verification.lineage.origins import (
     Leaves,
     Unresolvable,
     Use,
+    aspect,
     computed,
     summarized,
-    told,
 )
 from dbt_anonymize.verification.lineage.scope import Scope
 
@@ -161,7 +161,7 @@ class Expressions:
             inner = value.this if isinstance(value, exp.Exists) else value
             return self.subquery(inner, self.scope)
         if isinstance(value, exp.Is) and isinstance(value.expression, exp.Null):
-            return told(self.leaves(value.this), "presence")
+            return aspect(self.leaves(value.this), "presence")
         if isinstance(value, exp.Window):
             return self._window(value)
         if isinstance(value, exp.Filter):
@@ -265,7 +265,7 @@ class Expressions:
         if isinstance(function, _COUNTS):
             # How many numbers of rows there are does not tell their order.
             inside -= {STORED_ORDER, TIES} if _is_bare(function.this) else NOTHING
-            return told(inside, "count") | {ROWS}
+            return aspect(inside, "count") | {ROWS}
         return inside
 
     def _window(self, window: exp.Window) -> Leaves:
@@ -312,7 +312,7 @@ class Expressions:
         told_of = [
             frozenset(Leaf(x.relation, x.column, "count") for x in leaves)
             if self.scope.key(key) and {x.how for x in leaves} <= {"value", "computed"}
-            else told(leaves, "count")
+            else aspect(leaves, "count")
             for key in keys
             for leaves in [self.leaves(key)]
         ]
@@ -324,7 +324,7 @@ class Expressions:
         found = NOTHING
         for leaf in placed:
             own = frozenset(key for key in whole if _relations(key) == {leaf.relation})
-            in_place = told(frozenset({leaf}), "place")
+            in_place = aspect(frozenset({leaf}), "place")
             # Of something computed, the order may be a condition on one row.
             is_plain = leaf.how == "value"
             found |= {replace(x, within=own) for x in in_place} if is_plain else in_place
@@ -337,7 +337,7 @@ class Expressions:
         placed = NOTHING.union(*(self.leaves(key) for key in by))
         if by:
             self.uses.add(Use("order by", placed))
-        return NOTHING.union(*(self.leaves(part) for part in parts), told(placed, "place"))
+        return NOTHING.union(*(self.leaves(part) for part in parts), aspect(placed, "place"))
 
 
 def _relations(key: Key) -> set[str]:

@@ -10,6 +10,7 @@ from typing import Any
 from sqlglot import exp, parse
 from sqlglot.errors import SqlglotError
 
+from dbt_anonymize.verification.lineage.branches import MOST_ROUNDS, forgotten
 from dbt_anonymize.verification.lineage.compiled import Models, Node, fold_ascii
 from dbt_anonymize.verification.lineage.origins import (
     NOTHING,
@@ -18,11 +19,9 @@ from dbt_anonymize.verification.lineage.origins import (
     Table,
     Unresolvable,
     Use,
-    merged,
 )
 from dbt_anonymize.verification.lineage.queries import Query
 
-_MOST_ROUNDS = 20
 _PROGRAM = "is made by a program (a Python model), not by SQL that can be read"
 _UNREACHED = (
     "is a model or snapshot that the release does not depend on, and yet its relation is read, as "
@@ -131,7 +130,7 @@ class Graph:
         columns = [column.lower() for column in node.columns or ()]
         self._unfinished[node.name] = (Branch(dict.fromkeys(columns, NOTHING)),)
         try:
-            for _ in range(_MOST_ROUNDS):
+            for _ in range(MOST_ROUNDS):
                 reading = Query(self, node.name)
                 table = reading.table(query)
                 self.uses[node.name] = frozenset(reading.uses)
@@ -165,7 +164,7 @@ def _stored(node: Node, table: Table) -> Table:
 
 def _as_one(table: Table, columns: list[str]) -> Branch:
     """Return a table as one branch with the columns of the stored relation."""
-    one = merged(Branch(b.columns, conditions=b.conditions) for b in table)[0]
+    one = forgotten(table)[0]
     names = [*one.columns, *columns]
     return Branch({name: one.columns.get(name, NOTHING) for name in names}, {}, one.conditions)
 

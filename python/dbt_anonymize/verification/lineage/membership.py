@@ -3,12 +3,14 @@
 A filter on a name makes it known that all who are released have such a name. What stays the same
 where every identifier is replaced by another is no such choice: whether there is one, how many
 records have it, which records of two relations share it, and which one of several records of a
-person stands for them all. Filters on other columns say whom a release is about; they are the
-choice of whoever declares it, and are not judged.
+person stands for them all. A column that a join equates with an identifier is that identifier
+under another name: what its relation chooses by it, is chosen of the people. Filters on other
+columns say whom a release is about; they are the choice of whoever declares it, and are not judged.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -51,10 +53,13 @@ class Origins:
         The anonymization.
     people : Table
         The source, of which nothing upstream is an end.
+    uses : mapping
+        Clauses on the way to it, by node.
     """
 
     declared: Declared
     people: Table
+    uses: Mapping[str, frozenset[Use]]
 
     @cached_property
     def roles(self) -> dict[str, str]:
@@ -77,17 +82,68 @@ class Origins:
 
     @cached_property
     def secrets(self) -> Mapping[Named, str]:
-        """Origins that identify, with what they are; what makes a quasi-identifier too is none."""
+        """Columns that identify, with what they are; what makes a quasi-identifier too is none.
+
+        They make an identifier or the record key, or a join equates them with one that does, or
+        they are called like one in a relation that has such a column: what is keyed by a person
+        is about that person.
+        """
+        found = dict(self.made_secrets)
+        while more := self._beside(found):
+            found |= more
+        return found
+
+    def _beside(self, found: Mapping[Named, str]) -> Mapping[Named, str]:
+        """Return what else identifies, given some columns that do."""
+        roles = {
+            name.lower(): f"the {role} {name}"
+            for name, role in self.roles.items()
+            if role != "quasi-identifier"
+        }
+        relations = {relation for relation, _ in found}
+        more = {(r, c): roles[c] for r, c in self._columns if r in relations and c in roles}
+        for column, what in sorted(found.items()):
+            more |= dict.fromkeys(self._links.get(column, ()), what)
+        return {x: what for x, what in more.items() if x not in found and x not in self.generalized}
+
+    @cached_property
+    def made_secrets(self) -> Mapping[Named, str]:
+        """Origins of the identifiers and of the record key."""
         found: dict[Named, str] = {}
-        by_role = {r: [n for n, role in self.roles.items() if role == r] for r in _ORDER}
         for role in ("record key", "identifier"):
-            for name in by_role[role]:
+            for name in (n for n, own in self.roles.items() if own == role):
                 makers = self.makers(name)
                 if role == "record key" and len(makers) > 1:
                     continue  # A part of a key, like a date, is no key.
                 found |= dict.fromkeys(makers, f"the {role} {name}")
-        generalized = [self.makers(name) for name in by_role["quasi-identifier"]]
-        return {x: what for x, what in found.items() if not any(x in y for y in generalized)}
+        return {x: what for x, what in found.items() if x not in self.generalized}
+
+    @cached_property
+    def generalized(self) -> frozenset[Named]:
+        """Columns that make a quasi-identifier."""
+        makers = (self.makers(name) for name in self.declared.spec.quasi_identifiers)
+        return frozenset[Named]().union(*makers)
+
+    @cached_property
+    def _columns(self) -> frozenset[Named]:
+        """Columns at which any clause looks."""
+        return frozenset(x.named for uses in self.uses.values() for use in uses for x in use.leaves)
+
+    @cached_property
+    def _links(self) -> Mapping[Named, frozenset[Named]]:
+        """Columns that joins equate with another, by that."""
+        found: dict[Named, frozenset[Named]] = defaultdict(frozenset)
+        for same in (same for uses in self.uses.values() for use in uses for same in use.same):
+            for column in same:
+                found[column] |= same - {column}
+        return found
+
+    def equal_to(self, columns: Iterable[Named]) -> frozenset[Named]:
+        """Return the columns that joins equate with some, also in several steps, and these."""
+        found = frozenset(columns)
+        while more := frozenset[Named]().union(*(self._links.get(x, ()) for x in found)) - found:
+            found |= more
+        return found
 
     @cached_property
     def released(self) -> frozenset[Named]:
@@ -98,7 +154,7 @@ class Origins:
 
     @cached_property
     def relations(self) -> frozenset[str]:
-        """Relations that hold those who are released."""
+        """Relations that hold those who are released, or are keyed by what identifies them."""
         return frozenset(relation for relation, _ in self.secrets)
 
     @cached_property
@@ -120,20 +176,15 @@ class Origins:
         return _is_within(leaf, self.subject_keys)
 
 
-_ORDER = ("identifier", "record key", "quasi-identifier")
-
-
-def membership_findings(origins: Origins, uses: Mapping[str, frozenset[Use]]) -> Iterator[Finding]:
+def membership_findings(origins: Origins) -> Iterator[Finding]:
     """Give the clauses upstream of the source that choose records by who they are.
 
     Parameters
     ----------
     origins : Origins
         What makes the source.
-    uses : mapping
-        Clauses by node.
     """
-    for node, found in sorted(uses.items()):
+    for node, found in sorted(origins.uses.items()):
         problems = sorted({p for use in found if (p := _problem(origins, use))})
         if problems:
             yield Finding("lineage", node, False, f"{'; '.join(problems)}. {_REMEDY}")
@@ -144,16 +195,25 @@ def _problem(origins: Origins, use: Use) -> str | None:
         return None
     if any(leaf.how == "opaque" for leaf in use.leaves):
         return f"{use.clause} cannot be followed, so it may choose records by who they are"
-    told = {
-        origins.secrets[leaf.named]
+    looked_at = {
+        _called(origins, leaf.named)
         for leaf in use.leaves
         if leaf.named in origins.secrets and not _is_harmless(origins, leaf)
     }
-    if told:
-        return f"{use.clause} must not choose records by {' and '.join(sorted(told))}"
+    if looked_at:
+        return f"{use.clause} must not choose records by {' and '.join(sorted(looked_at))}"
     if _is_by_storage(origins, use):
         return f"{use.clause} must not choose records by the order in which they are stored"
     return None
+
+
+def _called(origins: Origins, column: Named) -> str:
+    what = origins.secrets[column]
+    if column in origins.made_secrets:
+        return what
+    return (
+        f"{what} ({column[1]} of {column[0]}, which a join equates with it or which has its name)"
+    )
 
 
 def _is_harmless(origins: Origins, leaf: Leaf) -> bool:

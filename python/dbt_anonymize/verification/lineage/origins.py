@@ -81,12 +81,15 @@ class Use:
         Whether the condition is one value = another, neither of them a constant.
     is_link : bool
         Whether it says no more than that rows of two relations have a whole value in common.
+    same : frozenset of frozenset of (str, str)
+        For a link, the columns that have one value in rows which it joins.
     """
 
     clause: str
     leaves: Leaves
     is_equality: bool = False
     is_link: bool = False
+    same: frozenset[frozenset[Named]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -123,23 +126,23 @@ def named(leaves: Iterable[Leaf]) -> frozenset[Named]:
     return frozenset(leaf.named for leaf in leaves)
 
 
-def told(leaves: Leaves, how: Literal["presence", "place", "count"]) -> Leaves:
+def aspect(leaves: Leaves, how: Literal["presence", "place", "count"]) -> Leaves:
     """Return leaves of which only some aspect is told, never more than was told before.
 
     Examples
     --------
-    >>> [leaf.how for leaf in told(frozenset({Leaf("people", "age", "presence")}), "place")]
+    >>> [leaf.how for leaf in aspect(frozenset({Leaf("people", "age", "presence")}), "place")]
     ['presence']
-    >>> [leaf.how for leaf in told(frozenset({Leaf("people", "age", "place")}), "presence")]
+    >>> [leaf.how for leaf in aspect(frozenset({Leaf("people", "age", "place")}), "presence")]
     ['count']
 
     Whether something computed is NULL is as much as a condition tells:
 
-    >>> [leaf.how for leaf in told(frozenset({Leaf("people", "age", "computed")}), "presence")]
+    >>> [leaf.how for leaf in aspect(frozenset({Leaf("people", "age", "computed")}), "presence")]
     ['computed']
     """
     return frozenset(
-        _aspect(leaf, how) if leaf.how in {"value", "place", "summary", "computed"} else leaf
+        _aspect_of(leaf, how) if leaf.how in {"value", "place", "summary", "computed"} else leaf
         for leaf in leaves
     )
 
@@ -152,7 +155,7 @@ def presence(leaves: Leaves) -> Leaves:
     )
 
 
-def _aspect(leaf: Leaf, how: Literal["presence", "place", "count"]) -> Leaf:
+def _aspect_of(leaf: Leaf, how: Literal["presence", "place", "count"]) -> Leaf:
     # Whether there is a place tells how many have one.
     is_of_place = leaf.how == "place" and how == "presence"
     if leaf.how == "summary" and how == "presence":

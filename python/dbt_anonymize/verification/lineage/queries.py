@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from sqlglot import exp
 
 from dbt_anonymize.verification.lineage.branches import (
+    MOST_ROUNDS,
     Output,
     chosen,
     forgotten,
@@ -19,7 +19,15 @@ from dbt_anonymize.verification.lineage.branches import (
     with_constants_of_all,
     with_names,
 )
+from dbt_anonymize.verification.lineage.conditions import (
+    Conditions,
+    asks_for_text,
+    conditions_of,
+    is_plain_equality,
+    same_columns,
+)
 from dbt_anonymize.verification.lineage.expressions import Expressions
+from dbt_anonymize.verification.lineage.forms import argument, only
 from dbt_anonymize.verification.lineage.origins import (
     NOTHING,
     STORED_ORDER,
@@ -33,8 +41,14 @@ from dbt_anonymize.verification.lineage.origins import (
     computed,
     decided,
     merged,
-    named,
     presence,
+)
+from dbt_anonymize.verification.lineage.projections import (
+    aggregates,
+    meant_by_key,
+    partition_of,
+    projections,
+    with_windows,
 )
 from dbt_anonymize.verification.lineage.scope import Scope
 
@@ -48,11 +62,9 @@ _OF_JOIN = frozenset({"this", "side", "kind", "on", "using", "method"})
 _OF_TABLE = frozenset({"this", "db", "catalog", "alias", "joins"})
 _OF_SUBQUERY = frozenset({"this", "alias", "with"})
 _OF_VALUES = frozenset({"expressions", "alias"})
-_OF_STAR = frozenset({"except", "replace", "rename"})
 _HALF_JOINS = frozenset({"SEMI", "ANTI"})
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _MOST_BRANCHES = 3000
-_MOST_ROUNDS = 20
 
 
 class Relations(Protocol):
@@ -101,7 +113,7 @@ class Query:
             if isinstance(query, exp.SetOperation):
                 return self._set_operation(query, outer)
             if isinstance(query, exp.Subquery):
-                _only(query, _OF_SUBQUERY, "subquery")
+                only(query, _OF_SUBQUERY, "subquery")
                 return self.table(query.this, outer)
             if isinstance(query, exp.Values):
                 return self._values(query, outer)
@@ -121,7 +133,7 @@ class Query:
 
     def _values(self, query: exp.Values, outer: Scope | None) -> Table:
         """Return the table of rows that are written down."""
-        _only(query, _OF_VALUES, "list of values")
+        only(query, _OF_VALUES, "list of values")
         expressions = self._expressions(Scope([], outer))
         columns: dict[str, Leaves] = {}
         for row in query.expressions:
@@ -131,11 +143,11 @@ class Query:
         return (Branch(columns, rows_of=frozenset()),)
 
     def _common_tables(self, query: exp.Expression, outer: Scope | None) -> None:
-        clause = _argument(query, "with")
+        clause = argument(query, "with")
         if clause is None:
             return
         for common in clause.expressions:
-            _only(common, _OF_COMMON, "common table")
+            only(common, _OF_COMMON, "common table")
             name = common.alias.lower()
             if name in self._with[-1]:
                 raise Unresolvable("has two common tables of one name")
@@ -151,7 +163,7 @@ class Query:
             raise Unresolvable("has a recursive common table that does not start with rows")
         alias = common.args.get("alias")
         found = forgotten(renamed(self.table(common.this.this, outer), alias))
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(MOST_ROUNDS):
             self._with[-1][name] = found
             more = forgotten(renamed(self.table(common.this, outer), alias))
             together = merged([*found, *more])
@@ -163,7 +175,7 @@ class Query:
     # -- unions -------------------------------------------------------------------------------
 
     def _set_operation(self, query: exp.SetOperation, outer: Scope | None) -> Table:
-        _only(query, _OF_SET, "set operation")
+        only(query, _OF_SET, "set operation")
         left = self.table(query.this, outer)
         right = self.table(query.expression, outer)
         names = list(left[0].columns) if left else []
@@ -183,9 +195,8 @@ class Query:
             self.uses.add(Use(clause, NOTHING.union(*looked_at)))
         if not isinstance(query, exp.Union):
             # Which rows are left depends on both sides.
-            together = merged(Branch(b.columns, conditions=b.conditions) for b in table)
-            table = list(together)
-        if _argument(query, "order") is not None:
+            table = list(forgotten(table))
+        if argument(query, "order") is not None:
             for branch in table:
                 scope = Scope([("", branch)], outer)
                 self._order(query, self._expressions(scope), list(branch.columns.values()))
@@ -194,19 +205,19 @@ class Query:
     # -- select -------------------------------------------------------------------------------
 
     def _select(self, query: exp.Select, outer: Scope | None) -> Table:
-        _only(query, _OF_SELECT, "query")
-        query = _with_windows(query)
+        only(query, _OF_SELECT, "query")
+        query = with_windows(query)
         rows = [
             filtered for row in self._from(query, outer) for filtered in self._filter(query, row)
         ]
-        grouping = query.args.get("group") is not None or _aggregates(query)
+        grouping = query.args.get("group") is not None or aggregates(query)
         made = [self._output(query, row, grouping) for row in rows]
         table = merged(mixed(made))
         self._limited(query, table)
         return table
 
     def _from(self, query: exp.Select, outer: Scope | None) -> list[Scope]:
-        clause = _argument(query, "from")
+        clause = argument(query, "from")
         rows = [Scope([], outer)]
         if clause is not None:
             rows = self._source(clause.this, rows)
@@ -220,20 +231,20 @@ class Query:
             raise Unresolvable("has two relations of one name in one query")
         if len(rows) * len(table) > _MOST_BRANCHES:
             rows = _together(rows)
-            table = merged(Branch(b.columns, conditions=b.conditions) for b in table)
+            table = forgotten(table)
         rows = [row.with_source(alias, branch) for row in rows for branch in table]
         return self._joined(source.args.get("joins") or [], rows)
 
     def _read(self, source: exp.Expression) -> Table:
         if isinstance(source, exp.Subquery):
-            _only(source, _OF_SUBQUERY, "subquery")
+            only(source, _OF_SUBQUERY, "subquery")
             return renamed(self.table(source.this), source.args.get("alias"))
         if isinstance(source, exp.Values):
             return renamed(self._values(source, None), source.args.get("alias"))
         if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Identifier):
             kind = source.this.key if isinstance(source, exp.Table) else source.key
             raise Unresolvable(f"reads from something that is not a relation ({kind})")
-        _only(source, _OF_TABLE, "relation")
+        only(source, _OF_TABLE, "relation")
         if not source.db and not source.catalog:
             for tables in reversed(self._with):
                 if source.name.lower() in tables:
@@ -243,7 +254,7 @@ class Query:
 
     def _joined(self, joins: Sequence[exp.Expression], rows: list[Scope]) -> list[Scope]:
         for join in joins:
-            _only(join, _OF_JOIN, "join")
+            only(join, _OF_JOIN, "join")
             kind = (join.args.get("kind") or "").upper()
             if kind not in {"", "INNER", "CROSS", "OUTER"} | _HALF_JOINS:
                 raise Unresolvable(f"has a join that is not known ({kind.lower()})")
@@ -268,21 +279,23 @@ class Query:
     ) -> Scope:
         """Return the rows that have a match, or none; of the other relation nothing is left."""
         clause = f"{kind.lower()} join"
-        conditions = _Conditions()
+        conditions = Conditions()
         self._common(using, clause, found, conditions)
         self._conditions(join.args.get("on"), clause, found, conditions)
-        by = conditions.filtering | _conditions_of(found)
+        by = conditions.filtering | conditions_of(found)
         return Scope(found.sources[:kept], found.outer, found.using - set(using), conditions=by)
 
-    def _common(self, using: list[str], clause: str, row: Scope, noted: _Conditions) -> None:
+    def _common(self, using: list[str], clause: str, row: Scope, noted: Conditions) -> None:
         """Note the columns of one name by which two relations are joined."""
         for name in using:
             branches = row.use(name)
             sides = [branch.columns[name] for branch in branches]
             looked_at = NOTHING.union(*sides)
-            is_plain = _is_plain(sides, [branch.written.get(name) for branch in branches])
+            keys = [branch.written.get(name) for branch in branches]
+            is_plain = is_plain_equality(sides, keys)
+            same = same_columns(sides, keys) if is_plain else frozenset()
             # What one side writes down is a constant: it finds some values, not equal ones.
-            self.uses.add(Use(clause, looked_at, is_equality=all(sides), is_link=is_plain))
+            self.uses.add(Use(clause, looked_at, all(sides), is_plain, same))
             noted.note(looked_at, is_plain=is_plain, is_link=True)
             noted.all |= looked_at
 
@@ -290,14 +303,14 @@ class Query:
         self, join: exp.Expression, using: list[str], side: str, last: str, row: Scope
     ) -> Iterator[Scope]:
         """Give the rows of a join, or nothing where their literals rule it out."""
-        conditions = _Conditions(is_outer=bool(side))
+        conditions = Conditions(is_outer=bool(side))
         self._common(using, "join", row, conditions)
         holds = self._conditions(join.args.get("on"), "join", row, conditions)
         if self.relations.is_lenient:
             row = row.linked(conditions.linking)
         if side:
             # An outer join keeps what it finds no match for, with NULL in place of literals.
-            by = conditions.linking | _conditions_of(row)
+            by = conditions.linking | conditions_of(row)
             if not self.relations.is_lenient:
                 by = conditions.all
             yield row.after_outer_join(side, last, by)
@@ -308,7 +321,7 @@ class Query:
     def _filter(self, query: exp.Select, row: Scope) -> Iterator[Scope]:
         """Give the rows that are left, or nothing where their literals rule that out."""
         where = query.args.get("where")
-        conditions = _Conditions()
+        conditions = Conditions()
         if self._conditions(where.this if where else None, "where", row, conditions):
             if self.relations.is_lenient:
                 row = row.linked(conditions.linking)
@@ -320,7 +333,7 @@ class Query:
         condition: exp.Expression | None,
         clause: str,
         row: Scope,
-        noted: _Conditions,
+        noted: Conditions,
     ) -> bool:
         """Note each condition; tell whether the literals of the rows allow them all."""
         if condition is None:
@@ -336,7 +349,7 @@ class Query:
             is_comparison = isinstance(inner, _COMPARISONS)
             sides = [inner.this, inner.expression] if is_comparison else [inner]
             sides_told = [self._looked_at(expressions, side) for side in sides]
-            if _asks_for_text(inner, row):
+            if asks_for_text(inner, row):
                 sides_told = [presence(self._looked_at(expressions, inner.this))]
             is_equality = isinstance(inner, exp.EQ)
             known = {expressions.constant(side) for side in sides} - {None}
@@ -344,10 +357,11 @@ class Query:
             holds &= not is_equality or len(known) < 2
             looked_at = NOTHING.union(*sides_told)
             keys = [row.key(side) for side in sides]
-            is_plain = is_equality and _is_plain(sides_told, keys)
+            is_plain = is_equality and is_plain_equality(sides_told, keys)
             is_link = row.names_several(inner) and inner.find(exp.Query) is None
             is_equality = is_equality and all(sides_told)
-            found.append(Use(clause, looked_at, is_equality, is_plain and is_link))
+            same = same_columns(sides_told, keys) if is_plain and is_link else frozenset()
+            found.append(Use(clause, looked_at, is_equality, is_plain and is_link, same))
             noted.note(looked_at, is_plain=is_plain, is_link=is_link)
         if holds:
             self.uses.update(found)
@@ -381,7 +395,7 @@ class Query:
         written: dict[str, Key] = {}
         constants: dict[str, str] = {}
         windows: dict[str, tuple[str | None, ...] | None] = {}
-        for name, expression, known, literal, own in self._projections(query, row):
+        for name, expression, known, literal, own in projections(query, row):
             key = own if expression is None else row.key(expression)
             if key is not None:
                 written[name] = key
@@ -393,15 +407,15 @@ class Query:
                 columns[name] = self._projection(expressions, name, expression)
                 if self.relations.is_lenient and expression.find(exp.AggFunc, exp.Window):
                     # How many there are depends on which there are.
-                    columns[name] |= decided(_conditions_of(row))
+                    columns[name] |= decided(conditions_of(row))
                 constant = expressions.constant(expression)
-                windows[name] = _partition(expression, plain)
+                windows[name] = partition_of(expression, plain)
             if constant is not None:
                 constants[name] = constant
             row.outputs[name] = columns[name]
         self._clauses(query, expressions, list(columns.values()))
         mixing = tuple(plain.constant(key) for key in keys) if grouping else None
-        branch = Branch(columns, constants, _conditions_of(row), written, row.rows_of())
+        branch = Branch(columns, constants, conditions_of(row), written, row.rows_of())
         return Output(branch, mixing, windows)
 
     def _limited(self, query: exp.Expression, table: Sequence[Branch]) -> None:
@@ -429,7 +443,7 @@ class Query:
             return [e.unalias() for e in query.expressions if not list(e.find_all(exp.AggFunc))]
         if {k for k, v in group.args.items() if v} - {"expressions"}:
             raise Unresolvable("groups in a way that is not known")
-        return [_ordinal(key, query, row) for key in group.expressions]
+        return [meant_by_key(key, query, row) for key in group.expressions]
 
     def _clauses(self, query: exp.Select, expressions: Expressions, out: list[Leaves]) -> None:
         for clause in ("having", "qualify"):
@@ -454,7 +468,7 @@ class Query:
     ) -> Leaves:
         """Return what a `distinct on` tells: as much as the window that gives the first of each."""
         keys = on.expressions if isinstance(on, exp.Tuple) else [on]
-        order = _argument(query, "order")
+        order = argument(query, "order")
         by = [k for k in (order.expressions if order is not None else []) if k.this not in keys]
         window = exp.Window(
             this=exp.RowNumber(), partition_by=keys, order=exp.Order(expressions=by) if by else None
@@ -462,7 +476,7 @@ class Query:
         return self._looked_at(expressions, window.copy())
 
     def _order(self, query: exp.Expression, expressions: Expressions, out: list[Leaves]) -> None:
-        order = _argument(query, "order")
+        order = argument(query, "order")
         for key in order.expressions if order is not None else []:
             by = key.this if isinstance(key, exp.Ordered) else key
             if isinstance(by, exp.Var):  # order by all
@@ -476,123 +490,10 @@ class Query:
                     leaves |= expressions.scope.outputs.get(by.name.lower(), NOTHING)
             self.uses.add(Use("order by", leaves))
 
-    def _projections(
-        self, query: exp.Select, row: Scope
-    ) -> Iterator[tuple[str, exp.Expression | None, Leaves, str | None, Key | None]]:
-        """Give name and expression of each column; those of a star have leaves instead.
-
-        Then come the whole number that a column of a star is in all rows, and its key.
-        """
-        for place, projection in enumerate(query.expressions):
-            star = projection.this if isinstance(projection, exp.Column) else projection
-            if not isinstance(star, exp.Star):
-                name = projection.alias_or_name or f"column {place}"
-                yield name.lower(), projection.unalias(), NOTHING, None, None
-                continue
-            _only(star, _OF_STAR, "star")
-            table = projection.table.lower() if isinstance(projection, exp.Column) else ""
-            left_out = {e.name.lower() for e in _argument(star, "except") or []}
-            replaced = {e.alias.lower(): e.this for e in star.args.get("replace") or []}
-            renamed = {e.this.name.lower(): e.alias.lower() for e in star.args.get("rename") or []}
-            _check_star(star, table, row)
-            for name, leaves, literal, key in row.star(table):
-                shown = renamed.get(name, name)
-                if name in replaced:
-                    yield shown, replaced[name], NOTHING, None, None
-                elif name not in left_out:
-                    yield shown, None, leaves, literal, key
-
-
-@dataclass
-class _Conditions:
-    """What the conditions of one clause look at."""
-
-    # All, but where a column equals itself.
-    all: Leaves = NOTHING
-    is_outer: bool = False
-    # Which rows of two relations belong together, plain equality of keys excepted.
-    linking: Leaves = NOTHING
-    # Which rows of one relation are left.
-    filtering: Leaves = NOTHING
-
-    def note(self, leaves: Leaves, *, is_plain: bool, is_link: bool) -> None:
-        """Note one condition."""
-        if not is_plain or len(named(leaves)) > 1:
-            self.all |= leaves
-        if is_plain:
-            return
-        if is_link or self.is_outer:
-            self.linking |= leaves
-        self.filtering |= leaves
-
-
-def _conditions_of(row: Scope) -> Leaves:
-    return row.conditions.union(*(branch.conditions for _, branch in row.sources))
-
 
 def _reads(query: exp.Expression, name: str) -> bool:
     tables = query.find_all(exp.Table)
     return any(not table.db and table.name.lower() == name for table in tables)
-
-
-def _asks_for_text(condition: Any, row: Scope) -> bool:
-    """Tell whether a condition is `<> ''` of a whole value: whether there is one."""
-    if not isinstance(condition, exp.NEQ) or row.key(condition.this) is None:
-        return False
-    other = condition.expression
-    return isinstance(other, exp.Literal) and other.is_string and not other.name
-
-
-def _is_plain(sides: Sequence[Leaves], keys: Sequence[Key | None]) -> bool:
-    """Tell whether an equality compares whole values, which are written in the same way."""
-    if not all(sides):
-        return False
-    if {leaf.how for leaves in sides for leaf in leaves} == {"value"}:
-        return True
-    forms = {frozenset(form for form, _ in key) if key else None for key in keys}
-    return len(forms) == 1 and None not in forms
-
-
-def _check_star(star: exp.Expression, table: str, row: Scope) -> None:
-    """Refuse names of columns with their relation where the star is of several relations."""
-    parts = [*(_argument(star, "except") or []), *(e.this for e in star.args.get("rename") or [])]
-    named_by = {part.table.lower() for part in parts if isinstance(part, exp.Column)} - {""}
-    if named_by and len(row.sources) > 1 and named_by != {table}:
-        raise Unresolvable("leaves out or renames columns of one relation in the star of several")
-
-
-def _with_windows(query: exp.Select) -> exp.Select:
-    """Return a query in which each window is written where it is used: `over w`."""
-    definitions = {w.name.lower(): w for w in query.args.get("windows") or []}
-    if not definitions:
-        return query
-    query = query.copy()
-    for window in query.find_all(exp.Window):
-        alias = window.args.get("alias")
-        definition = definitions.get(alias.name.lower()) if alias is not None else None
-        if definition is None or window.find_ancestor(exp.Select) is not query:
-            continue
-        own = {k for k, v in window.args.items() if v} - {"this", "alias", "over"}
-        if own or definition.args.get("alias") is not None:
-            raise Unresolvable("has a window that goes on from a named one, which is not followed")
-        window.set("alias", None)
-        for part in ("partition_by", "order", "spec"):
-            value = definition.args.get(part)
-            window.set(
-                part,
-                [v.copy() for v in value] if isinstance(value, list) else value and value.copy(),
-            )
-    query.set("windows", None)
-    return query
-
-
-def _partition(expression: exp.Expression, plain: Expressions) -> tuple[str | None, ...] | None:
-    windows = list(expression.find_all(exp.Window))
-    if not windows:
-        return None
-    keys = itertools.chain.from_iterable(w.args.get("partition_by") or [] for w in windows)
-    # Only one window: of several, each mixes rows of its own.
-    return tuple(plain.constant(key) for key in keys) if len(windows) == 1 else ()
 
 
 def _together(rows: list[Scope]) -> list[Scope]:
@@ -601,7 +502,7 @@ def _together(rows: list[Scope]) -> list[Scope]:
     sources = [
         (
             name,
-            merged(Branch(b.columns, conditions=b.conditions) for b in _sources_at(rows, place))[0],
+            forgotten(_sources_at(rows, place))[0],
         )
         for place, name in enumerate(names)
     ]
@@ -611,47 +512,3 @@ def _together(rows: list[Scope]) -> list[Scope]:
 
 def _sources_at(rows: list[Scope], place: int) -> Iterator[Branch]:
     return (row.sources[place][1] for row in rows)
-
-
-def _argument(expression: exp.Expression, name: str) -> Any:
-    """Return an argument whose name newer versions of sqlglot write with an underscore."""
-    return expression.args.get(f"{name}_") or expression.args.get(name)
-
-
-def _only(expression: exp.Expression, known: frozenset[str], what: str) -> None:
-    unknown = {k.rstrip("_") for k, v in expression.args.items() if v not in (None, False, [], "")}
-    if unknown - known:
-        raise Unresolvable(
-            f"has a {what} with something that is not known ({', '.join(sorted(unknown - known))})"
-        )
-
-
-def _aggregates(query: exp.Select) -> bool:
-    """Tell whether a query without groups gives one row: an aggregate that is not a window's."""
-    clauses = [*query.expressions, query.args.get("having")]
-    for clause in clauses:
-        for found in clause.find_all(exp.AggFunc) if clause is not None else ():
-            inside = found.find_ancestor(exp.Window, exp.Select)
-            of_this = found.find_ancestor(exp.Select) is query
-            is_windowed = isinstance(inside, exp.Window) and _is_function_of(found, inside)
-            if of_this and not is_windowed:
-                return True
-    return False
-
-
-def _is_function_of(found: exp.Expression, window: exp.Window) -> bool:
-    function = window.this
-    while isinstance(function, (exp.IgnoreNulls, exp.RespectNulls, exp.Filter)):
-        function = function.this
-    return function is found
-
-
-def _ordinal(key: exp.Expression, query: exp.Select, row: Scope) -> Any:
-    """Return the expression that a key of a group means: a column, its number or its alias."""
-    if isinstance(key, exp.Literal) and not key.is_string:
-        return query.expressions[int(key.name) - 1].unalias()
-    if isinstance(key, exp.Column) and not key.table and not row.has(key.name.lower()):
-        for projection in query.expressions:
-            if projection.alias.lower() == key.name.lower():
-                return projection.unalias()
-    return key

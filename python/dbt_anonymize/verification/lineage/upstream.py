@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from dbt_anonymize.verification.finding import Finding
 from dbt_anonymize.verification.lineage.compiled import Models, Node
@@ -13,9 +14,17 @@ from dbt_anonymize.verification.lineage.origins import (
     STORED_ORDER,
     Leaf,
     Leaves,
-    Table,
     column_of,
     named,
+)
+
+_WRITTEN_DOWN = (
+    "the record key must come from a relation; where records are written down in SQL, nothing "
+    "tells which of their values are identifiers."
+)
+_REMEDY = (
+    "Load what it makes as a table, check its columns, and declare that as a dbt source; or make "
+    "the column with SQL that can be followed."
 )
 
 
@@ -39,27 +48,16 @@ def upstream_findings(models: Models, declared: Declared) -> Iterator[Finding]:
     except Unreadable as reason:
         yield Finding("lineage", declared.source, False, f"{_sentence(reason)}. {_REMEDY}")
         return
-    yield from _column_findings(models, declared, people, graph)
+    origins = Origins(declared, people, graph.uses)
+    yield from _column_findings(models, origins)
     for hierarchy in sorted(declared.hierarchies):
-        yield from _hierarchy_findings(models, declared, hierarchy, people)
+        yield from _hierarchy_findings(models, hierarchy, origins)
 
 
-_WRITTEN_DOWN = (
-    "the record key must come from a relation; where records are written down in SQL, nothing "
-    "tells which of their values are identifiers."
-)
-_REMEDY = (
-    "Load what it makes as a table, check its columns, and declare that as a dbt source; or make "
-    "the column with SQL that can be followed."
-)
-
-
-def _column_findings(
-    models: Models, declared: Declared, people: Table, graph: Graph
-) -> Iterator[Finding]:
+def _column_findings(models: Models, origins: Origins) -> Iterator[Finding]:
+    declared, people = origins.declared, origins.people
     source = declared.source
     found = set(people[0].columns) if people else set()
-    origins = Origins(declared, people)
     secrets = origins.roles
     missing = [n for n in [*secrets, *declared.spec.kept_columns] if n.lower() not in found]
     if missing:
@@ -90,7 +88,7 @@ def _column_findings(
         if problem:
             problems += 1
             yield Finding("lineage", f"{source}.{column}", False, problem)
-    choices = list(membership_findings(origins, graph.uses))
+    choices = list(membership_findings(origins))
     yield from choices
     if not problems and not choices:
         kept = len(declared.spec.kept_columns)
@@ -127,22 +125,24 @@ def _ordered(leaves: Leaves, origins: Origins) -> str | None:
     )
 
 
-_TELLING = frozenset({"value", "computed", "summary"})
-
-
 def _namesake(column: str, leaves: Leaves, origins: Origins) -> str | None:
-    """Give a column of the people that is called like a secret, which another now stands for."""
-    secrets = {name.lower(): role for name, role in origins.roles.items()}
+    """Give a column of the people that is called like a secret, or that a join equates with one."""
+    roles = {name.lower(): f"the {role} {name}" for name, role in origins.roles.items()}
+    telling = {x for x in leaves if x.how != "presence" and not _is_number_of_person(x, origins)}
     called = sorted(
-        leaf.column
-        for leaf in leaves
-        if leaf.relation in origins.relations and leaf.column in secrets and leaf.how in _TELLING
+        (leaf.column, leaf.relation, roles.get(leaf.column) or origins.secrets[leaf.named])
+        for leaf in telling
+        if leaf.named in origins.secrets
+        or (leaf.relation in origins.relations and leaf.column in roles)
     )
-    if not called or column.lower() in called:
+    if not called:
         return None
+    name, relation, what = called[0]
+    how = "that is called like" if name in roles else "that a join equates with one called like"
     return (
-        f"a kept column must not come from a column that is called like the {secrets[called[0]]} "
-        f"{called[0]}, in a relation that holds the people. Correct its name or its role."
+        f"a kept column must not come from a column {how} {what}, in a relation that holds the "
+        f"people or is joined with them by what identifies them; {column} comes from {name} of "
+        f"{relation}. Correct its name or its role."
     )
 
 
@@ -151,17 +151,20 @@ def _shared(leaves: Leaves, made_of: dict[str, Leaves], origins: Origins) -> str
     for name, others in made_of.items():
         # What decided which rows an identifier comes from does not make the identifier.
         own = named(leaf for leaf in others if leaf.relation and not leaf.how.startswith("decided"))
-        shared = own & named(
+        telling = frozenset(
             leaf
             for leaf in leaves
             if secrets[name] == "quasi-identifier" or not _is_number_of_person(leaf, origins)
         )
+        # That there is a match in another relation is no more than a join tells.
+        matched = named(leaf for leaf in telling if leaf.how != "presence")
+        shared = (own & named(telling)) | (origins.equal_to(own) & matched)
         if shared:
             makers = ", ".join(sorted(f"{column} of {relation}" for relation, column in shared))
             return (
-                f"a kept column must not be made of what makes the {secrets[name]} {name}, nor be "
-                "decided by it in a filter, a join or a window; "
-                f"both are made of {makers}. Give it a role that protects it (identifier or "
+                f"a kept column must not be made of what makes the {secrets[name]} {name} or "
+                "equals it in a join, nor be decided by it in a filter, a join or a window; "
+                f"it has {makers}. Give it a role that protects it (identifier or "
                 "quasi_identifier), or remove it from the source. A number among the records of a "
                 "person, like that of a visit, may be in the order of the record key where the "
                 "window is partitioned by the declared `subject`, never in that of a "
@@ -177,9 +180,7 @@ def _is_number_of_person(leaf: Leaf, origins: Origins) -> bool:
     return leaf.how in {"place", "decided by place"} and origins.is_of_one_person(leaf)
 
 
-def _hierarchy_findings(
-    models: Models, declared: Declared, hierarchy: str, people: Table
-) -> Iterator[Finding]:
+def _hierarchy_findings(models: Models, hierarchy: str, origins: Origins) -> Iterator[Finding]:
     node = models.nodes.get(hierarchy)
     if node is None or not (_is_made_by_sql(node) or node.is_opaque):
         return
@@ -190,7 +191,8 @@ def _hierarchy_findings(
         yield Finding("lineage", hierarchy, False, f"{_sentence(reason)}. Make it a seed.")
         return
     leaves = frozenset().union(*(column_of(table, name) for name in table[0].columns))
-    origins = Origins(declared, people)
+    origins = replace(origins, uses={**origins.uses, **graph.uses})
+    declared = origins.declared
     names = [*declared.spec.identifiers, declared.spec.record_key]
     made_of = {name: origins.leaves(name) for name in names}
     if any(leaf.how == "opaque" for leaf in leaves):
