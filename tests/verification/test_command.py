@@ -116,7 +116,7 @@ def test_a_receipt_shows_that_the_end_of_the_audit_was_cut_off(
     assert forged.exit_code == 1
 
 
-def test_another_warehouse_is_refused_once(
+def test_another_warehouse_is_refused_in_each_proof_on_files(
     built_consumer: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only lineage and audit can be proved where a release is no file."""
@@ -133,10 +133,12 @@ def test_another_warehouse_is_refused_once(
     monkeypatch.setattr(module, "_audit", lambda *_: [audited])
     (spec,) = load_specs(built_consumer.folder, ["customers"])
     project = find_project(built_consumer.folder)
-    refused, audit = verify(project, spec)
+    *refused, audit = verify(project, spec)
     assert audit == audited
-    assert (refused.holds, refused.check) == (False, "content")
-    assert "the warehouse is postgres" in refused.message
-    (refused,) = verify(project, spec, checks=["attacks"])
-    assert refused.check == "attacks"
+    assert [finding.check for finding in refused] == ["content", "guarantees", "attacks"]
+    for finding in refused:
+        assert finding.holds is False
+        assert "the warehouse is postgres" in finding.message
+    (finding,) = verify(project, spec, checks=["attacks"])
+    assert finding.check == "attacks"
     assert list(verify(project, spec, checks=["audit"])) == [audited]

@@ -358,6 +358,22 @@ def test_columns_of_other_types_than_text_are_found_by_their_cells(
     assert "1 of " in broken(search(clinic))["main.raw.cell"]
 
 
+@pytest.mark.parametrize(
+    ("name", "column"), [("+49 (113) 4960-5577", "visit"), ("1980-05-17", "age")]
+)
+def test_a_name_hides_a_column_in_working_tables_only(
+    honest: Callable[[Path], Clinic], tmp_path: Path, name: str, column: str
+) -> None:
+    """These have the record key and raw quasi-identifiers; what others made has to bear them."""
+    clinic = honest(tmp_path / "clinic")
+    rename(clinic, name)
+    cell = "4911349605577" if column == "visit" else "date '1980-05-17'"
+    for table in ("visits_copy", "export"):
+        in_warehouse(clinic, f"create table {table} as select {cell} as {column}")
+    found = {place for place in broken(search(clinic)) if place.startswith("main.")}
+    assert found == {f"main.export.{column}"}
+
+
 def test_dense_numbers_are_not_taken_for_those_of_people(
     honest: Callable[[Path], Clinic], tmp_path: Path
 ) -> None:
@@ -553,8 +569,10 @@ def test_a_day_that_a_hierarchy_writes_or_a_raw_column_may_have_is_no_identifier
     in_warehouse(
         clinic,
         f"update ages set level_1 = '{label}' where lower_bound = 20",
-        "create table working as select date '1975-02-03' + i::integer as age from range(9) r(i)",
-        "create table days as select strftime(age, '%Y%m%d')::bigint as age from working",
+        "create table visits_days as"
+        " select date '1975-02-03' + i::integer as age from range(9) r(i)",
+        "create table visits_numbers as"
+        " select strftime(age, '%Y%m%d')::bigint as age from visits_days",
     )
     clinic.change_release(f"update visits_anonymized set age = '{label}' where rowid = 1")
     assert broken(search(clinic)) == {}

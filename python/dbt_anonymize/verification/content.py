@@ -140,8 +140,9 @@ def check_content(
     findings = [
         _finding(place, tally, searched)
         for number, (place, tally) in enumerate(zip(places, tallies, strict=True))
-        # Of the many columns of a warehouse only those where something is found.
-        if number < len(ours) or not tally.is_clean
+        # Of the many columns of a warehouse only those where something is found, and nowhere that
+        # nothing was found of nothing.
+        if (number < len(ours) and searched.identifiers) or not tally.is_clean
     ]
     return [*findings, *_of_the_whole(spec, searched, tables, tallies[len(ours) :])]
 
@@ -179,7 +180,8 @@ def _of_the_whole(
                 "searched for. Build it again.",
             )
         else:
-            yield Finding("content", "identifiers", True, "the spec declares no identifiers")
+            message = "the spec declares none, so the record key alone was searched for."
+            yield Finding("content", "identifiers", True, message)
     yield Finding(
         "content",
         f"record key {spec.record_key}",
@@ -188,7 +190,7 @@ def _of_the_whole(
         f"{searched.short_keys:,} short numbers as columns of such numbers; {searched.left_out:,} "
         "are too short to be told from other words.",
     )
-    if all(tally.is_clean for tally in tallies):
+    if searched.identifiers and all(tally.is_clean for tally in tallies):
         left_out = sum(tally.left_out for tally in tallies)
         untold = f"; {left_out:,} times one cannot be told from chance" if left_out else ""
         yield Finding(

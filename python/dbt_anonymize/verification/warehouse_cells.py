@@ -14,7 +14,7 @@ from dbt_anonymize.verification.chance import Seen, as_day, as_number_of_tables,
 from dbt_anonymize.verification.identifier_values import IdentifierValues
 from dbt_anonymize.verification.number_cells import SMALLEST, Numbers, told_in_tables
 from dbt_anonymize.verification.places import Hits, Place, Search, Written, joined
-from dbt_anonymize.verification.relations import as_text, stream
+from dbt_anonymize.verification.relations import as_text, source_relation, stream
 from dbt_anonymize.warehouse import Warehouse
 
 _DATES = re.compile(r"(?:date|timestamp)\b.*", re.IGNORECASE)
@@ -44,16 +44,18 @@ def warehouse_columns(
         "order by c.schema_name, c.table_name, c.column_index"
     )
     raw = {name.lower() for name in spec.quasi_identifiers}
+    source = source_relation(warehouse, spec.source).identifier
     places = []
     for schema, table, column, data_type in found:
         is_token = table == f"{spec.name}_anonymized" and column == "token"
         relation = ".".join(map(quote_name, (database, schema, table)))
-        # Working tables have raw quasi-identifiers, which may be the days of identifiers.
-        is_raw = column.lower() in raw
+        # Working tables have raw quasi-identifiers, which may be the days of identifiers, and the
+        # record key, a number that may well be that of somebody. What others made has to bear them.
+        is_ours = table.startswith(f"{spec.name}_") or table == source
+        is_raw = is_ours and column.lower() in raw
         search = _search(warehouse, relation, column, data_type, written, is_raw=is_raw)
-        # Working tables have the record key, a number that may well be that of somebody.
         is_key = column.lower() == spec.record_key.lower() and forms.is_number(data_type)
-        if search and not is_token and not is_key:
+        if search and not is_token and not (is_ours and is_key):
             places.append(Place(f"{schema}.{table}.{column}", _REMEDY, search))
     return WarehouseColumns(places, len(found) - len(places))
 
