@@ -12,7 +12,6 @@ from sklearn.datasets import load_breast_cancer
 from tests.projects import Project
 
 NAMES = ("fertility_clinic", "wdbc", "wdbc_nested")
-IDENTIFIERS = ("patient_number", "first_name", "surname", "phone", "email", "address")
 # Model and measure of QF.
 DECIDING = {
     "wdbc": ("random_forest", "accuracy"),
@@ -198,21 +197,6 @@ def test_a_wider_interval_costs_accuracy(demo: Project) -> None:
     means = dict(demo.query("select effort, qf_mean from wdbc_results"))
     assert means[0] == pytest.approx(0.88, abs=0.02)
     assert min(means, key=lambda effort: means[effort]) == 6
-
-
-def test_the_clinics_identifiers_are_in_the_vault_and_in_no_other_file(demo: Project) -> None:
-    people = demo.query(
-        f"select {', '.join(IDENTIFIERS)} from vault.main.fertility_clinic_identifiers"
-    )
-    assert len(people) >= 2000
-    values = {
-        str(value).encode() for person in people for value in person[3:6] if len(str(value)) >= 6
-    }
-    vault = (demo.folder / "vault" / "vault.duckdb").read_bytes()
-    assert any(value in vault for value in values), "else the search below proves nothing"
-    for file in (demo.folder / demo.warehouse, *(demo.folder / "release").rglob("*.duckdb")):
-        content = file.read_bytes()
-        assert not [value for value in values if value in content], file.name
 
 
 def test_the_vault_holds_every_patient_once_and_null_for_the_suppressed(demo: Project) -> None:

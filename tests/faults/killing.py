@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from tests.faults.processes import Child
 
-KILLS = int(os.environ.get("DBT_ANONYMIZE_KILLS", "3"))
+KILLS = int(os.environ.get("DBT_ANONYMIZE_KILLS", "2"))
 SEED = int(os.environ.get("DBT_ANONYMIZE_KILL_SEED", "20"))
 _TRIES = 10
 
