@@ -703,6 +703,125 @@ HALF_JOINS = (
                             " (values (107), (114), (121), (128)) as k (visit_id)"))}, f"join looks at {KEY}"),
 )  # fmt: skip
 
+# What is written down stands beside what is in a relation, so that joins and counts find it.
+NO_PEOPLE = "(select 1 as one) as o left join {r} as r on false"
+NO_NAME = "(select name from {r} where false)"
+TAGGED = "(select *, 1 as tag from {r} union all by name select 107 as visit_id, 2 as tag)"
+UNITED_NAMES = "(select name from {r} union all select 'Ana0' as name)"
+
+
+def without(name: str, table: str, by: str = "using (name)") -> Leak:
+    """Return a leak by a common table that holds a name, so that its person is left out."""
+    return upstream(
+        name,
+        f"with c as ({table}) select p.* from {{r}} as p anti join c {by}",
+        f"anti join {BY_NAME}",
+    )
+
+
+def counted(name: str, key: str, united: str, reason: str, secret: str = IDENTIFIER) -> Leak:
+    """Return a leak by a count in which a written row takes part."""
+    return upstream(
+        name,
+        f"select * exclude (n) from (select *, count(*) over (partition by {key}) as n from ({united}) as u)"
+        " as q where n = 1 and zip is not null",
+        reason,
+        secret,
+    )
+
+
+WRITTEN_VALUES = (
+    upstream("a mark on a name that stands for NULL", f"with c as (select coalesce(r.name, 'Ana0') as name, 'yes' as mark from {NO_PEOPLE})"
+             " select p.* replace (coalesce(c.mark, 'no') as smoker) from {r} as p left join c on p.name = c.name", MADE_NAME),
+    without("a name that stands for NULL", f"select coalesce(r.name, 'Ana0') as name from {NO_PEOPLE}"),
+    without("a name that stands for NULL, by ifnull", f"select ifnull(r.name, 'Ana0') as name from {NO_PEOPLE}"),
+    without("a name that stands for NULL, by a case", f"select case when r.name is null then 'Ana0' else r.name end as name from {NO_PEOPLE}"),
+    without("a name that stands for a subquery", f"select coalesce({NO_NAME}, 'Ana0') as name"),
+    without("a name in a subquery with a filter", "select (select max('Ana0') from {r} where smoker <> 'x') as name"),
+    without("a name in a full join", f"select coalesce(a.name, b.name) as name from {NO_NAME} as a full join (select 'Ana0' as name) as b on false"),
+    without("a name in a full join using another column",
+            "select v from (select zip as v from {r} where false) as a full join (select 'Ana0' as v) as b using (v)", "on p.name = c.v"),
+    without("a name that stands for NULL on both sides", f"select r.name from {NO_PEOPLE}",
+            "on coalesce(p.name, 'Ana0') = coalesce(c.name, 'Ana0')"),
+    without("a hash of a name that stands for NULL on both sides", f"select r.name from {NO_PEOPLE}",
+            "on md5(coalesce(p.name, 'Ana0')) = md5(coalesce(c.name, 'Ana0'))"),
+    upstream("a name that stands for NULL in a recursive common table",
+             f"with recursive c (name) as ({NO_NAME} union all select coalesce(c.name, 'Ana0') from (select 1 as one) as o"
+             " left join c on true where c.name is null) select p.* from {r} as p anti join c using (name)", BY_NAME),
+    upstream("a name that stands for NULL in a natural join", f"with c as (select coalesce(r.name, 'Ana0') as name from {NO_PEOPLE})"
+             " select p.* from {r} as p natural join c", f"join {BY_NAME}"),
+    upstream("a record key that stands for NULL", f"with c as (select coalesce(r.visit_id, 107) as visit_id from {NO_PEOPLE})"
+             " select p.* from {r} as p anti join c using (visit_id)", f"anti join {BY_KEY}", RECORD_KEY),
+    counted("a count with a written name", "name", "select * from {r} union all by name select 'Ana0' as name", f"where {BY_NAME}"),
+    counted("a count with a written record key", "visit_id", "select * from {r} union all by name select 107 as visit_id",
+            f"where {BY_KEY}", RECORD_KEY),
+    counted("a count with a written record key of another mark", "visit_id", f"select * exclude (tag) from {TAGGED} as t",
+            f"where {BY_KEY}", RECORD_KEY),
+    counted("a count with the hash of a written name", "h", "select *, md5(name) as h from {r} union all by name select md5('Ana0') as h",
+            f"where {BY_NAME}"),
+    counted("a count with a written name that is put together", "k", "select *, name as k from {r} union all by name"
+            f" select concat(r.name, 'Ana0') as k from {NO_PEOPLE}", f"where {BY_NAME}"),
+    upstream("the largest mark beside a written record key", "select * exclude (t, tag) from (select *, max(tag) over"
+             f" (partition by visit_id) as t from {TAGGED} as u) as q where t = 1", f"where {BY_KEY}", RECORD_KEY),
+    upstream("groups with a written record key", "select visit_id, max(name) as name, max(ssn) as ssn, max(age) as age, max(zip) as zip,"
+             f" max(smoker) as smoker, max(diagnosis) as diagnosis from {TAGGED} as u group by visit_id having max(tag) = 1", f"having {BY_KEY}", RECORD_KEY),
+    upstream("groups by a part of an identifier", "select max(visit_id) as visit_id, max(name) as name, max(ssn) as ssn, max(age) as age,"
+             " max(zip) as zip, max(smoker) as smoker, max(diagnosis) as diagnosis from {r} group by left(name, 2)", f"grouping {BY_NAME}"),
+    upstream("the largest value of those whose names start alike",
+             "select * replace (max(smoker) over (partition by left(name, 2)) as smoker) from {r}", MADE_NAME),
+    upstream("groups of a written record key alone", "with m as (select visit_id, count(*) as n from (select visit_id, 1 as tag from {r}"
+             " where false union all select 107, 2 as tag) as u group by visit_id) select p.* from {r} as p semi join m using (visit_id)",
+             f"semi join {BY_KEY}", RECORD_KEY),
+    upstream("how many names there are with a written one", "with c as (select count(*) as n from (select name from {r} union"
+             " select 'Ana0') as u) select p.* from {r} as p cross join c where c.n = 32", f"grouping {BY_NAME}"),
+    upstream("how many different names there are with a written one", "with c as (select count(*) as n from (select distinct name"
+             f" from {UNITED_NAMES} as u) as v) select p.* from {{r}} as p cross join c where c.n = 32", f"grouping {BY_NAME}"),
+    upstream("how many values of a visit differ from a written one", "select p.* from {r} as p semi join (select visit_id from"
+             " (select visit_id, name as n, 1 as tag from {r} union all select visit_id, 'Ana0', 2 as tag from {r}) as u"
+             " group by visit_id having count(distinct n) = 1) as m using (visit_id)", f"having {BY_NAME}"),
+    upstream("a count of a number that is rounded",
+             "select * exclude (n) from (select *, count(*) over (partition by cast(ssn || 'e-2' as int)) as n from {r}) as q where n > 4", BY_SSN),
+    upstream("a count within bounds by a name", "select * exclude (n) from (select *, count(*) over (partition by visit_id order by age rows"
+             " between case when name like 'A%' then 0 else 1 end following and unbounded following) as n from {r}) as q where n = 1", f"where {BY_NAME}"),
+)  # fmt: skip
+
+FIRST_BY_VISIT = (
+    "select p.* from {r} as p semi join (select visit_id from (select visit_id, tag, rank() over (partition by visit_id order by n)"
+    " as p from (select visit_id, {one} as n, 1 as tag from {r} union all select {key}, {other} as n, 2 as tag from {from}) as d)"
+    " as w where p = 1 and tag = 1) as s using (visit_id)"
+)
+
+
+def compared(name: str, one: str, other: str, reason: str, key: str = "visit_id") -> Leak:
+    """Return a leak by the order of two values of one visit, of which the smaller stands first."""
+    text = FIRST_BY_VISIT.replace("{one}", one).replace("{other}", other).replace("{key}", key)
+    return upstream(name, text.replace("{from}", "{r}" if key == "visit_id" else CRM), reason)
+
+
+# The name of an output may be that of a column, and a place may compare two columns of a record.
+NAMES_AND_PLACES = (
+    upstream("a group whose output is called like a column", "with m as (select visit_id, max(left(name, 1)) as smoker from {r}"
+             " group by visit_id having smoker = 'D') select p.* from {r} as p semi join m using (visit_id)", f"having {BY_NAME}"),
+    upstream("a group by all whose output is called like a column", "with m as (select visit_id, max(left(name, 1)) as smoker from {r}"
+             " group by all having smoker = 'D') select p.* from {r} as p anti join m using (visit_id)", f"having {BY_NAME}"),
+    upstream("a least name that is called like a column", "with m as (select visit_id, min(name) as diagnosis from {r}"
+             " group by visit_id having diagnosis like 'A%') select p.* from {r} as p anti join m using (visit_id)", f"having {BY_NAME}"),
+    upstream("the first of each output that is called like a column", "with m as (select distinct on (diagnosis) visit_id,"
+             " left(name, 1) as diagnosis from {r} order by visit_id) select p.* from {r} as p semi join m using (visit_id)", f"distinct on {BY_NAME}"),
+    upstream("the first in the order of an output that is called like a column", "with m as (select distinct on (diagnosis) visit_id,"
+             " diagnosis, left(name, 1) as smoker from {r} order by diagnosis, smoker) select p.* from {r} as p semi join m using (visit_id)",
+             f"distinct on {BY_NAME}"),
+    compared("identifiers that come before the record key", "cast(ssn as int)", "visit_id", f"where {BY_SSN}"),
+    compared("names that come before a written one", "name", "'D'", f"where {BY_NAME}"),
+    compared("names that come before what stands for NULL", "name", f"coalesce({NO_NAME}, 'D')", f"where {BY_NAME}"),
+    compared("names that come before a fact of another relation", "name", "case when age < 9 then 'D' else 'C' end", f"where {BY_NAME}", "id"),
+    compared("names that come before that of somebody", "name",
+             "(select max(name) from {r} where age = 0)", f"where {BY_NAME}"),
+    upstream("names that come before a written one, without a mark", "select p.* from {r} as p semi join (select visit_id from (select"
+             " visit_id, smoker, rank() over (partition by visit_id order by n) as p from (select visit_id, smoker, name as n from {r}"
+             " union all select visit_id, null, 'D' from {r}) as d) as w where p = 1 and smoker is not null) as s using (visit_id)", f"where {BY_NAME}"),
+)  # fmt: skip
+
 LEAKS = (
     *IN_VALUES,
     *WHOLE_ROWS,
@@ -717,4 +836,6 @@ LEAKS = (
     *CHOSEN_RECORDS,
     *JOINED_RECORDS,
     *HALF_JOINS,
+    *WRITTEN_VALUES,
+    *NAMES_AND_PLACES,
 )

@@ -106,6 +106,7 @@ def test_a_built_project_is_proved(consumer: Project, monkeypatch: pytest.Monkey
 
 LAST = "row_number() over (partition by visit_id order by age desc)"
 HASH = "md5(cast(coalesce(cast(visit_id as text), '_') || '-' || coalesce(ssn, '_') as text))"
+SURROGATE = HASH.replace("'_'", "'_dbt_utils_surrogate_key_null_'")
 STAGED = """
     select
         cast(visit_id as integer) as visit_id,
@@ -183,6 +184,26 @@ HONEST = {
     " qualify row_number() over (partition by k order by age) = 1",
     "aggregates of others": "select r.* replace (cast(m.n as text) as smoker) from {r} as r"
     " join (select diagnosis, count(*) as n from {r} group by diagnosis) as m using (diagnosis)",
+    "a name from elsewhere, else that of the register": "select r.* replace"
+    " (coalesce(k.name, r.name, 'unknown') as name) from {r} as r left join {k} as k"
+    " on k.id = r.visit_id",
+    "one row per record of two relations": "with u as (select *, 1 as part from {r} union all"
+    " select id, name, ssn, age, zip, segment, 'none', 2 from {k})"
+    " select * exclude (part) from u"
+    " qualify row_number() over (partition by visit_id order by part) = 1",
+    "one row per record of halves": "with u as (select * from {r} where age < 5 union all"
+    " select * from {r}) select * from u"
+    " qualify row_number() over (partition by visit_id order by age) = 1",
+    "a join by a surrogate key": f"with a as (select *, {SURROGATE} as k from {{r}}), b as"
+    f" (select *, {SURROGATE} as k from {{r}}) select a.* exclude (k) from a join b using (k)",
+    "groups of a record and what stands for its identifier": "select visit_id,"
+    " coalesce(ssn, 'unknown') as ssn, max(name) as name, max(age) as age, max(zip) as zip,"
+    " max(smoker) as smoker, max(diagnosis) as diagnosis from {r}"
+    " group by visit_id, coalesce(ssn, 'unknown')",
+    "different rows with a part of an identifier": "select distinct * replace"
+    " (regexp_replace(name, ' .*', '') as name) from {r}",
+    "groups by an output that is called like a column": "with m as (select ssn, max(age) as age"
+    " from {r} group by ssn having age > 3) select r.* from {r} as r semi join m using (ssn)",
     "a cohort": "select * from {r} where age between 2 and 12 and diagnosis <> 'none'",
     "groups of some size": "select * from {r} where diagnosis in"
     " (select diagnosis from {r} group by diagnosis having count(*) > 1)",

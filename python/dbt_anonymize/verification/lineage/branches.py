@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from sqlglot import exp
 
@@ -14,6 +15,7 @@ from dbt_anonymize.verification.lineage.origins import (
     Unresolvable,
     decided,
     merged,
+    of_either,
 )
 
 # How often what reads itself is followed, at most.
@@ -35,7 +37,7 @@ def mixed(outputs: list[Output]) -> Iterator[Branch]:
     """Give each branch with the leaves of those whose rows an aggregate or a window mixes in."""
     for output in outputs:
         columns = dict(output.branch.columns)
-        for name in columns:
+        for name, leaves in output.branch.columns.items():
             partition = output.windows.get(name)
             others = (
                 other
@@ -43,8 +45,9 @@ def mixed(outputs: list[Output]) -> Iterator[Branch]:
                 if _may_be_equal(output.mixing, other.mixing)
                 or _may_be_equal(partition, other.windows.get(name))
             )
-            for other in others:
-                columns[name] |= other.branch.columns[name]
+            columns[name] = reduce(
+                of_either, (other.branch.columns[name] for other in others), leaves
+            )
         constants = output.branch.constants
         if output.mixing is not None:
             together = [

@@ -8,7 +8,14 @@ from typing import Any
 
 from sqlglot import exp
 
-from dbt_anonymize.verification.lineage.origins import NOTHING, Key, Leaves, Named, named
+from dbt_anonymize.verification.lineage.origins import (
+    NOTHING,
+    Key,
+    Leaves,
+    Named,
+    is_whole,
+    named,
+)
 from dbt_anonymize.verification.lineage.scope import Scope
 
 
@@ -50,7 +57,7 @@ def asks_for_text(condition: Any, row: Scope) -> bool:
 
 def is_plain_equality(sides: Sequence[Leaves], keys: Sequence[Key | None]) -> bool:
     """Tell whether an equality compares whole values, which are written in the same way."""
-    if not all(sides):
+    if not all(sides) or not all(is_whole(key) for key in keys if key):
         return False
     if {leaf.how for leaves in sides for leaf in leaves} == {"value"}:
         return True

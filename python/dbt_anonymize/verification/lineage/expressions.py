@@ -19,6 +19,10 @@ from dbt_anonymize.verification.lineage.origins import (
     Use,
     aspect,
     computed,
+    decided,
+    is_written_down,
+    joint_key,
+    named,
     summarized,
 )
 from dbt_anonymize.verification.lineage.scope import Scope
@@ -78,6 +82,8 @@ _HARMLESS = frozenset(
         "struct_pack", "sha1", "to_json", "trunc", "try_strptime", "unicode", "url_encode",
     }
 )  # fmt: skip
+# Of how many origins rows are compared with each other, at most.
+_MOST_COMPARED = 100
 _FEW_VALUES = frozenset({exp.DataType.Type.BOOLEAN, exp.DataType.Type.DATE, exp.DataType.Type.TIME})
 _COUNTS = (exp.Count, exp.CountIf, exp.ApproxDistinct)
 # Aggregates that do not depend on the order of what is in them.
@@ -159,9 +165,14 @@ class Expressions:
             return self._column(value)
         if isinstance(value, (exp.Subquery, exp.Exists, exp.Query)):
             inner = value.this if isinstance(value, exp.Exists) else value
-            return self.subquery(inner, self.scope)
+            found = self.subquery(inner, self.scope)
+            # What a clause in it looks at is no value that comes out, nor one of this row.
+            return computed(found) if self.is_lenient else found
         if isinstance(value, exp.Is) and isinstance(value.expression, exp.Null):
-            return aspect(self.leaves(value.this), "presence")
+            inner = value.this.unnest()
+            is_query = isinstance(inner, (exp.Subquery, exp.Query))
+            found = self.subquery(inner, self.scope) if is_query else self.leaves(inner)
+            return aspect(found, "presence")
         if isinstance(value, exp.Window):
             return self._window(value)
         if isinstance(value, exp.Filter):
@@ -224,7 +235,14 @@ class Expressions:
             return computed(parts)
         if isinstance(value, _UNKNOWN) or not isinstance(value, _TRANSPARENT):
             raise Unresolvable(f"has an expression that is not followed ({value.key})")
+        if self.is_lenient and isinstance(value, exp.Coalesce) and self._has_literal(value):
+            return computed(parts)
         return parts if _is_unchanged(value) else computed(parts)
+
+    def _has_literal(self, value: exp.Coalesce) -> bool:
+        """Tell whether what stands for NULL may be written down: a value that joins find."""
+        others = [part for part in [value.this, *value.expressions] if not part.find(exp.Null)]
+        return any(is_written_down(self.leaves(part)) for part in others)
 
     def _unit(self, name: str) -> Leaves:
         """Return nothing for a unit of time; a column of that place is parsed as a unit, too."""
@@ -247,9 +265,11 @@ class Expressions:
             inside |= {replace(stored, within=within)}
         if inside - {ROWS}:
             self.uses.add(Use("aggregate", inside))
+        # It makes no value: it decides of which rows one is.
+        parted = decided(self.parted(self.grouped))
         if self.groups is None or is_partial or isinstance(value, _COUNTS):
-            return inside
-        return summarized(inside, self.groups)
+            return inside | parted
+        return summarized(inside, self.groups) | parted
 
     def _arguments(self, function: exp.Expression) -> Leaves:
         if isinstance(function, exp.Anonymous):
@@ -259,6 +279,11 @@ class Expressions:
         if isinstance(function, _RANKS):
             return frozenset({ROWS})
         inside = NOTHING.union(*(self.leaves(part) for part in function.iter_expressions()))
+        if isinstance(function, exp.Count) and isinstance(function.this, exp.Distinct):
+            values = function.this.expressions
+            if self.is_lenient and not all(self._is_whole(part, ()) for part in values):
+                # Whether something equals what is written down is a condition.
+                inside = computed(inside)
         if isinstance(function, exp.ApproxDistinct):
             # An estimate depends on hashes of the values.
             inside = computed(inside)
@@ -285,9 +310,8 @@ class Expressions:
         keys = window.args.get("partition_by") or []
         partitions = NOTHING.union(*(self.leaves(key) for key in keys))
         order = window.args.get("order")
-        placed = NOTHING.union(
-            *(self.leaves(key.this) for key in (order.expressions if order is not None else []))
-        )
+        by = [key.this for key in (order.expressions if order is not None else [])]
+        placed = NOTHING.union(*(self.leaves(key) for key in by))
         self.uses.add(Use("partition by", partitions))
         self.uses.add(Use("window order", placed))
         within = self._within(keys)
@@ -298,14 +322,69 @@ class Expressions:
         is_whole = not placed and not partial and window.args.get("spec") is None
         if is_whole and isinstance(function, (exp.Min, exp.Max)):
             # The groups are in the summary itself.
-            return summarized(inside, partitions)
-        return inside | partial | self._counted(keys) | self._placed(keys, placed)
+            return summarized(inside, partitions) | self.parted(keys)
+        told = (
+            inside | partial | self._counted(keys) | self._framed(window.args.get("spec"), placed)
+        )
+        return told.union(*(self._placed(keys, key) for key in by))
+
+    def _framed(self, frame: exp.Expression | None, placed: Leaves) -> Leaves:
+        """Return what the bounds of a frame tell; a distance is more than an order."""
+        bounds = [frame.args.get(side) for side in ("start", "end")] if frame is not None else []
+        written = [bound for bound in bounds if isinstance(bound, exp.Expression)]
+        found = NOTHING.union(*(computed(self.leaves(bound)) for bound in written))
+        is_distance = (
+            frame is not None and str(frame.args.get("kind")).upper() == "RANGE" and written
+        )
+        return found | computed(placed) if is_distance and self.is_lenient else found
 
     def _within(self, keys: Sequence[exp.Expression]) -> frozenset[Key]:
         """Return the whole values that rows share which are told apart by their order."""
-        if self.scope.rows_of() is None:
+        peers = self._peers(keys)
+        if any(peer.scope.rows_of() is None for peer in peers):
             return frozenset()
-        return frozenset(key for part in keys if (key := self.scope.key(part)))
+        shared = (joint_key(peer.scope.key(part) for peer in peers) for part in keys)
+        return frozenset(key for key in shared if key)
+
+    def _peers(self, keys: Sequence[exp.Expression]) -> list[Expressions]:
+        """Return the rows of all origins that may share some values with these."""
+        if not self.is_lenient or len(self.scope.peers) < 2:
+            return [self]
+        peers = [replace(self, scope=scope) for scope in self.scope.peers]
+        if len(peers) > _MOST_COMPARED:
+            return peers
+        own = [self.constant(key) for key in keys]
+        return [
+            peer
+            for peer in peers
+            if all(
+                one is None or (other := peer.constant(key)) is None or one == other
+                for one, key in zip(own, keys, strict=True)
+            )
+        ]
+
+    def _is_whole(self, value: exp.Expression, keys: Sequence[exp.Expression]) -> bool:
+        """Tell whether a value equals another where whole columns do, in rows of all origins."""
+        peers = self._peers(keys)
+        if len(peers) > _MOST_COMPARED:
+            return False
+        if joint_key(peer.scope.key(value) for peer in peers):
+            return True
+        return all({leaf.how for leaf in peer.leaves(value)} == {"value"} for peer in peers)
+
+    def parted(self, keys: Sequence[exp.Expression]) -> Leaves:
+        """Return what is told by what rows have in common, if that is no whole value.
+
+        So it is with a part of a value, and where what is written down is among the values.
+        """
+        if not self.is_lenient:
+            return NOTHING
+        parts = [key for key in keys if not self._is_whole(key, keys)]
+        told = NOTHING.union(*(computed(self.leaves(key)) for key in parts))
+        within = self._within(keys) if told else frozenset()
+        return frozenset(
+            replace(x, within=within) if x.how == "tally" else x for x in aspect(told, "count")
+        )
 
     def _counted(self, keys: Sequence[exp.Expression]) -> Leaves:
         """Return what is told of partitions, which are counted: a whole value is as good as one."""
@@ -314,13 +393,18 @@ class Expressions:
             if self.scope.key(key) and {x.how for x in leaves} <= {"value", "computed"}
             else aspect(leaves, "count")
             for key in keys
+            if not self.is_lenient or self._is_whole(key, keys)
             for leaves in [self.leaves(key)]
         ]
-        return NOTHING.union(*told_of)
+        return self.parted(keys).union(*told_of)
 
-    def _placed(self, keys: Sequence[exp.Expression], placed: Leaves) -> Leaves:
+    def _placed(self, keys: Sequence[exp.Expression], by: exp.Expression) -> Leaves:
         """Return what is told of an order, and among which rows of the relation it is of."""
         whole = self._within(keys)
+        placed = self.leaves(by)
+        if self.is_lenient and not self._is_one_column(by, keys):
+            # An order among several columns of one record compares them.
+            placed = computed(placed)
         found = NOTHING
         for leaf in placed:
             own = frozenset(key for key in whole if _relations(key) == {leaf.relation})
@@ -329,6 +413,16 @@ class Expressions:
             is_plain = leaf.how == "value"
             found |= {replace(x, within=own) for x in in_place} if is_plain else in_place
         return found
+
+    def _is_one_column(self, value: exp.Expression, keys: Sequence[exp.Expression]) -> bool:
+        """Tell whether a value is that of one column, and of the same in rows of all origins."""
+        peers = self._peers(keys)
+        if len(peers) > _MOST_COMPARED:
+            return False
+        columns = {
+            named(leaf for leaf in peer.leaves(value) if leaf.how == "value") for peer in peers
+        }
+        return len(columns) == 1 and all(len(of_one) <= 1 for of_one in columns)
 
     def _ordered(self, value: exp.Expression) -> Leaves:
         """Return what an aggregate with an order tells: what is in it, and in which order."""

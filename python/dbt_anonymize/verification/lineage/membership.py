@@ -33,7 +33,7 @@ from dbt_anonymize.verification.lineage.origins import (
 
 _CHOICES = frozenset(
     {"where", "having", "qualify", "limit", "distinct on", "except", "intersect"}
-    | {"join", "semi join", "anti join"}
+    | {"join", "semi join", "anti join", "grouping"}
 )
 _REMEDY = (
     "Who is released would tell about it. Ask only whether it is there (`is not null`), join by "
@@ -219,7 +219,7 @@ def _called(origins: Origins, column: Named) -> str:
 def _is_harmless(origins: Origins, leaf: Leaf) -> bool:
     if leaf.how in {"presence", "count"}:
         return True
-    if leaf.how != "place":
+    if leaf.how not in {"place", "tally", "decided by place"}:
         return False
     # The order of record keys chooses among those who share an identifier, which are one person's.
     is_key = origins.secrets[leaf.named].startswith("the record key")

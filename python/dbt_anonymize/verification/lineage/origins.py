@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 # value     the value itself, at most in another type or with a replacement for NULL
 # computed  something computed from it
@@ -24,6 +25,8 @@ How = Literal[
 Named = tuple[str, str]
 # How a value is written over whole columns, `md5(cast(?))`, and over which: of a union, one each.
 Key = frozenset[tuple[str, tuple[Named, ...]]]
+# What is written down in how a value is written: a text or a number.
+_LITERAL = re.compile(r"'|\b\d")
 
 
 class Unresolvable(Exception):  # noqa: N818 (a verdict that the rules turn into a finding)
@@ -43,7 +46,8 @@ class Leaf:
     per : frozenset of (str, str)
         For a summary, the columns whose values make the groups.
     within : frozenset of Key
-        For a place upstream of the source, the values that all rows compared with have in common.
+        For a place or tally upstream of the source, the values that all rows compared with have in
+        common.
     """
 
     relation: str
@@ -176,7 +180,7 @@ def decided(leaves: Leaves) -> Leaves:
 def _deciding(leaf: Leaf) -> Leaf:
     if leaf.how == "opaque" or leaf.how.startswith("decided"):
         return leaf
-    if leaf.how == "place":
+    if leaf.how == "place" or leaf.within:
         return Leaf(leaf.relation, leaf.column, "decided by place", within=leaf.within)
     how: How = "decided by count" if leaf.how == "count" else "decided"
     return Leaf(leaf.relation, leaf.column, how)
@@ -211,9 +215,13 @@ def merged(branches: Iterable[Branch]) -> Table:
             found[key] = branch
             continue
         columns = {
-            name: _of_either(leaves, other.columns[name]) for name, leaves in branch.columns.items()
+            name: of_either(leaves, other.columns[name]) for name, leaves in branch.columns.items()
         }
-        written = {n: k | other.written[n] for n, k in branch.written.items() if n in other.written}
+        written = {
+            name: both
+            for name, key in branch.written.items()
+            if name in other.written and (both := together(key, other.written[name]))
+        }
         rows_of = None
         if branch.rows_of is not None and other.rows_of is not None:
             rows_of = branch.rows_of | other.rows_of
@@ -222,9 +230,41 @@ def merged(branches: Iterable[Branch]) -> Table:
     return tuple(found.values())
 
 
-def _of_either(one: Leaves, other: Leaves) -> Leaves:
+def of_either(one: Leaves, other: Leaves) -> Leaves:
     """Return the leaves of a column that is either of two; with a literal among the values."""
-    return one | other if bool(one) == bool(other) else computed(one | other)
+    both = one | other
+    return both if is_written_down(one) == is_written_down(other) else computed(both)
+
+
+def is_written_down(leaves: Leaves) -> bool:
+    """Tell whether a value has no origin but what decides which literal is there."""
+    return all(leaf.how.startswith("decided") for leaf in leaves)
+
+
+def together(one: Key, other: Key) -> Key | None:
+    """Return how a column of rows of two origins is written, unless a literal may equal a value.
+
+    Examples
+    --------
+    >>> name = frozenset({("?", (("people", "name"),))})
+    >>> together(name, frozenset({("lower(?)", (("people", "name"),))})) is None
+    False
+    >>> together(name, frozenset({("'Ana'", ())})) is None
+    True
+    >>> together(name, frozenset({("concat(?, 'Ana')", (("people", "name"),))})) is None
+    True
+    """
+    both = one | other
+    forms = {form for form, _ in both}
+    is_mixed = len({bool(columns) for _, columns in both}) > 1
+    if is_mixed or (len(forms) > 1 and any(map(_LITERAL.search, forms))):
+        return None
+    return both
+
+
+def is_whole(key: Key) -> bool:
+    """Tell whether nothing of a column is written down alone, so that it is a constant."""
+    return all(columns for _, columns in key)
 
 
 def refines(key: Key, whose: Key) -> bool:
@@ -243,10 +283,20 @@ def refines(key: Key, whose: Key) -> bool:
 def key_of(table: Table, name: str) -> Key | None:
     """Return how a column is written over whole columns in all branches, if it is."""
     keys = [branch.written.get(name) for branch in table]
-    atoms = frozenset[Any]().union(*(key or () for key in keys))
-    # A constant is shared by all.
-    is_whole = all(keys) and all(columns for _, columns in atoms)
-    return atoms if is_whole else None
+    return joint_key(keys)
+
+
+def joint_key(keys: Iterable[Key | None]) -> Key | None:
+    """Return how a value is written over whole columns in rows of all origins, if it is."""
+    found: Key | None = None
+    for key in keys:
+        # A constant is shared by all.
+        if key is None or not is_whole(key):
+            return None
+        found = key if found is None else together(found, key)
+        if found is None:
+            return None
+    return found
 
 
 def column_of(table: Table, name: str) -> Leaves:

@@ -54,7 +54,10 @@ def _check_star(star: exp.Expression, table: str, row: Scope) -> None:
 def meant_by_key(key: exp.Expression, query: exp.Select, row: Scope) -> Any:
     """Return the expression that a key of a group means: a column, its number or its alias."""
     if isinstance(key, exp.Literal) and not key.is_string:
-        return query.expressions[int(key.name) - 1].unalias()
+        before = query.expressions[: int(key.name)]
+        if len(before) < int(key.name) or any(projection.is_star for projection in before):
+            raise Unresolvable("groups by the number of a column that a star may give")
+        return before[-1].unalias()
     if isinstance(key, exp.Column) and not key.table and not row.has(key.name.lower()):
         for projection in query.expressions:
             if projection.alias.lower() == key.name.lower():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sqlglot import exp
@@ -193,6 +193,7 @@ class Query:
             clause = "union distinct" if isinstance(query, exp.Union) else query.key
             looked_at = [leaves for b in table for leaves in b.columns.values()]
             self.uses.add(Use(clause, NOTHING.union(*looked_at)))
+            self._united(table)
         if not isinstance(query, exp.Union):
             # Which rows are left depends on both sides.
             table = list(forgotten(table))
@@ -210,11 +211,23 @@ class Query:
         rows = [
             filtered for row in self._from(query, outer) for filtered in self._filter(query, row)
         ]
+        for row in rows:
+            row.peers = rows
         grouping = query.args.get("group") is not None or aggregates(query)
         made = [self._output(query, row, grouping) for row in rows]
         table = merged(mixed(made))
         self._limited(query, table)
+        if query.args.get("distinct") is not None:
+            self._united([output.branch for output in made])
         return table
+
+    def _united(self, table: Sequence[Branch]) -> None:
+        """Note what decides how many different rows there are, if that is no whole value."""
+        scopes = [Scope([("", branch)]) for branch in table]
+        for scope in scopes:
+            scope.peers = scopes
+            keys = [exp.column(name, quoted=True) for name in scope.sources[0][1].columns]
+            self.uses.add(Use("grouping", self._expressions(scope).parted(keys)))
 
     def _from(self, query: exp.Select, outer: Scope | None) -> list[Scope]:
         clause = argument(query, "from")
@@ -390,6 +403,7 @@ class Query:
         groups = NOTHING.union(*(self._looked_at(plain, key) for key in keys)) if grouping else None
         if keys:
             self.uses.add(Use("group by", groups or NOTHING))
+            self.uses.add(Use("grouping", self._parted(plain, keys)))
         expressions = self._expressions(row, groups, keys)
         columns: dict[str, Leaves] = {}
         written: dict[str, Key] = {}
@@ -435,6 +449,12 @@ class Query:
                 return frozenset({Leaf(self.node, name, "opaque")})
             raise
 
+    def _parted(self, plain: Expressions, keys: Sequence[exp.Expression]) -> Leaves:
+        try:
+            return plain.parted(keys)
+        except Unresolvable:
+            return frozenset({Leaf(self.node, "a clause", "opaque")})
+
     def _group_keys(self, query: exp.Select, row: Scope) -> list[exp.Expression]:
         group = query.args.get("group")
         if group is None:
@@ -446,10 +466,15 @@ class Query:
         return [meant_by_key(key, query, row) for key in group.expressions]
 
     def _clauses(self, query: exp.Select, expressions: Expressions, out: list[Leaves]) -> None:
+        # There, and in an order, a name means what comes out rather than what is read.
+        given = replace(expressions, scope=replace(expressions.scope, is_after_outputs=True))
         for clause in ("having", "qualify"):
             part = query.args.get(clause)
             if part is not None:
-                self.uses.add(Use(clause, self._looked_at(expressions, part.this)))
+                looked_at = self._looked_at(expressions, part.this)
+                if clause == "having":
+                    looked_at |= self._looked_at(given, part.this)
+                self.uses.add(Use(clause, looked_at))
         distinct = query.args.get("distinct")
         if distinct is not None:
             on = distinct.args.get("on")
@@ -459,6 +484,7 @@ class Query:
                 chosen = looked_at | {STORED_ORDER}
                 if self.relations.is_lenient:
                     chosen = self._first_of_each(query, expressions, on)
+                    chosen |= self._first_of_each(query, given, on)
                 self.uses.add(Use("distinct on", chosen))
             self.uses.add(Use("distinct", looked_at))
         self._order(query, expressions, out)

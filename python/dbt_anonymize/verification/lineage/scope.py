@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,9 +14,12 @@ from dbt_anonymize.verification.lineage.origins import (
     Key,
     Leaves,
     Unresolvable,
+    computed,
     decided,
+    is_written_down,
 )
 
+_TEXT_TYPES = frozenset({exp.DataType.Type.TEXT, exp.DataType.Type.VARCHAR})
 # Of these, no two of the types that matter here are read as one value.
 _WHOLE_TYPES = frozenset(
     {
@@ -49,6 +52,10 @@ class Scope:
         Columns that the query gives, as far as they are known.
     conditions : frozenset of Leaf
         What decides which rows are left.
+    peers : sequence of Scope
+        Rows of other origins of the same query, and these: all that may be compared.
+    is_after_outputs : bool
+        Whether a name alone means first what the query gives, as in `having` and `distinct on`.
     """
 
     sources: list[tuple[str, Branch]]
@@ -56,6 +63,8 @@ class Scope:
     using: frozenset[str] = frozenset()
     outputs: dict[str, Leaves] = field(default_factory=dict)
     conditions: Leaves = NOTHING
+    peers: Sequence[Scope] = ()
+    is_after_outputs: bool = False
 
     def with_source(self, alias: str, branch: Branch) -> Scope:
         """Return a scope with one relation more."""
@@ -128,6 +137,13 @@ class Scope:
         is_known = len(each) == len(self.sources) and len(together) == sum(map(len, each))
         return together if is_known else None
 
+    def _is_output(self, table: str, name: str) -> bool:
+        """Tell whether a name means what the query gives and not a column of what it reads."""
+        if not self.is_after_outputs or table or name not in self.outputs:
+            return False
+        same = [b.columns[name] for _, b in self.sources if name in b.columns]
+        return same != [self.outputs[name]]
+
     def key(self, value: exp.Expression) -> Key | None:
         """Return how a value is written over whole columns, if it is."""
         if isinstance(value, (exp.Alias, exp.Paren)):
@@ -149,6 +165,8 @@ class Scope:
         if isinstance(column.this, exp.Star) or column.args.get("db"):
             return None
         name = column.name.lower()
+        if self._is_output(column.table, name):
+            return None
         found = [
             b for a, b in self.sources if column.table.lower() in ("", a) and name in b.columns
         ]
@@ -174,9 +192,14 @@ class Scope:
 
     def resolve(self, table: str, name: str) -> Leaves:
         """Return the leaves of a column."""
+        if self._is_output(table, name):
+            return self.outputs[name]
         found = [b for a, b in self.sources if table in ("", a) and name in b.columns]
         if len(found) == 1 or (found and name in self.using):
-            return NOTHING.union(*(branch.columns[name] for branch in found))
+            sides = [branch.columns[name] for branch in found]
+            both = NOTHING.union(*sides)
+            # An outer join gives either side.
+            return computed(both) if any(map(is_written_down, sides)) and len(sides) > 1 else both
         if found:
             raise Unresolvable(f"has a column {name} that several relations have")
         if not table and name in self.outputs:
@@ -184,6 +207,12 @@ class Scope:
         if self.outer is not None:
             return self.outer.resolve(table, name)
         raise Unresolvable(_unresolved(table, name, self))
+
+
+def _is_no_value(literal: exp.Expression) -> bool:
+    """Tell whether a text stands for NULL: one without letters and digits, or that of dbt_utils."""
+    text = literal.name if isinstance(literal, exp.Literal) and literal.is_string else "?x"
+    return text == "_dbt_utils_surrogate_key_null_" or not any(map(str.isalnum, text))
 
 
 def _perhaps_left_out(branch: Branch, conditions: Leaves) -> Branch:
@@ -196,11 +225,13 @@ def _is_whole(value: exp.Expression) -> bool:
     if isinstance(value, exp.Cast):
         is_bounded = bool(value.to.expressions)
         is_try = isinstance(value, exp.TryCast)
-        return not is_try and not is_bounded and value.to.this in _WHOLE_TYPES
+        # A number of a text that is put together may be rounded: `12e-1`.
+        is_text = value.to.this in _TEXT_TYPES or value.find(exp.Concat, exp.DPipe) is None
+        return not is_try and not is_bounded and value.to.this in _WHOLE_TYPES and is_text
     if isinstance(value, exp.Nullif):
         return isinstance(value.expression, exp.Literal) and not value.expression.name
     if isinstance(value, exp.Coalesce):
-        return all(isinstance(other, exp.Literal) for other in value.expressions)
+        return all(_is_no_value(other) for other in value.expressions)
     if isinstance(value, exp.Trim):
         return value.args.get("expression") is None
     return isinstance(value, _WHOLE)

@@ -177,7 +177,7 @@ def _is_number_of_person(leaf: Leaf, origins: Origins) -> bool:
     """Tell whether a value only counts who has an identifier, or numbers records of one person."""
     if leaf.how in {"count", "decided by count"}:
         return True
-    return leaf.how in {"place", "decided by place"} and origins.is_of_one_person(leaf)
+    return leaf.how in {"place", "tally", "decided by place"} and origins.is_of_one_person(leaf)
 
 
 def _hierarchy_findings(models: Models, hierarchy: str, origins: Origins) -> Iterator[Finding]:
