@@ -103,6 +103,7 @@ def test_what_is_written_is_what_was_found(
                 r.standard_error,
                 r.declared_limit,
                 r.holds,
+                r.is_warning,
                 r.people,
                 r.explanation,
             )
