@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.projects import Project, copy_consumer, copy_demo, run_command
+from tests.vault.projects import copy_with
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
@@ -82,3 +83,17 @@ def built_consumer(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def consumer(built_consumer: Project, tmp_path: Path) -> Project:
     """Give a copy of the stranger's built project that a test may break."""
     return built_consumer.copy(tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def built_members(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Give the project whose release has tokens, built once; tests that change it take a copy."""
+    project = copy_with(tmp_path_factory.mktemp("members") / "project", "members")
+    project.build()
+    return project
+
+
+@pytest.fixture
+def members(built_members: Project, tmp_path: Path) -> Project:
+    """Give a copy of it that a test may break."""
+    return built_members.copy(tmp_path / "project")

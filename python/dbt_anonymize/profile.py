@@ -14,6 +14,28 @@ if TYPE_CHECKING:
     from dbt.config.profile import Profile
 
 
+def dbt_arguments(root: Path, target: str | None = None) -> Namespace:
+    """Return what dbt takes from its command line, as it falls back to where nothing is given.
+
+    Parameters
+    ----------
+    root : Path
+        Folder that holds ``dbt_project.yml``, which is the working directory.
+    target : str, optional
+        Target of the profile; by default ``DBT_TARGET`` or that of the profile.
+    """
+    from dbt.cli.resolvers import default_profiles_dir  # noqa: PLC0415 (slow to import)
+
+    return Namespace(
+        project_dir=str(root),
+        profiles_dir=os.environ.get("DBT_PROFILES_DIR", str(default_profiles_dir())),
+        profile=os.environ.get("DBT_PROFILE"),
+        target=target or os.environ.get("DBT_TARGET"),
+        vars={},
+        threads=None,
+    )
+
+
 def read_profile(root: Path, target: str | None = None) -> Profile:
     """Return the profile of a dbt project.
 
@@ -30,18 +52,12 @@ def read_profile(root: Path, target: str | None = None) -> Profile:
         If there is none, or dbt cannot read it.
     """
     # Slow to import.
-    from dbt.cli.resolvers import default_profiles_dir  # noqa: PLC0415
     from dbt.config.runtime import load_profile  # noqa: PLC0415
     from dbt.flags import set_from_args  # noqa: PLC0415
     from dbt_common.exceptions import DbtBaseException  # noqa: PLC0415
 
     with contextlib.chdir(root):
-        chosen = Namespace(
-            project_dir=str(root),
-            profiles_dir=os.environ.get("DBT_PROFILES_DIR", str(default_profiles_dir())),
-            profile=os.environ.get("DBT_PROFILE"),
-            target=target or os.environ.get("DBT_TARGET"),
-        )
+        chosen = dbt_arguments(root, target)
         try:
             set_from_args(chosen, None)
             return load_profile(str(root), {}, chosen.profile, chosen.target)

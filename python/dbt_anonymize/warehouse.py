@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import AnonymizeError, WarehouseError, told
 from dbt_anonymize.literals import quote_text
+from dbt_anonymize.profile import dbt_arguments
 from dbt_anonymize.project import Project
 from dbt_anonymize.spec.problems import did_you_mean
 from dbt_anonymize.vault.place import close_vaults
@@ -211,7 +211,6 @@ def open_warehouse(project: Project, target: str | None = None) -> Iterator[Ware
     # dbt takes more than a second to import; commands that do not need it must not wait.
     from dbt.adapters.factory import get_adapter, register_adapter, reset_adapters  # noqa: PLC0415
     from dbt.cli.main import dbtRunner  # noqa: PLC0415
-    from dbt.cli.resolvers import default_profiles_dir  # noqa: PLC0415
     from dbt.config.runtime import RuntimeConfig  # noqa: PLC0415
     from dbt.context.providers import generate_runtime_macro_context  # noqa: PLC0415
     from dbt.mp_context import get_mp_context  # noqa: PLC0415
@@ -227,15 +226,7 @@ def open_warehouse(project: Project, target: str | None = None) -> Iterator[Ware
                 "See `dbt parse`."
             )
         # What dbt falls back to; parsing has proved that it leads to a profile.
-        arguments = Namespace(
-            project_dir=str(project.root),
-            profiles_dir=os.environ.get("DBT_PROFILES_DIR", str(default_profiles_dir())),
-            profile=os.environ.get("DBT_PROFILE"),
-            target=target,
-            vars={},
-            threads=None,
-        )
-        config = RuntimeConfig.from_args(arguments)
+        config = RuntimeConfig.from_args(dbt_arguments(project.root, target))
         reset_adapters()  # type: ignore[no-untyped-call]
         register_adapter(config, get_mp_context())
         adapter = get_adapter(config)

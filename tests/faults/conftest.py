@@ -10,7 +10,6 @@ import pytest
 from dbt_anonymize.generate import generate
 from tests.faults.processes import Launcher
 from tests.projects import Project, copy_consumer
-from tests.vault.projects import copy_with
 
 
 @pytest.fixture(scope="session")
@@ -47,17 +46,3 @@ def built_shop(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def shop(built_shop: Project, tmp_path: Path) -> Project:
     """Give a copy of the built project that a test may break."""
     return built_shop.copy(tmp_path / "project")
-
-
-@pytest.fixture(scope="session")
-def built_members(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Give the project whose release has tokens, built once."""
-    project = copy_with(tmp_path_factory.mktemp("members") / "project", "members")
-    project.build()
-    return project
-
-
-@pytest.fixture
-def members(built_members: Project, tmp_path: Path) -> Project:
-    """Give a copy of it that a test may break."""
-    return built_members.copy(tmp_path / "project")

@@ -36,37 +36,40 @@ def columns(project: Project, database: str, table: str) -> list[str]:
     return [name for (name,) in found]
 
 
-def test_the_release_has_a_token_instead_of_cqi(built: Project) -> None:
-    assert columns(built, "release_members", "members_anonymized")[-2:] == ["churned", "token"]
-    assert columns(built, "vault", "members_identifiers") == [
+def test_the_release_has_a_token_instead_of_cqi(built_members: Project) -> None:
+    assert columns(built_members, "release_members", "members_anonymized")[-2:] == [
+        "churned",
+        "token",
+    ]
+    assert columns(built_members, "vault", "members_identifiers") == [
         "customer_id",
         "full name",
         "e-mail",
         "token",
     ]
-    assert columns(built, "vault", "members_tokens") == ["person", "token", "identified_by"]
+    assert columns(built_members, "vault", "members_tokens") == ["person", "token", "identified_by"]
 
 
-def test_every_person_has_one_token_of_random_digits(built: Project) -> None:
-    tokens = [token for _, token in built.query(TOKENS)]
+def test_every_person_has_one_token_of_random_digits(built_members: Project) -> None:
+    tokens = [token for _, token in built_members.query(TOKENS)]
     assert len(tokens) == len(set(tokens)) == 400
     assert all(re.fullmatch("[0-9a-f]{32}", token) for token in tokens)
 
 
-def test_a_token_leads_from_the_release_to_the_person(built: Project) -> None:
+def test_a_token_leads_from_the_release_to_the_person(built_members: Project) -> None:
     """Compared by all that is released unchanged."""
     shared = '"order", größe, spending, churned'
-    through_the_vault = built.query(
+    through_the_vault = built_members.query(
         f"select {shared}, token from vault.main.customers"
         " join vault.main.members_identifiers using (customer_id) order by all"
     )
-    released = built.query(f"select {shared}, token from {RELEASED} order by all")
+    released = built_members.query(f"select {shared}, token from {RELEASED} order by all")
     assert 300 < len(released) <= 400
     assert set(released) <= set(through_the_vault)
 
 
-def test_the_rows_are_ordered_by_what_is_released(built: Project) -> None:
-    released = built.release("members")
+def test_the_rows_are_ordered_by_what_is_released(built_members: Project) -> None:
+    released = built_members.release("members")
     assert released == sorted(released)
 
 
@@ -96,14 +99,14 @@ def test_who_leaves_and_comes_back_has_the_same_token_and_nobody_elses(members: 
 
 
 def test_two_installations_give_other_tokens_to_the_same_people(
-    built: Project, tmp_path: Path
+    built_members: Project, tmp_path: Path
 ) -> None:
     """Nothing but the stored table leads from a person to the token."""
     other = copy_with(tmp_path / "other", "members")
     assert other.dbt("seed").succeeded
     assert other.dbt("run", "-s", "members_microdata", "members_tokens").succeeded
-    assert [p for p, _ in other.query(TOKENS)] == [p for p, _ in built.query(TOKENS)]
-    assert not {t for _, t in other.query(TOKENS)} & {t for _, t in built.query(TOKENS)}
+    assert [p for p, _ in other.query(TOKENS)] == [p for p, _ in built_members.query(TOKENS)]
+    assert not {t for _, t in other.query(TOKENS)} & {t for _, t in built_members.query(TOKENS)}
 
 
 def test_the_seed_of_the_database_decides_no_token() -> None:
@@ -134,9 +137,9 @@ def test_a_failure_adds_nobody_and_quotes_nobody() -> None:
         assert connection.execute("select count(*) from tokens").fetchall() == [(0,)]
 
 
-def test_tokens_and_people_are_in_no_log_and_no_compiled_file(built: Project) -> None:
-    written = everything_written(built)
-    for person, token in built.query(TOKENS):
+def test_tokens_and_people_are_in_no_log_and_no_compiled_file(built_members: Project) -> None:
+    written = everything_written(built_members)
+    for person, token in built_members.query(TOKENS):
         assert token not in written
         assert str(person) not in written
 
