@@ -108,7 +108,12 @@ def make_efforts(connection: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> 
             f"{lower} + {width} as mean_radius_upper, false as is_suppressed from wdbc"
         )
         relation = connection.table(f"effort_{number}")
-        efforts.append({"effort": number, "relation": relation, "levels": {}})
+        efforts.append({"effort": number, "relation": relation, "levels": {"mean_radius": number}})
+    labels = [f"range // {width} as level_{level}" for level, width in enumerate(WIDTHS) if width]
+    connection.execute(
+        "create table radii as select range as lower_bound, range + 1 as upper_bound, "  # noqa: S608
+        f"{', '.join(labels)} from range(66)"
+    )
     return efforts
 
 
@@ -122,7 +127,11 @@ def run_ours(
         efforts=efforts,
         record_key="record_id",
         features=[
-            {"name": "mean_radius", "kind": "interval"},
+            {
+                "name": "mean_radius",
+                "kind": "interval",
+                "hierarchy": connection.table("radii"),
+            },
             {"name": "mean_symmetry", "kind": "plain"},
         ],
         targets=[{"name": "diagnosis", "positive": "malignant"}],
@@ -136,7 +145,7 @@ def choices(models: Sequence[str], repetitions: int, sample: int) -> dict[str, A
         "models": [{"name": model, "model": model} for model in models],
         "splitting": {"repetitions": repetitions, "test_share": TEST_SHARE},
         "random_state": 1,
-        "reading": {"numbers": "midpoint", "categories": "leaves"},
+        "reading": {"numbers": "midpoint"},
         "suppressed": "left_out",
         "fit": "once",
         "sample": sample,
@@ -297,13 +306,13 @@ def large(records: int, models: Sequence[str], repetitions: int, memory_limit: s
                     {
                         "effort": number,
                         "relation": connection.table(f"effort_{number}"),
-                        "levels": {"region": number},
+                        "levels": {"age": number, "region": number},
                     }
                     for number in range(len(LARGE_WIDTHS))
                 ],
                 record_key="record_id",
                 features=[
-                    {"name": "age", "kind": "interval"},
+                    {"name": "age", "kind": "interval", "hierarchy": connection.table("ages")},
                     {
                         "name": "region",
                         "kind": "categorical",
@@ -337,6 +346,13 @@ def draw_large(connection: duckdb.DuckDBPyConnection, records: int) -> None:
             random() as luck
         from range({records})
         """  # noqa: S608
+    )
+    labels = [
+        f"range // {width} as level_{level}" for level, width in enumerate(LARGE_WIDTHS) if width
+    ]
+    connection.execute(
+        "create table ages as select range as lower_bound, range + 1 as upper_bound, "  # noqa: S608
+        f"{', '.join(labels)} from range(120)"
     )
     connection.execute(
         """

@@ -3,20 +3,19 @@
 def model(dbt, session):
     from dbt_anonymize.evaluation import evaluate
     dbt.config(materialized="table")
-    # Lists of their own: dbt sees no `dbt.ref` within the arguments of a call. `levels` are those of categories,
-    # whose labels are read as the leaves that they cover.
+    # Lists of their own: dbt sees no `dbt.ref` within the arguments of a call. Untouched values are read at `levels`.
     efforts = [
-        {"effort": 0, "relation": dbt.ref("fertility_clinic_effort_0"), "levels": {}},
-        {"effort": 1, "relation": dbt.ref("fertility_clinic_effort_1"), "levels": {}},
-        {"effort": 2, "relation": dbt.ref("fertility_clinic_effort_2"), "levels": {}},
-        {"effort": 3, "relation": dbt.ref("fertility_clinic_effort_3"), "levels": {}},
-        {"effort": 4, "relation": dbt.ref("fertility_clinic_effort_4"), "levels": {}},
-        {"effort": 5, "relation": dbt.ref("fertility_clinic_effort_5"), "levels": {}},
-        {"effort": 6, "relation": dbt.ref("fertility_clinic_effort_6"), "levels": {}},
+        {"effort": 0, "relation": dbt.ref("fertility_clinic_effort_0"), "levels": {"age": 0, "estradiol": 0}},
+        {"effort": 1, "relation": dbt.ref("fertility_clinic_effort_1"), "levels": {"age": 1, "estradiol": 1}},
+        {"effort": 2, "relation": dbt.ref("fertility_clinic_effort_2"), "levels": {"age": 2, "estradiol": 1}},
+        {"effort": 3, "relation": dbt.ref("fertility_clinic_effort_3"), "levels": {"age": 2, "estradiol": 2}},
+        {"effort": 4, "relation": dbt.ref("fertility_clinic_effort_4"), "levels": {"age": 2, "estradiol": 3}},
+        {"effort": 5, "relation": dbt.ref("fertility_clinic_effort_5"), "levels": {"age": 4, "estradiol": 3}},
+        {"effort": 6, "relation": dbt.ref("fertility_clinic_effort_6"), "levels": {"age": 4, "estradiol": 4}},
     ]
     features = [
-        {"name": "age", "kind": "interval"},
-        {"name": "estradiol", "kind": "interval"},
+        {"name": "age", "kind": "interval", "hierarchy": dbt.ref("fertility_clinic_hierarchy_age")},
+        {"name": "estradiol", "kind": "interval", "hierarchy": dbt.ref("fertility_clinic_hierarchy_estradiol")},
         {"name": "previous_treatments", "kind": "plain"},
         {"name": "treatment", "kind": "plain"},
         {"name": "fsh", "kind": "plain"},
@@ -38,7 +37,7 @@ def model(dbt, session):
         ],
         splitting={"repetitions": 30, "test_share": 0.3},
         random_state=1,
-        reading={"numbers": "midpoint", "categories": "leaves"},
+        reading={"numbers": "by_model", "categories": "label"},
         suppressed="left_out",
         fit="once",
         sample=1000000,

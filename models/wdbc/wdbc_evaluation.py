@@ -3,19 +3,18 @@
 def model(dbt, session):
     from dbt_anonymize.evaluation import evaluate
     dbt.config(materialized="table")
-    # Lists of their own: dbt sees no `dbt.ref` within the arguments of a call. `levels` are those of categories,
-    # whose labels are read as the leaves that they cover.
+    # Lists of their own: dbt sees no `dbt.ref` within the arguments of a call. Untouched values are read at `levels`.
     efforts = [
-        {"effort": 0, "relation": dbt.ref("wdbc_effort_0"), "levels": {}},
-        {"effort": 1, "relation": dbt.ref("wdbc_effort_1"), "levels": {}},
-        {"effort": 2, "relation": dbt.ref("wdbc_effort_2"), "levels": {}},
-        {"effort": 3, "relation": dbt.ref("wdbc_effort_3"), "levels": {}},
-        {"effort": 4, "relation": dbt.ref("wdbc_effort_4"), "levels": {}},
-        {"effort": 5, "relation": dbt.ref("wdbc_effort_5"), "levels": {}},
-        {"effort": 6, "relation": dbt.ref("wdbc_effort_6"), "levels": {}},
+        {"effort": 0, "relation": dbt.ref("wdbc_effort_0"), "levels": {"mean_radius": 0}},
+        {"effort": 1, "relation": dbt.ref("wdbc_effort_1"), "levels": {"mean_radius": 1}},
+        {"effort": 2, "relation": dbt.ref("wdbc_effort_2"), "levels": {"mean_radius": 2}},
+        {"effort": 3, "relation": dbt.ref("wdbc_effort_3"), "levels": {"mean_radius": 3}},
+        {"effort": 4, "relation": dbt.ref("wdbc_effort_4"), "levels": {"mean_radius": 4}},
+        {"effort": 5, "relation": dbt.ref("wdbc_effort_5"), "levels": {"mean_radius": 5}},
+        {"effort": 6, "relation": dbt.ref("wdbc_effort_6"), "levels": {"mean_radius": 6}},
     ]
     features = [
-        {"name": "mean_radius", "kind": "interval"},
+        {"name": "mean_radius", "kind": "interval", "hierarchy": dbt.ref("wdbc_hierarchy_mean_radius")},
         {"name": "mean_symmetry", "kind": "plain"},
     ]
     return evaluate(
@@ -32,7 +31,7 @@ def model(dbt, session):
         ],
         splitting={"repetitions": 100, "test_share": 0.3},
         random_state=1,
-        reading={"numbers": "midpoint", "categories": "leaves"},
+        reading={"numbers": "midpoint", "categories": "label"},
         suppressed="left_out",
         fit="once",
         sample=1000000,

@@ -11,6 +11,6 @@
     alpha=0.1,
     qnf='1 - 1/k',
     choose='max_q',
-    fingerprint='c0a0f9da',
+    fingerprint='25b11baf',
     release_effort='auto',
 ) }}

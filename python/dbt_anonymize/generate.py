@@ -155,7 +155,7 @@ def render(spec: Spec) -> dict[str, str]:
         "spec": spec,
         # The dbt group outside of which no model may read the vault.
         "custodians": f"{spec.name}_custodians",
-        "categorical_levels": functools.partial(_categorical_levels, spec),
+        "feature_levels": functools.partial(_feature_levels, spec),
         "effort_description": _effort_description,
         "splitting": _splitting,
         "required": ", ".join(map(_requirement, spec.guarantees.resolved)),
@@ -337,13 +337,9 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def _categorical_levels(spec: Spec, levels: Mapping[str, int]) -> dict[str, int]:
-    """Return the levels of the features that models see as expected shares of leaves."""
-    return {
-        name: level
-        for name, level in levels.items()
-        if spec.quasi_identifiers[name].kind == "categorical" and name in spec.features
-    }
+def _feature_levels(spec: Spec, levels: Mapping[str, int]) -> dict[str, int]:
+    """Return the levels of the features, by which models read values."""
+    return {name: level for name, level in levels.items() if name in spec.features}
 
 
 def _splitting(quality: Quality) -> dict[str, float]:

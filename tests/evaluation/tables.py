@@ -37,8 +37,27 @@ def interval_efforts(
                 "is_suppressed": np.isin(np.arange(records), suppressed) & bool(width),
             }
         )
-        efforts.append(effort(connection, number, frame))
+        efforts.append(effort(connection, number, frame, {"age": number}))
     return efforts
+
+
+def interval_hierarchy(
+    connection: duckdb.DuckDBPyConnection, efforts: list[dict[str, Any]], name: str = "age"
+) -> duckdb.DuckDBPyRelation:
+    """Return a hierarchy whose level i has the intervals that effort i shows, and gaps between."""
+    columns = f'"{name}_lower" as lower, "{name}_upper" as upper'
+    shown = [e["relation"].project(columns).distinct().df() for e in efforts[1:]]
+    bounds = np.unique(np.concatenate([frame.to_numpy().ravel() for frame in shown] or [[0, 1]]))
+    bounds = bounds[~np.isnan(bounds)]
+    leaves = pd.DataFrame({"lower_bound": bounds[:-1], "upper_bound": bounds[1:]})
+    for level, frame in enumerate(shown, start=1):
+        labels = [f"gap {lower}" for lower in leaves["lower_bound"]]
+        for lower, upper in frame.dropna().sort_values(["lower", "upper"]).to_numpy():
+            inside = (leaves["lower_bound"] >= lower) & (leaves["upper_bound"] <= upper)
+            for at in np.flatnonzero(inside):
+                labels[at] = f"[{lower}, {upper})"
+        leaves[f"level_{level}"] = labels
+    return table(connection, leaves)
 
 
 def effort(
@@ -74,15 +93,17 @@ def evaluated(
         splitting["folds"] = folds
     else:
         splitting["test_share"] = choices.pop("test_share", 0.3)
+    if "features" not in choices:
+        tree = interval_hierarchy(connection, efforts)
+        choices["features"] = [{"name": "age", "kind": "interval", "hierarchy": tree}]
     defaults: dict[str, Any] = {
         "anonymization": "test",
         "record_key": "record_id",
-        "features": [{"name": "age", "kind": "interval"}],
         "targets": [target],
         "models": [model],
         "splitting": splitting,
         "random_state": 1,
-        "reading": {"numbers": "midpoint", "categories": "leaves"},
+        "reading": {},
         "suppressed": "left_out",
         "fit": "once",
         "sample": 1_000_000,

@@ -23,6 +23,7 @@ from tests.evaluation.tables import (
     effort,
     evaluated,
     interval_efforts,
+    interval_hierarchy,
     mean,
     measured,
     scores,
@@ -31,6 +32,7 @@ from tests.evaluation.tables import (
 
 Connection = duckdb.DuckDBPyConnection
 NAME = 'Bildung "neu"'
+MIDPOINTS = {"numbers": "midpoint"}
 
 
 class Spy:
@@ -124,7 +126,7 @@ def test_scores_equal_those_of_a_plain_scikit_learn_loop(
     connection: Connection, model: str
 ) -> None:
     efforts = interval_efforts(connection, widths=(0, 10), suppressed=(1, 2, 30))
-    found = scores(connection, efforts, model=model, repetitions=4)
+    found = scores(connection, efforts, model=model, repetitions=4, reading=MIDPOINTS)
     frames = [e["relation"].df().sort_values("record_id") for e in efforts]
     target = np.searchsorted(CLASSES, frames[0]["label"].to_numpy(dtype=str))
     rows = [((f["age_lower"] + f["age_upper"]) / 2).to_numpy().reshape(-1, 1) for f in frames]
@@ -158,7 +160,8 @@ def test_all_efforts_of_a_repetition_share_their_split(
     connection: Connection, seen: list[tuple[np.ndarray, np.ndarray]]
 ) -> None:
     # Intervals narrower than the distance of two ages: every record stays apart.
-    scores(connection, interval_efforts(connection, widths=(0, 0.5, 0.25)), repetitions=4)
+    efforts = interval_efforts(connection, widths=(0, 0.5, 0.25))
+    scores(connection, efforts, repetitions=4, reading=MIDPOINTS)
     for first in range(0, 12, 3):
         ages = [np.floor(trained[:, 0]) for trained, _ in seen[first : first + 3]]
         assert np.array_equal(ages[0], ages[1])
@@ -172,7 +175,7 @@ def test_suppressed_records_test_but_do_not_train(
     hidden = tuple(range(0, 60, 3))
     efforts = interval_efforts(connection, widths=(0, 0.5), suppressed=hidden)
     hidden_ages = set(efforts[0]["relation"].filter("record_id % 3 = 0").df()["age_lower"].tolist())
-    scores(connection, efforts, repetitions=10)
+    scores(connection, efforts, repetitions=10, reading=MIDPOINTS)
     trained = [np.floor(rows[:, 0]) for rows, _ in seen[1::2]]
     asked = [np.floor(rows[:, 0]) for _, rows in seen[1::2]]
     assert not any(hidden_ages & set(ages) for ages in trained)
@@ -207,6 +210,7 @@ def test_two_threads_may_evaluate_at_once(
 ) -> None:
     # As dbt does with two Python models and two threads.
     efforts = interval_efforts(connection)
+    tree = interval_hierarchy(connection, efforts)
     expected = scores(connection, efforts, repetitions=9)
     monkeypatch.setenv("DBT_ANONYMIZE_WORKERS", "2")
     monkeypatch.setattr(workers, "_START_SECONDS", 0.0)
@@ -214,7 +218,8 @@ def test_two_threads_may_evaluate_at_once(
     def evaluate_again(_: int) -> pd.DataFrame:
         cursor = connection.cursor()
         own = [{**e, "relation": cursor.table(e["relation"].alias)} for e in efforts]
-        return scores(cursor, own, repetitions=9)
+        read = {"name": "age", "kind": "interval", "hierarchy": cursor.table(tree.alias)}
+        return scores(cursor, own, repetitions=9, features=[read])
 
     with ThreadPoolExecutor(2) as threads:
         for found in threads.map(evaluate_again, range(2)):
@@ -277,7 +282,9 @@ def test_a_one_hot_of_labels_could_not_read_untouched_values(connection: Connect
     assert min(f1_score(untouched["label"], predicted, average=None)) == 0.0
 
 
-@pytest.mark.parametrize("model", ["logistic_regression", "random_forest", "naive_bayes"])
+@pytest.mark.parametrize(
+    "model", ["logistic_regression", "random_forest", "naive_bayes", "decision_tree"]
+)
 def test_a_model_trained_on_labels_reads_untouched_values(
     connection: Connection, model: str
 ) -> None:
@@ -286,14 +293,6 @@ def test_a_model_trained_on_labels_reads_untouched_values(
         connection, efforts, features=features, model=model, measure="f1", positive="yes"
     )
     assert found["value"].tolist() == [1.0] * 12
-
-
-def test_a_single_tree_may_read_one_leaf_alone_but_still_reads(connection: Connection) -> None:
-    # All leaves of a label rise together, so one of them is enough for a tree.
-    efforts, features = education(connection)
-    found = scores(connection, efforts, features=features, measure="f1", positive="yes")
-    assert mean(found, 0) == mean(found, 1, "generalized") == 1.0
-    assert 0.5 < mean(found, 1) < 1.0
 
 
 def test_names_may_hold_quotes_spaces_unicode_and_reserved_words(connection: Connection) -> None:
@@ -306,15 +305,20 @@ def test_names_may_hold_quotes_spaces_unicode_and_reserved_words(connection: Con
         "label": "größe {{ x }} '☃'",
     }
     renamed = [
-        {**e, "relation": table(connection, e["relation"].df().rename(columns=names))}
+        {
+            **e,
+            "relation": table(connection, e["relation"].df().rename(columns=names)),
+            "levels": {"select": e["effort"]},
+        }
         for e in plain
     ]
+    tree = interval_hierarchy(connection, plain)
     found = scores(
         connection,
         renamed,
         record_key='we"ird id',
         target="größe {{ x }} '☃'",
-        features=[{"name": "select", "kind": "interval"}],
+        features=[{"name": "select", "kind": "interval", "hierarchy": tree}],
     )
     expected = scores(connection, plain).assign(target="größe {{ x }} '☃'")
     pd.testing.assert_frame_equal(found, expected)
@@ -402,6 +406,7 @@ def test_what_others_say_about_records_is_not_recorded(
         "make_estimator",
         lambda model, *given: make_estimator(model, *given) if model == "zero_rule" else Moody(),
     )
+    monkeypatch.setattr(estimators, "_imported", lambda _: estimators.EstimatorType("others", "M"))
     found = evaluated(connection, interval_efforts(connection), model="others.Moody")
     assert set(found[found["kind"] == "failure"]["name"]) == {"RuntimeError"}
     assert len(log.warnings) == 2
@@ -425,7 +430,9 @@ def test_missing_plain_numbers_are_filled(connection: Connection) -> None:
         for e in efforts
     ]
     changed = [{**e, "relation": r} for e, r in zip(efforts, relations, strict=True)]
-    features = [{"name": "age", "kind": "interval"}, {"name": "weight", "kind": "plain"}]
+    tree = interval_hierarchy(connection, efforts)
+    features = [{"name": "age", "kind": "interval", "hierarchy": tree}]
+    features.append({"name": "weight", "kind": "plain"})
     found = scores(connection, changed, features=features, model="logistic_regression")
     assert found["value"].between(0.5, 1.0).all()
 
@@ -466,6 +473,9 @@ def test_no_records_give_no_scores(connection: Connection, log: Log, *, hidden: 
         ({"repetitions": 0}, "repetitions must be >= 1"),
         ({"features": []}, "at least one column"),
         ({"features": [{"name": "age", "kind": "categorical"}]}, "with a hierarchy"),
+        ({"features": [{"name": "age", "kind": "interval"}]}, "with a hierarchy"),
+        ({"reading": {"categories": "leaves"}}, "must not be used with decision_tree"),
+        ({"reading": {"categories": "frequencies"}}, "must not be used with decision_tree"),
         ({"target": "age_bracket"}, "`age_bracket` must be in the relation"),
         ({"model": "oracle"}, "oracle"),
         ({"record_key": "label"}, "58 repeated values"),
@@ -531,6 +541,7 @@ def test_a_target_of_one_class_or_with_nulls_is_refused(connection: Connection, 
 def test_the_working_database_is_left_as_it_was(connection: Connection) -> None:
     efforts = interval_efforts(connection)
     objects = "select count(*) from duckdb_tables() union all select count(*) from duckdb_views()"
+    tree = {"name": "age", "kind": "interval", "hierarchy": interval_hierarchy(connection, efforts)}
     before = connection.execute(objects).fetchall()
-    scores(connection, efforts)
+    scores(connection, efforts, features=[tree])
     assert connection.execute(objects).fetchall() == before

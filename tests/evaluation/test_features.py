@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -12,25 +11,16 @@ import pytest
 
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import features
-from dbt_anonymize.evaluation.design import (
-    class_means,
-    filled,
-    known_leaves,
-    make_design,
-    training_medians,
-    with_leaf_counts,
-)
-from dbt_anonymize.evaluation.features import (
-    Encoding,
-    categorical_encoding,
-    interval_encodings,
-    label_encoding,
-    plain_encoding,
-)
-from dbt_anonymize.evaluation.relations import read_arrays
+from dbt_anonymize.evaluation.design import class_means, make_design, make_space
+from dbt_anonymize.evaluation.features import POSITIONS, VALUES, Column
+from dbt_anonymize.evaluation.problem import EffortData
+from dbt_anonymize.evaluation.reading import Effort, EffortReader, FeatureColumn, Reading
+from dbt_anonymize.evaluation.sampling import Sample
+from dbt_anonymize.evaluation.spaces import Numbers, OneHot
 from tests.evaluation.tables import table
 
-HIERARCHY = pd.DataFrame(
+NAME = 'Bildung "neu"'
+CITIES = pd.DataFrame(
     {
         "value": ["Köln", "Bonn", "Rome"],
         "level_1": ["DE", "DE", 'it\'s "IT"'],
@@ -39,243 +29,420 @@ HIERARCHY = pd.DataFrame(
         "level_3": ["*", "*", "*"],
     }
 )
-
-
-def matrix(relation: duckdb.DuckDBPyRelation, *encodings: Encoding) -> np.ndarray:
-    expressions = {str(position): encoding.sql for position, encoding in enumerate(encodings)}
-    arrays = read_arrays(relation, expressions, order_by="k")
-    design = make_design(encodings, [arrays[name] for name in expressions])
-    return design.take(design.codes)
-
-
-def column(connection: duckdb.DuckDBPyConnection, values: list[Any], name: str = "x") -> Any:
-    return table(connection, pd.DataFrame({"k": range(len(values)), name: values}))
-
-
-def test_an_interval_is_its_midpoint(connection: duckdb.DuckDBPyConnection) -> None:
-    relation = connection.sql(
-        "select * from (values (2, 0.5, 0.5), (1, 10, 15), (3, -4, -1)) as t(k, x_lower, x_upper)"
-    )
-    found = matrix(relation, *interval_encodings(relation, "x"))
-    assert found.tolist() == [[12.5], [0.5], [-2.5]]
-
-
-def test_an_interval_of_dates_is_its_midpoint_in_days(
-    connection: duckdb.DuckDBPyConnection,
-) -> None:
-    for kind in ("date", "timestamp"):
-        relation = connection.sql(
-            f"select 1 as k, {kind} '1970-01-01' as x_lower, {kind} '1970-01-04' as x_upper"
-        )
-        assert matrix(relation, *interval_encodings(relation, "x")).tolist() == [[1.5]]
-
-
-def test_a_missing_bound_is_refused(connection: duckdb.DuckDBPyConnection) -> None:
-    relation = connection.sql("select 1 as k, null::double as x_lower, 2.0 as x_upper")
-    with pytest.raises(EvaluationError, match="1 of 1 are not"):
-        matrix(relation, *interval_encodings(relation, "x"))
-
-
-def test_text_bounds_are_refused(connection: duckdb.DuckDBPyConnection) -> None:
-    relation = connection.sql("select 1 as k, '1' as x_lower, '2' as x_upper")
-    with pytest.raises(EvaluationError, match="`x_lower` must hold numbers or dates"):
-        interval_encodings(relation, "x")
-
-
-@pytest.mark.parametrize(
-    ("level", "labels", "expected"),
-    [
-        # Leaves in the order of their names: Bonn, Köln, Rome.
-        (0, ["Köln", "Rome"], [[0, 1, 0], [0, 0, 1]]),
-        (1, ["DE", 'it\'s "IT"'], [[1 / 2, 1 / 2, 0], [0, 0, 1]]),
-        (2, ["DE", "other"], [[0, 1, 0], [1 / 2, 0, 1 / 2]]),
-        (3, ["*", "*"], [[1 / 3] * 3, [1 / 3] * 3]),
-        (0, ["*", None], [[1 / 3] * 3, [1 / 3] * 3]),
-        (1, ["*", "DE"], [[1 / 3] * 3, [1 / 2, 1 / 2, 0]]),
-    ],
+AGES = pd.DataFrame(
+    {
+        "lower_bound": [0, 10, 15, 40],
+        "upper_bound": [10, 15, 40, 60],
+        "level_1": ["[0, 10)", "[10, 15)", "[15, 40)", "[40, 60)"],
+        "level_2": ["[0, 15)", "[0, 15)", "[15, 60)", "[15, 60)"],
+        "level_3": ["*", "*", "*", "*"],
+    }
 )
-def test_a_category_is_an_expected_one_hot_over_the_leaves_of_its_label(
-    connection: duckdb.DuckDBPyConnection,
-    level: int,
-    labels: list[str | None],
-    expected: list[list[float]],
+Connection = duckdb.DuckDBPyConnection
+Bounds = tuple[float, float] | None
+
+
+def read(
+    connection: Connection,
+    feature: dict[str, Any],
+    raw: list[Any],
+    shown: list[Any],
+    *,
+    levels: list[int | None] | int = 0,
+    reading: Reading | None = None,
+    hierarchy: pd.DataFrame | None = None,
+    may_be_hidden: bool = False,
+) -> tuple[EffortData, EffortData]:
+    """Return effort 0 and another effort of one column.
+
+    An interval is shown as its bounds, or as None for NULL and ``*``.
+    """
+    efforts = []
+    for number, values in enumerate((raw, shown)):
+        frame = pd.DataFrame({"k": range(len(values)), "is_suppressed": False})
+        frame["equivalence_class"] = [str(value) for value in values]
+        if feature["kind"] == "interval":
+            bounds = [(v, v) if isinstance(v, int | float) else v for v in values]
+            frame["x"] = ["*" if b is None else f"[{b}" for b in bounds]
+            frame["x_lower"] = [-1000.0 if b is None else float(b[0]) for b in bounds]
+            frame["x_upper"] = [1000.0 if b is None else float(b[1]) for b in bounds]
+        else:
+            frame["x"] = values
+        if isinstance(levels, list) and number:
+            frame["x_level"] = pd.array(levels, dtype="Int32")
+        own: dict[str, int] | str = {"x": number and levels} if isinstance(levels, int) else {}
+        own = own if isinstance(levels, int) or not number else "per record"
+        efforts.append(Effort(number, table(connection, frame), own))
+    tree = None if hierarchy is None else table(connection, hierarchy)
+    reader = EffortReader(
+        efforts[0],
+        [FeatureColumn("x", feature["kind"], tree)],
+        reading or Reading(),
+        Sample(len(raw), len(raw)),
+        "k",
+        may_be_hidden=may_be_hidden,
+    )
+    data, _, first = reader.first({})
+    return data, reader.further(efforts[1], first)
+
+
+def rows(data: EffortData, space: str = VALUES) -> list[list[float]]:
+    """Return the features of each record of an effort."""
+    means = data.means
+    return data.design.take(data.own[space], data.design.codes, means).tolist()
+
+
+def originals(raw: EffortData, data: EffortData, space: str = VALUES) -> list[list[float]]:
+    """Return the same features of the untouched records."""
+    return raw.design.take(data.original[space], raw.design.codes).tolist()
+
+
+INTERVAL, CATEGORY, PLAIN = ({"kind": kind} for kind in ("interval", "categorical", "plain"))
+nan = np.nan
+
+
+def test_an_interval_is_its_position_for_models_that_split_and_its_midpoint_for_others(
+    connection: Connection,
 ) -> None:
-    relation = column(connection, labels)
-    hierarchy = table(connection, HIERARCHY)
-    found = matrix(relation, categorical_encoding(relation, "x", hierarchy, level))
-    assert found == pytest.approx(np.array(expected))
+    shown: list[Bounds] = [(0, 10), (40, 60), (0, 10), (15, 40)]
+    raw, data = read(connection, INTERVAL, [3, 41, 9, 15], shown, levels=1, hierarchy=AGES)
+    # [10, 15) has a position although no record is in it.
+    assert rows(data, POSITIONS) == [[0], [3], [0], [2]]
+    assert originals(raw, data, POSITIONS) == [[0], [3], [0], [2]]
+    assert rows(data) == [[5], [50], [5], [27.5]]
+    assert originals(raw, data) == [[3], [41], [9], [15]]
+    assert rows(raw, POSITIONS) == rows(raw) == [[3], [41], [9], [15]]
 
 
-def test_numbers_and_leading_zeros_are_compared_as_text(
-    connection: duckdb.DuckDBPyConnection,
+def test_an_untouched_value_has_the_position_that_its_record_shows_whatever_that_is(
+    connection: Connection,
 ) -> None:
-    hierarchy = table(connection, pd.DataFrame({"value": ["01067", "1067"]}))
-    relation = column(connection, ["1067", "01067"])
-    found = matrix(relation, categorical_encoding(relation, "x", hierarchy, 0))
-    assert found.tolist() == [[0, 1], [1, 0]]
+    numbers = [0, 9.999, 10, 14.9, 15, 39, 40, 59.9]
+    shown: list[Bounds] = [None] * 4 + [(0, 15)] * 4
+    raw, data = read(connection, INTERVAL, numbers, shown, levels=2, hierarchy=AGES)
+    assert [row[0] for row in originals(raw, data, POSITIONS)] == [0, 0, 0, 0, 1, 1, 1, 1]
 
 
-def test_a_label_that_is_not_in_its_level_is_refused_and_not_shown(
-    connection: duckdb.DuckDBPyConnection,
-) -> None:
-    relation = column(connection, ["DE", "Bonn"])
-    encoding = categorical_encoding(relation, "x", table(connection, HIERARCHY), 1)
+def test_null_is_not_known_and_has_an_indicator_at_every_level(connection: Connection) -> None:
+    for level, shown in ((0, [7, None]), (1, [(0, 10), None]), (2, [(0, 15), None])):
+        raw, data = read(connection, INTERVAL, [7, None], shown, levels=level, hierarchy=AGES)
+        for space in (VALUES, POSITIONS):
+            (first, second), (one, two) = rows(data, space), originals(raw, data, space)
+            assert first[1] == one[1] == 0
+            assert np.isnan(second[0])
+            assert np.isnan(two[0])
+            assert second[1] == two[1] == 1
+    raw, data = read(connection, CATEGORY, ["Bonn", None], ["DE", "*"], levels=1, hierarchy=CITIES)
+    assert rows(data) == originals(raw, data) == [[1, 0], [0, 1]]
+
+
+def test_the_root_tells_nothing_of_numbers(connection: Connection) -> None:
+    raw, data = read(connection, INTERVAL, [7, 50], [None, None], levels=3, hierarchy=AGES)
+    assert rows(data, POSITIONS) == originals(raw, data, POSITIONS) == [[], []]
+    assert np.isnan(rows(data)[0][0])
+
+
+def test_an_interval_of_dates_is_read_in_days(connection: Connection) -> None:
+    tree = connection.sql(
+        "select date '1970-01-01' as lower_bound, date '1970-01-05' as upper_bound, 'a' as level_1"
+    )
+    for kind in ("date", "timestamp"):
+        own = f"{kind} '1970-01-01' as x_lower, {kind} '1970-01-05' as x_upper"
+        raw = f"{kind} '1970-01-02' as x_lower, {kind} '1970-01-02' as x_upper"
+        rest = "select 1 as k, false as is_suppressed, 'a' as x, "
+        efforts = [Effort(n, connection.sql(rest + b), {"x": n}) for n, b in enumerate((raw, own))]
+        columns = [FeatureColumn("x", "interval", tree)]
+        reader = EffortReader(efforts[0], columns, Reading(), Sample(1, 1), "k")
+        untouched, _, first = reader.first({})
+        data = reader.further(efforts[1], first)
+        assert (rows(untouched), rows(data), originals(untouched, data)) == ([[1]], [[2]], [[1]])
+
+
+def test_a_bound_that_is_missing_or_not_in_the_hierarchy_is_refused(connection: Connection) -> None:
+    with pytest.raises(EvaluationError, match="1 of 2 are not"):
+        read(connection, INTERVAL, [1, 2], [(0, 10), (nan, 10)], levels=1, hierarchy=AGES)
+    with pytest.raises(EvaluationError, match="1 of 2 do not"):
+        read(connection, INTERVAL, [1, 2], [(0, 10), (1, 10)], levels=1, hierarchy=AGES)
+
+
+def test_text_bounds_are_refused(connection: Connection) -> None:
+    relation = connection.sql("select 1 as k, '1' as x, '1' as x_lower, '2' as x_upper")
+    columns = [FeatureColumn("x", "interval", table(connection, AGES))]
+    reader = EffortReader(Effort(0, relation, {}), columns, Reading(), Sample(1, 1), "k")
+    with pytest.raises(EvaluationError, match="`x_lower` must hold numbers or dates"):
+        reader.first({})
+    texts = table(connection, AGES.astype({"lower_bound": str}))
+    columns = [FeatureColumn("x", "interval", texts)]
+    reader = EffortReader(Effort(0, relation, {}), columns, Reading(), Sample(1, 1), "k")
+    with pytest.raises(EvaluationError, match="bounds that are numbers or dates"):
+        reader.first({})
+
+
+def test_a_category_is_one_feature_per_label_of_its_level(connection: Connection) -> None:
+    values = ["Köln", "Bonn", "Rome"]
+    for level, shown, expected in (
+        (0, values, [[0, 1, 0], [1, 0, 0], [0, 0, 1]]),
+        (1, ["DE", "DE", 'it\'s "IT"'], [[1, 0], [1, 0], [0, 1]]),
+        (2, ["DE", "other", "other"], [[1, 0], [0, 1], [0, 1]]),
+        (3, ["*", "*", "*"], [[], [], []]),
+    ):
+        raw, data = read(connection, CATEGORY, values, shown, levels=level, hierarchy=CITIES)
+        assert rows(data) == rows(data, POSITIONS) == originals(raw, data) == expected
+
+
+def test_labels_that_no_record_has_are_no_features(connection: Connection) -> None:
+    more = pd.concat([CITIES, pd.DataFrame({"value": ["Oslo"], "level_1": ["NO"]})]).fillna("NO")
+    values, shown = ["Köln", "Rome"], ["DE", 'it\'s "IT"']
+    raw, data = read(connection, CATEGORY, values, shown, levels=1, hierarchy=more)
+    assert rows(raw) == rows(data) == originals(raw, data) == [[1, 0], [0, 1]]
+
+
+def test_leaves_are_shares_of_a_label(connection: Connection) -> None:
+    values, shown = ["Köln", "Bonn", "Rome", None], ["DE", "DE", 'it\'s "IT"', "*"]
+    reading = Reading(categories="leaves")
+    raw, data = read(
+        connection, CATEGORY, values, shown, levels=1, hierarchy=CITIES, reading=reading
+    )
+    assert rows(data) == [[0.5, 0.5, 0, 0], [0.5, 0.5, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    assert originals(raw, data) == [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+
+
+def test_frequencies_weigh_the_leaves_of_a_label(connection: Connection) -> None:
+    values = ["Bonn", "Bonn", "Bonn", "Köln", None, "Rome", "Rome"]
+    shown = ["DE", "DE", "DE", "DE", "*", 'it\'s "IT"', 'it\'s "IT"']
+    reading = Reading(categories="frequencies")
+    raw, data = read(
+        connection, CATEGORY, values, shown, levels=1, hierarchy=CITIES, reading=reading
+    )
+    unknown, rome = [0, 0, 0, 1], [0, 0, 1, 0]
+    # Where no leaf of a label occurs, they weigh the same.
+    for released, de in (
+        (range(5), [3 / 4, 1 / 4, 0, 0]),
+        ([1, 3], [1 / 2, 1 / 2, 0, 0]),
+        ([1, 2, 6], [1, 0, 0, 0]),
+        ([4, 5], [1 / 2, 1 / 2, 0, 0]),
+    ):
+        counted = data.own[VALUES].counted(np.array(released))
+        found = data.design.take(counted, data.design.codes)
+        assert found == pytest.approx(np.array([de] * 4 + [unknown, rome, rome])), released
+        carried = raw.design.take(
+            data.original[VALUES].counted(np.array(released)), raw.design.codes
+        )
+        assert carried.tolist() == originals(raw, data)
+
+
+def test_numbers_and_leading_zeros_are_compared_as_text(connection: Connection) -> None:
+    tree = pd.DataFrame({"value": ["01067", "1067"]})
+    raw, _ = read(connection, CATEGORY, ["1067", "01067"], ["1067", "01067"], hierarchy=tree)
+    assert rows(raw) == [[0, 1], [1, 0]]
+
+
+def test_a_collation_makes_no_two_values_one(connection: Connection) -> None:
+    connection.execute("set default_collation = 'nocase'")
+    tree = pd.DataFrame({"value": ["bonn", "Bonn"], "level_1": ["a", "b"]})
+    raw, data = read(connection, CATEGORY, ["bonn", "Bonn"], ["a", "b"], levels=1, hierarchy=tree)
+    assert rows(data) == originals(raw, data) == [[1, 0], [0, 1]]
+    assert rows(raw) == [[0, 1], [1, 0]]
+
+
+def test_a_label_that_is_not_in_its_level_is_refused_and_not_shown(connection: Connection) -> None:
     with pytest.raises(EvaluationError, match="1 of 2 records") as raised:
-        matrix(relation, encoding)
+        read(connection, CATEGORY, ["Köln", "Bonn"], ["DE", "Bonn"], levels=1, hierarchy=CITIES)
     assert "Bonn" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
     ("hierarchy", "level", "rule"),
     [
-        (HIERARCHY, 4, "no \\['level_4'\\]"),
+        (pd.DataFrame({"value": ["a"], "level_1": ["b"]}), 2, "must have the column level_2"),
         (pd.DataFrame({"value": ["a", "a"], "level_1": ["b", "c"]}), 1, "2 rows for 1 values"),
-        (pd.DataFrame({"value": ["a", "d"], "level_1": ["b", None]}), 1, "1 of them without"),
+        (pd.DataFrame({"value": ["a", "d"], "level_1": ["b", None]}), 1, "1 of 2 without"),
     ],
 )
 def test_a_hierarchy_that_does_not_give_one_label_is_refused(
-    connection: duckdb.DuckDBPyConnection, hierarchy: pd.DataFrame, level: int, rule: str
+    connection: Connection, hierarchy: pd.DataFrame, level: int, rule: str
 ) -> None:
-    relation = column(connection, ["a"])
     with pytest.raises(EvaluationError, match=rule):
-        categorical_encoding(relation, "x", table(connection, hierarchy), level)
+        read(connection, CATEGORY, ["a"], ["b"], levels=level, hierarchy=hierarchy)
 
 
-def test_plain_columns_enter_by_their_type(connection: duckdb.DuckDBPyConnection) -> None:
+def test_plain_columns_enter_by_their_type(connection: Connection) -> None:
     relation = connection.sql(
         """
-        select * from (values
+        select *, false as is_suppressed from (values
             (1, 2, 'b', true, date '1970-01-03', 1.5::decimal(5, 2)),
             (2, null, null, null, null, null),
             (3, 4, 'a', false, date '1970-01-02', 2.5)
         ) as t(k, "int", "select", flag, day, amount)
         """
     )
-    names = ("int", "select", "flag", "day", "amount")
-    found = matrix(relation, *(plain_encoding(relation, name) for name in names))
-    nan = np.nan
-    assert found == pytest.approx(
+    columns = [FeatureColumn(n, "plain") for n in ("int", "select", "flag", "day", "amount")]
+    reader = EffortReader(Effort(0, relation, {}), columns, Reading(), Sample(3, 3), "k")
+    data, _, _ = reader.first({})
+    assert np.array(rows(data)) == pytest.approx(
         np.array(
             [
-                [2, 0, 1, 0, 1, 2, 1.5],
-                [nan, 0, 0, 0, 0, nan, nan],
-                [4, 1, 0, 1, 0, 1, 2.5],
+                [2, 0, *(0, 1, 0), *(0, 1, 0), *(2, 0), *(1.5, 0)],
+                [nan, 1, *(0, 0, 1), *(0, 0, 1), *(nan, 1), *(nan, 1)],
+                [4, 0, *(1, 0, 0), *(1, 0, 0), *(1, 0), *(2.5, 0)],
             ]
         ),
         nan_ok=True,
     )
+    unit = [True, False, *[False] * 6, True, False, True, False]
+    assert data.own[VALUES].scaled.tolist() == unit
 
 
-def test_a_missing_number_becomes_the_median_of_the_training_records_alone() -> None:
-    rows = np.array([[1.0], [2.0], [7.0], [np.nan], [1000.0]])
-    medians = training_medians(rows, np.array([0, 1, 2, 3]), np.array([0]))
-    assert filled(rows, medians)[3] == 2.0
-    assert training_medians(rows, np.array([3]), np.array([0])) == 0.0
-
-
-def test_infinity_is_refused(connection: duckdb.DuckDBPyConnection) -> None:
-    relation = column(connection, [1.0, float("-inf"), float("nan")])
+def test_infinity_is_refused(connection: Connection) -> None:
     with pytest.raises(EvaluationError, match="`x` must be finite or missing; 1 of 3"):
-        matrix(relation, plain_encoding(relation, "x"))
+        read(connection, PLAIN, [1.0, float("-inf"), nan], [1.0, 1.0, 1.0])
 
 
-def test_a_type_that_no_model_reads_is_refused(connection: duckdb.DuckDBPyConnection) -> None:
-    relation = connection.sql("select 1 as k, [1, 2] as x")
-    with pytest.raises(EvaluationError, match="got INTEGER\\[\\]"):
-        plain_encoding(relation, "x")
+def test_a_type_that_no_model_reads_or_a_missing_column_is_refused(connection: Connection) -> None:
+    relation = connection.sql("select 1 as k, [1, 2] as x, false as is_suppressed")
+    for name, rule in (("x", "got INTEGER\\[\\]"), ("y", "`y` must be in the relation")):
+        columns = [FeatureColumn(name, "plain")]
+        reader = EffortReader(Effort(0, relation, {}), columns, Reading(), Sample(1, 1), "k")
+        with pytest.raises(EvaluationError, match=rule):
+            reader.first({})
 
 
-def test_a_column_that_is_missing_is_refused(connection: duckdb.DuckDBPyConnection) -> None:
-    with pytest.raises(EvaluationError, match="`y` must be in the relation"):
-        plain_encoding(column(connection, [1]), "y")
-
-
-def test_too_many_categories_are_refused(
-    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+def test_too_many_plain_categories_are_refused(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(features, "MAX_CATEGORIES", 2)
     with pytest.raises(EvaluationError, match="at most 2 categories"):
-        plain_encoding(column(connection, ["a", "b", "c"]), "x")
+        read(connection, PLAIN, ["a", "b", "c"], ["a", "b", "c"])
+
+
+POSTCODES = pd.DataFrame(
+    {
+        "value": ["11", "12", "21", "22", "31", "99"],
+        "level_1": ["1*", "1*", "2*", "2*", "3*", "9*"],
+        "level_2": ["low", "low", "low", "low", "high", "high"],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("largest", "read_at"),
+    [(6, (0, 1)), (5, (0, 1)), (4, (1, 1)), (3, (1, 1)), (2, (2, 2))],
+)
+def test_a_long_list_of_codes_is_read_at_the_finest_level_with_few_enough_labels(
+    connection: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    largest: int,
+    read_at: tuple[int, int],
+) -> None:
+    # No record has 99: it is not counted.
+    values, shown = ["11", "12", "21", "22", "31"], ["1*", "1*", "2*", "2*", "3*"]
+    monkeypatch.setattr(features, "MAX_CATEGORIES", largest)
+    raw, data = read(connection, CATEGORY, values, shown, levels=1, hierarchy=POSTCODES)
+    for effort, declared, level in ((raw, 0, read_at[0]), (data, 1, read_at[1])):
+        column = POSTCODES["value" if level == 0 else f"level_{level}"].tolist()[:5]
+        expected = [[float(own == label) for label in sorted(set(column))] for own in column]
+        assert rows(effort) == originals(raw, effort) == expected
+        assert effort.coarser == ({} if level == declared else {"x": {declared: level}})
+
+
+def test_leaves_are_not_read_coarser(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(features, "MAX_CATEGORIES", 3)
+    with pytest.raises(EvaluationError, match="at most 3 categories"):
+        read(
+            connection,
+            CATEGORY,
+            ["11", "12", "21", "22"],
+            ["1*", "1*", "2*", "2*"],
+            levels=1,
+            hierarchy=POSTCODES,
+            reading=Reading(categories="leaves"),
+        )
 
 
 def test_equal_rows_are_stored_once() -> None:
-    numbers = [np.array([1.0, np.nan, 1.0, np.nan, 1.0]), np.array([3.0, 5.0, 3.0, 5.0, 4.0])]
-    encodings = [Encoding(name, "", may_be_missing=True) for name in ("a", "b")]
-    design = make_design(encodings, numbers)
+    numbers = [np.array([1.0, nan, 1.0, nan, 1.0]), np.array([3.0, 5.0, 3.0, 5.0, 4.0])]
+    columns = []
+    for values in numbers:
+        distinct, codes = np.unique(values, return_inverse=True)
+        blocks = {VALUES: [Numbers(distinct[:, None])]}
+        columns.append(Column(codes, blocks, blocks))
+    design, space = make_design(columns), make_space(columns, VALUES)
     assert design.size == 3
-    assert np.array_equal(design.take(design.codes), np.column_stack(numbers), equal_nan=True)
-    assert design.incomplete.tolist() == [0]
+    found = design.take(space, design.codes)
+    assert np.array_equal(found, np.column_stack(numbers), equal_nan=True)
 
 
-def test_bounds_are_two_features(connection: duckdb.DuckDBPyConnection) -> None:
-    relation = connection.sql(
-        "select * from (values (1, 0.5, 0.5), (2, 10, 15)) as t(k, x_lower, x_upper)"
+def test_bounds_are_two_features(connection: Connection) -> None:
+    shown: list[Bounds] = [(0, 10), (15, 40), None]
+    reading = Reading(numbers="bounds")
+    raw, data = read(
+        connection, INTERVAL, [5, 20, None], shown, levels=1, hierarchy=AGES, reading=reading
     )
-    found = matrix(relation, *interval_encodings(relation, "x", "bounds"))
-    assert found.tolist() == [[0.5, 0.5], [10, 15]]
+    for space in (VALUES, POSITIONS):
+        assert rows(data, space)[:2] == [[0, 10, 0], [15, 40, 0]]
+        assert originals(raw, data, space)[:2] == [[5, 5, 0], [20, 20, 0]]
+        assert rows(data, space)[2][2] == originals(raw, data, space)[2][2] == 1
 
 
-def test_frequencies_weigh_the_leaves_of_a_label(connection: duckdb.DuckDBPyConnection) -> None:
-    hierarchy = table(connection, HIERARCHY)
-    untouched = column(connection, ["Bonn", "Bonn", "Bonn", "Köln", None, "Rome", "Rome"])
-    raw = categorical_encoding(untouched, "x", hierarchy, 0)
-    codes = read_arrays(untouched, {"code": raw.sql}, order_by="k")["code"]
-    leaves = known_leaves(raw, codes)
-    assert leaves.tolist() == [0, 0, 0, 1, -1, 2, 2]
-    relation = column(connection, ["DE", "DE", "DE", "DE", "*", None, 'it\'s "IT"'])
-    encoding = categorical_encoding(relation, "x", hierarchy, 1)
-    codes = read_arrays(relation, {"code": encoding.sql}, order_by="k")["code"]
-    design = replace(make_design([encoding], [codes]), leaves={0: leaves})
-    # Where Rome does not occur, its own label has no frequencies; nobody is there in the root.
-    for released, de, root in (
-        (range(5), [3 / 4, 1 / 4, 0], [3 / 4, 1 / 4, 0]),
-        ([1, 3], [1 / 2, 1 / 2, 0], [1 / 2, 1 / 2, 0]),
-        ([5, 6, 4], [1 / 2, 1 / 2, 0], [0, 0, 1]),
-        ([4], [1 / 2, 1 / 2, 0], [1 / 3] * 3),
+def test_a_hidden_record_has_no_quasi_identifiers(connection: Connection) -> None:
+    raw, data = read(
+        connection,
+        CATEGORY,
+        ["Köln", "Rome"],
+        ["DE", 'it\'s "IT"'],
+        levels=1,
+        hierarchy=CITIES,
+        may_be_hidden=True,
+    )
+    assert rows(data) == originals(raw, data) == [[1, 0, 0], [0, 1, 0]]
+    assert data.design.hidden is not None
+    assert data.design.take(data.own[VALUES], data.design.hidden).tolist() == [[0, 0, 1]] * 2
+    raw, data = read(
+        connection, INTERVAL, [3, 12], [(0, 10)] * 2, levels=1, hierarchy=AGES, may_be_hidden=True
+    )
+    assert data.design.hidden is not None
+    for space in (VALUES, POSITIONS):
+        hidden = data.design.take(data.own[space], data.design.hidden)
+        assert np.isnan(hidden[:, 0]).all()
+        assert hidden[:, 1].tolist() == [1, 1]
+        assert [row[1] for row in rows(data, space)] == [0, 0]
+
+
+def test_a_class_mean_is_that_of_the_released_records_of_the_class(connection: Connection) -> None:
+    shown: list[Bounds] = [(0, 10), (0, 10), (0, 10), (15, 40), (40, 60), None, None]
+    raw, data = read(
+        connection,
+        INTERVAL,
+        [1, 4, 9, 30, 41, 7, None],
+        shown,
+        levels=1,
+        hierarchy=AGES,
+        reading=Reading(numbers="class_mean"),
+    )
+    assert originals(raw, data)[:6] == [[v, 0] for v in (1, 4, 9, 30, 41, 7)]
+    for released, expected in (
+        ([0, 1, 3], [2.5, 2.5, 2.5, 30, 50]),
+        ([0], [1, 1, 1, 27.5, 50]),
     ):
-        counted = with_leaf_counts(design, np.array(released))
-        expected = [de, de, de, de, root, root, [0, 0, 1]]
-        assert counted.take(counted.codes) == pytest.approx(np.array(expected)), released
+        means = class_means(data.design, np.array(released))
+        found = data.design.take(data.own[VALUES], data.design.codes, means)
+        assert found[:5, 0].tolist() == expected
+        # A label that says nothing has no mean either.
+        assert np.isnan(found[5:, 0]).all()
+        assert found[:, 1].tolist() == [0] * 5 + [1] * 2
 
 
-def test_a_label_may_be_a_feature_of_its_own(connection: duckdb.DuckDBPyConnection) -> None:
-    relation = column(connection, ["other", "DE", None, "*"])
-    encoding = label_encoding(relation, "x", table(connection, HIERARCHY), 2)
-    assert matrix(relation, encoding).tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 1]]
+def test_a_class_mean_of_equal_numbers_is_that_number_to_the_last_digit(
+    connection: Connection,
+) -> None:
+    reading = Reading(numbers="class_mean")
+    raw = [0.1] * 7
+    _, data = read(connection, INTERVAL, raw, raw, hierarchy=AGES, reading=reading)
+    assert rows(data) == [[0.1]] * 7
 
 
-def test_a_hidden_record_has_no_quasi_identifiers(connection: duckdb.DuckDBPyConnection) -> None:
-    relation = column(connection, ["Köln", "Rome"])
-    category = categorical_encoding(relation, "x", table(connection, HIERARCHY), 0)
-    encodings = [Encoding("age", "", is_quasi=True), category, Encoding("height", "")]
-    values = [np.array([1.0, 2.0]), np.array([1, 2]), np.array([5.0, 6.0])]
-    design = make_design(encodings, values, may_be_hidden=True)
-    assert design.take(design.codes).tolist() == [[1, 0, 1, 0, 5], [2, 0, 0, 1, 6]]
-    assert design.hidden is not None
-    hidden = design.take(design.hidden)
-    assert np.isnan(hidden[:, 0]).all()
-    assert hidden[:, 1:].tolist() == [[1 / 3, 1 / 3, 1 / 3, 5], [1 / 3, 1 / 3, 1 / 3, 6]]
-    assert design.quasi.tolist() == [True, True, True, True, False]
-
-
-def test_a_class_mean_is_that_of_the_released_records_of_the_class() -> None:
-    encodings = [Encoding("height", ""), Encoding("age", "", is_quasi=True)]
-    height = np.array([7.0, 7.0, 7.0, 7.0, 8.0])
-    midpoints = np.array([5.0, 5.0, 5.0, 15.0, 25.0])
-    raw = np.array([1.0, 4.0, np.nan, 11.0, 29.0])
-    classes = np.array([2, 2, 2, 0, 1])
-    design = make_design(encodings, [height, midpoints], classes=classes, raw=[None, raw])
-    means = design.take(design.codes, class_means(design, np.array([0, 1, 2, 3])))
-    assert means[:, 1].tolist() == [2.5, 2.5, 2.5, 11.0, 25.0]
-    assert means[:, 0].tolist() == height.tolist()
-    means = design.take(design.codes, class_means(design, np.array([0])))
-    assert means[:, 1].tolist() == [1, 1, 1, 15, 25]
-
-
-def test_a_class_mean_of_equal_numbers_is_that_number_to_the_last_digit() -> None:
-    numbers = np.full(7, 0.1)
-    encoding = Encoding("age", "", is_quasi=True)
-    design = make_design([encoding], [numbers], classes=np.zeros(7, dtype=int), raw=[numbers])
-    numbers = class_means(design, np.arange(7))
-    assert numbers is not None
-    assert numbers.tolist() == [[0.1]]
+def test_a_one_hot_shows_labels_that_it_has_no_feature_for_as_nothing() -> None:
+    block = OneHot(np.array([0, 2, -1]), 2, has_indicator=True)
+    assert block.take(np.array([0, 1, 2])).tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 1]]

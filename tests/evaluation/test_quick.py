@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from dbt_anonymize.evaluation import quick
 from dbt_anonymize.evaluation.estimators import make_estimator
@@ -92,11 +94,13 @@ def test_models_that_share_standardized_rows_equal_their_pipelines(
     model: str, classes: int
 ) -> None:
     distinct, codes, true = drawn(4, 40, 90, 4, classes)
-    training = TrainingSet(distinct, codes, np.arange(90))
+    training = TrainingSet(distinct, codes, np.arange(90), np.ones(4, dtype=bool))
     target = Target("label", "classification", tuple("abc"[:classes]), codes=true)
-    found = fit_predict(make_estimator(model, {}, 3), training, target, distinct)
+    estimator = make_estimator(model, {}, 3)
+    found = fit_predict(estimator, training, target, distinct, is_scaled=True)
     assert isinstance(found, Predicted)
-    pipeline = make_estimator(model, {}, 3).fit(distinct[codes], true)
+    pipeline = make_pipeline(StandardScaler(), make_estimator(model, {}, 3))
+    pipeline.fit(distinct[codes], true)
     assert np.array_equal(found.labels, pipeline.predict(distinct))
     if found.probabilities is not None:
         assert np.array_equal(found.probabilities, pipeline.predict_proba(distinct))
@@ -107,7 +111,9 @@ def test_regressions_that_share_standardized_rows_equal_their_pipelines(model: s
     distinct, codes, true = drawn(5, 40, 90, 4, 9)
     numbers = true.astype(float)
     target = Target("charges", "regression", numbers=numbers)
-    training = TrainingSet(distinct, codes, np.arange(90))
-    found = fit_predict(make_estimator(model, {}, 3, "regression"), training, target, distinct)
-    pipeline = make_estimator(model, {}, 3, "regression").fit(distinct[codes], numbers)
+    training = TrainingSet(distinct, codes, np.arange(90), np.ones(4, dtype=bool))
+    estimator = make_estimator(model, {}, 3, "regression")
+    found = fit_predict(estimator, training, target, distinct, is_scaled=True)
+    pipeline = make_pipeline(StandardScaler(), make_estimator(model, {}, 3, "regression"))
+    pipeline.fit(distinct[codes], numbers)
     assert np.array_equal(found, pipeline.predict(distinct))

@@ -11,111 +11,160 @@ import pytest
 
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import estimators
-from dbt_anonymize.evaluation.design import make_design
-from dbt_anonymize.evaluation.features import (
-    categorical_encoding,
-    interval_encodings,
-    recoded_encoding,
-)
-from dbt_anonymize.evaluation.relations import read_arrays
+from dbt_anonymize.evaluation.features import POSITIONS
 from tests.evaluation.tables import effort, mean, scores, table
+from tests.evaluation.test_features import AGES, CATEGORY, INTERVAL, originals, read, rows
 
 NAME = 'Bildung "neu"'
 HIERARCHY = pd.DataFrame(
     {
         "value": ["Köln", "Bonn", "Rome", "Pisa"],
         "level_1": ["DE", "DE", "IT", "IT"],
-        # The label DE covers another set of leaves here, and Rome is a label too.
-        "level_2": ["DE", "Rome", "Rome", "Rome"],
+        # Rome is a label too.
+        "level_2": ["Rome", "Rome", "Rome", "Rome"],
         "level_3": ["*", "*", "*", "*"],
     }
 )
+Connection = duckdb.DuckDBPyConnection
+nan = np.nan
 
 
-def recoded(
-    connection: duckdb.DuckDBPyConnection, labels: list[Any], levels: list[Any]
-) -> duckdb.DuckDBPyRelation:
-    frame = pd.DataFrame({"k": range(len(labels)), NAME: labels})
-    frame[f"{NAME}_level"] = pd.array(levels, dtype="Int32")
-    return table(connection, frame)
-
-
-def matrix(relation: duckdb.DuckDBPyRelation, encoding: Any) -> np.ndarray:
-    values = read_arrays(relation, {"x": encoding.sql}, order_by="k")["x"]
-    design = make_design([encoding], [values])
-    return design.take(design.codes)
-
-
-def test_each_label_is_read_at_the_level_of_its_record(
-    connection: duckdb.DuckDBPyConnection,
+def test_each_label_is_read_in_a_block_of_its_level_and_in_coarser_ones(
+    connection: Connection,
 ) -> None:
-    relation = recoded(
-        connection, ["Rome", "Rome", "DE", "DE", "*", "*", "Bonn"], [0, 2, 1, 2, 3, 1, 0]
+    raw, data = read(
+        connection,
+        CATEGORY,
+        ["Rome", "Pisa", "Köln", "Bonn", None],
+        ["Rome", "Rome", "DE", "Bonn", "*"],
+        levels=[0, 2, 1, 0, 3],
+        hierarchy=HIERARCHY,
     )
-    hierarchy = table(connection, HIERARCHY)
-    found = matrix(relation, recoded_encoding(relation, NAME, hierarchy))
-    # Leaves in the order of their names: Bonn, Köln, Pisa, Rome.
-    assert found == pytest.approx(
-        np.array(
-            [
-                [0, 0, 0, 1],
-                [1 / 3, 0, 1 / 3, 1 / 3],
-                [1 / 2, 1 / 2, 0, 0],
-                [0, 1, 0, 0],
-                [1 / 4] * 4,
-                [1 / 4] * 4,
-                [1, 0, 0, 0],
-            ]
-        )
+    # Level 0: Bonn, Rome, not known. Level 1: DE, IT, not known. Level 2: Rome, not known.
+    assert rows(data) == [
+        [0, 1, 0, 0, 1, 0, 1, 0],
+        [0, 0, 1, 0, 0, 1, 1, 0],
+        [0, 0, 1, 1, 0, 0, 1, 0],
+        [1, 0, 0, 1, 0, 0, 1, 0],
+        [0, 0, 1, 0, 0, 1, 0, 1],
+    ]
+    # Untouched records are known at every level; no record of the effort shows Pisa or Köln.
+    assert originals(raw, data) == [
+        [0, 1, 0, 0, 1, 0, 1, 0],
+        [0, 0, 0, 0, 1, 0, 1, 0],
+        [0, 0, 0, 1, 0, 0, 1, 0],
+        [1, 0, 0, 1, 0, 0, 1, 0],
+        [0, 0, 1, 0, 0, 1, 0, 1],
+    ]
+
+
+def test_intervals_have_a_position_in_each_level(connection: Connection) -> None:
+    raw, data = read(
+        connection,
+        INTERVAL,
+        [3, 12, 41, 12.5],
+        [(0, 10), (0, 15), None, (12.5, 12.5)],
+        levels=[1, 2, 3, 0],
+        hierarchy=AGES,
     )
+    # The number itself, and the positions at level 1 and 2, each with a feature for not known.
+    expected = [[nan, 1, 0, 0, 0, 0], [nan, 1, nan, 1, 0, 0], [nan, 1] * 3, [12.5, 0, 1, 0, 0, 0]]
+    np.testing.assert_array_equal(rows(data, POSITIONS), expected)
+    found = np.array(originals(raw, data, POSITIONS))
+    np.testing.assert_array_equal(
+        found[:, [0, 2, 4]], [[3, 0, 0], [12, 1, 0], [41, 3, 1], [12.5, 1, 0]]
+    )
+    assert not found[:, [1, 3, 5]].any()
+    # Other models see midpoints and numbers.
+    assert [row[0] for row in rows(data)][:2] == [5, 7.5]
+    assert [row[0] for row in originals(raw, data)] == [3, 12, 41, 12.5]
+
+
+def test_intervals_between_two_levels_are_their_first_and_last_leaf(
+    connection: Connection,
+) -> None:
+    raw, data = read(
+        connection,
+        INTERVAL,
+        [3, 12, 41, None],
+        [(10, 40), (10, 15), (15, 60), None],
+        levels=[None, 1, 2, 3],
+        hierarchy=AGES,
+    )
+    expected = [[1, 2, 0], [1, 1, 0], [2, 3, 0], [nan, nan, 1]]
+    np.testing.assert_array_equal(rows(data, POSITIONS), expected)
+    own = [[0, 0, 0], [1, 1, 0], [3, 3, 0], [nan, nan, 1]]
+    np.testing.assert_array_equal(originals(raw, data, POSITIONS), own)
+    assert rows(data)[0] == [25, 0]
 
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
+@pytest.mark.parametrize("space", ["values", POSITIONS])
 def test_one_level_for_all_is_read_as_in_an_effort_of_that_level(
-    connection: duckdb.DuckDBPyConnection, level: int
+    connection: Connection, level: int, space: str
 ) -> None:
-    hierarchy = table(connection, HIERARCHY)
     column = "value" if level == 0 else f"level_{level}"
-    labels = [*HIERARCHY[column], "*", None]
-    relation = recoded(connection, labels, [level] * len(labels))
-    found = matrix(relation, recoded_encoding(relation, NAME, hierarchy))
-    expected = matrix(relation, categorical_encoding(relation, NAME, hierarchy, level))
-    assert found.tolist() == expected.tolist()
+    raw, labels = [*HIERARCHY["value"], "Bonn", None], [*HIERARCHY[column], "*", None]
+    numbers, shown = [3, 12, 20, 50, None], [(0, 10), (10, 15), (15, 40), (40, 60), None]
+    if level == 0:
+        shown = [v if v is None else (v, v) for v in numbers]
+    elif level == 2:
+        shown = [(0, 15), (0, 15), (15, 60), (15, 60), None]
+    elif level == 3:
+        shown = [None] * 5
+    for kind, values, own, tree in (
+        (CATEGORY, raw, labels, HIERARCHY),
+        (INTERVAL, numbers, shown, AGES),
+    ):
+        expected = read(connection, kind, values, own, levels=level, hierarchy=tree)
+        found = read(connection, kind, values, own, levels=[level] * len(own), hierarchy=tree)
+        np.testing.assert_array_equal(rows(found[1], space), rows(expected[1], space))
+        np.testing.assert_array_equal(originals(*found, space), originals(*expected, space))
 
 
-def test_a_label_of_another_level_is_refused_and_not_shown(
-    connection: duckdb.DuckDBPyConnection,
-) -> None:
-    relation = recoded(connection, ["IT", "IT"], [1, 2])
-    encoding = recoded_encoding(relation, NAME, table(connection, HIERARCHY))
+def test_a_label_that_leads_to_two_coarser_ones_is_not_known_there(connection: Connection) -> None:
+    tree = HIERARCHY.assign(level_2=["A", "B", "B", "B"])
+    raw, data = read(
+        connection,
+        CATEGORY,
+        ["Köln", "Bonn", "Rome", "Pisa"],
+        ["DE", "DE", "B", "IT"],
+        levels=[1, 1, 2, 1],
+        hierarchy=tree,
+    )
+    # Level 1: DE, IT, not known; level 2: B, not known.
+    assert rows(data) == [[1, 0, 0, 0, 1], [1, 0, 0, 0, 1], [0, 0, 1, 1, 0], [0, 1, 0, 1, 0]]
+    assert originals(raw, data)[:2] == [[1, 0, 0, 0, 0], [1, 0, 0, 1, 0]]
+
+
+def test_a_label_of_another_level_is_refused_and_not_shown(connection: Connection) -> None:
     with pytest.raises(EvaluationError, match="1 of 2 records") as raised:
-        matrix(relation, encoding)
+        read(
+            connection,
+            CATEGORY,
+            ["Rome", "Rome"],
+            ["IT", "IT"],
+            levels=[1, 2],
+            hierarchy=HIERARCHY,
+        )
     assert "IT" not in str(raised.value).replace("Build the efforts", "")
 
 
-def test_a_missing_or_unknown_level_is_refused(connection: duckdb.DuckDBPyConnection) -> None:
-    hierarchy = table(connection, HIERARCHY)
-    relation = recoded(connection, ["*", "*"], [3, None])
+def test_a_missing_or_unknown_level_is_refused(connection: Connection) -> None:
+    own: dict[str, Any] = {"hierarchy": HIERARCHY}
     with pytest.raises(EvaluationError, match="must hold the level of every record"):
-        recoded_encoding(relation, NAME, hierarchy)
-    relation = recoded(connection, ["*"], [4])
-    with pytest.raises(EvaluationError, match="to read level 4"):
-        recoded_encoding(relation, NAME, hierarchy)
-    relation = table(connection, pd.DataFrame({"k": [1], NAME: ["*"]}))
-    with pytest.raises(EvaluationError, match="must be in the relation"):
-        recoded_encoding(relation, NAME, hierarchy)
-    relation = table(connection, pd.DataFrame({"k": [1], NAME: ["*"], f"{NAME}_level": ["root"]}))
-    with pytest.raises(EvaluationError, match="must hold numbers, the level"):
-        recoded_encoding(relation, NAME, hierarchy)
-
-
-def test_an_interval_between_two_levels_is_its_midpoint(
-    connection: duckdb.DuckDBPyConnection,
-) -> None:
-    relation = connection.sql(
-        "select 1 as k, 3 as x_lower, 20 as x_upper, null::integer as x_level"
-    )
-    assert matrix(relation, *interval_encodings(relation, "x")).tolist() == [[11.5]]
+        read(connection, CATEGORY, ["Rome"] * 2, ["*", "*"], levels=[3, None], **own)
+    with pytest.raises(EvaluationError, match="must have the column level_4"):
+        read(connection, CATEGORY, ["Rome"], ["X"], levels=[4], **own)
+    level = '"' + f"{NAME}_level".replace('"', '""') + '"'
+    for change, rule in (
+        (f"* exclude ({level})", "must be in the relation"),
+        (f"* replace ('root' as {level})", "must hold numbers, the level"),
+    ):
+        scored = cities(connection)
+        scored[1]["relation"] = scored[1]["relation"].project(change)
+        with pytest.raises(EvaluationError, match=rule):
+            scores(connection, scored, features=city(connection))
 
 
 class Spy:
@@ -137,20 +186,20 @@ class Spy:
         return np.zeros(len(rows), dtype=int)
 
 
-def cities(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+def cities(connection: Connection) -> list[dict[str, Any]]:
     """Return effort 0 and a recoding of it in which records of one city have different levels."""
     raw = (["Köln", "Bonn", "Rome", "Pisa"] * 15)[:60]
     levels = [number % 3 for number in range(60)]
-    rows = HIERARCHY.set_index("value")
+    by_value = HIERARCHY.set_index("value")
     labels = [
-        city if level == 0 else rows.loc[city, f"level_{level}"]
-        for city, level in zip(raw, levels, strict=True)
+        own if level == 0 else by_value.loc[own, f"level_{level}"]
+        for own, level in zip(raw, levels, strict=True)
     ]
     frame = pd.DataFrame(
         {
             "record_id": range(60),
             NAME: raw,
-            "label": ["no" if city in ("Köln", "Bonn") else "yes" for city in raw],
+            "label": ["no" if own in ("Köln", "Bonn") else "yes" for own in raw],
             "is_suppressed": False,
         }
     )
@@ -161,24 +210,24 @@ def cities(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     ]
 
 
+def city(connection: Connection) -> list[dict[str, Any]]:
+    return [{"name": NAME, "kind": "categorical", "hierarchy": table(connection, HIERARCHY)}]
+
+
 def test_a_test_record_is_read_as_the_closest_released_record(
-    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[tuple[np.ndarray, np.ndarray]] = []
     monkeypatch.setattr(estimators, "make_estimator", lambda *_: Spy(seen))
-    features = [{"name": NAME, "kind": "categorical", "hierarchy": table(connection, HIERARCHY)}]
     efforts = cities(connection)
     hidden = "* replace (record_id % 5 = 0 as is_suppressed)"
     efforts[1]["relation"] = efforts[1]["relation"].project(hidden)
-    scores(connection, efforts, features=features, repetitions=6)
+    scores(connection, efforts, features=city(connection), repetitions=6)
     recoded = seen[2::4]
     assert len(recoded) == 6
     for trained, asked in recoded:
-        # First the untouched rows, one-hot, then for each of them the closest released row.
+        # First the untouched rows, then for each of them the closest released row.
         untouched, closest = np.split(asked, 2)
-        assert (
-            sorted(untouched.sum(axis=1)) == [1] * len(untouched) == sorted(untouched.max(axis=1))
-        )
         released = np.unique(trained, axis=0)
         distances = ((untouched[:, None] - released[None]) / _deviations(trained)) ** 2
         assert closest.tolist() == released[distances.sum(axis=2).argmin(axis=1)].tolist()
@@ -189,37 +238,32 @@ def _deviations(trained: np.ndarray) -> np.ndarray:
     return np.where(found > 0, found, 1)
 
 
-def test_what_needs_a_generalization_of_each_record_is_refused(
-    connection: duckdb.DuckDBPyConnection,
-) -> None:
-    features = [{"name": NAME, "kind": "categorical", "hierarchy": table(connection, HIERARCHY)}]
+def test_what_needs_a_generalization_of_each_record_is_refused(connection: Connection) -> None:
     guarantees = [{"model": "k_anonymity", "k": 2}]
     with pytest.raises(EvaluationError, match="per_split needs efforts with levels"):
         scores(
             connection,
             cities(connection),
-            features=features,
+            features=city(connection),
             fit="per_split",
             guarantees=guarantees,
         )
-    with pytest.raises(EvaluationError, match="label needs efforts with levels"):
-        scores(connection, cities(connection), features=features, reading={"categories": "label"})
 
 
-def test_a_recoded_effort_is_scored(connection: duckdb.DuckDBPyConnection) -> None:
-    features = [{"name": NAME, "kind": "categorical", "hierarchy": table(connection, HIERARCHY)}]
-    found = scores(connection, cities(connection), features=features, repetitions=5)
+@pytest.mark.parametrize("model", ["decision_tree", "logistic_regression", "random_forest"])
+def test_a_recoded_effort_is_scored(connection: Connection, model: str) -> None:
+    choices = {"features": city(connection), "model": model, "repetitions": 5}
+    found = scores(connection, cities(connection), **choices)
     assert mean(found, 0) == 1
-    # Raw values are among the released ones, and are the closest to themselves.
+    # A record of level 2 tells nothing, the others tell the country; so do all untouched ones.
     assert mean(found, 1, "original") == 1
     assert mean(found, 1, "generalized") == 1
 
 
-def test_other_texts_are_refused(connection: duckdb.DuckDBPyConnection) -> None:
+def test_other_texts_are_refused(connection: Connection) -> None:
     efforts = cities(connection)
     efforts[1]["levels"] = "various"
-    features = [{"name": NAME, "kind": "categorical", "hierarchy": table(connection, HIERARCHY)}]
     with pytest.raises(
         EvaluationError, match="effort 1 must be a mapping or the text 'per record'"
     ):
-        scores(connection, efforts, features=features)
+        scores(connection, efforts, features=city(connection))

@@ -13,9 +13,11 @@ import pytest
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import scoring, workers
 from dbt_anonymize.evaluation.design import Design
+from dbt_anonymize.evaluation.features import POSITIONS, VALUES
 from dbt_anonymize.evaluation.problem import EffortData, Model, Problem, Target, Task
 from dbt_anonymize.evaluation.progress import Progress, dbt_logger
 from dbt_anonymize.evaluation.scoring import score_task
+from dbt_anonymize.evaluation.spaces import Numbers, Space
 from dbt_anonymize.evaluation.splits import Split, Splitting
 from dbt_anonymize.evaluation.workers import make_tasks, worker_count, workers_in_memory
 from tests.evaluation.tables import evaluated, interval_efforts
@@ -24,13 +26,10 @@ from tests.evaluation.tables import evaluated, interval_efforts
 def problem(records: int, features: int) -> Problem:
     """Return two efforts of a table of which each half is one row."""
     half = np.arange(records) % 2
-    design = Design(
-        columns=(np.arange(2, dtype=np.int32),),
-        tables=(np.repeat([[0.0], [1.0]], features, axis=1),),
-        codes=half,
-        quasi=np.ones(features, dtype=bool),
-    )
-    effort = EffortData(0, design, None, np.zeros(records, dtype=bool))
+    design = Design(columns=(np.arange(2, dtype=np.int32),), codes=half)
+    space = Space(([Numbers(np.repeat([[0.0], [1.0]], features, axis=1))],), (True,))
+    spaces = {VALUES: space, POSITIONS: space}
+    effort = EffortData(0, design, spaces, spaces, np.zeros(records, dtype=bool))
     return Problem(
         targets=[Target("label", "classification", ("no", "yes"), codes=half)],
         models=[Model("naive_bayes", "naive_bayes", {})],

@@ -171,16 +171,16 @@ def test_the_baseline_can_not_be_released() -> None:
         assert efforts == {1: "ref visits_effort_1", 2: "ref visits_effort_2"}
 
 
-def test_scores_get_hierarchies_and_levels_of_categories_only() -> None:
+def test_scores_get_hierarchies_and_levels_of_quasi_identifiers() -> None:
     arguments = python_call_of(files_of(SPEC)["visits_evaluation.py"])
     assert arguments["config"] == {"materialized": "table"}
     assert arguments["efforts"] == [
-        {"effort": 0, "relation": "ref visits_effort_0", "levels": {"city": 0}},
-        {"effort": 1, "relation": "ref visits_effort_1", "levels": {"city": 0}},
-        {"effort": 2, "relation": "ref visits_effort_2", "levels": {"city": 1}},
+        {"effort": 0, "relation": "ref visits_effort_0", "levels": {"age": 0, "city": 0}},
+        {"effort": 1, "relation": "ref visits_effort_1", "levels": {"age": 1, "city": 0}},
+        {"effort": 2, "relation": "ref visits_effort_2", "levels": {"age": 2, "city": 1}},
     ]
     assert arguments["features"] == [
-        {"name": "age", "kind": "interval"},
+        {"name": "age", "kind": "interval", "hierarchy": "ref ages"},
         {"name": "city", "kind": "categorical", "hierarchy": "ref cities"},
         {"name": "income", "kind": "plain"},
     ]
@@ -193,9 +193,9 @@ def test_scores_get_hierarchies_and_levels_of_categories_only() -> None:
     assert arguments["splitting"] == {"repetitions": 10, "test_share": 0.3}
 
 
-def test_a_category_that_is_no_feature_needs_no_level() -> None:
+def test_a_column_that_is_no_feature_needs_no_level() -> None:
     arguments = python_call_of(files_of(spec(features=["age"]))["visits_evaluation.py"])
-    assert [effort["levels"] for effort in arguments["efforts"]] == [{}, {}, {}]
+    assert [set(effort["levels"]) for effort in arguments["efforts"]] == [{"age"}] * 3
 
 
 def test_an_evaluation_takes_exactly_the_arguments_that_models_give() -> None:
@@ -281,7 +281,11 @@ def test_a_recoded_effort_has_a_model_of_its_own() -> None:
     assert call_of(files["visits_effort_4.sql"])[1]["recoding"] == "ref visits_recoding_4"
     assert "visits_recoding_2.sql" not in files
     scored = python_call_of(files["visits_evaluation.py"])["efforts"]
-    assert [effort["levels"] for effort in scored[2:]] == [{"city": 1}, "per record", "per record"]
+    assert [effort["levels"] for effort in scored[2:]] == [
+        {"age": 2, "city": 1},
+        "per record",
+        "per record",
+    ]
 
 
 def test_a_spec_without_efforts_has_what_a_search_needs_and_no_more() -> None:
@@ -365,7 +369,7 @@ def test_any_column_name_reads_back_from_sql_python_and_yaml(names: list[str]) -
     scores = python_call_of(files["visits_evaluation.py"])
     assert [feature["name"] for feature in scores["features"]] == [age, city, income]
     assert [target["name"] for target in scores["targets"]] == [ill]
-    assert scores["efforts"][2]["levels"] == {city: 1}
+    assert scores["efforts"][2]["levels"] == {age: 2, city: 1}
     assert "{{" not in files["visits_evaluation.py"]
     yaml.safe_load(files["_visits.yml"])
 
@@ -391,7 +395,7 @@ def test_dbt_reads_hostile_names_as_they_are(tmp_path: Path) -> None:
     assert nodes["visits_microdata"].description.endswith(f"About {names[0]}")
     assert set(nodes["visits_evaluation"].depends_on.nodes) == {
         f"model.dbt_anonymize.{name}"
-        for name in ("visits_effort_0", "visits_effort_1", "visits_effort_2", "cities")
+        for name in ("visits_effort_0", "visits_effort_1", "visits_effort_2", "ages", "cities")
     }
     (k_test,) = [node for name, node in nodes.items() if "k_anonymity" in name]
     declared = k_test.test_metadata.kwargs["quasi_identifiers"]

@@ -57,8 +57,19 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         {"measure": "f1", "positive": "y", "further_targets": {"income": {}}},
         "quality.further_targets.income.positive: must name the class",
     ),
-    ({"categories": "label"}, "quality.categories: must not be label while"),
-    ({"numbers": "lower_bound"}, "quality.numbers: must be 'midpoint'"),
+    (
+        {"categories": "leaves", "model": "random_forest"},
+        "quality.categories: must not be leaves with random_forest: a model that splits",
+    ),
+    (
+        {"categories": "frequencies", "model": None, "models": {"a": {"model": "bagging"}}},
+        "quality.categories: must not be frequencies with bagging",
+    ),
+    (
+        {"categories": "leaves", "model": "sklearn.ensemble.AdaBoostClassifier"},
+        "quality.categories: must not be leaves with sklearn.ensemble.AdaBoostClassifier",
+    ),
+    ({"numbers": "lower_bound"}, "quality.numbers: must be 'by_model'"),
     ({"test_on": "raw"}, "quality.test_on: must be 'original'"),
     ({"margin": -0.1}, "quality.margin: must be >= 0"),
     ({"confidence": 0.5}, "quality.confidence: must be > 0.5"),

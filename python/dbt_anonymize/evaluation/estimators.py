@@ -1,9 +1,12 @@
 """The models that a spec may name, and how each is made.
 
-Linear models, support vectors, nearest neighbours and the Cox model see standardized features
-(``StandardScaler``, fitted on the training records alone): a penalty or a distance is otherwise
-ruled by the unit of each column. The other models do not depend on the scale of a feature. The
-target of a regression keeps its unit.
+Linear models, support vectors, nearest neighbours and the Cox model see numbers in standard
+deviations of the training records: a penalty or a distance is otherwise ruled by the unit of each
+column. The other models do not depend on the scale of a feature. The target of a regression keeps
+its unit.
+
+Trees and their ensembles *split*: all they see of a feature is the order of its values, so that
+intervals enter them as positions (see ``features``).
 
 A model that is none of our names is the dotted path of a class, like
 ``sklearn.ensemble.AdaBoostClassifier``: it is made with the parameters of the spec alone, and its
@@ -35,13 +38,24 @@ _RESERVED = frozenset({"random_state", "n_jobs", "verbose", "warm_start", "estim
 # the equations of the Cox model singular. This penalty is too small to be seen elsewhere.
 _COX_PENALTY = 1e-4
 _OWN = "dbt_anonymize.evaluation.own_models"
+# Where the classes of other packages that split features live.
+_SPLITTING = (
+    "sklearn.tree",
+    "sklearn.ensemble",
+    "sksurv.tree",
+    "sksurv.ensemble",
+    "xgboost",
+    "lightgbm",
+    "catboost",
+)
 
 
 @dataclass(frozen=True)
 class EstimatorType:
     """Where a model lives and what it needs beside the parameters of a spec.
 
-    ``defaults`` are parameters that a spec may overrule unless ``is_fixed``.
+    ``is_scaled``: it sees numbers in standard deviations. ``defaults`` are parameters that a spec
+    may overrule unless ``is_fixed``.
     """
 
     module: str
@@ -49,6 +63,11 @@ class EstimatorType:
     is_scaled: bool = False
     defaults: Mapping[str, Any] = field(default_factory=dict)
     is_fixed: bool = False
+
+    @property
+    def splits(self) -> bool:
+        """Whether it compares features with thresholds, and sees nothing else of them."""
+        return any(f"{self.module}.".startswith(f"{module}.") for module in _SPLITTING)
 
     def load(self) -> type[Any]:
         """Import and return the class.
@@ -171,7 +190,7 @@ def valid_parameters(model: str, task: str = "classification") -> list[str]:
     >>> valid_parameters("zero_rule")
     []
     """
-    kind = _estimator_type(model, task)
+    kind = estimator_type(model, task)
     return [] if kind.is_fixed else _settable(kind.load())
 
 
@@ -195,7 +214,7 @@ def make_estimator(
     Returns
     -------
     sklearn.base.BaseEstimator
-        One process, one thread; a pipeline with ``StandardScaler`` where the model needs scaling.
+        One process, one thread.
 
     Raises
     ------
@@ -207,10 +226,10 @@ def make_estimator(
     --------
     >>> make_estimator("decision_tree", {"max_depth": 2}, random_state=1)
     DecisionTreeClassifier(max_depth=2, random_state=1)
-    >>> make_estimator("ridge", {"alpha": 0.5}, random_state=1, task="regression").steps[-1][1]
+    >>> make_estimator("ridge", {"alpha": 0.5}, random_state=1, task="regression")
     Ridge(alpha=0.5, random_state=1)
     """
-    kind = _estimator_type(model, task)
+    kind = estimator_type(model, task)
     loaded: Any = kind.load()
     valid = [] if kind.is_fixed else _settable(loaded)
     unknown = sorted(set(parameters) - set(valid))
@@ -229,11 +248,31 @@ def make_estimator(
     estimator = _made(model, loaded, {**kind.defaults, **parameters, **settings})
     if model not in _TYPES[task]:
         _check_task(model, estimator, task)
-    if not kind.is_scaled:
-        return estimator
-    pipeline = import_module("sklearn.pipeline")
-    preprocessing = import_module("sklearn.preprocessing")
-    return pipeline.make_pipeline(preprocessing.StandardScaler(), estimator)
+    return estimator
+
+
+def estimator_type(model: str, task: str = "classification") -> EstimatorType:
+    """Return where a model lives and what it needs.
+
+    Raises
+    ------
+    EvaluationError
+        If there is no such model.
+
+    Examples
+    --------
+    >>> estimator_type("random_forest").splits, estimator_type("ridge", "regression").is_scaled
+    (True, True)
+    """
+    names = model_names(task)
+    if model in names:
+        return _TYPES[task][model]
+    if "." in model:
+        return _imported(model)
+    raise EvaluationError(
+        f"quality.model must be one of {names} for {task}, or the dotted path of a class; got "
+        f"{model!r}. Name one of them."
+    )
 
 
 def survival_target(event: NDArray[np.bool_], time: Floats) -> NDArray[np.void]:
@@ -280,18 +319,6 @@ def _made(model: str, loaded: type[Any], parameters: Mapping[str, Any]) -> Any:
             f"quality.model {model} must need no arguments beside its parameters; got: {error}. "
             "Name a model that can be written in YAML."
         ) from error
-
-
-def _estimator_type(model: str, task: str) -> EstimatorType:
-    names = model_names(task)
-    if model in names:
-        return _TYPES[task][model]
-    if "." in model:
-        return _imported(model)
-    raise EvaluationError(
-        f"quality.model must be one of {names} for {task}, or the dotted path of a class; got "
-        f"{model!r}. Name one of them."
-    )
 
 
 def _imported(path: str) -> EstimatorType:

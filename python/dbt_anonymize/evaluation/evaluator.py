@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.evaluation.features import Reading
-from dbt_anonymize.evaluation.outputs import evaluation_frame, failure_lines
+from dbt_anonymize.evaluation.outputs import evaluation_frame, failure_lines, reading_lines
 from dbt_anonymize.evaluation.problem import ZERO_RULE, Model, Problem
 from dbt_anonymize.evaluation.progress import Progress, dbt_logger
-from dbt_anonymize.evaluation.reading import PER_RECORD, Effort, EffortReader, Feature
+from dbt_anonymize.evaluation.reading import (
+    PER_RECORD,
+    Effort,
+    EffortReader,
+    FeatureColumn,
+)
 from dbt_anonymize.evaluation.recounting import (
     make_recount,
     rank_sql,
@@ -64,12 +70,12 @@ def evaluate(
         Name of the spec, for the log.
     efforts : sequence of mapping
         ``effort`` (number; the first is 0, the untouched table), ``relation``, ``levels`` (of
-        categorical quasi-identifiers; or the text "per record": in columns of the relation) and,
-        where an effort requires more than the guarantees, ``k``. All hold the same record keys.
+        quasi-identifiers; or the text "per record": in columns of the relation) and, where an
+        effort requires more than the guarantees, ``k``. All hold the same record keys.
     record_key : str
         Unique column; gives the order in which records are drawn.
     features : sequence of mapping
-        ``name``, ``kind`` (interval, categorical or plain), and ``hierarchy`` if categorical.
+        ``name``, ``kind`` (interval, categorical or plain), and ``hierarchy`` unless plain.
     targets : sequence of mapping
         ``name``, ``task`` (classification, regression, survival), ``positive`` (positive class, or
         what means an event) and ``time`` (of a survival target). Classes are compared as text.
@@ -81,7 +87,6 @@ def evaluate(
         Decides the sample, all splits and all models, >= 0.
     reading : mapping
         ``numbers`` and ``categories``: how generalized values enter a model, see ``features``.
-        With categories by their label, models are tested on generalized records alone.
     suppressed : str
         left_out: suppressed records do not train. missing: they do, without quasi-identifiers.
     fit : str
@@ -113,6 +118,9 @@ def evaluate(
             probability in thousandths; ``value``: test records of all splits.
         ``failure``
             ``name``: why a model could not be trained in this split; ``value``: NULL.
+        ``reading``
+            ``name``: a category with too many labels; ``other``: its level in this effort;
+            ``value``: the level at which models read it.
 
         No rows if the source has none.
 
@@ -123,14 +131,13 @@ def evaluate(
     """
     log = dbt_logger()
     chosen = [Effort(e["effort"], e["relation"], e["levels"], e.get("k")) for e in efforts]
-    columns = [Feature(f["name"], f["kind"], f.get("hierarchy")) for f in features]
+    columns = [FeatureColumn(f["name"], f["kind"], f.get("hierarchy")) for f in features]
     wanted = target_columns(targets, [feature.name for feature in columns])
-    trained = _with_zero_rule(models)
     splits = _splitting(splitting, random_state)
     read_as = Reading(**reading)
-    _check_models(trained, wanted)
+    trained = _with_spaces(_with_zero_rule(models), wanted, read_as)
     _check_settings(suppressed, fit)
-    _check_efforts(chosen, columns, read_as, fit)
+    _check_efforts(chosen, columns, fit)
     if fit == "per_split":
         check_recountable(guarantees)
     untouched = chosen[0].relation
@@ -206,7 +213,6 @@ def _read_problem(
         efforts=[untouched, *(reader.further(effort, first) for effort in efforts[1:])],
         splitting=splitting,
         random_state=random_state,
-        has_original=reader.has_original,
         keeps_suppressed=reader.may_be_hidden,
         groups=groups,
         recount=recount,
@@ -215,6 +221,8 @@ def _read_problem(
 
 def _run(problem: Problem, anonymization: str, log: Any) -> pd.DataFrame:
     """Do everything, and say how far it is."""
+    for line in reading_lines(problem):
+        log.info(f"{anonymization}: {line}")
     workers = worker_count()
     targets, efforts = len(problem.targets), len(problem.efforts)
     tasks = make_tasks(targets, problem.splitting.repetitions, efforts, workers)
@@ -264,10 +272,27 @@ def _splitting(declared: Mapping[str, Any], random_state: int) -> Splitting:
     return Splitting(**declared)
 
 
-def _check_models(models: Sequence[Model], targets: Sequence[TargetColumn]) -> None:
-    for task in dict.fromkeys(target.task for target in targets):
-        for model in models:
+def _with_spaces(
+    models: Sequence[Model], targets: Sequence[TargetColumn], reading: Reading
+) -> list[Model]:
+    """Return the models with the features that each of them sees, by whether it splits them."""
+    tasks = list(dict.fromkeys(target.task for target in targets))
+    found: list[Model] = []
+    for model in models:
+        for task in tasks:
             estimators.make_estimator(model.model, model.parameters, 0, task)
+        splits = any(estimators.estimator_type(model.model, task).splits for task in tasks)
+        if splits and reading.categories != "label":
+            raise EvaluationError(
+                f"quality.categories: {reading.categories} must not be used with {model.name}: a "
+                "model that splits takes one of the leaves that a label covers and misreads the "
+                "others. Write categories: label, or name another model."
+            )
+        # The zero rule looks at no feature, and so takes what is there.
+        is_baseline = model.model == ZERO_RULE and found
+        space = found[0].space if is_baseline else reading.space(splits=splits)
+        found.append(replace(model, space=space))
+    return found
 
 
 def _check_settings(suppressed: str, fit: str) -> None:
@@ -287,9 +312,7 @@ def _check_whole(fit: str, drawn: Sample) -> None:
         )
 
 
-def _check_efforts(
-    efforts: Sequence[Effort], features: Sequence[Feature], reading: Reading, fit: str
-) -> None:
+def _check_efforts(efforts: Sequence[Effort], features: Sequence[FeatureColumn], fit: str) -> None:
     if not efforts or efforts[0].effort != 0:
         raise EvaluationError(
             "efforts must begin with effort 0, the untouched table, since its records are what "
@@ -305,12 +328,6 @@ def _check_efforts(
             raise EvaluationError(
                 f"fit: per_split needs efforts with levels, which training records alone can be "
                 f"generalized to; got a recoding in effort {effort.effort}. Use fit: once."
-            )
-        if effort.is_recoded and reading.categories == "label":
-            raise EvaluationError(
-                "quality.categories: label needs efforts with levels, since a test record that is "
-                "recoded on its own has no label; got a recoding in effort "
-                f"{effort.effort}. Use leaves or frequencies."
             )
     if not features:
         raise EvaluationError("features must name at least one column; got none. Add one.")

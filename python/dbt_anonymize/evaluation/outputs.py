@@ -1,4 +1,4 @@
-"""The long table of everything that was found: measures, confusions, probabilities and failures."""
+"""The long table of everything that was found: measures, counts of predictions, failures."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dbt_anonymize.evaluation.features import MAX_CATEGORIES
 from dbt_anonymize.evaluation.problem import Problem
 from dbt_anonymize.evaluation.scoring import Outcome
 from dbt_anonymize.evaluation.tallies import BINS, Cell, Tallies
@@ -62,6 +63,7 @@ def evaluation_frame(
             rows.extend(_confusions(problem, cell, tallies))
         for cell in sorted(tallies.probabilities):
             rows.extend(_probabilities(problem, cell, tallies))
+        rows.extend(_readings(problem))
     columns = list(zip(*rows, strict=True)) or [()] * len(COLUMN_TYPES)
     return pd.DataFrame(
         {
@@ -69,6 +71,20 @@ def evaluation_frame(
             for (name, kind), values in zip(COLUMN_TYPES.items(), columns, strict=True)
         }
     )
+
+
+def reading_lines(problem: Problem) -> list[str]:
+    """Return a line per feature and level that has too many labels for a model."""
+    efforts: dict[tuple[str, int, int], list[str]] = {}
+    for effort in problem.efforts:
+        for feature, levels in effort.coarser.items():
+            for level, at in levels.items():
+                efforts.setdefault((feature, level, at), []).append(str(effort.effort))
+    return [
+        f"feature {feature} has more than {MAX_CATEGORIES} labels at level {level}; models read "
+        f"it at level {at} in effort {', '.join(numbers)}"
+        for (feature, level, at), numbers in efforts.items()
+    ]
 
 
 def failure_lines(problem: Problem, outcomes: Sequence[Outcome]) -> list[str]:
@@ -105,14 +121,22 @@ def _measures(problem: Problem, outcome: Outcome) -> Iterator[Row]:
         cell = Cell(outcome.effort, outcome.target, outcome.model, outcome.fit, test_on)
         split = (outcome.repetition, outcome.fold)
         if outcome.reason is not None:
-            if test_on == GENERALIZED or problem.has_original:
-                failure = ("failure", outcome.reason, None, None, None)
-                yield (*_labels(problem, cell), *split, *failure)
+            failure = ("failure", outcome.reason, None, None, None)
+            yield (*_labels(problem, cell), *split, *failure)
             continue
         for (measure, code), value in outcome.measures.get(test_on, {}).items():
             other = None if code is None else classes[code]
             known = None if np.isnan(value) else value
             yield (*_labels(problem, cell), *split, "measure", measure, other, None, known)
+
+
+def _readings(problem: Problem) -> Iterator[Row]:
+    """Yield a row per effort, feature and level that is read at a coarser one."""
+    for effort in problem.efforts:
+        for feature, levels in effort.coarser.items():
+            for level, at in levels.items():
+                nobody = (None,) * 6
+                yield (effort.effort, *nobody, "reading", feature, str(level), None, float(at))
 
 
 def _confusions(problem: Problem, cell: Cell, tallies: Tallies) -> Iterator[Row]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.evaluation.design import Design
+from dbt_anonymize.evaluation.features import VALUES
 from dbt_anonymize.evaluation.refit import Recount
+from dbt_anonymize.evaluation.spaces import Space
 from dbt_anonymize.evaluation.splits import Splitting
 
 Codes = NDArray[np.int64]
@@ -53,11 +55,12 @@ class Target:
 
 @dataclass(frozen=True)
 class Model:
-    """A model of a spec: its name there, what it is, and its parameters."""
+    """A model of a spec: its name there, what it is, its parameters, and the space that it sees."""
 
     name: str
     model: str
     parameters: Mapping[str, Any]
+    space: str = VALUES
 
 
 @dataclass(frozen=True)
@@ -69,8 +72,11 @@ class EffortData:
     effort : int
         Number; 0 is the untouched table.
     design : Design
-        Its features; midpoints where class means stand for numbers.
-    numbers : array of float, shape (distinct rows, means), or None
+        Its distinct rows.
+    own, original : mapping of str to Space
+        By the space that a model sees: the features of its rows, and the same features of the rows
+        of the untouched effort.
+    means : array of float, shape (distinct rows, means), or None
         Class means over all released records.
     suppressed : array of bool, shape (records,)
         Which records are not released.
@@ -80,15 +86,25 @@ class EffortData:
         Equivalence classes, where suppression is recounted.
     k : int or None
         What the effort requires beside the guarantees.
+    coarser : mapping of str to mapping of int to int
+        By feature, levels with too many labels and those at which they are read.
     """
 
     effort: int
     design: Design
-    numbers: Floats | None
+    own: Mapping[str, Space]
+    original: Mapping[str, Space]
     suppressed: NDArray[np.bool_]
+    means: Floats | None = None
     is_recoded: bool = False
     classes: Codes | None = None
     k: int | None = None
+    coarser: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether what a value stands for depends on the records that are released."""
+        return self.design.means is not None or self.own[VALUES].is_fitted
 
 
 @dataclass(frozen=True)
@@ -97,8 +113,6 @@ class Problem:
 
     Attributes
     ----------
-    has_original : bool
-        Whether models can read untouched records; not if categories are read by their label.
     keeps_suppressed : bool
         Whether suppressed records train too, with their quasi-identifiers missing.
     groups : array of int, shape (records,), or None
@@ -112,7 +126,6 @@ class Problem:
     efforts: Sequence[EffortData]
     splitting: Splitting
     random_state: int
-    has_original: bool = True
     keeps_suppressed: bool = False
     groups: Codes | None = None
     recount: Recount | None = None

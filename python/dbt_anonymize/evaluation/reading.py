@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,20 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.design import class_means, known_leaves, make_design
+from dbt_anonymize.evaluation.design import class_means, make_design, make_space
 from dbt_anonymize.evaluation.features import (
-    Encoding,
+    POSITIONS,
+    VALUES,
+    Category,
+    Column,
+    Feature,
+    Interval,
+    Plain,
     Reading,
-    categorical_encoding,
-    interval_encodings,
-    label_encoding,
-    plain_encoding,
-    raw_number_sql,
-    recoded_encoding,
 )
+from dbt_anonymize.evaluation.hierarchy import read_hierarchy
 from dbt_anonymize.evaluation.problem import EffortData
-from dbt_anonymize.evaluation.relations import column_kind, read_arrays
+from dbt_anonymize.evaluation.relations import column_kind, ranked_texts, read_arrays
 from dbt_anonymize.evaluation.sampling import Sample
+from dbt_anonymize.evaluation.spaces import Space
 
 if TYPE_CHECKING:
     import duckdb
@@ -34,8 +36,8 @@ PER_RECORD = "per record"
 
 
 @dataclass(frozen=True)
-class Feature:
-    """A column that the model reads; ``hierarchy`` only for a categorical quasi-identifier."""
+class FeatureColumn:
+    """A column that the model reads; ``hierarchy`` only for a quasi-identifier."""
 
     name: str
     kind: str
@@ -46,9 +48,9 @@ class Feature:
 class Effort:
     """A generalized relation.
 
-    ``levels`` are those of categorical quasi-identifiers, or `PER_RECORD` where each record has its
-    own, in the columns ``<quasi-identifier>_level`` of the relation. ``k`` is what it requires
-    beside the guarantees.
+    ``levels`` are those of its quasi-identifiers, or `PER_RECORD` where each record has its own, in
+    the columns ``<quasi-identifier>_level`` of the relation. ``k`` is what it requires beside the
+    guarantees.
     """
 
     effort: int
@@ -61,6 +63,10 @@ class Effort:
         """Whether levels differ per record."""
         return isinstance(self.levels, str)
 
+    def level(self, name: str) -> int | None:
+        """Return the level of a quasi-identifier; None if each record has its own."""
+        return None if isinstance(self.levels, str) else self.levels.get(name, 0)
+
 
 @dataclass(frozen=True)
 class EffortReader:
@@ -68,7 +74,7 @@ class EffortReader:
 
     Attributes
     ----------
-    features : sequence of Feature
+    columns : sequence of FeatureColumn
         In the order in which models see them.
     reading : Reading
         How generalized values enter a model.
@@ -83,18 +89,37 @@ class EffortReader:
     """
 
     untouched: Effort
-    features: Sequence[Feature]
+    columns: Sequence[FeatureColumn]
     reading: Reading
     sample: Sample
     record_key: str
     may_be_hidden: bool = False
     has_recount: bool = False
 
-    @property
-    def has_original(self) -> bool:
-        """Whether models can read untouched records."""
-        is_categorical = any(feature.kind == "categorical" for feature in self.features)
-        return not (self.reading.categories == "label" and is_categorical)
+    @cached_property
+    def features(self) -> list[Feature]:
+        """How each column is read.
+
+        Raises
+        ------
+        EvaluationError
+            If a quasi-identifier has no hierarchy.
+        """
+        found: list[Feature] = []
+        for column in self.columns:
+            name, kind = column.name, column.kind
+            if kind == "plain":
+                found.append(Plain(name))
+                continue
+            if kind not in {"interval", "categorical"} or column.hierarchy is None:
+                raise EvaluationError(
+                    f"feature `{name}` must be plain, or interval or categorical with a "
+                    f"hierarchy; got kind {kind!r}. Run `dbt-anonymize generate` again."
+                )
+            tree = read_hierarchy(name, kind, column.hierarchy)
+            made = Interval if kind == "interval" else Category
+            found.append(made(name, tree, self.reading, self.may_be_hidden))
+        return found
 
     def first(
         self, extra: Mapping[str, str]
@@ -111,142 +136,122 @@ class EffortReader:
         tuple
             The effort, the further numbers, and what reading the other efforts needs.
         """
-        encodings = self._encodings(self.untouched)
-        raw = self._raw_sql()
-        values = self._read(self.untouched, encodings, {**raw, **extra})
+        relation = self.sample.of(self.untouched.relation)
+        expressions = {f.name: f.sql(relation) for f in self.features}
+        values, parts = self._read(self.untouched, relation, expressions, extra)
         keys = values["record_hash"]
         _check_keys(keys, self.record_key)
-        arrays = [values[f"feature {position}"] for position in range(len(encodings))]
-        leaves = self._leaves(encodings, arrays)
-        design = make_design(encodings, arrays, may_be_hidden=self.may_be_hidden)
-        design = replace(design, leaves=leaves)
-        suppressed = values["is_suppressed"].astype(bool)
-        kept = [None if e.is_quasi else a for e, a in zip(encodings, arrays, strict=True)]
-        numbers = [values.get(f"raw {position}") for position in range(len(encodings))]
-        data = EffortData(self.untouched.effort, design, None, suppressed)
-        return (
-            data,
-            {name: values[name] for name in extra},
-            FirstArrays(keys, kept, numbers, leaves),
-        )
+        columns: list[Column] = []
+        for feature in self.features:
+            arrays = parts[feature.name]
+            if isinstance(feature, Plain):
+                columns.append(feature.column(relation, arrays))
+            elif isinstance(feature, Interval):
+                columns.append(feature.untouched(arrays))
+            else:
+                columns.append(feature.untouched(arrays, ranked_texts(relation, feature.name)))
+        data = self._data(self.untouched, columns, values)
+        return data, {name: values[name] for name in extra}, FirstArrays(keys, columns)
 
     def further(self, effort: Effort, first: FirstArrays) -> EffortData:
         """Read another effort; columns that are not generalized are those of the first."""
-        encodings = self._encodings(effort)
-        has_means = any(numbers is not None for numbers in first.raw)
+        has_means = self._has_means
         extra = {}
         if has_means or self.has_recount:
             column_kind(effort.relation, "equivalence_class")
             extra["class"] = "hash(equivalence_class)"
-        values = self._read(effort, [e for e in encodings if e.is_quasi], extra, encodings)
+        relation = self.sample.of(effort.relation)
+        expressions = {
+            f.name: f.sql(relation, has_levels=effort.is_recoded)
+            for f in self.features
+            if not isinstance(f, Plain)
+        }
+        values, parts = self._read(effort, relation, expressions, extra)
         _check_same_keys(first.keys, values["record_hash"], effort.effort)
         classes = None
         if "class" in values:
             classes = np.unique(values["class"], return_inverse=True)[1].astype(np.int64)
-        arrays = [
-            values[f"feature {position}"] if kept is None else kept
-            for position, kept in enumerate(first.kept)
-        ]
-        design = make_design(
-            encodings,
-            arrays,
-            may_be_hidden=self.may_be_hidden,
-            classes=classes if has_means else None,
-            raw=first.raw,
-        )
-        design = replace(design, leaves=first.leaves)
+        columns: list[Column] = []
+        for feature, untouched in zip(self.features, first.columns, strict=True):
+            if isinstance(feature, Plain):
+                columns.append(untouched)
+                continue
+            arrays, level = parts[feature.name], effort.level(feature.name)
+            if isinstance(feature, Interval):
+                columns.append(feature.generalized(arrays, level, untouched))
+            else:
+                texts = ranked_texts(relation, feature.name)
+                columns.append(feature.generalized(arrays, texts, level, untouched))
+        return self._data(effort, columns, values, classes=classes, first=first.columns)
+
+    def _data(
+        self,
+        effort: Effort,
+        columns: Sequence[Column],
+        values: Mapping[str, NDArray[Any]],
+        *,
+        classes: NDArray[np.int64] | None = None,
+        first: Sequence[Column] | None = None,
+    ) -> EffortData:
         suppressed = values["is_suppressed"].astype(bool)
+        has_means = self._has_means and first is not None
+        raw = [
+            untouched.raw[untouched.codes] if isinstance(feature, Interval) else None
+            for feature, untouched in zip(self.features, first or (), strict=bool(first))
+        ]
+        design = make_design(columns, classes=classes if has_means else None, raw=raw)
         return EffortData(
             effort.effort,
             design,
-            class_means(design, np.flatnonzero(~suppressed)),
+            _spaces(columns),
+            _spaces(columns, is_original=True),
             suppressed,
+            class_means(design, np.flatnonzero(~suppressed)),
             is_recoded=effort.is_recoded,
             classes=classes if self.has_recount else None,
             k=effort.k,
+            coarser={
+                feature.name: column.coarser
+                for feature, column in zip(self.features, columns, strict=True)
+                if column.coarser
+            },
         )
+
+    @property
+    def _has_means(self) -> bool:
+        has_intervals = any(isinstance(feature, Interval) for feature in self.features)
+        return self.reading.numbers == "class_mean" and has_intervals
 
     def _read(
         self,
         effort: Effort,
-        encodings: Sequence[Encoding],
+        relation: duckdb.DuckDBPyRelation,
+        parts: Mapping[str, Mapping[str, str]],
         extra: Mapping[str, str],
-        among: Sequence[Encoding] | None = None,
-    ) -> dict[str, NDArray[Any]]:
-        """Read encodings, named by their position ``among`` all of the effort."""
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, dict[str, NDArray[Any]]]]:
+        """Read the parts of features, and further numbers."""
         column_kind(effort.relation, "is_suppressed")
-        positions = {id(e): position for position, e in enumerate(among or encodings)}
-        expressions = {f"feature {positions[id(e)]}": e.sql for e in encodings}
-        expressions["is_suppressed"] = "cast(coalesce(is_suppressed, true) as bigint)"
-        relation = self.sample.of(effort.relation)
-        return read_arrays(relation, {**expressions, **extra}, order_by=self.record_key)
-
-    def _encodings(self, effort: Effort) -> list[Encoding]:
-        """Return how to read each feature of an effort, in the order of the features."""
-        found: list[Encoding] = []
-        for feature in self.features:
-            if feature.kind == "plain":
-                found.append(self._plain[feature.name])
-            elif feature.kind == "interval":
-                numbers = self.reading.numbers
-                found.extend(interval_encodings(effort.relation, feature.name, numbers))
-            elif feature.kind == "categorical" and feature.hierarchy is not None:
-                found.append(self._categorical(effort, feature.name, feature.hierarchy))
-            else:
-                raise EvaluationError(
-                    f"feature `{feature.name}` must be interval, plain, or categorical with a "
-                    f"hierarchy; got kind {feature.kind!r}. Run `dbt-anonymize generate` again."
-                )
-        return found
-
-    def _categorical(
-        self, effort: Effort, name: str, hierarchy: duckdb.DuckDBPyRelation
-    ) -> Encoding:
-        if isinstance(effort.levels, str):
-            return recoded_encoding(effort.relation, name, hierarchy)
-        level = effort.levels.get(name, 0)
-        if self.reading.categories == "label":
-            return label_encoding(effort.relation, name, hierarchy, level)
-        return categorical_encoding(effort.relation, name, hierarchy, level)
-
-    @cached_property
-    def _plain(self) -> dict[str, Encoding]:
-        relation = self.sample.of(self.untouched.relation)
-        plain = [feature.name for feature in self.features if feature.kind == "plain"]
-        return {name: plain_encoding(relation, name) for name in plain}
-
-    def _leaves(
-        self, encodings: Sequence[Encoding], arrays: Sequence[NDArray[Any]]
-    ) -> dict[int, NDArray[np.int32]]:
-        """Return the leaf of each record, where leaves weigh as often as they occur."""
-        if self.reading.categories != "frequencies":
-            return {}
-        parts = enumerate(zip(encodings, arrays, strict=True))
-        return {
-            position: known_leaves(encoding, array)
-            for position, (encoding, array) in parts
-            if encoding.is_quasi and encoding.table is not None
-        }
-
-    def _raw_sql(self) -> dict[str, str]:
-        """Return SQL for the numbers whose class means are needed, by position of the encoding."""
-        if self.reading.numbers != "class_mean":
-            return {}
-        return {
-            f"raw {position}": raw_number_sql(self.untouched.relation, feature.name)
-            for position, feature in enumerate(self.features)  # each has one encoding
-            if feature.kind == "interval"
-        }
+        flat = {f"{f} {part}": sql for f, sqls in parts.items() for part, sql in sqls.items()}
+        flat |= {"is_suppressed": "cast(coalesce(is_suppressed, true) as bigint)", **extra}
+        values = read_arrays(relation, flat, order_by=self.record_key)
+        found = {f: {part: values[f"{f} {part}"] for part in sqls} for f, sqls in parts.items()}
+        return values, found
 
 
 @dataclass(frozen=True)
 class FirstArrays:
-    """What efforts share: keys, plain columns, numbers for class means, leaves for their counts."""
+    """What efforts share: keys, and the columns of the untouched one."""
 
     keys: NDArray[Any]
-    kept: Sequence[NDArray[Any] | None]
-    raw: Sequence[NDArray[Any] | None]
-    leaves: Mapping[int, NDArray[np.int32]]
+    columns: Sequence[Column]
+
+
+def _spaces(columns: Sequence[Column], *, is_original: bool = False) -> dict[str, Space]:
+    """Return the spaces by their names; the same object where they do not differ."""
+    found = {VALUES: make_space(columns, VALUES, is_original=is_original)}
+    differ = any(column.own[POSITIONS] is not column.own[VALUES] for column in columns)
+    own = make_space(columns, POSITIONS, is_original=is_original) if differ else found[VALUES]
+    return {**found, POSITIONS: own}
 
 
 def _check_keys(keys: NDArray[Any], record_key: str) -> None:

@@ -6,14 +6,14 @@ hashes that are only compared with each other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.literals import quote_name
 
 if TYPE_CHECKING:
     import duckdb
@@ -40,22 +40,20 @@ def text_sql(column: str) -> str:
     return f"cast({quote_name(column)} as text)"
 
 
-def code_sql(column: str, labels: Sequence[str]) -> str:
-    """Return SQL for the position of a column's text among labels; -1 for any other, -2 for NULL.
+def text_rank_sql(column: str) -> str:
+    """Return SQL for the place of a column's text among the distinct ones, from 0; NULL is last.
 
-    Parameters
-    ----------
-    column : str
-        Column name, not quoted.
-    labels : sequence of str
-        Distinct.
+    By their bytes: a collation would take different values for the same.
     """
-    text = text_sql(column)
-    if not labels:
-        return f"case when {text} is null then -2 else -1 end"
-    enum = f"enum({', '.join(quote_text(label) for label in labels)})"
-    code = f"coalesce(cast(enum_code(try_cast({text} as {enum})) as bigint), -1)"
-    return f"case when {text} is null then -2 else {code} end"
+    return f"dense_rank() over (order by encode({text_sql(column)}) asc nulls last) - 1"
+
+
+def ranked_texts(relation: duckdb.DuckDBPyRelation, column: str) -> list[str | None]:
+    """Return the distinct texts of a column in the order of `text_rank_sql`, read there as well."""
+    sql = f"select distinct encode({text_sql(column)}) as found from {SOURCE}"  # noqa: S608
+    ordered = f"select found from ({sql}) as texts order by found asc nulls last"  # noqa: S608
+    rows = query(relation, ordered).fetchall()
+    return [None if row[0] is None else row[0].decode("utf-8") for row in rows]
 
 
 Kind = Literal["number", "date", "text"]
@@ -111,13 +109,6 @@ def number_sql(column: str, kind: Kind) -> str:
 def is_empty(relation: duckdb.DuckDBPyRelation) -> bool:
     """Tell whether a relation has no rows."""
     return not query(relation, f"select 1 from {SOURCE} limit 1").fetchall()  # noqa: S608
-
-
-def read_texts(relation: duckdb.DuckDBPyRelation, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Return the distinct combinations of columns as texts, sorted."""
-    texts = ", ".join(text_sql(column) for column in columns)
-    sql = f"select distinct {texts} from {SOURCE} order by all"  # noqa: S608 - quoted names
-    return query(relation, sql).fetchall()
 
 
 def read_arrays(

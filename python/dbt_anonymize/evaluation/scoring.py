@@ -161,32 +161,44 @@ class _Split:
 
     def score_effort(self, effort: int) -> Iterator[Outcome]:
         """Yield an outcome per fit and model."""
-        for fits, view, never in self._views(effort):
-            reason = never or self._reason_against(view)
-            test_rows = view.test_rows if view is not None and reason is None else None
+        spaces = self.problem.efforts[effort].own
+        for fits, released, per_split in self._fits(effort):
+            views: dict[int, View] = {}  # spaces of the same features share one
+            reason = self._reason_against(released)
             for position, model in enumerate(self.problem.models):
-                if view is None or test_rows is None:
+                if reason is not None or released is None:
                     yield from self._failed(effort, fits, position, reason)
-                else:
-                    yield from self._score(effort, fits, position, model, view, test_rows=test_rows)
+                    continue
+                key = id(spaces[model.space])
+                if key not in views:
+                    views[key] = make_view(
+                        self.problem,
+                        effort,
+                        self.split,
+                        released,
+                        space=model.space,
+                        per_split=per_split,
+                    )
+                yield from self._score(effort, fits, position, model, views[key])
 
-    def _views(self, effort: int) -> Iterator[tuple[tuple[str, ...], View | None, str | None]]:
-        """Yield what models see in each way of fitting; once where the ways do not differ."""
+    def _fits(self, effort: int) -> Iterator[tuple[tuple[str, ...], Bools | None, bool]]:
+        """Yield for each way of fitting which training records are released.
+
+        Once where the ways do not differ; None where the guarantees can never hold. The last item
+        says whether what values stand for is counted in the training records alone.
+        """
         data = self.problem.efforts[effort]
         released = ~data.suppressed[self.split.train]
         if self.problem.recount is None:
-            yield self.problem.fits, self._view(effort, released), None
+            yield self.problem.fits, released, False
             return
         once, per_split = self.problem.fits
         own = released if effort == 0 else self._own(effort, data)
-        if own is not None and not data.design.is_fitted and np.array_equal(own, released):
-            yield (once, per_split), self._view(effort, released), None
+        if own is not None and not data.is_fitted and np.array_equal(own, released):
+            yield (once, per_split), released, False
             return
-        yield (once,), self._view(effort, released), None
-        if own is None:
-            yield (per_split,), None, NEVER_HOLDS
-        else:
-            yield (per_split,), self._view(effort, own, per_split=True), None
+        yield (once,), released, False
+        yield (per_split,), own, True
 
     def _own(self, effort: int, data: EffortData) -> Bools | None:
         """Return which training records are released if there are no others; None: it never is."""
@@ -200,17 +212,15 @@ class _Split:
         self.suppressed[effort] = max(share, self.suppressed.get(effort, 0.0))
         return ~suppressed
 
-    def _view(self, effort: int, released: Bools, *, per_split: bool = False) -> View | None:
-        return make_view(self.problem, effort, self.split, released, per_split=per_split)
-
-    def _reason_against(self, view: View | None) -> str | None:
+    def _reason_against(self, released: Bools | None) -> str | None:
         """Return why no model can be trained, if so."""
+        if released is None:
+            return NEVER_HOLDS
         target = self.target
         if target.task != "classification" or target.codes is None:
-            return NOTHING_RELEASED if view is None else None
-        trained = 0
-        if view is not None:
-            trained = int(np.count_nonzero(np.bincount(target.codes[view.training.records])))
+            return None if released.any() else NOTHING_RELEASED
+        trains = released | (self.problem.keeps_suppressed and released.any())
+        trained = int(np.count_nonzero(np.bincount(target.codes[self.split.train[trains]])))
         if trained >= 2:
             return None
         return f"the training records hold {trained} of {len(target.classes)} classes"
@@ -222,13 +232,14 @@ class _Split:
         position: int,
         model: Model,
         view: View,
-        *,
-        test_rows: Floats,
     ) -> Iterator[Outcome]:
         target = self.target
         estimator = estimators.make_estimator(model.model, model.parameters, self.seed, target.task)
+        is_scaled = estimators.estimator_type(model.model, target.task).is_scaled
         try:
-            predicted = fit_predict(estimator, view.training, target, test_rows)
+            predicted = fit_predict(
+                estimator, view.training, target, view.test_rows, is_scaled=is_scaled
+            )
             values = self._values(effort, fits, position, predicted, view.asked)
         except (EvaluationError, MemoryError):
             raise

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.problem import Codes, Target
 from dbt_anonymize.evaluation.relations import (
-    code_sql,
     column_kind,
     number_sql,
-    read_texts,
+    ranked_texts,
+    text_rank_sql,
     text_sql,
     value_text,
 )
@@ -179,12 +179,11 @@ def target_reader(
     """
     kind = column_kind(relation, column.name)
     if column.task == "classification":
-        texts = (row[0] for row in read_texts(relation, [column.name]))
-        classes = tuple(text for text in texts if text is not None)
+        classes = tuple(t for t in ranked_texts(relation, column.name) if t is not None)
         _check_classes(column.name, len(classes))
-        return TargetReader(
-            column, position, classes, {f"code {position}": code_sql(column.name, classes)}
-        )
+        is_null = f"{quote_name(column.name)} is null"
+        code = f"case when {is_null} then -2 else {text_rank_sql(column.name)} end"
+        return TargetReader(column, position, classes, {f"code {position}": code})
     if column.task == "regression":
         _check_number(column.name, kind)
         return TargetReader(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -42,19 +41,28 @@ class TrainingSet:
         The row of each record.
     records : array of int, shape (training records,)
         Their positions among all records.
+    has_unit : array of bool, shape (features,)
+        Which features are numbers; the others are 0 or 1, or shares.
     """
 
     rows: Floats
     codes: Codes
     records: Codes
+    has_unit: NDArray[np.bool_]
 
     @cached_property
     def standard(self) -> Standard:
-        """The rows in standard deviations of the training records; models share it."""
+        """The rows with numbers in standard deviations of the training records; models share it.
+
+        Other features stay as they are: divided by its deviation, a rare category would weigh more
+        than everything else.
+        """
         from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
 
-        scaler = StandardScaler(copy=False).fit(self.rows[self.codes])
-        center, scale = np.asarray(scaler.mean_), np.asarray(scaler.scale_)
+        center, scale = np.zeros(self.rows.shape[1]), np.ones(self.rows.shape[1])
+        if self.has_unit.any():
+            scaler = StandardScaler(copy=False).fit(self.rows[:, self.has_unit][self.codes])
+            center[self.has_unit], scale[self.has_unit] = scaler.mean_, scaler.scale_
         return Standard(center, scale, (self.rows - center) / scale)
 
 
@@ -68,7 +76,12 @@ class Standard:
 
 
 def fit_predict(
-    estimator: Any, training: TrainingSet, target: Target, test_rows: Floats
+    estimator: Any,
+    training: TrainingSet,
+    target: Target,
+    test_rows: Floats,
+    *,
+    is_scaled: bool = False,
 ) -> Predicted | Floats:
     """Train a model and return what it predicts for each test row.
 
@@ -82,6 +95,8 @@ def fit_predict(
         What it predicts.
     test_rows : array of float, shape (n, features)
         Without missing values.
+    is_scaled : bool, default False
+        Whether it sees numbers in standard deviations.
 
     Returns
     -------
@@ -90,10 +105,9 @@ def fit_predict(
         numbers; of a survival target risks.
     """
     records = training.records
-    if _is_standardized(estimator):
+    if is_scaled:
         standard = training.standard
-        estimator = estimator.steps[-1][1]
-        training = TrainingSet(standard.rows, training.codes, records)
+        training = replace(training, rows=standard.rows)
         test_rows = (test_rows - standard.center) / standard.scale
     if target.codes is not None and target.task == "classification":
         true, classes = target.codes[records], len(target.classes)
@@ -105,12 +119,6 @@ def fit_predict(
         numbers = estimators.survival_target(target.codes[records] == 1, numbers)
     fitted = estimator.fit(training.rows[training.codes], numbers)
     return np.asarray(fitted.predict(test_rows), dtype=np.float64).reshape(len(test_rows))
-
-
-def _is_standardized(estimator: Any) -> bool:
-    """Tell whether it is one of our pipelines, whose first step then is done here."""
-    steps: Sequence[Any] = getattr(estimator, "steps", ())
-    return len(steps) == 2 and type(steps[0][1]).__name__ == "StandardScaler"
 
 
 def _classify(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +12,12 @@ from numpy.typing import NDArray
 from dbt_anonymize.evaluation.closest import closest_rows
 from dbt_anonymize.evaluation.design import (
     Codes,
-    Design,
     Floats,
     class_means,
-    filled,
-    training_medians,
     used_rows,
-    with_leaf_counts,
 )
-from dbt_anonymize.evaluation.problem import Problem
+from dbt_anonymize.evaluation.problem import EffortData, Problem
+from dbt_anonymize.evaluation.spaces import Space
 from dbt_anonymize.evaluation.splits import Split
 from dbt_anonymize.evaluation.training import TrainingSet
 
@@ -35,7 +33,7 @@ class Asked:
     test_on : tuple of str
         Which forms of the test records they are: original, generalized, or both.
     rows : array of float, shape (distinct rows, features)
-        Without missing values.
+        NaN where a number is not known; without missing values in a view.
     place : array of int, shape (test records,)
         The row of each record.
     """
@@ -52,7 +50,7 @@ class View:
     training: TrainingSet
     asked: tuple[Asked, ...]
 
-    @property
+    @cached_property
     def test_rows(self) -> Floats:
         """All rows that are asked, below each other."""
         return np.vstack([asked.rows for asked in self.asked])
@@ -64,8 +62,9 @@ def make_view(
     split: Split,
     released: NDArray[np.bool_],
     *,
+    space: str,
     per_split: bool,
-) -> View | None:
+) -> View:
     """Return what models see of an effort in a split.
 
     Parameters
@@ -77,78 +76,104 @@ def make_view(
     split : Split
         Of the records.
     released : array of bool, shape (training records,)
-        Which training records are released.
+        Which training records are released, at least one.
+    space : str
+        Features that the models see, see ``features``.
     per_split : bool
         Whether class means and frequencies of leaves are those of the training records alone.
 
     Returns
     -------
-    View or None
-        None if nothing can be learned: no training record is released.
+    View
 
     Notes
     -----
-    A feature that is constant over the training records tells a model nothing. Test rows get the
-    constant too: else a raw value far from it decides what models with a scale or a variance
-    predict. Where untouched values are not known, leaves weigh as in the training rows.
+    An untouched test record is read by its own values and the hierarchy: its class, its suppression
+    and its labels have no part in it. Features that are constant over the training records are left
+    out: they teach nothing, and a raw value far from the constant would decide what models with a
+    scale or a variance predict.
     """
-    effort = problem.efforts[position]
+    effort, untouched = problem.efforts[position], problem.efforts[0]
     records = split.train[released]
-    if not len(records):
-        return None
     counted = records if per_split else np.flatnonzero(~effort.suppressed)
-    design = with_leaf_counts(effort.design, counted)
-    numbers = class_means(design, records) if per_split else effort.numbers
-    codes = design.codes[records]
-    if problem.keeps_suppressed and design.hidden is not None:
+    own = effort.own[space].counted(counted)
+    means = class_means(effort.design, records) if per_split else effort.means
+    codes = effort.design.codes[records]
+    if problem.keeps_suppressed and effort.design.hidden is not None:
         records = split.train
-        codes = np.where(released, design.codes[records], design.hidden[records])
-    used, place = used_rows(codes, design.size)
-    rows = design.take(used, numbers)
-    medians = training_medians(rows, place, design.incomplete)
-    training = TrainingSet(filled(rows, medians), place, records)
+        codes = np.where(released, effort.design.codes[records], effort.design.hidden[records])
+    used, place = used_rows(codes, effort.design.size)
+    trained = effort.design.take(own, used, means)
     if position == 0:
-        forms = (ORIGINAL, GENERALIZED) if problem.has_original else (GENERALIZED,)
-        asked = [_asked(forms, design, split.test, medians)]
-        return View(training, _with_constants(asked, training.rows))
-    untouched = with_leaf_counts(problem.efforts[0].design, counted)
-    asked = []
-    if problem.has_original:
-        asked.append(_asked((ORIGINAL,), untouched, split.test, medians))
-    if effort.is_recoded:
-        asked.append(_closest(design, effort.numbers, split.train[released], asked[0]))
+        asked = [_asked((ORIGINAL, GENERALIZED), effort, own, split.test)]
     else:
-        asked.append(_asked((GENERALIZED,), design, split.test, medians, numbers))
-    return View(training, _with_constants(asked, training.rows))
+        asked = [_asked((ORIGINAL,), untouched, effort.original[space], split.test)]
+        if not effort.is_recoded:
+            asked.append(_asked((GENERALIZED,), effort, own, split.test, means))
+    rows = [trained, *(each.rows for each in asked)]
+    _fill(rows, place, np.flatnonzero(own.scaled))
+    varies = np.flatnonzero((trained != trained[0]).any(axis=0))
+    rows = [_only(each, varies) for each in rows]
+    training = TrainingSet(rows[0], place, records, _flags(own.scaled, varies))
+    asked = [replace(each, rows=r) for each, r in zip(asked, rows[1:], strict=True)]
+    if position and effort.is_recoded:
+        # Hidden records train, but nobody is read as one of them.
+        shown = place[released] if len(place) == len(released) else place
+        asked.append(_closest(training, shown, _flags(own.quasi, varies), asked[0]))
+    return View(training, tuple(asked))
 
 
-def _with_constants(asked: Sequence[Asked], trained: Floats) -> tuple[Asked, ...]:
-    """Return test rows with features that are constant in the training rows set to the constant."""
-    is_constant = (trained == trained[0]).all(axis=0)
-    if not is_constant.any():
-        return tuple(asked)
-    return tuple(replace(each, rows=np.where(is_constant, trained[0], each.rows)) for each in asked)
+def _fill(rows: Sequence[Floats], place: Codes, numbers: Codes) -> None:
+    """Put the median of the training records in the place of each missing number.
+
+    Parameters
+    ----------
+    rows : sequence of array of float, shape (n, features)
+        The distinct training rows first; they are changed.
+    place : array of int, shape (training records,)
+        The row of each training record.
+    numbers : array of int
+        Features that are numbers.
+    """
+    for feature in numbers:
+        missing = [np.isnan(each[:, feature]) for each in rows]
+        if not any(own.any() for own in missing):
+            continue
+        known = rows[0][place, feature]
+        known = known[~np.isnan(known)]
+        median = np.median(known) if len(known) else 0.0
+        for each, own in zip(rows, missing, strict=True):
+            each[own, feature] = median
+
+
+def _only(rows: Floats, features: Codes) -> Floats:
+    """Return some features of rows; one that is constant if there are none, as models need one."""
+    return rows[:, features] if len(features) else np.zeros((len(rows), 1))
+
+
+def _flags(flags: NDArray[np.bool_], features: Codes) -> NDArray[np.bool_]:
+    return flags[features] if len(features) else np.zeros(1, dtype=np.bool_)
 
 
 def _asked(
     test_on: tuple[str, ...],
-    design: Design,
+    effort: EffortData,
+    space: Space,
     test: Codes,
-    medians: Floats,
-    numbers: Floats | None = None,
+    means: Floats | None = None,
 ) -> Asked:
-    used, place = used_rows(design.codes[test], design.size)
-    return Asked(test_on, filled(design.take(used, numbers), medians), place)
+    used, place = used_rows(effort.design.codes[test], effort.design.size)
+    return Asked(test_on, effort.design.take(space, used, means), place)
 
 
-def _closest(design: Design, numbers: Floats | None, released: Codes, untouched: Asked) -> Asked:
+def _closest(
+    training: TrainingSet, released: Codes, quasi: NDArray[np.bool_], untouched: Asked
+) -> Asked:
     """Return untouched rows with the quasi-identifiers of the closest released training row."""
-    quasi = design.quasi
     if not quasi.any():
         return Asked((GENERALIZED,), untouched.rows, untouched.place)
-    used, place = used_rows(design.codes[released], design.size)
-    rows = design.take(used, numbers)
-    candidates, member = np.unique(rows[:, quasi], axis=0, return_inverse=True)
+    used, place = used_rows(released, len(training.rows))
+    candidates, member = np.unique(training.rows[used][:, quasi], axis=0, return_inverse=True)
     counts = np.bincount(member[place], minlength=len(candidates))
     wanted, of_row = np.unique(untouched.rows[:, quasi], axis=0, return_inverse=True)
     rows = untouched.rows.copy()

@@ -68,7 +68,7 @@ def workers_in_memory(problem: Problem, workers: int) -> int:
     """
     if os.environ.get(WORKERS_VARIABLE, "").strip():
         return workers
-    features = max(sum(t.shape[1] for t in e.design.tables) for e in problem.efforts)
+    features = max(space.starts[-1] for effort in problem.efforts for space in effort.own.values())
     numbers = max(target.records for target in problem.targets) * features
     return max(1, min(workers, int(_MEMORY / (8 * _MATRICES * numbers))))
 

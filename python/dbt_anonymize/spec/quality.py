@@ -101,8 +101,8 @@ class Quality(Strict):
     folds: Annotated[int, Field(ge=2)] | None = None
     random_state: Annotated[int, Field(ge=0, le=LARGEST_SEED)]
     test_on: Literal["original", "generalized"] = "original"
-    numbers: Literal["midpoint", "class_mean", "bounds"] = "midpoint"
-    categories: Literal["leaves", "frequencies", "label"] = "leaves"
+    numbers: Literal["by_model", "midpoint", "class_mean", "bounds"] = "by_model"
+    categories: Literal["label", "leaves", "frequencies"] = "label"
     suppressed: Literal["left_out", "missing"] = "left_out"
     fit: Literal["once", "per_split"] = "once"
     sample: Annotated[int, Field(ge=10)] = 1_000_000

@@ -115,17 +115,29 @@ def _time_belongs_to_an_event(quality: Mapping[str, Any], task: str | None) -> I
         )
 
 
-def _labels_are_tested_generalized(
-    quality: Mapping[str, Any], _task: str | None
-) -> Iterator[Problem]:
-    if quality.get("categories") == "label" and quality.get("test_on") != "generalized":
-        yield Problem(
-            ("quality", "categories"),
-            "must not be label while models are tested on original records: they have never seen "
-            "an original value",
-            "Write test_on: generalized, or categories: leaves.",
-            "label",
-        )
+def _shares_are_added_up(quality: Mapping[str, Any], task: str | None) -> Iterator[Problem]:
+    # Not at the top: as in _model.
+    from dbt_anonymize.errors import EvaluationError  # noqa: PLC0415
+    from dbt_anonymize.evaluation.estimators import estimator_type  # noqa: PLC0415
+
+    categories = quality.get("categories")
+    if categories not in {"leaves", "frequencies"} or task is None:
+        return
+    named = {name: c for name, c in _mapping(quality.get("models")).items() if _mapping(c) or not c}
+    models = [_mapping(choice).get("model") or name for name, choice in named.items()]
+    for model in [quality.get("model"), *models]:
+        try:
+            splits = isinstance(model, str) and estimator_type(model, task).splits
+        except EvaluationError:  # said of the model itself
+            continue
+        if splits:
+            yield Problem(
+                ("quality", "categories"),
+                f"must not be {categories} with {model}: a model that splits takes one of the "
+                "leaves that a label covers and misreads the others",
+                "Write categories: label, or name another model.",
+                str(categories),
+            )
 
 
 def _models_exist(quality: Mapping[str, Any], task: str | None) -> Iterator[Problem]:
@@ -217,6 +229,6 @@ _RULES: tuple[Callable[[Mapping[str, Any], str | None], Iterator[Problem]], ...]
     _one_way_to_name_models,
     _positive_fits_the_measure,
     _time_belongs_to_an_event,
-    _labels_are_tested_generalized,
+    _shares_are_added_up,
     _models_exist,
 )

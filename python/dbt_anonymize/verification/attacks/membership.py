@@ -28,7 +28,7 @@ from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.evaluation.features import Reading
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import Model, Problem, Target
-from dbt_anonymize.evaluation.reading import PER_RECORD, Effort, EffortReader, Feature
+from dbt_anonymize.evaluation.reading import PER_RECORD, Effort, EffortReader, FeatureColumn
 from dbt_anonymize.evaluation.recounting import read_subjects
 from dbt_anonymize.evaluation.sampling import draw_sample
 from dbt_anonymize.evaluation.splits import Split, Splitting, draw_splits, seeds
@@ -121,8 +121,6 @@ def attack_membership(
         return [_impossible(name, "time-to-event models are not supported by this attack")]
     try:
         problem = _read(session, spec, effort, repetitions, largest)
-        if not problem.has_original:
-            return [_impossible(name, "the model reads labels, so no original record can be asked")]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = [_repetition(problem, r) for r in range(1, repetitions + 1)]
@@ -162,7 +160,7 @@ def _read(session: Session, spec: Spec, effort: int, repetitions: int, largest: 
         return session.cursor.query(f"select * from {found}")
 
     features = [
-        Feature(name, tree.kind if tree else "plain", _hierarchy(relation, tree))
+        FeatureColumn(name, tree.kind if tree else "plain", relation(tree.ref) if tree else None)
         for name in spec.features
         for tree in [spec.quasi_identifiers.get(name)]
     ]
@@ -186,20 +184,18 @@ def _read(session: Session, spec: Spec, effort: int, repetitions: int, largest: 
         groups = read_subjects(relation(f"{spec.name}_microdata"), "subject", reader, first.keys)
     splitting = Splitting(repetitions=repetitions, test_share=0.5)
     choice = spec.quality.chosen_models[spec.quality.deciding_model]
+    name = str(choice.model)
+    splits = estimators.estimator_type(name, spec.quality.task).splits
+    space = reading.space(splits=splits)
     further = Effort(effort, relation(f"{spec.name}_effort_{effort}"), levels, released.k)
     return Problem(
         targets=[target.target(values, splitting, groups)],
-        models=[Model(spec.quality.deciding_model, str(choice.model), choice.parameters)],
+        models=[Model(spec.quality.deciding_model, name, choice.parameters, space)],
         efforts=[data, reader.further(further, first)],
         splitting=splitting,
         random_state=spec.quality.random_state,
-        has_original=reader.has_original,
         groups=groups,
     )
-
-
-def _hierarchy(relation: Any, tree: Any) -> Any:
-    return relation(tree.ref) if tree is not None and tree.kind == "categorical" else None
 
 
 def _repetition(problem: Problem, repetition: int) -> list[_Found]:
@@ -235,12 +231,11 @@ def _scores(problem: Problem, position: int, split: Split, seed: int) -> Floats:
     (target,), (model,) = problem.targets, problem.models
     everybody = np.ones(len(split.train), dtype=np.bool_)
     # What a value stands for is learned from the members alone, as everything else.
-    view = make_view(problem, position, split, everybody, per_split=True)
-    if view is None:
-        raise EvaluationError("members must be released; got none. Use more records.")
+    view = make_view(problem, position, split, everybody, space=model.space, per_split=True)
     rows, place = _original(view)
     estimator = estimators.make_estimator(model.model, model.parameters, seed, target.task)
-    predicted = fit_predict(estimator, view.training, target, rows)
+    is_scaled = estimators.estimator_type(model.model, target.task).is_scaled
+    predicted = fit_predict(estimator, view.training, target, rows, is_scaled=is_scaled)
     return _certainty(predicted, target, place, split)
 
 

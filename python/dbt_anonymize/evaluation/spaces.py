@@ -1,0 +1,206 @@
+"""Feature spaces: what the codes of a design are in the matrix that a model sees.
+
+A design stores each distinct row as one code per column. A *block* turns the codes of one column
+into features, a *space* puts the blocks of all columns beside each other. The same codes have
+several spaces, one for models that split and one for the others, and untouched records have blocks
+of their own, which give them the features of the effort that a model was trained on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int64] | NDArray[np.int32]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Numbers, and where asked a feature that says that they are not known.
+
+    Attributes
+    ----------
+    values : array of float, shape (codes, numbers)
+        NaN where they are not known.
+    has_indicator : bool
+        Whether there is one more feature: 1.0 where they are not known, else 0.0.
+    """
+
+    values: Floats
+    has_indicator: bool = False
+
+    @property
+    def scaled(self) -> list[bool]:
+        """Which features have a unit."""
+        return [True] * self.values.shape[1] + [False] * self.has_indicator
+
+    def take(self, codes: Codes) -> Floats:
+        """Return the features of codes; NaN where a number is not known."""
+        return self._features[codes]
+
+    @cached_property
+    def _features(self) -> Floats:
+        if not self.has_indicator:
+            return self.values
+        return np.column_stack([self.values, np.isnan(self.values[:, 0])])
+
+
+@dataclass(frozen=True, eq=False)
+class OneHot:
+    """A feature for each label, and where asked one that says that no label is known.
+
+    Attributes
+    ----------
+    positions : array of int, shape (codes,)
+        Of the label; `UNKNOWN`, or ``size`` and more for a label without a feature.
+    size : int
+        Labels with a feature.
+    has_indicator : bool
+        As in `Numbers`.
+    """
+
+    positions: Codes
+    size: int
+    has_indicator: bool = False
+
+    @property
+    def scaled(self) -> list[bool]:
+        """Which features have a unit: none."""
+        return [False] * (self.size + self.has_indicator)
+
+    def take(self, codes: Codes) -> Floats:
+        """Return the features of codes."""
+        at = self.positions[codes]
+        found = np.zeros((len(at), self.size + self.has_indicator))
+        shown = np.flatnonzero((at != UNKNOWN) & (at < self.size))
+        found[shown, at[shown]] = 1.0
+        if self.has_indicator:
+            found[at == UNKNOWN, -1] = 1.0
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """A feature for each leaf of a category: the share that it has in a label.
+
+    Attributes
+    ----------
+    table : array of float, shape (codes, leaves)
+        Zero throughout where nothing is known.
+    has_indicator : bool
+        As in `Numbers`.
+    leaf_of_record : array of int, shape (records,), or None
+        Where leaves weigh as often as they occur: the leaf of each record, `UNKNOWN` for NULL.
+    """
+
+    table: Floats
+    has_indicator: bool = False
+    leaf_of_record: Codes | None = None
+
+    @property
+    def scaled(self) -> list[bool]:
+        """Which features have a unit: none."""
+        return [False] * (self.table.shape[1] + self.has_indicator)
+
+    def take(self, codes: Codes) -> Floats:
+        """Return the features of codes."""
+        found = self.table[codes]
+        if not self.has_indicator:
+            return found
+        return np.column_stack([found, ~found.any(axis=1)])
+
+    def counted(self, records: Codes) -> Shares:
+        """Return shares in which leaves weigh as often as they occur in some records.
+
+        Labels none of whose leaves occurs keep their shares.
+        """
+        if self.leaf_of_record is None:
+            return self
+        own = self.leaf_of_record[records]
+        weighted = self.table * np.bincount(own[own != UNKNOWN], minlength=self.table.shape[1])
+        sums = weighted.sum(axis=1, keepdims=True)
+        occurs = sums > 0
+        table = np.where(occurs, weighted / np.where(occurs, sums, 1.0), self.table)
+        return replace(self, table=table)
+
+
+Block = Numbers | OneHot | Shares
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """The features that a model sees.
+
+    Attributes
+    ----------
+    columns : tuple of sequence of Block
+        By column of the design, from left to right.
+    is_quasi : tuple of bool
+        Which columns are generalized.
+    """
+
+    columns: tuple[Sequence[Block], ...]
+    is_quasi: tuple[bool, ...]
+
+    @cached_property
+    def scaled(self) -> Bools:
+        """Which features have a unit, shape (features,)."""
+        flags = [flag for blocks in self.columns for block in blocks for flag in block.scaled]
+        return np.array(flags, dtype=np.bool_)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """First feature of each column, and after the last one how many there are."""
+        widths = [sum(len(block.scaled) for block in blocks) for blocks in self.columns]
+        return [0, *np.cumsum(widths).tolist()]
+
+    @cached_property
+    def quasi(self) -> Bools:
+        """Which features are those of quasi-identifiers, shape (features,)."""
+        return np.repeat(np.array(self.is_quasi, dtype=np.bool_), np.diff(self.starts))
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether what a label stands for depends on the records that are released."""
+        blocks = (block for blocks in self.columns for block in blocks)
+        return any(isinstance(b, Shares) and b.leaf_of_record is not None for b in blocks)
+
+    def counted(self, records: Codes) -> Space:
+        """Return the space in which leaves weigh as often as they occur in some records."""
+        if not self.is_fitted:
+            return self
+        columns = tuple(
+            [block.counted(records) if isinstance(block, Shares) else block for block in blocks]
+            for blocks in self.columns
+        )
+        return replace(self, columns=columns)
+
+    def take(self, columns: Sequence[Codes], rows: Codes) -> Floats:
+        """Return the features of rows.
+
+        Parameters
+        ----------
+        columns : sequence of array of int, shape (distinct rows,)
+            A code per column and row.
+        rows : array of int, shape (n,)
+            Which of them.
+
+        Returns
+        -------
+        array of float, shape (n, features)
+            NaN where a number is not known.
+        """
+        parts = [
+            block.take(codes[rows])
+            for codes, blocks in zip(columns, self.columns, strict=True)
+            for block in blocks
+        ]
+        return np.hstack(parts) if parts else np.zeros((len(rows), 0))
