@@ -11,6 +11,6 @@
     alpha=0.016,
     qnf='k',
     choose='max_q',
-    fingerprint='8ea10af2',
+    fingerprint='dc57cac2',
     release_effort='auto',
 ) }}

@@ -11,6 +11,6 @@
     alpha=0.1,
     qnf='1 - 1/k',
     choose='max_q',
-    fingerprint='c0a0f9da',
+    fingerprint='129a3407',
     release_effort='auto',
 ) }}
