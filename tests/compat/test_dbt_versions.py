@@ -18,7 +18,7 @@ from packaging.specifiers import SpecifierSet
 from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
-from tests.projects import REPOSITORY, Project, copy_consumer
+from tests.projects import REPOSITORY, Project
 
 HERE = Path(__file__).parent
 # Ours are about the project itself, which leaves open what its README recommends.
@@ -39,24 +39,18 @@ PINS = {
 }
 
 
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return copy_consumer(tmp_path_factory.mktemp("compat") / "project")
-
-
 def test_the_environment_has_the_dbt_that_it_is_for() -> None:
     assert version("dbt-core") == PINS[Path(sys.prefix).name]
 
 
-def test_a_project_that_installs_the_package_builds_without_a_warning(shop: Project) -> None:
-    outcome = shop.dbt("build", "--no-partial-parse", "--warn-error-options", WARNINGS)
+def test_dbt_has_nothing_to_warn_of_in_what_is_shipped_and_generated(consumer: Project) -> None:
+    outcome = consumer.dbt("parse", "--no-partial-parse", "--warn-error-options", WARNINGS)
     assert outcome.succeeded, outcome.messages
-    assert outcome.status("customers_anonymized") == "success"
 
 
 @pytest.mark.parametrize("command", [["results"], ["verify", "--check", "lineage"]])
-def test_the_commands_read_what_dbt_has_built(shop: Project, command: list[str]) -> None:
-    result = CliRunner().invoke(app, [*command, "--project-dir", str(shop.folder)])
+def test_the_commands_read_what_dbt_has_built(built_consumer: Project, command: list[str]) -> None:
+    result = CliRunner().invoke(app, [*command, "--project-dir", str(built_consumer.folder)])
     assert result.exit_code == 0, result.output
 
 
