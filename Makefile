@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help setup setup-dev demo lint format types test postgres faults seeds generate bench clean
+.PHONY: help setup setup-dev demo lint format types test compat compat-smallest postgres faults seeds generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -49,6 +49,24 @@ format: setup-dev ## Format the Python code
 
 test: lint ## Run the linters and all tests
 	$(BIN)/pytest --numprocesses 2 --dist loadgroup
+
+# .venv has dbt 1.11. An environment beside it has its files, but for what the requirements replace.
+.venv-dbt-%/.ready: tests/compat/dbt-%.txt scripts/link_venv.py $(VENV)/.dev
+	@echo "Installing into $(@D) ..."
+	$(BIN)/python scripts/link_venv.py $(VENV) $(@D)
+	$(@D)/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --requirement $<
+	@touch $@
+
+compat: setup-dev .venv-dbt-1.10/.ready .venv-dbt-1.12/.ready ## Run consumer project and demonstrations on dbt 1.10, 1.11 and 1.12
+	for environment in .venv-dbt-1.10 $(VENV) .venv-dbt-1.12; do \
+	  $$environment/bin/python -m pytest tests/compat tests/end_to_end/test_consumer_project.py \
+	    tests/end_to_end/test_demo.py tests/end_to_end/test_verify.py || exit; \
+	done
+
+compat-smallest: .venv-dbt-1.12/.ready
+	.venv-dbt-1.12/bin/python -m pytest tests/compat
+
+test: compat-smallest
 
 postgres: export DBT_ANONYMIZE_POSTGRES := $(DBT_ANONYMIZE_POSTGRES)
 postgres: ## Run the tests of vault, grants and re-linking on the server of DBT_ANONYMIZE_POSTGRES

@@ -8,6 +8,7 @@ import functools
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -142,14 +143,14 @@ def copy_demo(folder: Path) -> Project:
             shutil.copy(source, folder / part)
     for place in ("vault", "warehouse", "release"):
         (folder / place).mkdir()
-    (folder / ".venv").symlink_to(REPOSITORY / ".venv")
+    (folder / ".venv").symlink_to(sys.prefix)
     return Project(folder, "warehouse/dbt_anonymize.duckdb")
 
 
 def run_command(command: str, folder: Path) -> str:
     """Run a command of the documentation as a user would, and return what it prints."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("DBT_")}
-    environment["PATH"] = f"{REPOSITORY / '.venv' / 'bin'}{os.pathsep}{environment['PATH']}"
+    environment["PATH"] = f"{Path(sys.prefix, 'bin')}{os.pathsep}{environment['PATH']}"
     finished = subprocess.run(  # noqa: S602 (the commands are those of our own documentation)
         command,
         shell=True,

@@ -40,5 +40,5 @@ def model(dbt, session):
         reading={"numbers": "by_model", "categories": "label"},
         suppressed="left_out",
         fit="once",
-        sample=1000000,
+        sample=100000,
     )

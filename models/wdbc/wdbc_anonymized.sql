@@ -19,7 +19,7 @@
         {'model': 'k_anonymity', 'k': 2},
     ],
     suppression_limit=0.0,
-    fingerprint='49a975dc',
+    fingerprint='a2942230',
     microdata=ref('wdbc_microdata'),
     record_key='record_id',
     levels={

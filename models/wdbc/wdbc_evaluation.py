@@ -34,5 +34,5 @@ def model(dbt, session):
         reading={"numbers": "midpoint", "categories": "label"},
         suppressed="left_out",
         fit="once",
-        sample=1000000,
+        sample=100000,
     )

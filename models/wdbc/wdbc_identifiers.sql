@@ -16,5 +16,5 @@
         5: ref('wdbc_effort_5'),
         6: ref('wdbc_effort_6'),
     },
-    fingerprint='49a975dc',
+    fingerprint='a2942230',
 ) }}

@@ -11,6 +11,6 @@
     alpha=0.016,
     qnf='k',
     choose='max_q',
-    fingerprint='49a975dc',
+    fingerprint='a2942230',
     release_effort='auto',
 ) }}

@@ -20,7 +20,7 @@
         {'model': 'k_anonymity', 'k': 3},
     ],
     suppression_limit=0.1,
-    fingerprint='25b11baf',
+    fingerprint='90d9455a',
     microdata=ref('wdbc_nested_microdata'),
     record_key='record_id',
     levels={

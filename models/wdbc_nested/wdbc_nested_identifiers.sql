@@ -16,5 +16,5 @@
         5: ref('wdbc_nested_effort_5'),
         6: ref('wdbc_nested_effort_6'),
     },
-    fingerprint='25b11baf',
+    fingerprint='90d9455a',
 ) }}

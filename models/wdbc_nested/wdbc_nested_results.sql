@@ -11,6 +11,6 @@
     alpha=0.1,
     qnf='1 - 1/k',
     choose='max_q',
-    fingerprint='25b11baf',
+    fingerprint='90d9455a',
     release_effort='auto',
 ) }}

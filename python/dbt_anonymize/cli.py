@@ -71,6 +71,8 @@ def generate(
 ) -> None:
     """Write models/<name>/ from anonymizations/<name>.yml."""
     from dbt_anonymize import generate as generator  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.project import find_project  # noqa: PLC0415
+    from dbt_anonymize.spec.training import describe_training  # noqa: PLC0415
 
     with errors_without_traceback():
         if not check:
@@ -78,6 +80,9 @@ def generate(
             for path in changed:
                 say(path.as_posix())
             say(f"{len(changed)} files changed." if changed else "Nothing to change.")
+            for spec in chosen_specs(find_project(project_dir), names):
+                if spec.efforts:
+                    say(describe_training(spec))
             return
         drifts = generator.check(project_dir, names or ())
     for drift in drifts:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sklearn.datasets import load_breast_cancer
 
+from tests.conftest import Demonstration
 from tests.projects import Project
 
 NAMES = ("fertility_clinic", "wdbc", "wdbc_nested")
@@ -44,6 +45,11 @@ def rows(project: Project, sql: str) -> list[dict[str, object]]:
 def chosen(project: Project, name: str) -> dict[str, object]:
     (row,) = rows(project, f"select * from {name}_results where is_chosen")
     return row
+
+
+def test_dbt_has_nothing_to_warn_of(demonstration: Demonstration) -> None:
+    assert "WARN=0 ERROR=0" in demonstration.printed
+    assert "[WARNING]" not in demonstration.printed
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from scipy.stats import t as student_t  # type: ignore[import-untyped]
 
+from dbt_anonymize.spec import load_specs
+from dbt_anonymize.spec.training import describe_training, training_factors
 from tests.end_to_end.test_guarantees import declare, fetch
 from tests.projects import Project
 
@@ -67,6 +69,19 @@ def test_every_model_has_every_split_on_every_effort(evaluated: Project) -> None
                 found = splits_of(evaluated, effort, model, fit)
                 assert set(found) == {(r, f) for r in (1, 2) for f in range(1, FOLDS + 1)}
                 assert model != "zero_rule" or set(found.values()) == {0.5}
+
+
+def test_generate_says_how_many_models_are_trained(evaluated: Project) -> None:
+    (spec,) = load_specs(evaluated.folder)
+    keys = "effort, target, model, fit, repetition, fold"
+    ((trained,),) = evaluated.query(
+        f"select count(*) from (select distinct {keys} from customers_evaluation"
+        " where kind in ('measure', 'failure'))"
+    )
+    assert trained == math.prod(training_factors(spec).values())
+    assert f"= {trained} models to train; sources of more than 100,000 records are refused" in (
+        describe_training(spec)
+    )
 
 
 @pytest.mark.parametrize("fit", ["once", "per_split"])

@@ -113,14 +113,46 @@ def test_a_number_of_workers_that_is_none_is_refused(
         worker_count()
 
 
-def test_progress_is_shown_every_few_seconds_and_at_the_end() -> None:
+def lines_of(steps: list[tuple[int, float]], workers: int, **choices: Any) -> list[str]:
+    """Return what is written while models take seconds, of so many workers that are all busy."""
     now = [100.0]
     lines: list[str] = []
-    progress = Progress("wdbc", 10, lines.append, clock=lambda: now[0])
-    for _ in range(5):
-        now[0] += 2.0
-        progress.advance(2)
-    assert lines == ["wdbc: 6 of 10 models, 6 s, about 4 s left", "wdbc: 10 of 10 models, 10 s"]
+    total = sum(models for models, _ in steps)
+    progress = Progress("wdbc", total, lines.append, clock=lambda: now[0], **choices)
+    progress.start(workers)
+    for models, seconds in steps:
+        now[0] += seconds / workers
+        progress.advance(models, seconds)
+    return lines
+
+
+def test_the_time_to_the_end_is_estimated_after_the_first_split() -> None:
+    lines = lines_of([(14, 40.0)] * 100, workers=2, first=14)
+    assert lines[0] == "wdbc: 14 of 1400 models, 20 s, about 33 min left"
+    assert lines[1] == "wdbc: 28 of 1400 models, 40 s, about 33 min left"
+    assert lines[-1] == "wdbc: 1400 of 1400 models, 33 min"
+
+
+def test_models_before_the_first_split_is_done_say_nothing_of_the_end() -> None:
+    lines = lines_of([(7, 8.0)] * 40, workers=1, first=14)
+    assert lines[0] == "wdbc: 7 of 280 models, 8 s"
+    assert lines[1] == "wdbc: 14 of 280 models, 16 s, about 5 min left"
+
+
+def test_with_few_splits_a_tenth_of_the_models_is_enough() -> None:
+    assert lines_of([(2, 60.0)] * 7, workers=1, first=14)[0].endswith("60 s, about 6 min left")
+
+
+def test_progress_is_shown_every_few_seconds_and_at_the_end() -> None:
+    lines = lines_of([(2, 1.0)] * 10, workers=1, first=2)
+    assert lines == [
+        "wdbc: 2 of 20 models, 1 s, about 9 s left",
+        "wdbc: 12 of 20 models, 6 s, about 4 s left",
+        "wdbc: 20 of 20 models, 10 s",
+    ]
+    assert lines_of([(2, 0.5)] * 10, workers=1, first=2) == [
+        "wdbc: 20 of 20 models, 5 s",
+    ]
 
 
 def test_lines_are_written_to_the_log_of_dbt(capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,6 +64,31 @@ def spec(**changes: Any) -> dict[str, Any]:
     return copy.deepcopy(SPEC) | changes
 
 
+def rich() -> dict[str, Any]:
+    """Return a spec that uses everything a spec can say."""
+    content = spec(
+        subject="phone",
+        population={"ref": "everybody", "size": 1_000_000},
+        efforts=[
+            {"age": 1, "city": 0},
+            {"levels": {"age": 2, "city": 1}, "k": 7},
+            {
+                "recoding": "local",
+                "rounds": [{"age": 1, "city": 1}, {"age": 3, "city": 2}],
+                "k": 8,
+            },
+            {"recoding": "multidimensional", "strict": False, "k": 9},
+        ],
+    )
+    content["columns"]["ill"]["hierarchy"] = {"ref": "ills", "kind": "categorical", "levels": 2}
+    content["columns"]["city"]["weight"] = 2
+    content["guarantees"] |= {
+        "k_map": {"k": 5, "estimator": "poisson", "significance": 0.05},
+        "t_closeness": {"attribute": "ill", "t": 0.5, "distance": "hierarchical"},
+    }
+    return content
+
+
 def write_spec(project: Path, content: dict[str, Any]) -> Path:
     """Write a spec into a project under its own name."""
     path = project / "anonymizations" / f"{content['name']}.yml"

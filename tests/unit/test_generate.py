@@ -24,7 +24,7 @@ from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.evaluation import evaluate
 from dbt_anonymize.generate import check, generate, render
 from dbt_anonymize.spec import Spec
-from tests.unit.declarations import REPOSITORY, SPEC, spec, write_project, write_spec
+from tests.unit.declarations import REPOSITORY, SPEC, rich, spec, write_project, write_spec
 
 HOSTILE_NAMES = [
     'it\'s "x"',
@@ -213,31 +213,6 @@ def test_an_evaluation_takes_exactly_the_arguments_that_models_give() -> None:
         assert {name for name, is_required in known.items() if is_required} <= set(arguments)
         given |= set(arguments)
     assert given == set(known)
-
-
-def rich() -> dict[str, Any]:
-    """Return a spec that uses everything a spec can say."""
-    content = spec(
-        subject="phone",
-        population={"ref": "everybody", "size": 1_000_000},
-        efforts=[
-            {"age": 1, "city": 0},
-            {"levels": {"age": 2, "city": 1}, "k": 7},
-            {
-                "recoding": "local",
-                "rounds": [{"age": 1, "city": 1}, {"age": 3, "city": 2}],
-                "k": 8,
-            },
-            {"recoding": "multidimensional", "strict": False, "k": 9},
-        ],
-    )
-    content["columns"]["ill"]["hierarchy"] = {"ref": "ills", "kind": "categorical", "levels": 2}
-    content["columns"]["city"]["weight"] = 2
-    content["guarantees"] |= {
-        "k_map": {"k": 5, "estimator": "poisson", "significance": 0.05},
-        "t_closeness": {"attribute": "ill", "t": 0.5, "distance": "hierarchical"},
-    }
-    return content
 
 
 def test_macros_take_exactly_the_arguments_that_models_give() -> None:

@@ -226,8 +226,9 @@ def _run(problem: Problem, anonymization: str, log: Any) -> pd.DataFrame:
     workers = worker_count()
     targets, efforts = len(problem.targets), len(problem.efforts)
     tasks = make_tasks(targets, problem.splitting.repetitions, efforts, workers)
-    total = targets * problem.splitting.splits * problem.fitted_models(efforts)
-    progress = Progress(anonymization, total, log.info)
+    of_a_split = problem.fitted_models(efforts)
+    total = targets * problem.splitting.splits * of_a_split
+    progress = Progress(anonymization, total, log.info, first=of_a_split)
     classes = {place: len(target.classes) for place, target in enumerate(problem.targets)}
     outcomes: list[Outcome] = []
     tallies = Tallies()

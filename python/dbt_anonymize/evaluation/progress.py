@@ -15,7 +15,7 @@ def dbt_logger() -> Any:
 
 
 class Progress:
-    """Report how many models are done, at most every few seconds and at the end.
+    """Report how many models are done: after the first split, every few seconds, and at the end.
 
     Parameters
     ----------
@@ -25,6 +25,9 @@ class Progress:
         Number of models.
     write : callable
         Takes one line.
+    first : int, optional
+        Number of models of one split, after which the time to the end is estimated; a tenth of all
+        if that is less.
     interval : float, default 5.0
         Least number of seconds between two lines.
     clock : callable
@@ -37,19 +40,24 @@ class Progress:
         total: int,
         write: Callable[[str], object],
         *,
+        first: int | None = None,
         interval: float = 5.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._anonymization = anonymization
         self._total = total
         self._write = write
+        self._first = min(total / 10, first or total)
         self._interval = interval
         self._clock = clock
-        self.start()
+        self.start(workers=1)
 
-    def start(self) -> None:
-        """Count from now."""
+    def start(self, workers: int) -> None:
+        """Count from now, with so many models at a time."""
+        self._workers = workers
         self._started = self._shown = self._clock()
+        self._is_estimated = False
+        self._work = 0.0
         self.done = 0
 
     @property
@@ -59,19 +67,39 @@ class Progress:
 
     @property
     def remaining(self) -> float:
-        """Estimated seconds to the end, from the pace so far; infinite before the first model."""
+        """Estimated seconds to the end, from the work so far; infinite before the first model."""
         if not self.done:
             return float("inf")
-        return self.elapsed / self.done * (self._total - self.done)
+        return self._work / self.done * (self._total - self.done) / self._workers
 
-    def advance(self, models: int) -> None:
-        """Count finished models, and write a line if it is time for one."""
+    def advance(self, models: int, seconds: float) -> None:
+        """Count finished models and the seconds that one worker needed for them.
+
+        A line is written if it is time for one, or if the time to the end is known for the first
+        time and longer than the interval.
+        """
         self.done += models
+        self._work += seconds
         is_last = self.done == self._total
-        if not is_last and self._clock() - self._shown < self._interval:
+        is_estimated = not is_last and self.done >= self._first
+        is_news = is_estimated and not self._is_estimated and self.remaining > self._interval
+        if not (is_last or is_news or self._clock() - self._shown >= self._interval):
             return
         self._shown = self._clock()
-        text = f"{self._anonymization}: {self.done} of {self._total} models, {self.elapsed:.0f} s"
-        # The first models are slow: libraries are loaded and other processes started.
-        is_telling = not is_last and self.done >= 0.1 * self._total
-        self._write(f"{text}, about {self.remaining:.0f} s left" if is_telling else text)
+        self._is_estimated = is_estimated
+        text = f"{self._anonymization}: {self.done} of {self._total} models"
+        text = f"{text}, {duration(self.elapsed)}"
+        self._write(f"{text}, about {duration(self.remaining)} left" if is_estimated else text)
+
+
+def duration(seconds: float) -> str:
+    """Return seconds in a unit that is easy to read.
+
+    Examples
+    --------
+    >>> duration(12.3), duration(119), duration(1500), duration(9000)
+    ('12 s', '119 s', '25 min', '2.5 h')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

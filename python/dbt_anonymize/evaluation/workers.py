@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -122,24 +123,24 @@ def run_tasks(
     """
     workers = workers_in_memory(problem, workers)
     with _POOL:
-        progress.start()
+        progress.start(min(workers, len(tasks)))
         waiting = list(reversed(tasks))
         while waiting:
-            started = progress.elapsed
-            done = run_quietly(problem, waiting.pop())
-            progress.advance(len(done.outcomes))
+            done, seconds = run_quietly(problem, waiting.pop())
+            progress.advance(len(done.outcomes), seconds)
             yield done
-            is_first = len(waiting) + 1 == len(tasks)  # imports take time, too
-            seconds = progress.elapsed - started
+            is_first = len(waiting) + 1 == len(tasks)  # what its models import takes time, too
             is_telling = workers > 1 and not (is_first and seconds < _START_SECONDS)
             if is_telling and seconds * len(waiting) > _START_SECONDS:
                 break
-        for done in _run_in_workers(problem, waiting[::-1], workers):
-            progress.advance(len(done.outcomes))
+        for done, seconds in _run_in_workers(problem, waiting[::-1], workers):
+            progress.advance(len(done.outcomes), seconds)
             yield done
 
 
-def _run_in_workers(problem: Problem, tasks: Sequence[Task], workers: int) -> Iterator[TaskResult]:
+def _run_in_workers(
+    problem: Problem, tasks: Sequence[Task], workers: int
+) -> Iterator[tuple[TaskResult, float]]:
     if not tasks:
         return
     import joblib  # noqa: PLC0415
@@ -153,11 +154,12 @@ def _run_in_workers(problem: Problem, tasks: Sequence[Task], workers: int) -> It
         yield from parallel(joblib.delayed(run_quietly)(problem, task) for task in tasks)
 
 
-def run_quietly(problem: Problem, task: Task) -> TaskResult:
-    """Do a task with one thread, without the warnings of scikit-learn."""
+def run_quietly(problem: Problem, task: Task) -> tuple[TaskResult, float]:
+    """Do a task with one thread, without the warnings of scikit-learn, and count the seconds."""
     with _one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return score_task(problem, task)
+        started = time.monotonic()
+        return score_task(problem, task), time.monotonic() - started
 
 
 @contextmanager

@@ -105,7 +105,7 @@ class Quality(Strict):
     categories: Literal["label", "leaves", "frequencies"] = "label"
     suppressed: Literal["left_out", "missing"] = "left_out"
     fit: Literal["once", "per_split"] = "once"
-    sample: Annotated[int, Field(ge=10)] = 1_000_000
+    sample: Annotated[int, Field(ge=10)] = 100_000
     margin: Annotated[FiniteFloat, Field(ge=0)] = 0.0
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
 

@@ -35,5 +35,5 @@ def model(dbt, session):
         reading={"numbers": "midpoint", "categories": "leaves"},
         suppressed="left_out",
         fit="once",
-        sample=1000000,
+        sample=100000,
     )

@@ -1,0 +1,49 @@
+"""How many models an evaluation trains, known before anything is built."""
+
+from __future__ import annotations
+
+import math
+
+from dbt_anonymize.spec.models import Spec
+from dbt_anonymize.spec.quality import BASELINE
+from dbt_anonymize.wording import counted
+
+
+def training_factors(spec: Spec) -> dict[str, int]:
+    """Return the numbers whose product is how many models are trained.
+
+    Parameters
+    ----------
+    spec : Spec
+        With efforts.
+
+    Returns
+    -------
+    dict of str to int
+        By what is counted: effort (the untouched table too), model (the zero rule too), target,
+        split, and ways in which the anonymization is fitted.
+    """
+    quality = spec.quality
+    return {
+        "effort": len(spec.numbered_efforts),
+        "model": len({*quality.chosen_models, BASELINE}),
+        "target": len(spec.targets),
+        "split": quality.repetitions * (quality.folds or 1),
+        "fit": 2 if quality.fit == "per_split" else 1,
+    }
+
+
+def describe_training(spec: Spec) -> str:
+    """Return in one line how many models will be trained, and what comes of a large source."""
+    factors = training_factors(spec)
+    shown = [
+        counted(number, name) + (" (with the zero rule)" if name == "model" else "")
+        for name, number in factors.items()
+        if number > 1
+    ]
+    # Equivalence classes of a sample are smaller than those of the source.
+    treated = "refused" if spec.quality.fit == "per_split" else "sampled"
+    return (
+        f"{spec.name}: {' x '.join(shown)} = {math.prod(factors.values()):,} models to train; "
+        f"sources of more than {spec.quality.sample:,} records are {treated}"
+    )

@@ -1,0 +1,74 @@
+"""What we ship and generate is read by MiniJinja, the template engine of dbt 2."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import jinja2
+import pytest
+from minijinja import Environment, TemplateError
+
+from dbt_anonymize.generate import render, render_history
+from dbt_anonymize.spec import Spec
+from tests.projects import CONSUMER_PROJECT, REPOSITORY
+from tests.unit.declarations import SPEC, rich, spec
+
+# Tags of dbt alone; what stands within is read as in a macro.
+TEST = re.compile(r"\{%(-?)\s*(end)?test\b")
+MATERIALIZATION = re.compile(r"\{%(-?)\s*materialization\s+(\w+)\s*,.*?(-?)%\}")
+END_OF_MATERIALIZATION = re.compile(r"\{%(-?)\s*endmaterialization\b")
+
+FILES = sorted(
+    path.relative_to(REPOSITORY)
+    for folder in ("macros", "models", CONSUMER_PROJECT / "models")
+    for path in (REPOSITORY / folder).rglob("*.sql")
+)
+# Between them they say everything that a spec can say.
+RENDERED = {
+    f"{number} {name}": text
+    for number, content in enumerate((SPEC, rich(), spec(mapping="token")))
+    for name, text in render(Spec.model_validate(content)).items()
+    if name.endswith(".sql")
+}
+
+
+def parse(text: str) -> None:
+    """Parse a template; an error of MiniJinja names line and construct."""
+    text = TEST.sub(r"{%\1 \2macro", text)
+    text = MATERIALIZATION.sub(r"{%\1 macro \2() \3%}", text)
+    text = END_OF_MATERIALIZATION.sub(r"{%\1 endmacro", text)
+    Environment().add_template("template", text)
+
+
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_every_file_is_read(path: Path) -> None:
+    parse((REPOSITORY / path).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", RENDERED)
+def test_every_model_that_is_generated_is_read(name: str) -> None:
+    parse(RENDERED[name])
+
+
+def test_every_template_is_among_them() -> None:
+    found = {re.sub(r"\d visits_|_\d(?=\.sql)", "", name) for name in RENDERED}
+    templates = REPOSITORY / "python" / "dbt_anonymize" / "templates"
+    models = {path.stem for path in templates.glob("[!_]*.sql.j2")}
+    assert found | set(render_history(["visits"])) >= models
+    assert len([path for path in FILES if path.parts[0] == "macros"]) > 100
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{% test named(model) %}{{ model[1:2, 3] }}{% endtest %}",
+        "{%- materialization named, default -%}{{ model[1:2, 3] }}{%- endmaterialization -%}",
+        "{{ model[1:2, 3] }}",
+    ],
+)
+def test_what_only_jinja_reads_is_found(text: str) -> None:
+    parse(text.replace(", 3", ""))
+    jinja2.Environment().parse("{{ model[1:2, 3] }}")  # noqa: S701
+    with pytest.raises(TemplateError, match="unexpected `,`"):
+        parse(text)
