@@ -96,12 +96,12 @@ def publish(
 
 
 def _failed(target: Path, error: Exception) -> PublishError:
+    cause = told(error)
     remedy = "Build again."
-    if isinstance(error, OSError) or type(error).__name__ == "IOException":
+    if isinstance(error, OSError) or "IO Error" in cause or "Could not write file" in cause:
         remedy = "Check that the folder is writable and not full, and build again."
     return PublishError(
-        f"{target} could not be published ({told(error)}). "
-        f"The earlier release is unchanged. {remedy}"
+        f"{target} could not be published ({cause}). The earlier release is unchanged. {remedy}"
     )
 
 
