@@ -76,7 +76,8 @@ postgres: ## Run the tests of vault, grants and re-linking on the server of DBT_
 	$(BIN)/pytest tests/postgres
 
 faults: export DBT_ANONYMIZE_KILLS := 100
-faults: setup-dev ## Kill builds a hundred times, and build 10 million records with 1 GB of memory
+faults: export DBT_ANONYMIZE_BUILDS := 20
+faults: setup-dev ## Kill builds 100 times, publish at once 20 times, build 10 million records with 1 GB of memory
 	$(BIN)/pytest tests/faults
 	$(BIN)/python benchmarks/faults.py 10000000 1GB
 

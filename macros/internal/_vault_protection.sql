@@ -15,6 +15,31 @@
 {%- endmacro %}
 
 
+{# The last thing of these commands: whoever calls dbt within a longer process gets its umask back. #}
+{% macro _after_materializations() -%}
+    {%- if execute and dbt_anonymize._has_vault() -%}
+        {% call statement("make_files_as_before", language="python") -%}
+import json
+
+from dbt_anonymize.vault.place import make_files_as_before
+
+
+class dbtObj:
+    def __init__(self, load):
+        pass
+
+
+def model(dbt, session):
+    make_files_as_before()
+
+
+def materialize(result, session):
+    pass
+        {%- endcall %}
+    {%- endif -%}
+{%- endmacro %}
+
+
 {#
   Whether the project keeps anything in the vault, if only a seed: people are loaded before anybody has written a spec about
   them. A file of that name that only others fill is theirs.
@@ -38,7 +63,7 @@
 {% macro duckdb___vault_protection() -%}
 import json
 
-from dbt_anonymize.vault.place import protect_vault
+from dbt_anonymize.vault.place import keep_files_private, protect_vault
 
 
 class dbtObj:
@@ -54,6 +79,7 @@ def model(dbt, session):
         project={{ dbt_anonymize._python_literal(dbt_anonymize._project_folder()) }},
         release={{ dbt_anonymize._python_literal(dbt_anonymize._release_folder()) }},
     )
+    keep_files_private()
 
 
 def materialize(result, session):

@@ -8,6 +8,8 @@ _LONGEST_REASON = 300
 _WITHOUT_VALUES = re.compile(
     r"((runtime|database) error\s+)*"
     r"(io error|catalog error|binder error|parser error|permission error|out of memory error"
+    r"|resource in use error|corrupt database file"
+    r"|transactioncontext error: (cannot checkpoint|failed to commit: could not write file)"
     r"|connection to server|connection refused|authentication failed)",
     re.IGNORECASE,
 )

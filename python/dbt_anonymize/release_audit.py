@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dbt_anonymize.errors import PublishError
-from dbt_anonymize.literals import quote_name, quote_path, quote_text
+from dbt_anonymize.errors import PublishError, told
+from dbt_anonymize.literals import quote_name
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -59,11 +56,11 @@ def audit(session: DuckDBPyConnection, *, relation: str, table: str, stage: Path
     """
     files = sorted(path.name for path in stage.parent.iterdir())
     _require(files == [stage.name], "be one file without a log", ", ".join(files))
-    with attached(session, stage, "read_only") as (cursor, database):
-        objects = _objects(cursor, database)
+    with open_file(session, stage, access_mode="read_only") as file:
+        objects = _objects(file)
         _require(objects == [table], f"hold nothing but {table}", ", ".join(objects) or "nothing")
-        expected = _content(cursor, relation)
-        found = _content(cursor, f"{database}.main.{quote_name(table)}")
+        found = _content(file, f"main.{quote_name(table)}")
+    expected = _content(session.cursor(), relation)
     _require(found.columns == expected.columns, "have the columns of the relation", "others")
     _require(
         found.records == expected.records, f"have {expected.records} records", f"{found.records}"
@@ -109,32 +106,76 @@ def holds_release(session: DuckDBPyConnection, *, relation: str, table: str, fil
         return False
     expected = _content(session, relation)
     try:
-        with attached(session, file, "read_only") as (cursor, database):
-            return _objects(cursor, database) == [table] and (
-                _content(cursor, f"{database}.main.{quote_name(table)}") == expected
+        with open_file(session, file, access_mode="read_only") as release:
+            return _objects(release) == [table] and (
+                _content(release, f"main.{quote_name(table)}") == expected
             )
     except duckdb.Error:  # not a database, or broken
         return False
 
 
-@contextlib.contextmanager
-def attached(
-    session: DuckDBPyConnection, file: Path, option: str
-) -> Iterator[tuple[DuckDBPyConnection, str]]:
-    """Attach a database file for the length of the block; give a cursor and the database's name.
+def why_unreadable(session: DuckDBPyConnection, file: Path) -> str | None:
+    """Read a release file from end to end; say why that fails, or None if it does not.
 
-    The name is unique, because attached databases are visible to all threads of a build.
+    A broken block shows when it is read, and its error names no file.
+
+    Parameters
+    ----------
+    session : duckdb.DuckDBPyConnection
+        Connection to the warehouse.
+    file : pathlib.Path
+        The file.
+
+    Returns
+    -------
+    str or None
+        One line without any value of the file.
     """
-    database = f"stage_{uuid.uuid4().hex}"
-    cursor = session.cursor()
+    import duckdb  # noqa: PLC0415 (not every adapter has it)
+
     try:
-        cursor.execute(f"attach {quote_path(file)} as {database} ({option})")
-        try:
-            yield cursor, database
-        finally:
-            cursor.execute(f"detach {database}")
-    finally:
-        cursor.close()
+        with open_file(session, file, access_mode="read_only") as release:
+            tables = release.execute(
+                "select schema_name, table_name from duckdb_tables() where not internal"
+            ).fetchall()
+            for schema, table in tables:
+                _content(release, f"{quote_name(schema)}.{quote_name(table)}")
+    except duckdb.Error as error:
+        return told(error)
+    return None
+
+
+def open_file(session: DuckDBPyConnection, file: Path, **options: str) -> DuckDBPyConnection:
+    """Open a database file in an engine of its own, which may use as much as that of the session.
+
+    It is never attached to the session: all threads of a build would see it there, and what a
+    transaction of another thread has looked at stays open, and unwritten, after it was detached.
+
+    Parameters
+    ----------
+    session : duckdb.DuckDBPyConnection
+        Connection to the warehouse.
+    file : pathlib.Path
+        The file, which need not be there yet.
+    **options : str
+        Further settings of the engine.
+
+    Returns
+    -------
+    duckdb.DuckDBPyConnection
+        To be closed, which closes the file.
+    """
+    import duckdb  # noqa: PLC0415 (not every adapter has it)
+
+    ((memory_limit, threads),) = (
+        session.cursor()
+        .execute("select current_setting('memory_limit'), current_setting('threads')")
+        .fetchall()
+    )
+    # Absolute, so that no name is taken for an address (`s3:`) or the kind of a database.
+    return duckdb.connect(
+        str(file.absolute()), config={"memory_limit": memory_limit, "threads": threads, **options}
+    )
 
 
 def _require(holds: bool, rule: str, found: str) -> None:
@@ -145,13 +186,13 @@ def _require(holds: bool, rule: str, found: str) -> None:
         )
 
 
-def _objects(cursor: DuckDBPyConnection, database: str) -> list[str]:
-    """Name all that a database holds."""
+def _objects(file: DuckDBPyConnection) -> list[str]:
+    """Name all that a database file holds."""
     return sorted(
         name
         for objects, column in _CATALOG.items()
-        for (name,) in cursor.execute(
-            f"select {column} from {objects} and database_name = {quote_text(database)}"  # noqa: S608
+        for (name,) in file.execute(
+            f"select {column} from {objects} and database_name = current_database()"  # noqa: S608
         ).fetchall()
     )
 

@@ -6,17 +6,23 @@ import contextlib
 import os
 import stat
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from dbt_anonymize.errors import PublishError
 
+# Seconds: longer than the largest release takes.
+LONGEST_WAIT = 600.0
+_PAUSE = 0.05
 _LONGEST_NUMBER = 20
 
 
 @contextlib.contextmanager
 def alone(target: Path) -> Iterator[None]:
     """Keep all others from publishing the same release until the end of the block.
+
+    Whoever comes second waits for its turn: both publish what they built, one after the other.
 
     The lock is of the operating system (``flock`` of a file beside the release), so that a killed
     build does not hold it; the file is gone afterwards. Windows has no such lock, nor can a file be
@@ -30,13 +36,12 @@ def alone(target: Path) -> Iterator[None]:
     Raises
     ------
     PublishError
-        If another build holds the lock. It does not wait: what it would publish then may already
-        be older than what the other has published. Or if the platform has no such lock.
+        If another build held the lock all the time, or the platform has no such lock.
     """
     lock = target.parent / f".{target.name}.lock"
-    descriptor = None
-    while descriptor is None:
-        descriptor = _try(lock, target)
+    end = time.monotonic() + LONGEST_WAIT
+    while (descriptor := _try(lock, target, is_last=time.monotonic() >= end)) is None:
+        time.sleep(_PAUSE)
     try:
         yield
     finally:
@@ -46,8 +51,8 @@ def alone(target: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _try(lock: Path, target: Path) -> int | None:
-    """Lock the file; None where its last holder removed it after it was opened here."""
+def _try(lock: Path, target: Path, *, is_last: bool) -> int | None:
+    """Lock the file; None where another holds it, or removed it after it was opened here."""
     try:
         import fcntl  # noqa: PLC0415 (not on Windows)
     except ImportError:
@@ -68,11 +73,13 @@ def _try(lock: Path, target: Path) -> int | None:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            if not is_last:
+                return None
             holder = _number(os.pread(descriptor, _LONGEST_NUMBER, 0))
             raise PublishError(
                 f"{target} must be published by one build at a time; process {holder} is "
-                "publishing it now. This build has published nothing. When the other one has "
-                "ended, build again if its release is not the one that you want."
+                f"publishing it now, and this build has waited for {LONGEST_WAIT:.0f} s. It has "
+                "published nothing. End that process if it hangs, and build again."
             ) from None
         if not _is_same(lock, descriptor):
             return None

@@ -13,7 +13,7 @@ from dbt_anonymize.literals import quote_text
 from dbt_anonymize.profile import dbt_arguments
 from dbt_anonymize.project import Project
 from dbt_anonymize.spec.problems import did_you_mean
-from dbt_anonymize.vault.place import close_vaults
+from dbt_anonymize.vault.place import close_vaults, private_files
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -216,7 +216,7 @@ def open_warehouse(project: Project, target: str | None = None) -> Iterator[Ware
     from dbt.mp_context import get_mp_context  # noqa: PLC0415
 
     # Paths in profiles.yml are relative to the project.
-    with contextlib.chdir(project.root):
+    with contextlib.chdir(project.root), contextlib.ExitStack() as until_closed:
         target = target or os.environ.get("DBT_TARGET")
         choice = ["--target", target] if target else []
         parsed = dbtRunner().invoke(["--quiet", "parse", *choice])
@@ -238,6 +238,8 @@ def open_warehouse(project: Project, target: str | None = None) -> Iterator[Ware
                 if warehouse.is_duckdb:
                     # As a build does first: a command runs no hook of dbt.
                     close_vaults(warehouse, project, config.credentials.database)
+                # Not before: a warehouse that is only made now is for others too.
+                until_closed.enter_context(private_files())
                 yield warehouse
         except AnonymizeError:
             raise

@@ -207,7 +207,7 @@ def test_earlier_releases(
     two = "create table t as select 1 as a; create table u as select 1 as a"
     unreadable = {
         tmp_path / "missing.duckdb": "there is none",
-        text: "could not be opened",
+        text: "could not be read",
         other: "must show a quasi-identifier",
         label: "1 labels are none of these",
         odd_release(tmp_path, "two", two): "or one table only",

@@ -6,7 +6,6 @@ import itertools
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -18,7 +17,6 @@ from dbt.cli.main import dbtRunner
 
 from dbt_anonymize import publish as publish_module
 from dbt_anonymize import release_audit, release_lock
-from dbt_anonymize.errors import PublishError
 from dbt_anonymize.project import find_project
 from dbt_anonymize.publish import publish
 from dbt_anonymize.spec import load_specs
@@ -44,25 +42,21 @@ def dbt(folder: str, arguments: list[str]) -> int:
     return 0 if result.success else 1
 
 
-def publish_table(folder: str, warehouse: str, relation: str) -> int:
+def publish_table(
+    folder: str, warehouse: str, relation: str, longest_wait: float = release_lock.LONGEST_WAIT
+) -> int:
     """Publish once."""
+    release_lock.LONGEST_WAIT = longest_wait
     with duckdb.connect(f"{folder}/{warehouse}") as session:
         publish(session, relation=relation, table=TABLE, folder=folder, path=RELEASE)
     return 0
 
 
 def publish_in_turn(folder: str, warehouse: str, relations: list[str], times: int) -> int:
-    """Publish so many times, one relation after the other, and again what another prevented."""
+    """Publish so many times, one relation after the other."""
     with duckdb.connect(f"{folder}/{warehouse}") as session:
-        waiting = list(itertools.islice(itertools.cycle(relations), times))
-        while waiting:
-            try:
-                publish(session, relation=waiting[-1], table=TABLE, folder=folder, path=RELEASE)
-                waiting.pop()
-            except PublishError as error:
-                if "one build at a time" not in str(error):
-                    raise
-                time.sleep(0.002)
+        for relation in itertools.islice(itertools.cycle(relations), times):
+            publish(session, relation=relation, table=TABLE, folder=folder, path=RELEASE)
     return 0
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
+import stat
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -109,6 +111,20 @@ def test_the_search_finds_what_a_killed_process_left_behind(
     wait_for(written)
     child.kill()
     assert lying_open(shop, values) == {f"{shop.folder / shop.warehouse}.wal": {value}}
+
+
+def test_what_a_killed_build_leaves_of_the_vault_is_for_its_owner(
+    shop: Project, launcher: Launcher
+) -> None:
+    """The engine makes the log of the vault when it is written, and anew after each checkpoint."""
+    shop.edit(CUSTOMERS, other_people)
+    child = launcher.dbt(shop.folder, "build", "--no-quiet", "--no-use-colors")
+    wait_for_start(child, "customers_evaluation")
+    assert child.kill() == -signal.SIGKILL, child.said
+    files = ["vault/vault.duckdb", "vault/vault.duckdb.wal", shop.warehouse]
+    files.append("release/dev/customers.duckdb")
+    modes = {name: stat.S_IMODE((shop.folder / name).stat().st_mode) for name in files}
+    assert list(modes.values()) == [0o600, 0o600, 0o644, 0o644], modes
 
 
 @pytest.mark.parametrize("name", PLACES)

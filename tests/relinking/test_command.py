@@ -17,10 +17,13 @@ import pytest
 from click.testing import Result
 
 from dbt_anonymize.project import find_project
+from dbt_anonymize.results import read_results
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.vault import showing
 from dbt_anonymize.vault.showing import show
+from dbt_anonymize.verification.finding import Check
 from dbt_anonymize.verification.verify import verify
+from dbt_anonymize.warehouse import open_warehouse
 from tests.projects import Project
 from tests.relinking.running import (
     POLICY,
@@ -34,6 +37,8 @@ from tests.relinking.running import (
 )
 
 PLANTED = "Jane-of-the-test"
+# Where the second block of a DuckDB file begins: after the headers and a block of the catalogue.
+_LAST_BLOCK = 12_288 + 262_144
 
 
 @pytest.fixture(scope="module")
@@ -188,6 +193,29 @@ def test_a_published_file_of_another_build_is_refused(consumer: Project) -> None
     refused(consumer, relink(consumer, given), says, code=1)
     assert consumer.dbt("run", "-s", "customers_anonymized").succeeded
     assert relink(consumer, given).exit_code == 0
+
+
+def test_a_release_file_with_broken_blocks_is_named_and_not_the_warehouse(
+    consumer: Project,
+) -> None:
+    """Its catalogue can be read, so that the file opens; its rows cannot."""
+    consumer.edit(SPEC, lambda text: text + POLICY)
+    given = as_csv(*groups_of(consumer))
+    file = consumer.release_file("customers")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:_LAST_BLOCK] + bytes(len(whole) - _LAST_BLOCK))
+    with duckdb.connect(str(file), read_only=True) as reader, pytest.raises(duckdb.Error):
+        reader.table("customers_anonymized").fetchall()
+    checks: tuple[Check, ...] = ("content", "guarantees", "attacks")
+    (spec,) = load_specs(consumer.folder, ["customers"])
+    found = list(verify(find_project(consumer.folder), spec, checks=checks))
+    assert [(finding.check, finding.holds) for finding in found] == [(c, False) for c in checks]
+    for finding in found:
+        assert f"{file}: the release file must be readable from end to end" in finding.message
+        assert "Corrupt database file" in finding.message
+    refused(consumer, relink(consumer, given), "customers.duckdb does not or cannot be", code=1)
+    with open_warehouse(find_project(consumer.folder)) as warehouse:
+        assert read_results(warehouse, "customers")
 
 
 def test_neither_logs_nor_a_terminal_get_what_they_must_not(consumer: Project) -> None:

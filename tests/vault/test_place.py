@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from dbt_anonymize.errors import VaultError
-from dbt_anonymize.vault.place import protect_vault
+from dbt_anonymize.vault.place import keep_files_private, make_files_as_before, protect_vault
 from tests.projects import Project
 from tests.vault.projects import copy_with
 
@@ -182,6 +182,22 @@ def test_a_place_for_spilled_rows_that_the_profile_sets_is_kept(
     assert found == [(f"{root}/fast",)]
 
 
+@pytest.mark.parametrize("before", [0o022, 0o077])
+def test_files_are_private_until_the_end_of_a_command(before: int) -> None:
+    """Closed several times, as by several models of the vault, and opened once."""
+    umask = os.umask(before)
+    try:
+        for _ in range(3):
+            keep_files_private()
+        assert os.umask(0o077) == 0o077
+        make_files_as_before()
+        assert os.umask(before) == before
+        make_files_as_before()
+        assert os.umask(before) == before
+    finally:
+        os.umask(umask)
+
+
 # The same through dbt, in a project that only installs the package.
 
 
@@ -189,12 +205,28 @@ def test_a_seed_with_identifiers_finds_the_vault_closed(tmp_path: Path) -> None:
     project = copy_with(tmp_path / "project", "members")
     vault = project.folder / "vault"
     assert mode(vault) == "0o755"
-    assert project.dbt("seed", "-s", "customers").succeeded
+    before = os.umask(0o022)
+    try:
+        assert project.dbt("seed", "-s", "customers").succeeded
+        assert os.umask(0o022) == 0o022, "the process goes on as before"
+    finally:
+        os.umask(before)
     assert (mode(vault), mode(vault / "vault.duckdb")) == ("0o700", "0o600")
+    assert mode(project.folder / project.warehouse) == "0o644"
     (vault / "vault.duckdb").chmod(0o644)
     vault.chmod(0o755)
     assert project.dbt("seed", "-s", "customers").succeeded
     assert (mode(vault), mode(vault / "vault.duckdb")) == ("0o700", "0o600")
+
+
+def test_releases_and_warehouse_are_for_others_although_the_vault_is_not(
+    built_consumer: Project,
+) -> None:
+    release = built_consumer.release_file("customers")
+    open_to_others = (built_consumer.folder / built_consumer.warehouse, release)
+    assert {mode(path) for path in open_to_others} == {"0o644"}
+    assert {mode(path) for path in list(release.parents)[:2]} == {"0o755"}
+    assert mode(built_consumer.folder / "vault" / "vault.duckdb") == "0o600"
 
 
 def test_a_source_with_identifiers_in_the_warehouse_is_warned_of(

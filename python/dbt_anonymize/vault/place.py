@@ -1,13 +1,16 @@
 """The vault of a DuckDB project: a file that only its owner can read, in a folder of its own.
 
-DuckDB has no grants, and it creates files as the umask of the process says. So the first thing of
-every build, before any identifier is written, is to close the folder and the file.
+DuckDB has no grants, and it creates files as the umask of the process says: the log of a database
+whenever it needs one. So the first thing of every build, before any identifier is written, is to
+close the folder and the file, and to let the process make files for its owner only.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
+PRIVATE_UMASK = 0o077
+# The umask of the process before a command of dbt that writes the vault, while it runs.
+_umask_before: list[int] = []
 _FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 # Where DuckDB puts rows that do not fit into memory, unless it is told otherwise.
 _SPILL_SUFFIX = ".tmp"
@@ -110,6 +116,33 @@ def close_vaults(warehouse: Warehouse, project: Project, database: str) -> None:
                 project=str(project.root),
                 release=str(folder),
             )
+
+
+def keep_files_private() -> None:
+    """Let all files that this process makes from now on be read by their owner only.
+
+    A umask is of the whole process, threads of dbt and of DuckDB included, and any of them may
+    write the vault; what is for others, as a release is, gets its mode when it is complete.
+    """
+    before = os.umask(PRIVATE_UMASK)
+    if before != PRIVATE_UMASK:
+        _umask_before[:] = [before]
+
+
+def make_files_as_before() -> None:
+    """Undo `keep_files_private`, for a process that goes on after a command of dbt."""
+    if _umask_before:
+        os.umask(_umask_before.pop())
+
+
+@contextlib.contextmanager
+def private_files() -> Iterator[None]:
+    """Do as `keep_files_private`, until the end of the block."""
+    before = os.umask(PRIVATE_UMASK)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def _database_file(session: DuckDBPyConnection, name: str) -> Path | None:

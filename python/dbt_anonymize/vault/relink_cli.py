@@ -75,7 +75,7 @@ def relink(
                     out = stack.enter_context(_new_file(output.absolute()))
                 except RelinkingInputError as problem:
                     given = problem
-            with open_warehouse(project, target) as warehouse, _private_files():
+            with open_warehouse(project, target) as warehouse:
                 people = relinked(
                     warehouse,
                     spec,
@@ -137,16 +137,6 @@ def _new_file(path: Path) -> Iterator[TextIO]:
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-
-
-@contextlib.contextmanager
-def _private_files() -> Iterator[None]:
-    """Let what the vault writes beside its file, such as its log, be read by its owner only."""
-    before = os.umask(0o077)
-    try:
-        yield
-    finally:
-        os.umask(before)
 
 
 def _reason(error: OSError) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.project import Project
-from dbt_anonymize.release_audit import holds_release
+from dbt_anonymize.release_audit import holds_release, why_unreadable
 from dbt_anonymize.results import release_file
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.vault.audit import Receipt, check_audit
@@ -70,7 +70,11 @@ def verify(
         yield from _proved("lineage", spec, lambda: check_lineage(project, spec, target=target))
     with open_warehouse(project, target) as warehouse:
         proofs: dict[Check, Callable[[], list[Finding]]] = {}
-        if warehouse.is_duckdb:
+        on_files = [check for check in _ON_FILES if check in checks]
+        if on_files and (reason := _why_unproved(warehouse, project, spec)):
+            for check in on_files:
+                yield Finding(check, spec.name, holds=False, message=reason)
+        elif on_files:
             spill_in_private(warehouse)
             release = project.root / release_file(warehouse, spec.name)
             proofs = {
@@ -81,23 +85,27 @@ def verify(
                 ],
                 "attacks": lambda: _attacks(warehouse, project, spec, release, earlier),
             }
-        else:
-            yield from _without_files(str(warehouse.adapter.type()), spec, checks)
         proofs["audit"] = lambda: _audit(warehouse, spec, receipts)
         for check, proof in proofs.items():
             if check in checks:
                 yield from _proved(check, spec, proof)
 
 
-def _without_files(kind: str, spec: Spec, checks: Collection[Check]) -> Iterator[Finding]:
-    """Say that what is proved on a release file is not proved elsewhere."""
-    message = (
-        "this can be proved on a release file only, which DuckDB alone writes; the warehouse is "
-        f"{kind}. Verify a target of DuckDB with the same spec."
+def _why_unproved(warehouse: Warehouse, project: Project, spec: Spec) -> str | None:
+    """Say why nothing can be proved on the release file, or None where it can."""
+    if not warehouse.is_duckdb:
+        return (
+            "this can be proved on a release file only, which DuckDB alone writes; the warehouse "
+            f"is {warehouse.adapter.type()}. Verify a target of DuckDB with the same spec."
+        )
+    release = project.root / release_file(warehouse, spec.name)
+    if not release.is_file():  # each proof says so
+        return None
+    reason = why_unreadable(warehouse.cursor(), release)
+    return reason and (
+        f"{release}: the release file must be readable from end to end; it is not ({reason}). "
+        "Run `dbt build` again."
     )
-    for check in _ON_FILES:
-        if check in checks:
-            yield Finding(check, spec.name, holds=False, message=message)
 
 
 def _proved(check: Check, spec: Spec, proof: Callable[[], list[Finding]]) -> list[Finding]:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.literals import quote_name, quote_path, quote_text
+from dbt_anonymize.release_audit import why_unreadable
 from dbt_anonymize.warehouse import Warehouse
 
 _PREFIX = "dbt_anonymize_attack"
@@ -102,14 +103,12 @@ class Session:
         if place in self._attached:
             return self._attached[place]
         database = f"{_PREFIX}_release_{len(self._attached)}"
-        try:
-            path = quote_text(str(place))
-            self.rows(f"attach {path} as {quote_name(database)} (read_only)")
-        except Exception as error:
+        if reason := why_unreadable(self.cursor, place):
             raise VerificationError(
                 f"{file}: must be a release file of DuckDB that nobody writes; it could not be "
-                f"opened ({type(error).__name__}). Build the release again, or correct the path."
-            ) from error
+                f"read ({reason}). Build the release again, or correct the path."
+            )
+        self.rows(f"attach {quote_path(place)} as {quote_name(database)} (read_only)")
         self._attached[place] = database
         return database
 
