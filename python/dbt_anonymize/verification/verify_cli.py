@@ -180,7 +180,8 @@ def _worst(total: Counter[Status]) -> Status:
 
 def _verdict(total: Counter[Status]) -> str:
     failed, judged = total["FAILED"], total["FAILED"] + total["holds"]
-    broken = f"{failed} of {judged} promises {'does' if failed == 1 else 'do'} not hold"
+    promises, do = "promise" if judged == 1 else "promises", "does" if failed == 1 else "do"
+    broken = f"{failed} of {judged} {promises} {do} not hold"
     holding = f"{judged} {'promise holds' if judged == 1 else 'promises hold'}"
     warnings: Counter[Status] = Counter({"warning": total["warning"]})
     return ", ".join(filter(None, (broken if failed else holding, _counted(warnings))))
