@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
 from dbt_anonymize.generate import generate
+from dbt_anonymize.verification.finding import Status
+from dbt_anonymize.verification.verify_cli import _verdict
 from tests.projects import Project
 from tests.vault.projects import copy_with
 
@@ -72,3 +75,16 @@ def test_every_promise_holds_whatever_columns_are_called(tmp_path: Path, mapping
     assert {"mapping", "linkage"} <= {
         finding["subject"].split(",")[0] for finding in found if finding["check"] == "attacks"
     }
+
+
+@pytest.mark.parametrize(
+    ("failed", "holding", "says"),
+    [
+        (1, 0, "1 of 1 promise does not hold"),
+        (1, 2, "1 of 3 promises does not hold"),
+        (2, 0, "2 of 2 promises do not hold"),
+    ],
+)
+def test_broken_promises_are_counted_in_words(failed: int, holding: int, says: str) -> None:
+    total: Counter[Status] = Counter({"FAILED": failed, "holds": holding})
+    assert _verdict(total) == says
