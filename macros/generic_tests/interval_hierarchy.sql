@@ -1,5 +1,7 @@
 {% test interval_hierarchy(model, levels, nested=true) %}
-{{ config(store_failures=false) }}
+{{ dbt_anonymize._explain(
+    "rules of a hierarchy that are broken. Correct its seed; `dbt-anonymize hierarchy check` names the lines"
+) }}
 {#- An empty build has no rows to check, and no hierarchy may be empty otherwise. -#}
 {%- if flags.EMPTY -%}
 select 1 as violations where false

@@ -1,5 +1,10 @@
-{% test k_anonymity(model, k, quasi_identifiers, subject=none) %}
-{{ config(store_failures=false) }}
+{#- A release declares k and its quasi-identifiers itself: its test has no arguments, so that dbt knows it again when they change. -#}
+{% test k_anonymity(model, k=none, quasi_identifiers=none, subject=none) %}
+{{ dbt_anonymize._explain_failures("k_anonymity", {"k": "the declared number of" if k is none else k}) }}
+{%- if k is none and quasi_identifiers is none -%}
+    {%- set declaration = dbt_anonymize._declaration_of_release() -%}
+    {%- set k, quasi_identifiers = declaration.k, declaration.quasi_identifiers -%}
+{%- endif -%}
 {#- Class sizes only: a failing test must not copy anybody's quasi-identifiers into a log or a table. -#}
 {{ dbt_anonymize._test_rows(
     dbt_anonymize.k_anonymity(model, quasi_identifiers, k, subject),

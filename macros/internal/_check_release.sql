@@ -286,11 +286,25 @@ select * from counts
     {%- if guarantee.model == "k_anonymity" -%}
         {{ return("k_anonymity requires at least " ~ guarantee.k ~ " records in each equivalence class") }}
     {%- endif -%}
+    {{ return(dbt_anonymize._guaranteed(guarantee) ~ " requires " ~ dbt_anonymize._guarantee_parameters_text(guarantee)) }}
+{%- endmacro %}
+
+
+{# The same as the name of something: `l_diversity of illness (l = 2)`. #}
+{% macro _guarantee_name(guarantee) -%}
+    {{ return(dbt_anonymize._guaranteed(guarantee) ~ " (" ~ dbt_anonymize._guarantee_parameters_text(guarantee) ~ ")") }}
+{%- endmacro %}
+
+
+{% macro _guaranteed(guarantee) -%}
+    {{ return(guarantee.model ~ (" of " ~ guarantee.attribute if guarantee.attribute else "")) }}
+{%- endmacro %}
+
+
+{% macro _guarantee_parameters_text(guarantee) -%}
     {%- set parameters = [] -%}
     {%- for parameter, value in guarantee.items() if parameter not in ["model", "attribute", "values"] -%}
         {%- do parameters.append(parameter ~ " = " ~ value) -%}
     {%- endfor -%}
-    {{ return(
-        guarantee.model ~ (" of " ~ guarantee.attribute if guarantee.attribute else "") ~ " requires " ~ parameters | join(", ")
-    ) }}
+    {{ return(parameters | join(", ")) }}
 {%- endmacro %}

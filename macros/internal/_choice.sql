@@ -115,6 +115,7 @@ case
         then
             'does not qualify: ' || {{ dbt_anonymize._as_text("violating_records") }} || ' of ' || {{ dbt_anonymize._as_text("records") }}
             || ' records ' || case when violating_records = 1 then 'breaks' else 'break' end || ' a guarantee'
+            || coalesce(': ' || broken_guarantees, '')
     {%- if not has_rule %}
     when effort = {{ release_effort }} then 'chosen: release.effort is {{ release_effort }}'
     else 'not chosen: release.effort is {{ release_effort }}'

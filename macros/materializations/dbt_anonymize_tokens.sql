@@ -14,6 +14,7 @@
     {{ run_hooks(pre_hooks, inside_transaction=False) }}
     {{ run_hooks(pre_hooks, inside_transaction=True) }}
     {%- if is_new -%}
+        {%- if not dbt_anonymize._is_trial() -%}{%- do dbt_anonymize._warn_of_new_tokens(target_relation) -%}{%- endif -%}
         {% call statement("create") -%}
             create table {{ target_relation }} as
             select
@@ -51,6 +52,21 @@
 
     {{ return({"relations": [target_relation]}) }}
 {% endmaterialization %}
+
+
+{# Where re-linkings are recorded there were tokens: without their table those of earlier releases lead to nobody. #}
+{% macro _warn_of_new_tokens(tokens) -%}
+    {%- set name = model.config.meta.dbt_anonymize.anonymization -%}
+    {%- set relinkings = adapter.get_relation(database=tokens.database, schema=tokens.schema, identifier=name ~ "_relinkings") -%}
+    {%- set recorded = run_query("select count(*) from " ~ relinkings).rows[0][0] if relinkings else 0 -%}
+    {%- if recorded > 0 -%}
+        {%- do exceptions.warn(
+            "WARNING: anonymization " ~ name ~ ": tokens are made once and kept; " ~ tokens ~ " is not there, though " ~ recorded
+            ~ (" attempt to re-link is" if recorded == 1 else " attempts to re-link are") ~ " recorded. Everybody gets a new token, and those of earlier releases"
+            ~ " lead to nobody. If that is no rotation, restore the table from a backup."
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
 
 
 {# What appends the tokens of new people: its language and code. #}

@@ -7,6 +7,7 @@
 {%- for attribute in (sensitive + dbt_anonymize._guaranteed_attributes(guarantees)) | unique(case_sensitive=true) -%}
     {%- do measures.extend(dbt_anonymize._attribute_measures(attribute, guarantees, true)) -%}
 {%- endfor -%}
+{%- set broken = dbt_anonymize._parts_of_violations(guarantees) -%}
 with
 
 classes as (
@@ -39,6 +40,9 @@ counts as (
         sum(records) as records,
         sum(case when is_suppressed then records else 0 end) as suppressed_records,
         sum(case when is_violating then records else 0 end) as violating_records
+        {%- for part in broken %},
+        sum(case when is_violating and {{ part.condition }} then records else 0 end) as broken_{{ loop.index }}
+        {%- endfor %}
     from classes
     group by effort
 
@@ -96,6 +100,7 @@ privacy as (
             and counts.violating_records <= {{ dbt_anonymize._may_be_suppressed(suppression_limit, "counts.records") }},
             false
         ) as meets_guarantees,
+        {{ dbt_anonymize._broken_text(broken) }} as broken_guarantees,
         cast(1.0 as {{ double }}) / measured.k as highest_risk,
         measured.equivalence_classes / measured.people as average_risk,
         measured.ones / measured.people as sample_uniqueness,
@@ -139,4 +144,41 @@ order by effort
         {{ return("min(" ~ column ~ ")") }}
     {%- endif -%}
     {{ return("case when count(" ~ column ~ ") = count(*) then max(" ~ column ~ ") end") }}
+{%- endmacro %}
+
+
+{#
+  By which guarantees records have to go, each with its condition over the classes. What no class shows by itself comes
+  last: an average over all classes, a size that an estimate demands, and the k of an effort.
+#}
+{% macro _parts_of_violations(guarantees) -%}
+    {%- set parts, all_conditions, others = [], [], [] -%}
+    {%- for guarantee in guarantees -%}
+        {%- set conditions = [] if guarantee.estimator else dbt_anonymize._violated_conditions([guarantee], "", guarantees) -%}
+        {%- set name = dbt_anonymize._guarantee_name(guarantee) -%}
+        {%- if conditions -%}
+            {%- do parts.append({"name": name, "condition": "(" ~ conditions | join(" or ") ~ ")"}) -%}
+            {%- do all_conditions.extend(conditions) -%}
+        {%- endif -%}
+        {%- if guarantee.average or (guarantee.estimator and guarantee.model == "k_map") -%}{%- do others.append(name) -%}{%- endif -%}
+    {%- endfor -%}
+    {%- do parts.append({
+        "name": others | join(" or ") or "the k of the effort",
+        "condition": "not coalesce(" ~ all_conditions | unique(case_sensitive=true) | join(" or ") ~ ", false)",
+    }) -%}
+    {{ return(parts) }}
+{%- endmacro %}
+
+
+{# SQL of a text that says how many records break what, or NULL where none does. #}
+{% macro _broken_text(parts) -%}
+    {%- set texts = [] -%}
+    {%- for part in parts -%}
+        {%- set number = "counts.broken_" ~ loop.index -%}
+        {%- do texts.append(
+            "case when " ~ number ~ " > 0 then "
+            ~ dbt.concat(["', '", dbt_anonymize._as_text(number), dbt_anonymize._literal(" " ~ part.name)]) ~ " else '' end"
+        ) -%}
+    {%- endfor -%}
+    {{ return("nullif(substring(" ~ dbt.concat(texts) ~ ", 3), '')") }}
 {%- endmacro %}

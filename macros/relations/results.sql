@@ -73,6 +73,7 @@ combined as (
         privacy.records,
         privacy.suppressed_records,
         privacy.violating_records,
+        privacy.broken_guarantees,
         coalesce(quality.splits, 0) as repetitions,
         coalesce(quality.paired_splits, 0) as paired_splits,
         {#- No effort but this one may have been evaluated. #}

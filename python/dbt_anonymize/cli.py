@@ -5,6 +5,7 @@ Exit codes: 0 fine, 1 a check failed, 2 bad input.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,12 +15,16 @@ import typer
 from dbt_anonymize.command_line import (
     BAD_INPUT,
     FAILED_CHECK,
+    HELP,
     Names,
+    ProfilesDir,
     ProjectDir,
+    Quiet,
     SafeConsole,
     Target,
     chosen_specs,
     errors_without_traceback,
+    note,
     say,
 )
 from dbt_anonymize.errors import WarehouseError
@@ -27,16 +32,20 @@ from dbt_anonymize.hierarchies.cli import app as hierarchy_app
 from dbt_anonymize.search_cli import register as register_search
 from dbt_anonymize.vault.relink_cli import register as register_relink
 from dbt_anonymize.verification.verify_cli import register as register_verify
+from dbt_anonymize.wording import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from dbt_anonymize.failures import Failure
+    from dbt_anonymize.project import Project
     from dbt_anonymize.results import EffortResult
-    from dbt_anonymize.spec import Source
+    from dbt_anonymize.spec import Source, Spec
 
 app = typer.Typer(
     help="Test-driven anonymization of tables about people, with dbt.",
     no_args_is_help=True,
+    context_settings=HELP,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
@@ -68,6 +77,8 @@ def generate(
         bool, typer.Option("--check", help="Write nothing; fail if models differ from the specs.")
     ] = False,
     project_dir: ProjectDir = Path(),
+    profiles_dir: ProfilesDir = None,
+    quiet: Quiet = False,
 ) -> None:
     """Write models/<name>/ from anonymizations/<name>.yml."""
     from dbt_anonymize import generate as generator  # noqa: PLC0415 (keeps --help fast)
@@ -78,11 +89,11 @@ def generate(
         if not check:
             changed = generator.generate(project_dir, names or ())
             for path in changed:
-                say(path.as_posix())
-            say(f"{len(changed)} files changed." if changed else "Nothing to change.")
+                note(path.as_posix())
+            note(f"{counted(len(changed), 'file')} changed." if changed else "Nothing to change.")
             for spec in chosen_specs(find_project(project_dir), names):
                 if spec.efforts:
-                    say(describe_training(spec))
+                    note(describe_training(spec))
             return
         drifts = generator.check(project_dir, names or ())
     for drift in drifts:
@@ -98,7 +109,7 @@ def generate(
             err=True,
         )
         raise typer.Exit(FAILED_CHECK)
-    say("Models and specs agree.")
+    note("Models and specs agree.")
 
 
 register_search(app)
@@ -111,8 +122,11 @@ def results(
     names: Names = None,
     project_dir: ProjectDir = Path(),
     target: Target = None,
+    profiles_dir: ProfilesDir = None,
+    quiet: Quiet = False,
 ) -> None:
     """Show what the last `dbt build` found, and where the releases lie."""
+    from dbt_anonymize.failures import last_failure  # noqa: PLC0415
     from dbt_anonymize.project import find_project  # noqa: PLC0415
     from dbt_anonymize.results import is_of, place_of_release, read_results  # noqa: PLC0415
     from dbt_anonymize.warehouse import open_warehouse  # noqa: PLC0415
@@ -122,8 +136,10 @@ def results(
         project = find_project(project_dir)
         specs = chosen_specs(project, names)
         found: dict[str, tuple[list[EffortResult], str | None, bool] | str] = {}
+        failures: dict[str, Failure | None] = {}
         with open_warehouse(project, target) as warehouse:
             for spec in specs:
+                failures[spec.name] = last_failure(project, warehouse.manifest, spec.name)
                 try:
                     found[spec.name] = (
                         read_results(warehouse, spec.name),
@@ -131,7 +147,8 @@ def results(
                         is_of(warehouse, spec),
                     )
                 except WarehouseError as error:
-                    found[spec.name] = str(error)
+                    failure = failures[spec.name]
+                    found[spec.name] = failure.text if failure else str(error)
         missing = [text for text in found.values() if isinstance(text, str)]
         if len(missing) == len(specs):
             raise WarehouseError("\n".join(missing))
@@ -147,13 +164,27 @@ def results(
             if effort.is_chosen:
                 console.print(f"effort {effort.effort} is {effort.reason}")
         console.print(_release_line(place, efforts))
-        if not is_current:
-            console.print(
-                f"anonymizations/{spec.name}.yml has changed since: run `dbt-anonymize generate` "
-                "and `dbt build`.",
-                style="yellow",
-            )
+        for warning in _warnings(project, spec, failures[spec.name], is_current=is_current):
+            console.print(warning, style="yellow")
         console.print()
+
+
+def _warnings(
+    project: Project, spec: Spec, failure: Failure | None, *, is_current: bool
+) -> Iterator[str]:
+    """Tell what failed last, and of what the results are not."""
+    from dbt_anonymize.generate import check  # noqa: PLC0415
+
+    if failure:
+        earlier = "" if failure.has_results else " The results above are of an earlier build."
+        yield failure.text + earlier
+    if not is_current and check(project.root, [spec.name]):
+        yield (
+            f"anonymizations/{spec.name}.yml has changed since: run `dbt-anonymize generate` and "
+            "`dbt build`."
+        )
+    elif not is_current and not failure:
+        yield f"anonymizations/{spec.name}.yml has changed since: run `dbt build`."
 
 
 def _release_line(place: str | None, efforts: list[EffortResult]) -> str:
@@ -202,11 +233,15 @@ def _number(value: float | None) -> str:
 @app.command()
 def init(
     name: Annotated[str, typer.Argument(help="Name of the new anonymization.")],
+    *,
     ref: Annotated[str | None, typer.Option(help="Model or seed to anonymize.")] = None,
     source: Annotated[
         str | None, typer.Option(help="dbt source to anonymize, as source_name.table_name.")
     ] = None,
     project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
+    quiet: Quiet = False,
 ) -> None:
     """Write a draft of anonymizations/<name>.yml from the columns of a relation."""
     from dbt_anonymize.draft import check_name, draft_spec  # noqa: PLC0415
@@ -217,7 +252,7 @@ def init(
     with errors_without_traceback():
         project = find_project(project_dir)
         path = check_name(project, name)
-        with open_warehouse(project) as warehouse:
+        with open_warehouse(project, target) as warehouse:
             relation = (
                 warehouse.relation_of_ref(declared.ref)
                 if declared.ref is not None
@@ -226,7 +261,7 @@ def init(
             columns = warehouse.columns(relation)
     (project.root / path.parent).mkdir(exist_ok=True)
     (project.root / path).write_text(draft_spec(name, declared, columns), encoding="utf-8")
-    say(f"{path.as_posix()}: decide every TODO, then run `dbt-anonymize generate {name}`.")
+    note(f"{path.as_posix()}: decide every TODO, then run `dbt-anonymize generate {name}`.")
 
 
 def _declared_source(ref: str | None, source: str | None) -> Source:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +31,56 @@ ProjectDir = Annotated[
     Path, typer.Option("--project-dir", help="A dbt project, or a folder in it.")
 ]
 Target = Annotated[str | None, typer.Option(help="Target of the profile; that of dbt by default.")]
+# Also of the groups of commands below; `-h` is what people try first.
+HELP = {"help_option_names": ["-h", "--help"]}
+_IS_QUIET = ContextVar("is_quiet", default=False)
+
+
+def _look_for_profiles_in(context: typer.Context, folder: Path | None) -> Path | None:
+    """Say it to dbt as its own option would, until the command ends."""
+    if folder is not None:
+        before = os.environ.get("DBT_PROFILES_DIR")
+        os.environ["DBT_PROFILES_DIR"] = str(folder.absolute())
+        context.call_on_close(lambda: _restore_profiles_dir(before))
+    return folder
+
+
+def _restore_profiles_dir(before: str | None) -> None:
+    if before is None:
+        os.environ.pop("DBT_PROFILES_DIR", None)
+    else:
+        os.environ["DBT_PROFILES_DIR"] = before
+
+
+def _be_quiet(context: typer.Context, wanted: bool) -> bool:
+    before = _IS_QUIET.set(wanted)
+    context.call_on_close(lambda: _IS_QUIET.reset(before))
+    return wanted
+
+
+# What every command takes beside its own options; their callbacks do all that they do.
+ProfilesDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--profiles-dir",
+        callback=_look_for_profiles_in,
+        help="Folder of profiles.yml; that of dbt by default.",
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        callback=_be_quiet,
+        help="Print only what is asked for or wrong.",
+    ),
+]
+
+
+def is_quiet() -> bool:
+    """Whether the command that runs shall say only what it was asked for, and what is wrong."""
+    return _IS_QUIET.get()
 
 
 class SafeConsole(Console):
@@ -38,10 +90,20 @@ class SafeConsole(Console):
     """
 
     def __init__(
-        self, *, stderr: bool = False, soft_wrap: bool = False, markup: bool = False
+        self,
+        *,
+        stderr: bool = False,
+        soft_wrap: bool = False,
+        markup: bool = False,
+        quiet: bool = False,
     ) -> None:
         super().__init__(
-            stderr=stderr, soft_wrap=soft_wrap, markup=markup, highlight=False, emoji=False
+            stderr=stderr,
+            soft_wrap=soft_wrap,
+            markup=markup,
+            quiet=quiet,
+            highlight=False,
+            emoji=False,
         )
 
     def render_str(self, text: str, **options: Any) -> Text:
@@ -52,6 +114,12 @@ class SafeConsole(Console):
 def say(text: str, *, err: bool = False) -> None:
     """Print a line; a terminal obeys nothing within it."""
     typer.echo(printable(text), err=err)
+
+
+def note(text: str) -> None:
+    """Print what was done and what comes next, unless that is not wanted."""
+    if not is_quiet():
+        say(text)
 
 
 @contextlib.contextmanager

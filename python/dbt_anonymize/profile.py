@@ -5,10 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import yaml
+
 from dbt_anonymize.errors import ProjectError
+from dbt_anonymize.spec.problems import did_you_mean, names
 
 if TYPE_CHECKING:
     from dbt.config.profile import Profile
@@ -49,7 +53,7 @@ def read_profile(root: Path, target: str | None = None) -> Profile:
     Raises
     ------
     ProjectError
-        If there is none, or dbt cannot read it.
+        If there is none, or dbt cannot read it; without its lines, which may hold passwords.
     """
     # Slow to import.
     from dbt.config.runtime import load_profile  # noqa: PLC0415
@@ -62,10 +66,45 @@ def read_profile(root: Path, target: str | None = None) -> Profile:
             set_from_args(chosen, None)
             return load_profile(str(root), {}, chosen.profile, chosen.target)
         except DbtBaseException as error:
-            raise ProjectError(
-                f"{root}: must have a profile that dbt can read; got {type(error).__name__}. "
-                "See `dbt debug`."
-            ) from error
+            raise ProjectError(_what_is_wrong(root, chosen, error)) from error
+
+
+def _what_is_wrong(root: Path, chosen: Namespace, error: Exception) -> str:
+    """Return why dbt cannot read a profile, naming files, profiles, targets and lines only."""
+    file = Path(chosen.profiles_dir) / "profiles.yml"
+    try:
+        profiles = yaml.safe_load(file.read_text(encoding="utf-8"))
+        project = yaml.safe_load((root / "dbt_project.yml").read_text(encoding="utf-8"))
+    except yaml.YAMLError as broken:
+        mark = getattr(broken, "problem_mark", None)
+        place = f" in line {mark.line + 1}" if mark else ""
+        return f"{file}: must be valid YAML; there is an error{place}. Correct it."
+    except (OSError, ValueError) as unreadable:
+        return (
+            f"{file}: must be a file that can be read ({type(unreadable).__name__}). Write it, or "
+            "name its folder with --profiles-dir."
+        )
+    profile = chosen.profile or _mapping(project).get("profile")
+    if profile not in _mapping(profiles):
+        known = [str(name) for name in _mapping(profiles) if name != "config"]
+        return (
+            f"{file}: must have the profile {profile}, which dbt_project.yml names; it has "
+            f"{names(known)}. {did_you_mean(profile, known, 'Write it, or correct the name.')}"
+        )
+    declared = _mapping(profiles[profile])
+    targets = list(map(str, _mapping(declared.get("outputs"))))
+    target = chosen.target or declared.get("target", "default")
+    if target not in targets and "{{" not in str(target):
+        remedy = did_you_mean(target, targets, "Name one of them with --target.")
+        return f"{target}: must be a target of the profile {profile}, {names(targets)}. {remedy}"
+    return (
+        f"{file}: the target {target} of the profile {profile} must be one that dbt can read; got "
+        f"{type(error).__name__}. See `dbt debug`."
+    )
+
+
+def _mapping(content: object) -> Mapping[str, object]:
+    return content if isinstance(content, Mapping) else {}
 
 
 def rendered_model_path(root: Path) -> str:

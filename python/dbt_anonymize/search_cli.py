@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from dbt_anonymize.command_line import ProjectDir, SafeConsole, Target, errors_without_traceback
+from dbt_anonymize.command_line import (
+    ProfilesDir,
+    ProjectDir,
+    Quiet,
+    SafeConsole,
+    Target,
+    errors_without_traceback,
+    is_quiet,
+)
 from dbt_anonymize.lattice.names import MeasureName, published
 
 if TYPE_CHECKING:
@@ -56,13 +64,16 @@ def search(
     ] = False,
     project_dir: ProjectDir = Path(),
     target: Target = None,
+    profiles_dir: ProfilesDir = None,
+    quiet: Quiet = False,
 ) -> None:
     """Find efforts from weak to strong and write them into anonymizations/<name>.yml."""
     from dbt_anonymize.lattice.efforts import Options  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.project import find_project  # noqa: PLC0415
     from dbt_anonymize.spec import load_specs  # noqa: PLC0415
 
-    console = SafeConsole()
+    # What is found is what was asked for only where nothing is written.
+    console = SafeConsole(quiet=quiet and not dry_run)
     with errors_without_traceback():
         project = find_project(project_dir)
         (spec,) = load_specs(project.root, [name])
@@ -140,7 +151,8 @@ def _progress(measure: str) -> Iterator[Steps]:
         TextColumn("{task.fields[state]}"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=SafeConsole(stderr=True), transient=True) as bars:
+    console = SafeConsole(stderr=True, quiet=is_quiet())
+    with Progress(*columns, console=console, transient=True) as bars:
 
         def start(step: str) -> ProgressCallback:
             for shown in bars.task_ids:

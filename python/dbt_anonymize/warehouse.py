@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import AnonymizeError, WarehouseError, told
 from dbt_anonymize.literals import quote_text
-from dbt_anonymize.profile import dbt_arguments
+from dbt_anonymize.profile import dbt_arguments, read_profile
 from dbt_anonymize.project import Project
 from dbt_anonymize.spec.problems import did_you_mean
-from dbt_anonymize.vault.place import close_vaults, private_files
+from dbt_anonymize.vault.place import close_vaults, private_files, require_folders
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,6 +24,11 @@ _ROWS_AT_ONCE = 100_000
 # Rows of one `insert ... values`: few enough for the limits of every warehouse.
 _ROWS_OF_A_STATEMENT = 500
 _LOCKED = "could not set lock on file"
+# Kinds of errors that no connection is to blame for: of drivers as PEP 249 names them, and DuckDB.
+_OF_OUR_SQL = re.compile(
+    r"(Binder|Catalog|Parser|Syntax|Conversion|TypeMismatch|OutOfRange|InvalidInput|Constraint)"
+    r"(Exception|Error)\b|(ProgrammingError|DataError|NotSupportedError|Undefined\w+|Ambiguous\w+)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -205,6 +211,10 @@ def open_warehouse(project: Project, target: str | None = None) -> Iterator[Ware
 
     Raises
     ------
+    ProjectError
+        If dbt has no profile and target to use.
+    VaultError
+        If a vault has no folder, or cannot be closed to others.
     WarehouseError
         If the project cannot be parsed, or the warehouse cannot be read.
     """
@@ -217,6 +227,8 @@ def open_warehouse(project: Project, target: str | None = None) -> Iterator[Ware
 
     # Paths in profiles.yml are relative to the project.
     with contextlib.chdir(project.root), contextlib.ExitStack() as until_closed:
+        # What dbt prints itself of a broken profile are the lines around, which hold passwords.
+        read_profile(project.root, target)
         target = target or os.environ.get("DBT_TARGET")
         choice = ["--target", target] if target else []
         parsed = dbtRunner().invoke(["--quiet", "parse", *choice])
@@ -227,6 +239,7 @@ def open_warehouse(project: Project, target: str | None = None) -> Iterator[Ware
             )
         # What dbt falls back to; parsing has proved that it leads to a profile.
         config = RuntimeConfig.from_args(dbt_arguments(project.root, target))
+        require_folders(config.credentials, parsed.result)
         reset_adapters()  # type: ignore[no-untyped-call]
         register_adapter(config, get_mp_context())
         adapter = get_adapter(config)
@@ -260,6 +273,11 @@ def _explained(error: Exception) -> WarehouseError:
             "the warehouse must not be open in another process: DuckDB lets only one process in "
             "while one writes. Close the other one (a dbt run, a notebook, a database browser) "
             "and try again."
+        )
+    if _OF_OUR_SQL.match(told(error)):
+        return WarehouseError(
+            f"the warehouse refused a statement ({told(error)}). If `dbt build` has just run with "
+            "this version, it is an error of dbt-anonymize: please report it with this message."
         )
     return WarehouseError(
         f"the warehouse could not be read ({told(error)}). Check the connection with `dbt debug`."

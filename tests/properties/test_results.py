@@ -44,12 +44,14 @@ SCORES = {
     "fold": "bigint",
     "value": "double",
 }
+BY_GUARANTEE = "4 k_anonymity (k = 3), 1 l_diversity of illness (l = 2)"
 PRIVACY = {
     "effort": "int",
     "k": "bigint",
     "records": "bigint",
     "suppressed_records": "bigint",
     "violating_records": "bigint",
+    "broken_guarantees": "varchar",
     "meets_guarantees": "boolean",
 }
 
@@ -120,7 +122,7 @@ def load(warehouse: Warehouse, efforts: list[Effort], zero: Fraction | None = ZE
         "privacy",
         PRIVACY,
         [
-            (n, e.k, e.records, e.suppressed_records, e.suppressed_records, meets(e))
+            (n, e.k, e.records, e.suppressed_records, e.suppressed_records, BY_GUARANTEE, meets(e))
             for n, e in reversed(list(enumerate(efforts)))
         ],
     )
@@ -559,7 +561,7 @@ EXPLAINED = [
     Effort(7, 569, 0, (None, 0.3)),
 ]
 UNTOUCHED = "not chosen: effort 0 is the untouched table"
-BROKEN = "does not qualify: 100 of 569 records break a guarantee"
+BROKEN = f"does not qualify: 100 of 569 records break a guarantee: {BY_GUARANTEE}"
 FAILED = "not chosen: accuracy has a value in 1 of 2 splits"
 INFERIOR = "not chosen: QF may be 0.47 below that of effort 0, which is more than the margin"
 NOT_ON_FRONTIER = "not chosen: no alpha makes it best, so it is not on the frontier"
@@ -655,7 +657,7 @@ def test_reasons_where_the_choice_is_small(warehouse: Warehouse) -> None:
     load(warehouse, [*TIED[:2], Effort(2, 10, 1, (0.9,)), Effort(None, 10, 0, (0.9,))])
     assert [row["reason"] for row in warehouse.rows(results_model(0.25, "k", "auto"))][1:] == [
         "chosen: the only effort that qualifies",
-        "does not qualify: 1 of 10 records breaks a guarantee",
+        f"does not qualify: 1 of 10 records breaks a guarantee: {BY_GUARANTEE}",
         "does not qualify: no record is released",
     ]
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import duckdb
 import pytest
+import yaml
 from click.testing import Result
 from dbt.adapters.duckdb.connections import DuckDBConnectionManager
 from typer.testing import CliRunner
@@ -245,3 +247,146 @@ def test_help_imports_neither_dbt_nor_learning() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=os.environ
     )
     assert finished.returncode == 0, finished.stderr
+
+
+def test_every_command_takes_what_dbt_takes() -> None:
+    for command in ("generate", "results", "init", "search", "relink", "verify"):
+        for option in ("-h", "--help"):
+            result = run(command, option)
+            assert result.exit_code == 0, result.output
+            for known in ("--project-dir", "--profiles-dir", "--quiet"):
+                assert known in result.stdout, command
+    assert run("-h").exit_code == 0
+    assert "--quiet" in run("hierarchy", "check", "-h").stdout
+
+
+def test_the_module_is_the_command() -> None:
+    finished = subprocess.run(
+        [sys.executable, "-m", "dbt_anonymize", "--version"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert finished.stdout.startswith("dbt-anonymize 0.")
+
+
+def test_quiet_says_only_what_is_asked_for_or_wrong(project: Path) -> None:
+    assert run("generate", "-q", "--project-dir", project).output == ""
+    (project / "models" / "visits" / "visits_results.sql").unlink()
+    wrong = run("generate", "--check", "--quiet", "--project-dir", project)
+    assert wrong.exit_code == 1
+    assert "visits_results.sql: must be what its spec says; it is missing." in wrong.stderr
+    # Nothing is left of it for the next command of this process.
+    assert run("generate", "--project-dir", project).stdout.endswith("1 file changed.\n")
+
+
+def test_profiles_may_lie_elsewhere(project: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (project / "profiles.yml").rename(elsewhere / "profiles.yml")
+    result = run("results", "--project-dir", project, "--profiles-dir", elsewhere)
+    assert result.exit_code == 0, result.output
+    assert "DBT_PROFILES_DIR" not in os.environ
+    result = run("results", "--project-dir", project)
+    assert result.exit_code == 2
+    assert "profiles.yml: must be a file that can be read (FileNotFoundError)" in result.stderr
+
+
+def test_an_unknown_target_is_called_that(project: Path) -> None:
+    result = run("results", "--target", "duckbd", "--project-dir", project)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "duckbd: must be a target of the profile dbt_anonymize, duckdb." in result.stderr
+    assert "Did you mean duckdb?" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            lambda text: text.replace("path:", "password: 'hunter2\n      path:"),
+            "must be valid YAML",
+        ),
+        (lambda text: text.replace("path:", "password: *hunter2\n      path:"), "in line "),
+        (lambda text: text.replace("threads: 1", "threads: hunter2"), "got ProfileConfigError"),
+        (lambda text: text.replace("type: duckdb", "type: hunter2"), "must be one that dbt can"),
+        (lambda text: text.replace("dbt_anonymize:", "others:"), "must have the profile dbt_anon"),
+    ],
+)
+def test_a_broken_profile_is_reported_without_its_lines(
+    project: Path, change: Callable[[str], str], says: str
+) -> None:
+    """They hold passwords; dbt prints those around an error."""
+    file = project / "profiles.yml"
+    before = file.read_text()
+    file.write_text(change(before))
+    assert file.read_text() != before
+    result = run("results", "--project-dir", project)
+    assert result.exit_code == 2
+    assert "hunter2" not in result.output
+    assert says in result.stderr
+    assert str(file) in result.stderr
+
+
+def test_a_vault_without_a_folder_is_named(project: Path) -> None:
+    (project / "models" / "secret.sql").write_text(
+        "{{ config(database='vault') }} select 1 as nothing"
+    )
+    file = project / "profiles.yml"
+    file.write_text(file.read_text().replace("path: vault.duckdb", "path: a b/vault.duckdb"))
+    for command in (("results",), ("init", "clinic", "--ref", "visits_source")):
+        result = run(*command, "--project-dir", project)
+        assert result.exit_code == 2
+        assert f"there is no {project / 'a b'}." in result.stderr
+        assert f"Run `mkdir -m 700 '{project / 'a b'}'`." in result.stderr
+    file.write_text(file.read_text().replace("a b/vault.duckdb", "a/b/vault.duckdb"))
+    result = run("results", "--project-dir", project)
+    assert f"Run `mkdir -p -m 700 {project / 'a' / 'b'}`." in result.stderr
+
+
+def failed(project: Path, message: str) -> None:
+    """Leave what dbt leaves of a build whose last model failed."""
+    results = {"visits_results": ("success", None), "visits_anonymized": ("error", message)}
+    content = {
+        "results": [
+            {
+                "unique_id": f"model.{project_name(project)}.{name}",
+                "status": status,
+                "message": text,
+            }
+            for name, (status, text) in results.items()
+        ]
+    }
+    (project / "target").mkdir(exist_ok=True)
+    (project / "target" / "run_results.json").write_text(json.dumps(content))
+
+
+def project_name(project: Path) -> str:
+    return str(yaml.safe_load((project / "dbt_project.yml").read_text())["name"])
+
+
+def test_results_after_a_failed_build_say_what_failed(project: Path) -> None:
+    failed(
+        project,
+        "Compilation Error in model visits_anonymized\n  anonymization visits is stopped; nothing "
+        "is released and the earlier release is unchanged.\n    - no effort qualifies.\n  \n"
+        "  > in macro _raise_errors",
+    )
+    shown = " ".join(run("results", "--project-dir", project).stdout.split())
+    assert "the last build failed. model visits_anonymized: no effort qualifies." in shown
+    assert "generate" not in shown
+    assert "> in macro" not in shown
+    with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
+        connection.execute("drop table visits_results")
+    result = run("results", "--project-dir", project)
+    assert result.exit_code == 2
+    assert "model visits_anonymized: no effort qualifies." in result.stderr
+    assert "Run `dbt build` first" not in result.stderr
+
+
+def test_what_a_driver_said_of_a_failure_is_not_repeated(project: Path) -> None:
+    failed(project, "Runtime Error in model x\n  Conversion Error: Could not convert 'Sofia'")
+    shown = run("results", "--project-dir", project).stdout
+    assert "model visits_anonymized: Its message is in the log of dbt." in " ".join(shown.split())
+    assert "Sofia" not in shown

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from dbt_anonymize.command_line import SafeConsole
+from dbt_anonymize.command_line import Quiet, SafeConsole, note, say
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import arx
 from dbt_anonymize.hierarchies.dates import GRANULARITIES, date_intervals
@@ -60,6 +60,7 @@ def intervals(
     ] = None,
     merge: Merge = None,
     force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Build intervals of equal [b]--widths[/b], or between [b]--cuts[/b]."""
 
@@ -88,6 +89,7 @@ def quantiles(
     decimals: Annotated[int, typer.Option(help="Decimals to which cut points are rounded.")],
     merge: Merge = None,
     force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Build intervals that hold about equally many values of a column."""
     _build(
@@ -118,6 +120,7 @@ def groups(
         typer.Option(help="Or: a named group and its values, NAME=A,B,C; repeat it per group."),
     ] = None,
     force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Build groups of neighbours in the order of a file, or named groups."""
 
@@ -151,6 +154,7 @@ def redaction(
     symbol: Annotated[str, typer.Option(help="What stands for a redacted character.")] = "*",
     pad: Annotated[str | None, typer.Option(help="Character that lengthens short codes.")] = None,
     force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Redact more and more characters of codes: 12345, 1234*, 123**."""
 
@@ -186,6 +190,7 @@ def dates(
         str, typer.Option(help=f"From fine to coarse, some of {','.join(GRANULARITIES)}.")
     ] = "month,quarter,year",
     force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Build units of the calendar."""
     _build(
@@ -209,6 +214,7 @@ def priority(
         int | None, typer.Option(help="Number of levels, root included. Default: one per value.")
     ] = None,
     force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Turn values into * one after the other, the rarest first."""
 
@@ -234,6 +240,7 @@ def import_arx(
         bool, typer.Option("--nested/--no-nested", help="Whether a label has one parent.")
     ] = True,
     force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Import a hierarchy file of the ARX anonymization tool."""
 
@@ -252,6 +259,7 @@ def check(
     nested: Annotated[
         bool, typer.Option("--nested/--no-nested", help="Whether a label must have one parent.")
     ] = True,
+    quiet: Quiet = False,
 ) -> None:
     """Check hierarchy seeds; exit code 1 if a rule is broken, 2 if a file cannot be read."""
     console, codes = SafeConsole(soft_wrap=True, markup=True), [0]
@@ -264,6 +272,8 @@ def check(
             codes.append(2)
             continue
         broken = violations(table, nested=nested)
+        if not broken and quiet:
+            continue
         if not broken:
             console.print(
                 f"[green]ok[/green] {escape(str(file))}: {table.kind}, {len(table.rows)} rows, "
@@ -290,15 +300,11 @@ def _build(build: Callable[[], Hierarchy], output: Path, *, force: bool) -> None
     leaves = len(hierarchy.labels[0])
     kind = "intervals" if isinstance(hierarchy, IntervalHierarchy) else "values"
     nesting = "nested" if is_nested(hierarchy) else "not nested: declare nested: false"
-    console = SafeConsole(soft_wrap=True, markup=True)
-    console.print(
-        f"Wrote {escape(str(output))}: {leaves} {kind}, {hierarchy.levels} levels, {nesting}."
-    )
+    note(f"Wrote {output}: {leaves} {kind}, {hierarchy.levels} levels, {nesting}.")
     if replaced and replaced != _columns(output):
-        console.print(
+        say(
             "Its columns changed. Correct `kind` and `levels` in the spec and in the tests of the "
-            "seed, then load it anew: "
-            f"`dbt seed --full-refresh --select {escape(output.stem)}`."
+            f"seed, then load it anew: `dbt seed --full-refresh --select {output.stem}`."
         )
 
 

@@ -20,7 +20,14 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from dbt_anonymize.lattice.names import MeasureName
-from dbt_anonymize.spec.base import ColumnName, Level, RelationName, Strict, rule_error
+from dbt_anonymize.spec.base import (
+    MOST_LEVELS,
+    ColumnName,
+    Level,
+    RelationName,
+    Strict,
+    rule_error,
+)
 from dbt_anonymize.spec.efforts import AnyEffort, Effort
 from dbt_anonymize.spec.guarantees import Guarantees
 from dbt_anonymize.spec.problems import Problem
@@ -121,7 +128,7 @@ class Hierarchy(Strict):
 
     ref: RelationName
     kind: Literal["interval", "categorical"]
-    levels: Annotated[int, Field(ge=1)]
+    levels: Annotated[int, Field(ge=1, le=MOST_LEVELS)]
     nested: bool = True
 
 

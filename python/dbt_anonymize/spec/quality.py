@@ -27,6 +27,9 @@ Measure = Literal[
 Task = Literal["classification", "regression", "survival"]
 
 LARGEST_SEED = 2**32 - 1
+# A hundred times what publications use; every split trains each model once for each effort.
+MOST_REPETITIONS = 10_000
+MOST_FOLDS = 1_000
 # Always trained too, so that every score has a floor to be compared with.
 BASELINE = "zero_rule"
 
@@ -96,9 +99,9 @@ class Quality(Strict):
     further_targets: dict[ColumnName, FurtherTarget] = Field(default={})
     # The time until the event that the target says of, for time-to-event models.
     time: ColumnName | None = None
-    repetitions: Annotated[int, Field(ge=1)]
+    repetitions: Annotated[int, Field(ge=1, le=MOST_REPETITIONS)]
     test_share: Annotated[float, Field(gt=0, lt=1)] | None = None
-    folds: Annotated[int, Field(ge=2)] | None = None
+    folds: Annotated[int, Field(ge=2, le=MOST_FOLDS)] | None = None
     random_state: Annotated[int, Field(ge=0, le=LARGEST_SEED)]
     test_on: Literal["original", "generalized"] = "original"
     numbers: Literal["by_model", "midpoint", "class_mean", "bounds"] = "by_model"

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import shlex
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import VaultError
 from dbt_anonymize.literals import quote_path
@@ -31,6 +33,40 @@ _umask_before: list[int] = []
 _FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 # Where DuckDB puts rows that do not fit into memory, unless it is told otherwise.
 _SPILL_SUFFIX = ".tmp"
+# A drive of Windows has one letter.
+_ELSEWHERE = re.compile(r"\w\w+:")
+
+
+def require_folders(credentials: Any, manifest: Any) -> None:
+    """Stop where a database file that a project fills would have no folder.
+
+    DuckDB makes the file, but no folder, and says no more than that it cannot open the file.
+
+    Parameters
+    ----------
+    credentials : dbt.adapters.contracts.connection.Credentials
+        Of the profile, with relative paths in the working directory.
+    manifest : dbt.contracts.graph.manifest.Manifest
+        What the project declares.
+
+    Raises
+    ------
+    VaultError
+        If the folder of an attached file is missing.
+    """
+    filled = {node.database for node in manifest.nodes.values()}
+    for attachment in getattr(credentials, "attach", None) or ():
+        # The path of another kind may be a connection with a password.
+        kind = attachment.type or (attachment.options or {}).get("type", "duckdb")
+        is_file = str(kind).lower() == "duckdb" and not _ELSEWHERE.match(attachment.path)
+        folder = Path(attachment.path).absolute().parent
+        if attachment.alias in filled and is_file and not folder.is_dir():
+            parents = "" if folder.parent.is_dir() else "-p "
+            raise VaultError(
+                f"{attachment.alias}: its database file must have a folder, which only its owner "
+                f"can read; there is no {folder}. "
+                f"Run `mkdir {parents}-m 700 {shlex.quote(str(folder))}`."
+            )
 
 
 def protect_vault(

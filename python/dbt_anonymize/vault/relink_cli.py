@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from dbt_anonymize.command_line import ProjectDir, Target, errors_without_traceback, say
+from dbt_anonymize.command_line import (
+    ProfilesDir,
+    ProjectDir,
+    Quiet,
+    Target,
+    errors_without_traceback,
+    say,
+)
 from dbt_anonymize.errors import RelinkingError
 from dbt_anonymize.vault.showing import Format
 from dbt_anonymize.wording import counted
@@ -49,6 +56,8 @@ def relink(
     ] = None,
     project_dir: ProjectDir = Path(),
     target: Target = None,
+    profiles_dir: ProfilesDir = None,
+    quiet: Quiet = False,
 ) -> None:
     """Go back from released rows to people: for custodians, and every attempt is recorded.
 

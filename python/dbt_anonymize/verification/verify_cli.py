@@ -21,11 +21,14 @@ from rich.text import Text
 from dbt_anonymize.command_line import (
     FAILED_CHECK,
     Names,
+    ProfilesDir,
     ProjectDir,
+    Quiet,
     SafeConsole,
     Target,
     chosen_specs,
     errors_without_traceback,
+    is_quiet,
 )
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.verification.finding import CHECKS, Check, Finding, Status
@@ -90,6 +93,8 @@ def verify(
     ] = False,
     project_dir: ProjectDir = Path(),
     target: Target = None,
+    profiles_dir: ProfilesDir = None,
+    quiet: Quiet = False,
 ) -> None:
     """Prove what is promised about releases, with code that does not trust the build.
 
@@ -161,16 +166,18 @@ def _show_text(
     console: SafeConsole, name: str, findings: Iterator[Finding], *, is_verbose: bool
 ) -> int:
     """Show at once what somebody must do something about, and count the rest."""
-    console.print(name, style="bold")
+    notes = SafeConsole(soft_wrap=True, quiet=is_quiet())
+    notes.print(name, style="bold")
     counts: dict[Check, Counter[Status]] = {}
     for finding in findings:
         counts.setdefault(finding.check, Counter())[finding.status] += 1
         if is_verbose or finding.status in _SHOWN:
             _show_finding(console, finding)
     for check, number in counts.items():
-        console.print(f"  {check:<10}  {_counted(number)}")
+        notes.print(f"  {check:<10}  {_counted(number)}")
     total = sum(counts.values(), Counter[Status]())
-    console.print(f"{name}: {_verdict(total)}\n", style=_STYLES[_worst(total)])
+    verdict = console if total["FAILED"] else notes
+    verdict.print(f"{name}: {_verdict(total)}\n", style=_STYLES[_worst(total)])
     return total["FAILED"]
 
 
@@ -180,7 +187,8 @@ def _worst(total: Counter[Status]) -> Status:
 
 def _verdict(total: Counter[Status]) -> str:
     failed, judged = total["FAILED"], total["FAILED"] + total["holds"]
-    broken = f"{failed} of {judged} promises {'does' if failed == 1 else 'do'} not hold"
+    promises, do = "promise" if judged == 1 else "promises", "does" if failed == 1 else "do"
+    broken = f"{failed} of {judged} {promises} {do} not hold"
     holding = f"{judged} {'promise holds' if judged == 1 else 'promises hold'}"
     warnings: Counter[Status] = Counter({"warning": total["warning"]})
     return ", ".join(filter(None, (broken if failed else holding, _counted(warnings))))

@@ -30,7 +30,9 @@ counts as (
         effort,
         sum(records) as records,
         sum(case when is_suppressed then records else 0 end) as suppressed_records,
-        sum(case when is_violating then records else 0 end) as violating_records
+        sum(case when is_violating then records else 0 end) as violating_records,
+        sum(case when is_violating and (class_size < 4) then records else 0 end) as broken_1,
+        sum(case when is_violating and not coalesce(class_size < 4, false) then records else 0 end) as broken_2
     from classes
     group by effort
 
@@ -75,6 +77,7 @@ privacy as (
             and counts.violating_records <= floor(0.1 * counts.records),
             false
         ) as meets_guarantees,
+        nullif(substring(case when counts.broken_1 > 0 then ', ' || cast(counts.broken_1 as TEXT) || ' k_anonymity (k = 4)' else '' end || case when counts.broken_2 > 0 then ', ' || cast(counts.broken_2 as TEXT) || ' the k of the effort' else '' end, 3), '') as broken_guarantees,
         cast(1.0 as double) / measured.k as highest_risk,
         measured.equivalence_classes / measured.people as average_risk,
         measured.ones / measured.people as sample_uniqueness,

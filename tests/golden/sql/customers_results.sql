@@ -57,6 +57,7 @@ combined as (
         privacy.records,
         privacy.suppressed_records,
         privacy.violating_records,
+        privacy.broken_guarantees,
         coalesce(quality.splits, 0) as repetitions,
         coalesce(quality.paired_splits, 0) as paired_splits,
         coalesce(quality.all_splits, max(quality.all_splits) over (), 0) as all_splits,
@@ -251,6 +252,7 @@ reasoned as (
                 then
                     'does not qualify: ' || cast(violating_records as TEXT) || ' of ' || cast(records as TEXT)
                     || ' records ' || case when violating_records = 1 then 'breaks' else 'break' end || ' a guarantee'
+                    || coalesce(': ' || broken_guarantees, '')
             when repetitions < all_splits or qf_mean is null
                 then
                     'not chosen: f1 has a value in ' || cast(repetitions as TEXT)

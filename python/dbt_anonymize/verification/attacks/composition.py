@@ -83,12 +83,12 @@ def _joint_classes(release: Released, other: Released, beside: Beside) -> list[A
     known, k, shown = release.known, declared_k(release.known.spec), beside.shown
     # Whoever is in one release only is told from the others of her class by that, too.
     joint = (
-        f"select a.class as own, b.class as other, {_count(known, 'a')} as people "
+        f"select a.class as own, b.class as other, {known.count_people('a')} as people "
         f"from {release.own} as a inner join {other.own} as b on a.record_key = b.record_key "
         "where a.class is not null or b.class is not null group by a.class, b.class"
     )
     alone = (
-        f"select class as own, {known.count_people} as people from {release.own} "
+        f"select class as own, {known.count_people('o')} as people from {release.own} as o "
         "where class is not null group by class"
     )
     found, before = _summary(known, joint, k), _summary(known, alone, k)
@@ -136,10 +136,6 @@ def _joint_classes(release: Released, other: Released, beside: Beside) -> list[A
         )
         for measure, (value, baseline, text) in numbers.items()
     ]
-
-
-def _count(known: Known, alias: str) -> str:
-    return f"count(distinct {alias}.person)" if known.spec.subject else "count(*)"
 
 
 @dataclass(frozen=True)

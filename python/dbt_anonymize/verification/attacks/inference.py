@@ -94,8 +94,8 @@ def _highest_confidence(release: Released, attribute: str, alias: str, people: i
         "group by class)"
     )
     whole = (
-        f"select {alias} as value, {known.count_people} as people "
-        f"from {known.targets} group by {alias}"
+        f"select {alias} as value, {known.count_people('t')} as people "
+        f"from {known.targets} as t group by {alias}"
     )
     share, values = known.session.row(
         f"select max(people) / cast(sum(people) as double), count(*) from ({whole})"

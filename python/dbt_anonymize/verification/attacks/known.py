@@ -37,10 +37,12 @@ class Known:
     records: int
     people: int
 
-    @property
-    def count_people(self) -> str:
-        """SQL that counts the people of some targets."""
-        return "count(distinct person)" if self.spec.subject else "count(*)"
+    def count_people(self, targets: str) -> str:
+        """Return SQL that counts the people of some targets, which have an alias.
+
+        Any other table of the query may have a column `person` too.
+        """
+        return f"count(distinct {targets}.person)" if self.spec.subject else "count(*)"
 
     @property
     def names(self) -> list[str]:

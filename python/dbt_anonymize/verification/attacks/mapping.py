@@ -83,7 +83,7 @@ def _groups(known: Known, relation: str, columns: dict[str, str]) -> AttackResul
     groups = known.session.table(
         "groups",
         f"select r.cqi, coalesce(v.people, 0) as people from (select distinct cqi from {relation}) "
-        f"as r left join (select i.cqi, {known.count_people} as people from {vault} as i "
+        f"as r left join (select i.cqi, {known.count_people('t')} as people from {vault} as i "
         f"inner join {known.targets} as t on i.{key} = t.record_key "
         "where i.cqi is not null group by i.cqi) as v on r.cqi is not distinct from v.cqi",
     )

@@ -173,6 +173,9 @@ def compile_sql(project: Project, spec: Spec, target: str | None) -> dict[str, s
         outcome = dbtRunner().invoke(arguments)
     reset_adapters()  # type: ignore[no-untyped-call]
     if not outcome.success:
+        # Raises where the profile, the vault or the warehouse is the reason.
+        with open_warehouse(project, target):
+            pass
         raise VerificationError(
             f"{spec.name}: the models must compile, else nothing is known about them; dbt does not "
             f"compile them. See `dbt compile --select {' '.join(selected)}`."

@@ -147,17 +147,19 @@ def _by_token(warehouse: Warehouse, spec: Spec, relation: str) -> str:
         f"source.{quote_name(name)} is not distinct from rows_.{quote_name(name)}"
         for name in spec.kept_columns
     ]
-    is_known = "source.found is not null"
+    is_known = "source.token is not null"
     is_same = " and ".join([is_known, *same])
     return (
         "with matched as ("  # noqa: S608
-        f"select rows_.rowid as place, max(case when {is_known} then 1 else 0 end) as is_known, "
+        f"select rows_.records, max(case when {is_known} then 1 else 0 end) as is_known, "
         f"max(case when {is_same} then 1 else 0 end) as is_same, "
         f"max(case when {is_same} and {' and '.join(covered)} then 1 else 0 end) as is_covered "
-        f"from {relation} as rows_ left join (select vault.token as found, source.* "
+        # A source has no columns `token` and `records`: they are names of ours.
+        f"from (select *, row_number() over () as records from {relation}) as rows_ "
+        f"left join (select vault.token, source.* "
         f"from {vault} as vault inner join {source} as source on vault.{key} = source.{key}) "
-        f"as source on encode(rows_.token) = encode(source.found){''.join(joins)} "
-        "group by rows_.rowid"
+        f"as source on encode(rows_.token) = encode(source.token){''.join(joins)} "
+        "group by rows_.records"
         ") select count(*), sum(1 - is_known), sum(is_known - is_same), sum(is_same - is_covered) "
         "from matched"
     )

@@ -130,8 +130,10 @@ def check_row_order(spec: Spec, released: Released) -> Finding:
     columns = ", ".join(map(released.quoted, released.columns))
     ((misplaced,),) = released.rows(
         "select count(*) from (select place < lag(place) over (order by number) as is_misplaced "  # noqa: S608
-        f"from (select rowid as number, dense_rank() over (order by {columns}) as place "
-        f"from {released.relation}) as ranked) as judged where is_misplaced"
+        f"from (select records as number, dense_rank() over (order by {columns}) as place "
+        # Not rowid, which may be a column of its own; no source may have one called `records`.
+        f"from (select *, row_number() over () as records from {released.relation}) as rows_"
+        ") as ranked) as judged where is_misplaced"
     )
     message = "the rows are in the order of what is released."
     if misplaced:
