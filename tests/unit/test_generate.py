@@ -16,7 +16,6 @@ import pytest
 import yaml
 from dbt.adapters.factory import reset_adapters
 from dbt.cli.main import dbtRunner
-from dbt.clients.jinja import get_rendered
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
