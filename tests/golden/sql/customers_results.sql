@@ -298,6 +298,6 @@ select
     is_chosen,
     cast('max_q' as TEXT) as choose,
     reason,
-    cast('1221bd88' as TEXT) as fingerprint
+    cast('b8931857' as TEXT) as fingerprint
 from reasoned
 order by effort
