@@ -42,10 +42,21 @@ class BestFirstSearch:
         self._excluded: set[Node] = set()
         self._seen: set[Node] = {lattice.highest}
         self._queue: list[tuple[float, Node]] = [(-math.inf, lattice.highest)]
+        # Nodes of the queue that are checked whatever the time, and levels of which it is known
+        # that all feasible nodes are at least as coarse.
+        self._urgent = 1
+        self._least = list(lattice.lowest)
 
     def exclude(self, node: Node) -> None:
         """Leave out a node; others are not affected."""
         self._excluded.add(node)
+
+    def start(self, node: Node) -> None:
+        """Check a node that may be good before all others, whatever the time."""
+        if node not in self._seen:
+            self._seen.add(node)
+            self._urgent += 1
+            heapq.heappush(self._queue, (-math.inf, node))
 
     def run(self, clock: Clock) -> CheckedNode | None:
         """Return the feasible node with the least loss, or the best until the time is over.
@@ -53,8 +64,9 @@ class BestFirstSearch:
         The coarsest node is checked even when there is no time at all.
         """
         best: CheckedNode | None = None
-        while self._queue and not (self.found and clock.is_over()):
+        while self._queue and (self._urgent > 0 or not (self.found and clock.is_over())):
             bound, node = heapq.heappop(self._queue)
+            self._urgent -= 1
             if node in self._excluded or (best is not None and _is_hopeless(bound, best)):
                 # Neither says anything about finer nodes: these may lose less.
                 self.pruned.append(node)
@@ -65,12 +77,25 @@ class BestFirstSearch:
             self.found[node] = result
             if result.is_feasible and (best is None or result.loss < best.loss):
                 best = result
-            if not check.proves_finer_infeasible:
+            if check.proves_finer_infeasible:
+                self._exclude_finer(node)
+            else:
                 self._expand(node)
             clock.report(lambda best=best: self.progress(best))  # type: ignore[misc]
         self.is_complete = not self._queue
         clock.report(lambda: self.progress(best), is_last=True)
         return best
+
+    def bound(self, best: CheckedNode | None) -> float:
+        """Return a number that no feasible node loses less than, as far as is known.
+
+        Nodes that nobody looked at may be as fine as the finest that can be feasible.
+        """
+        least = math.inf if best is None else float(best.loss)
+        if not self._queue:
+            return least
+        finest = tuple(self._least)
+        return min(float(self.checker.loss.lower_bound(self.checker.table, finest)), least)
 
     def progress(self, best: CheckedNode | None) -> Progress:
         """Return how far the search is."""
@@ -91,6 +116,17 @@ class BestFirstSearch:
             loss=np.array(losses, dtype=np.float64),
             status=np.array(status, dtype=np.uint8),
         )
+
+    def _exclude_finer(self, node: Node) -> None:
+        """Note that an attribute must be coarser, where it is the only one that is not."""
+        below = [
+            (attribute, level)
+            for attribute, (level, top) in enumerate(zip(node, self.lattice.highest, strict=True))
+            if level < top
+        ]
+        if len(below) == 1:
+            ((attribute, level),) = below
+            self._least[attribute] = max(self._least[attribute], level + 1)
 
     def _expand(self, node: Node) -> None:
         """Queue the nodes one level finer in one attribute."""
