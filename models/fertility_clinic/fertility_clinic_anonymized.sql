@@ -21,7 +21,7 @@
         {'model': 'l_diversity', 'attribute': 'pregnancy_result', 'l': 2, 'variant': 'distinct'},
     ],
     suppression_limit=0.05,
-    fingerprint='8410f676',
+    fingerprint='6fca57e0',
     microdata=ref('fertility_clinic_microdata'),
     record_key='visit_id',
     levels={

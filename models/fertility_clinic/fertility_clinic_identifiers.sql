@@ -16,5 +16,5 @@
         5: ref('fertility_clinic_effort_5'),
         6: ref('fertility_clinic_effort_6'),
     },
-    fingerprint='8410f676',
+    fingerprint='6fca57e0',
 ) }}

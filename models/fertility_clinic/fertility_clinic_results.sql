@@ -11,6 +11,6 @@
     alpha=0.8,
     qnf='1 - 1/k',
     choose='max_q',
-    fingerprint='8410f676',
+    fingerprint='6fca57e0',
     release_effort='auto',
 ) }}

@@ -19,7 +19,7 @@
         {'model': 'k_anonymity', 'k': 2},
     ],
     suppression_limit=0.0,
-    fingerprint='8ea10af2',
+    fingerprint='12a128ae',
     microdata=ref('wdbc_microdata'),
     record_key='record_id',
     levels={

@@ -16,5 +16,5 @@
         5: ref('wdbc_effort_5'),
         6: ref('wdbc_effort_6'),
     },
-    fingerprint='8ea10af2',
+    fingerprint='12a128ae',
 ) }}

@@ -11,6 +11,6 @@
     alpha=0.016,
     qnf='k',
     choose='max_q',
-    fingerprint='8ea10af2',
+    fingerprint='12a128ae',
     release_effort='auto',
 ) }}

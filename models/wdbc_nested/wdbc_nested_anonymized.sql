@@ -20,7 +20,7 @@
         {'model': 'k_anonymity', 'k': 3},
     ],
     suppression_limit=0.1,
-    fingerprint='c0a0f9da',
+    fingerprint='a9b218e8',
     microdata=ref('wdbc_nested_microdata'),
     record_key='record_id',
     levels={

@@ -16,5 +16,5 @@
         5: ref('wdbc_nested_effort_5'),
         6: ref('wdbc_nested_effort_6'),
     },
-    fingerprint='c0a0f9da',
+    fingerprint='a9b218e8',
 ) }}

@@ -11,6 +11,6 @@
     alpha=0.1,
     qnf='1 - 1/k',
     choose='max_q',
-    fingerprint='c0a0f9da',
+    fingerprint='a9b218e8',
     release_effort='auto',
 ) }}

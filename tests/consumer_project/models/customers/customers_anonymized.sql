@@ -18,7 +18,7 @@
         {'model': 'k_anonymity', 'k': 4},
     ],
     suppression_limit=0.1,
-    fingerprint='1221bd88',
+    fingerprint='b8931857',
     microdata=ref('customers_microdata'),
     record_key='customer_id',
     levels={

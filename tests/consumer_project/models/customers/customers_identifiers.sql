@@ -13,5 +13,5 @@
         2: ref('customers_effort_2'),
         3: ref('customers_effort_3'),
     },
-    fingerprint='1221bd88',
+    fingerprint='b8931857',
 ) }}

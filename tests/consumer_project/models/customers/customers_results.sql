@@ -11,6 +11,6 @@
     alpha=0.05,
     qnf='1 - 1/k',
     choose='max_q',
-    fingerprint='1221bd88',
+    fingerprint='b8931857',
     release_effort='auto',
 ) }}
