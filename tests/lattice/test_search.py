@@ -166,7 +166,8 @@ def test_the_bound_of_a_large_lattice_knows_how_coarse_an_attribute_must_be(
         for after in (0, 10**6)
     ]
     stopped = [
-        stopped_search(table, guarantees, loss, Decimal(0), after=after) for after in range(0, 60, 6)
+        stopped_search(table, guarantees, loss, Decimal(0), after=after)
+        for after in range(0, 60, 6)
     ]
     unproven = [result.bound for result in stopped if not result.is_complete]
     assert bounds[0] == 0.0
