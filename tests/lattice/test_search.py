@@ -153,28 +153,6 @@ def test_the_bound_of_a_stopped_search_tells_something() -> None:
     assert bounds[-1] > 0.5 * best.loss
 
 
-def test_the_bound_of_a_large_lattice_knows_how_coarse_an_attribute_must_be(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(search_module, "MOST_ENUMERATED", 0)
-    table = numbered_table()
-    # Each number alone is in 256 of 4096 records.
-    guarantees = compile_guarantees([{"model": "k_anonymity", "k": 400}], table)
-    loss = make_loss("loss")
-    bounds = [
-        stopped_search(table, guarantees, loss, Decimal(0), after=after).bound
-        for after in (0, 10**6)
-    ]
-    stopped = [
-        stopped_search(table, guarantees, loss, Decimal(0), after=after)
-        for after in range(0, 60, 6)
-    ]
-    unproven = [result.bound for result in stopped if not result.is_complete]
-    assert bounds[0] == 0.0
-    assert unproven == sorted(unproven)
-    assert 0.0 < unproven[-1] < bounds[-1]
-
-
 def same(found: CheckedNode, expected: CheckedNode) -> bool:
     """Compare two checks of a node up to rounding."""
     return (

@@ -42,10 +42,8 @@ class BestFirstSearch:
         self._excluded: set[Node] = set()
         self._seen: set[Node] = {lattice.highest}
         self._queue: list[tuple[float, Node]] = [(-math.inf, lattice.highest)]
-        # Nodes of the queue that are checked whatever the time, and levels of which it is known
-        # that all feasible nodes are at least as coarse.
+        # Nodes of the queue that are checked whatever the time.
         self._urgent = 1
-        self._least = list(lattice.lowest)
 
     def exclude(self, node: Node) -> None:
         """Leave out a node; others are not affected."""
@@ -77,9 +75,7 @@ class BestFirstSearch:
             self.found[node] = result
             if result.is_feasible and (best is None or result.loss < best.loss):
                 best = result
-            if check.proves_finer_infeasible:
-                self._exclude_finer(node)
-            else:
+            if not check.proves_finer_infeasible:
                 self._expand(node)
             clock.report(lambda best=best: self.progress(best))  # type: ignore[misc]
         self.is_complete = not self._queue
@@ -89,13 +85,13 @@ class BestFirstSearch:
     def bound(self, best: CheckedNode | None) -> float:
         """Return a number that no feasible node loses less than, as far as is known.
 
-        Nodes that nobody looked at may be as fine as the finest that can be feasible.
+        Nodes that nobody looked at may be as fine as the finest of all.
         """
         least = math.inf if best is None else float(best.loss)
         if not self._queue:
             return least
-        finest = tuple(self._least)
-        return min(float(self.checker.loss.lower_bound(self.checker.table, finest)), least)
+        finest = self.checker.loss.lower_bound(self.checker.table, self.lattice.lowest)
+        return min(float(finest), least)
 
     def progress(self, best: CheckedNode | None) -> Progress:
         """Return how far the search is."""
@@ -116,17 +112,6 @@ class BestFirstSearch:
             loss=np.array(losses, dtype=np.float64),
             status=np.array(status, dtype=np.uint8),
         )
-
-    def _exclude_finer(self, node: Node) -> None:
-        """Note that an attribute must be coarser, where it is the only one that is not."""
-        below = [
-            (attribute, level)
-            for attribute, (level, top) in enumerate(zip(node, self.lattice.highest, strict=True))
-            if level < top
-        ]
-        if len(below) == 1:
-            ((attribute, level),) = below
-            self._least[attribute] = max(self._least[attribute], level + 1)
 
     def _expand(self, node: Node) -> None:
         """Queue the nodes one level finer in one attribute."""
