@@ -114,7 +114,7 @@
         {{ return("case when min(table_value_people) > 0 then max(" ~ gain ~ ") end") }}
     {%- elif kind == "enhanced_beta" -%}
         {{ return(
-            "case when min(table_value_people) > 0 then max(" ~ gain ~ " - least(cast(" ~ parameter ~ " as " ~ double
+            "case when min(table_value_people) > 0 then max(" ~ gain ~ " - least(cast(" ~ dbt_anonymize._number(parameter) ~ " as " ~ double
             ~ "), ln(table_people / table_value_people))) end"
         ) }}
     {%- elif kind == "delta" -%}

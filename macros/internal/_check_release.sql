@@ -107,7 +107,6 @@
             guarantee.model in ["alpha_k_anonymity", "l_diversity", "beta_likeness", "delta_disclosure"]
             or (guarantee.model == "t_closeness" and guarantee.distance != "hierarchical")
             or guarantee.model == "reidentification_risk"
-            or (guarantee.model == "uniqueness" and guarantee.sample is defined)
         ) -%}
             {%- do countable.append(guarantee) -%}
         {%- endif -%}
@@ -271,11 +270,7 @@ select * from counts
         {%- do broken.append("coalesce(sum(case when " ~ conditions | join(" or ") ~ " then 1 else 0 end), 0)") -%}
     {%- endif -%}
     {%- if guarantee.average -%}
-        {%- do broken.append("case when count(*) > " ~ guarantee.average ~ " * sum(class_size) then count(*) else 0 end") -%}
-    {%- endif -%}
-    {%- if guarantee.sample is defined -%}
-        {%- set ones = "sum(case when class_size = 1 then 1 else 0 end)" -%}
-        {%- do broken.append("case when " ~ ones ~ " > " ~ guarantee.sample ~ " * sum(class_size) then " ~ ones ~ " else 0 end") -%}
+        {%- do broken.append("case when count(*) > " ~ dbt_anonymize._number(guarantee.average) ~ " * sum(class_size) then count(*) else 0 end") -%}
     {%- endif -%}
     {{ return(broken | join(" + ")) }}
 {%- endmacro %}

@@ -7,6 +7,9 @@
         {%- for guarantee in guarantees -%}
             {%- do errors.extend(dbt_anonymize._guarantee_errors(guarantee)) -%}
         {%- endfor -%}
+        {%- if guarantees | selectattr("model", "equalto", "uniqueness") | list -%}
+            {%- do errors.append("uniqueness must not be among the guarantees: it can never bind, since k_anonymity leaves nobody unique") -%}
+        {%- endif -%}
         {%- if guarantees | selectattr("model", "equalto", "k_anonymity") | list | length == 0 -%}
             {%- do errors.append("the guarantees must have k_anonymity; got: " ~ (guarantees | map(attribute="model") | join(", ") or "none")) -%}
         {%- endif -%}

@@ -6,7 +6,7 @@
 {% macro _derived_k(guarantee, people, population_size) -%}
 {%- set double = dbt_anonymize._type_double() -%}
 select cast(least({{ guarantee.k }}, people, coalesce(
-        min(case when cumulated >= 1 - {{ guarantee.significance }} then number end)
+        min(case when cumulated >= 1 - {{ dbt_anonymize._number(guarantee.significance) }} then number end)
         {{- " + 2" if guarantee.estimator == "poisson" else " + 1" }},
         {{ guarantee.k }}
     )) as {{ dbt.type_bigint() }}) as k

@@ -25,7 +25,6 @@
 {% macro _mondrian_plan(quasi_identifiers, record_key, guarantees, is_strict, k, has_subject, population_size, sensitive_hierarchies) -%}
     {%- set required = dbt_anonymize._recoding_guarantees(guarantees, k) -%}
     {%- set attributes = dbt_anonymize._guaranteed_attributes(required) -%}
-    {%- set counted = ["k_anonymity", "uniqueness"] -%}
     {%- set codes, values = [], [] -%}
     {%- for quasi_identifier in quasi_identifiers -%}{%- do codes.append("code_" ~ loop.index) -%}{%- endfor -%}
     {%- for attribute in attributes -%}{%- do values.append("value_" ~ loop.index) -%}{%- endfor -%}
@@ -37,7 +36,7 @@
         "attributes": attributes,
         "k": required | selectattr("model", "equalto", "k_anonymity") | map(attribute="k") | max,
         "is_strict": is_strict,
-        "is_measured": has_subject or required | rejectattr("model", "in", counted) | list | length > 0,
+        "is_measured": has_subject or required | rejectattr("model", "equalto", "k_anonymity") | list | length > 0,
         "has_subject": has_subject,
         "population_size": population_size,
         "sensitive_hierarchies": sensitive_hierarchies,

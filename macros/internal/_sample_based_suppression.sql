@@ -2,7 +2,6 @@
   CTEs that end in `judged`: the rows of the CTE `classes` with `must_go`: whether a class breaks a guarantee by itself, or
   has to go so that the average risk of all released classes holds. For the latter the classes go from the smallest upward
   (in the order of class_size, then of the labels), as few as suffice.
-  Uniqueness needs nothing here: k-anonymity, which is always guaranteed, leaves nobody alone in a class.
 #}
 {% macro _sample_based_suppression(guarantees, names) -%}
 {%- set limits = [] -%}
@@ -62,7 +61,7 @@ judged as (
             {%- for limit in limits %}
             when
                 remaining.classes - positioned.position_by_size + 1
-                > {{ limit }} * (remaining.people - positioned.people_up_to + positioned.class_size)
+                > {{ dbt_anonymize._number(limit) }} * (remaining.people - positioned.people_up_to + positioned.class_size)
                 then true
             {%- endfor %}
             else false

@@ -1,7 +1,7 @@
 {#
   For each class-based guarantee the condition under which a class breaks it, over the columns of the measured classes.
-  A measure that is NULL is infinite and breaks every limit. Guarantees about all classes together (the average risk,
-  uniqueness) are not among them. `declared` are all guarantees of the classes, by which measures are numbered.
+  A measure that is NULL is infinite and breaks every limit. Limits of the average risk, which is about all
+  classes together, are not among them. `declared` are all guarantees of the classes, by which measures are numbered.
 #}
 {% macro _violated_conditions(guarantees, distributions="", declared=none) -%}
     {%- set declared = guarantees if declared is none else declared -%}
@@ -14,10 +14,10 @@
         {%- elif guarantee.model == "delta_presence" -%}
             {#- Shares of the population that are in the table: class_size / population_size, as decimal numbers. -#}
             {%- do conditions.append("coalesce(population_size, 0) = 0") -%}
-            {%- do conditions.append("class_size < " ~ guarantee.minimum ~ " * population_size") -%}
-            {%- do conditions.append("class_size > " ~ guarantee.maximum ~ " * population_size") -%}
+            {%- do conditions.append("class_size < " ~ dbt_anonymize._number(guarantee.minimum) ~ " * population_size") -%}
+            {%- do conditions.append("class_size > " ~ dbt_anonymize._number(guarantee.maximum) ~ " * population_size") -%}
         {%- elif guarantee.model == "reidentification_risk" and guarantee.highest -%}
-            {%- do conditions.append("class_size * " ~ guarantee.highest ~ " < 1") -%}
+            {%- do conditions.append("class_size * " ~ dbt_anonymize._number(guarantee.highest) ~ " < 1") -%}
         {%- endif -%}
         {%- if guarantee.attribute -%}
             {%- do conditions.extend(dbt_anonymize._violated_measures(guarantee, declared)) -%}
@@ -41,19 +41,23 @@
     {%- endfor -%}
     {#- Rounding must not refuse a class that meets a limit exactly; it does so by a few units of the 16th digit. -#}
     {%- set less, more = "(1 - 1e-12)", "(1 + 1e-12)" -%}
+    {%- set parameter = {
+        "alpha_k_anonymity": "alpha", "l_diversity": "l", "t_closeness": "t", "beta_likeness": "beta", "delta_disclosure": "delta"
+    }[guarantee.model] -%}
+    {%- set limit = dbt_anonymize._number(guarantee[parameter]) -%}
     {%- set limits = {
-        "highest_share": "> " ~ guarantee.alpha,
-        "limited_share": "> " ~ guarantee.alpha,
-        "distinct_l": "< " ~ guarantee.l,
-        "entropy_l": "< " ~ guarantee.l ~ " * " ~ less,
-        "grassberger_l": "< " ~ guarantee.l ~ " * " ~ less,
-        "recursive_c": ">= " ~ guarantee.c,
-        "t": "> " ~ guarantee.t,
-        "ordered_t": "> " ~ guarantee.t,
-        "hierarchical_t": "> " ~ guarantee.t,
-        "beta": "> " ~ guarantee.beta,
+        "highest_share": "> " ~ limit,
+        "limited_share": "> " ~ limit,
+        "distinct_l": "< " ~ limit,
+        "entropy_l": "< " ~ limit ~ " * " ~ less,
+        "grassberger_l": "< " ~ limit ~ " * " ~ less,
+        "recursive_c": ">= " ~ dbt_anonymize._number(guarantee.c),
+        "t": "> " ~ limit,
+        "ordered_t": "> " ~ limit,
+        "hierarchical_t": "> " ~ limit,
+        "beta": "> " ~ limit,
         "enhanced_beta": "> 0",
-        "delta": ">= " ~ guarantee.delta ~ " * " ~ less,
+        "delta": ">= " ~ limit ~ " * " ~ less,
     } -%}
     {%- set can_be_infinite = ["recursive_c", "beta", "enhanced_beta", "delta", "ordered_t"] -%}
     {%- set conditions = [] -%}

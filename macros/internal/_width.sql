@@ -1,12 +1,15 @@
-{# The width of an interval as a double. Bounds of points in time are counted in seconds. #}
+{# The width of an interval as a double. Bounds of points in time are counted in seconds, of dates in days; numbers become
+   doubles first, since their type may not hold the difference, and the engine's error would show them. #}
 {% macro _width(lower, upper, hierarchy) -%}
-    {%- set types = {} -%}
-    {%- for column in (adapter.get_columns_in_relation(hierarchy) if execute else []) -%}
-        {%- do types.update({column.name | lower: column.dtype | lower}) -%}
+    {%- set double = dbt_anonymize._type_double() -%}
+    {%- set types = [] -%}
+    {%- for column in (adapter.get_columns_in_relation(hierarchy) if execute else []) if column.name | lower in ["lower_bound", "upper_bound"] -%}
+        {%- do types.append(column.dtype | lower) -%}
     {%- endfor -%}
-    {%- set difference = upper ~ " - " ~ lower -%}
-    {%- if "timestamp" in types.get("lower_bound", "") or "timestamp" in types.get("upper_bound", "") -%}
-        {%- set difference = "extract(epoch from " ~ upper ~ ") - extract(epoch from " ~ lower ~ ")" -%}
+    {%- if "timestamp" in types | join(" ") -%}
+        {{ return("cast(extract(epoch from " ~ upper ~ ") - extract(epoch from " ~ lower ~ ") as " ~ double ~ ")") }}
+    {%- elif "date" in types or not types -%}
+        {{ return("cast(" ~ upper ~ " - " ~ lower ~ " as " ~ double ~ ")") }}
     {%- endif -%}
-    {{ return("cast(" ~ difference ~ " as " ~ dbt_anonymize._type_double() ~ ")") }}
+    {{ return("(cast(" ~ upper ~ " as " ~ double ~ ") - cast(" ~ lower ~ " as " ~ double ~ "))") }}
 {%- endmacro %}

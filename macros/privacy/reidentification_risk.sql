@@ -36,7 +36,7 @@ violating as (
         sum(records) as records,
         cast(count(*) as {{ double }}) / nullif(sum(class_size), 0) as risk
     from classes
-    having count(*) > {{ average }} * sum(class_size)
+    having count(*) > {{ dbt_anonymize._number(average) }} * sum(class_size)
     {%- endif %}
 
 )

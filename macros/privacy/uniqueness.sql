@@ -56,11 +56,11 @@ violating as (
         uniques.uniques / {{ population_size }} as uniqueness
     from totals
     inner join uniques on uniques.case_id = 1
-    where uniques.uniques > {{ population }} * (1 + 1e-12) * {{ population_size }}
+    where uniques.uniques > {{ dbt_anonymize._number(population) }} * (1 + 1e-12) * {{ population_size }}
         {%- else %}
         cast(totals.unique_people as {{ double }}) / nullif(totals.people, 0) as uniqueness
     from totals
-    where totals.unique_people > {{ sample }} * totals.people
+    where totals.unique_people > {{ dbt_anonymize._number(sample) }} * totals.people
         {%- endif %}
 
 )

@@ -311,7 +311,7 @@ inner join limits on judged.effort = limits.effort
                     ~ " records that are recoded one by one; got a recoding in effort " ~ number ~ ". Write levels, or remove the guarantee."
                 ) }}
             {%- endfor -%}
-        {%- elif guarantee.estimator or guarantee.population is defined -%}
+        {%- elif guarantee.estimator -%}
             {%- do dbt_anonymize._check_population_size("the guarantee " ~ guarantee.model, population_size) -%}
         {%- endif -%}
     {%- endfor -%}

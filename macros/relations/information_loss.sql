@@ -9,7 +9,7 @@
     "granularity": dbt_anonymize.granularity(classes, quasi_identifiers),
     "precision": dbt_anonymize.precision(classes, quasi_identifiers, gs),
     "discernibility": dbt_anonymize.discernibility(classes),
-    "average_class_size": dbt_anonymize.average_class_size(classes, gs),
+    "average_class_size": dbt_anonymize.average_class_size(classes),
     "non_uniform_entropy": dbt_anonymize.non_uniform_entropy(classes, frequencies, quasi_identifiers, gs),
     "ambiguity": dbt_anonymize.ambiguity("covered_tuples"),
     "kl_divergence": dbt_anonymize.kl_divergence("covered_tuples", frequencies, quasi_identifiers),

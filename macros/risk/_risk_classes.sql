@@ -70,5 +70,5 @@ where class_size > 0
             "`threshold` must be a number in (0, 1]; got: " ~ threshold ~ ". A class of k people has the risk 1/k."
         ) }}
     {%- endif -%}
-    {{ return(threshold) }}
+    {{ return(dbt_anonymize._number(threshold)) }}
 {%- endmacro %}

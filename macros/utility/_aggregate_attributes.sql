@@ -1,10 +1,15 @@
-{# One number from a number for each quasi-identifier; NULL where one of them is. Weights are relative to the largest,
-   so that 2 and 2 weigh like 1 and 1. #}
+{# One number from a number for each quasi-identifier; NULL where one of them is. It is 1 where each of them is, whatever
+   their weights are; of a sum, as many as there are. #}
 {% macro _aggregate_attributes(expressions, quasi_identifiers, aggregate) -%}
-    {%- set weights = dbt_anonymize._attribute_weights(quasi_identifiers) -%}
+    {%- set weights = dbt_anonymize._attribute_weights(quasi_identifiers, aggregate) -%}
     {%- set weighted = [] -%}
     {%- for expression in expressions -%}
-        {%- do weighted.append(dbt_anonymize._times(weights[loop.index0], expression)) -%}
+        {%- set weight = weights[loop.index0] -%}
+        {%- if aggregate == "geometric_mean" -%}
+            {%- do weighted.append("(1 + " ~ expression ~ ")" if weight == "1" else "power(1 + " ~ expression ~ ", " ~ weight ~ ")") -%}
+        {%- else -%}
+            {%- do weighted.append(dbt_anonymize._times(weight, expression)) -%}
+        {%- endif -%}
     {%- endfor -%}
     {%- set number = expressions | length -%}
     {%- if aggregate == "sum" -%}
@@ -12,9 +17,7 @@
     {%- elif aggregate == "arithmetic_mean" -%}
         {{ return("(" ~ weighted | join(" + ") ~ ") / " ~ number) }}
     {%- elif aggregate == "geometric_mean" -%}
-        {{ return(
-            "power((1 + " ~ weighted | join(") * (1 + ") ~ "), cast(1 as " ~ dbt_anonymize._type_double() ~ ") / " ~ number ~ ") - 1"
-        ) }}
+        {{ return("power(" ~ weighted | join(" * ") ~ ", cast(1 as " ~ dbt_anonymize._type_double() ~ ") / " ~ number ~ ") - 1") }}
     {%- elif aggregate == "maximum" and number == 1 -%}
         {{ return(weighted[0]) }}
     {%- elif aggregate == "maximum" -%}
@@ -30,8 +33,9 @@
 {%- endmacro %}
 
 
-{# The weight of each quasi-identifier as an SQL expression; 1 where none is declared. #}
-{% macro _attribute_weights(quasi_identifiers) -%}
+{# The weight of each quasi-identifier as an SQL expression, 1 where none is declared: relative to their mean where losses
+   are added up, and to the largest where they are compared. #}
+{% macro _attribute_weights(quasi_identifiers, aggregate) -%}
     {%- set weights = [] -%}
     {%- for quasi_identifier in quasi_identifiers -%}
         {%- set weight = quasi_identifier.get("weight", 1) -%}
@@ -47,10 +51,15 @@
     {%- if not largest > 0 -%}
         {{ exceptions.raise_compiler_error("at least one quasi-identifier must have a weight > 0. Correct the weights in the spec.") }}
     {%- endif -%}
-    {%- set double = dbt_anonymize._type_double() -%}
+    {%- if weights | min == largest -%}{{ return(["1"] * weights | length) }}{%- endif -%}
+    {%- set numbers = [] -%}
+    {%- for weight in weights -%}{%- do numbers.append(dbt_anonymize._number(weight)) -%}{%- endfor -%}
+    {%- set whole = dbt_anonymize._number(largest) if aggregate == "maximum" else "(" ~ numbers | join(" + ") ~ ")" -%}
     {%- set relative = [] -%}
-    {%- for weight in weights -%}
-        {%- do relative.append("1" if weight == largest else "(cast(" ~ weight ~ " as " ~ double ~ ") / " ~ largest ~ ")") -%}
+    {%- for number in numbers -%}
+        {%- set weight = "cast(" ~ number ~ " as " ~ dbt_anonymize._type_double() ~ ")" -%}
+        {%- set share = weight ~ " / " ~ whole -%}
+        {%- do relative.append("(" ~ (share if aggregate == "maximum" else weights | length ~ " * " ~ share) ~ ")") -%}
     {%- endfor -%}
     {{ return(relative) }}
 {%- endmacro %}

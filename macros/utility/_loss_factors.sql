@@ -9,9 +9,10 @@
         ) }}
     {%- endif -%}
     {%- set double = dbt_anonymize._type_double() -%}
+    {%- set number = dbt_anonymize._number(gs) -%}
     {{ return({
-        "generalization": "1" if gs <= 0.5 else "cast(2 - 2 * " ~ gs ~ " as " ~ double ~ ")",
-        "suppression": "1" if gs >= 0.5 else "cast(2 * " ~ gs ~ " as " ~ double ~ ")",
+        "generalization": "1" if gs <= 0.5 else "cast(2 - 2 * " ~ number ~ " as " ~ double ~ ")",
+        "suppression": "1" if gs >= 0.5 else "cast(2 * " ~ number ~ " as " ~ double ~ ")",
     }) }}
 {%- endmacro %}
 

@@ -1,10 +1,9 @@
 {# Select with one row per effort: `<qi>_granularity` of each quasi-identifier and `granularity`. #}
 {% macro granularity(classes, quasi_identifiers, aggregate="arithmetic_mean") -%}
-{%- set shares, smallest, whole = [], [], [] -%}
+{%- set shares, smallest = [], [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}
     {%- do shares.append("shares.share_" ~ loop.index) -%}
     {%- do smallest.append("smallest_shares.smallest_" ~ loop.index) -%}
-    {%- do whole.append("cast(1 as " ~ dbt_anonymize._type_double() ~ ")") -%}
 {%- endfor -%}
 with
 
@@ -35,10 +34,11 @@ select
     {%- set left = "coalesce((1 - " ~ shares[loop.index0] ~ ") / nullif(1 - " ~ smallest[loop.index0] ~ ", 0), 1)" %}
     {{ dbt_anonymize._rounded(left) }} as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_granularity") }},
     {%- endfor %}
-    {%- set most = dbt_anonymize._aggregate_attributes(whole, quasi_identifiers, aggregate) %}
+    {#- What is left to lose of one that tells everything: of a sum, from each quasi-identifier. #}
+    {%- set most = quasi_identifiers | length if aggregate == "sum" else 1 %}
     {%- set lost = dbt_anonymize._aggregate_attributes(shares, quasi_identifiers, aggregate) %}
     {%- set least = dbt_anonymize._aggregate_attributes(smallest, quasi_identifiers, aggregate) %}
-    {%- set left = "((" ~ most ~ ") - (" ~ lost ~ ")) / nullif((" ~ most ~ ") - (" ~ least ~ "), 0)" %}
+    {%- set left = "(" ~ most ~ " - (" ~ lost ~ ")) / nullif(" ~ most ~ " - (" ~ least ~ "), 0)" %}
     {{ dbt_anonymize._rounded("coalesce(" ~ left ~ ", 1)") }} as granularity
 from shares
 cross join smallest_shares

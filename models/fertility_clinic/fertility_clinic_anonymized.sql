@@ -21,7 +21,7 @@
         {'model': 'l_diversity', 'attribute': 'pregnancy_result', 'l': 2, 'variant': 'distinct'},
     ],
     suppression_limit=0.05,
-    fingerprint='0a7391cd',
+    fingerprint='efc89c3d',
     microdata=ref('fertility_clinic_microdata'),
     record_key='visit_id',
     levels={

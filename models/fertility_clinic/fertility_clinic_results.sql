@@ -11,6 +11,6 @@
     alpha=0.8,
     qnf='1 - 1/k',
     choose='max_q',
-    fingerprint='0a7391cd',
+    fingerprint='efc89c3d',
     release_effort='auto',
 ) }}

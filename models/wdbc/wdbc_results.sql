@@ -11,6 +11,6 @@
     alpha=0.016,
     qnf='k',
     choose='max_q',
-    fingerprint='a2942230',
+    fingerprint='11043f65',
     release_effort='auto',
 ) }}

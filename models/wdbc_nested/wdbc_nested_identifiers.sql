@@ -16,5 +16,5 @@
         5: ref('wdbc_nested_effort_5'),
         6: ref('wdbc_nested_effort_6'),
     },
-    fingerprint='90d9455a',
+    fingerprint='396efaa3',
 ) }}

@@ -11,6 +11,6 @@
     alpha=0.1,
     qnf='1 - 1/k',
     choose='max_q',
-    fingerprint='90d9455a',
+    fingerprint='396efaa3',
     release_effort='auto',
 ) }}

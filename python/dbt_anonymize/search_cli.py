@@ -200,7 +200,7 @@ def _show(console: SafeConsole, task: Task, found: Found) -> None:
             "Everything is at the root: found so far, only a release that tells nothing about the "
             "quasi-identifiers keeps the guarantees."
         )
-    console.print(_work(found))
+    console.print(_work(found, measure))
     chained: dict[CheckedNode, int] = {}
     if task.options.recoding == "local":
         _show_rounds(console, task, found)
@@ -214,11 +214,16 @@ def _show(console: SafeConsole, task: Task, found: Found) -> None:
     console.print(_nodes_table(task, found.front.points, chained, is_front=True))
 
 
-def _work(found: Found) -> str:
+def _work(found: Found, measure: str) -> str:
     """Return how much was searched, and whether the outcome is proven."""
     result = found.result
     way = "best-first through " if _is_best_first(found) else ""
     proof = "" if found.is_complete else " The time limit ended it: best so far, not proven."
+    if not result.is_complete:
+        proof += (
+            f" By what was searched, no levels can reach a better {measure} than "
+            f"{_lost(measure, result.bound)}."
+        )
     others = result.lattice_size - result.checked
     kind = "ruled out" if result.is_complete else "ruled out or open"
     rest = f", {others:,} {kind}" if others > 0 else ""

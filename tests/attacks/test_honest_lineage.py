@@ -51,7 +51,6 @@ def among() -> dict[str, Any]:
         "k_map": {"k": 2},
         "delta_presence": {"minimum": 0.0, "maximum": 1.0},
         "reidentification_risk": {"average": 0.5},
-        "uniqueness": {"population": 0.5},
         "l_diversity": {**CLASSES, "l": 2, "variant": "entropy"},
         "t_closeness": {**CLASSES, "t": 0.9, "distance": "hierarchical"},
     }

@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy.special import digamma
+from scipy.stats import poisson
 
+from dbt_anonymize.lattice.distances import Distribution, grassberger, grassberger_entropy
 from dbt_anonymize.spec.guarantees import MODELS as PRIVACY_MODELS
 
 from .examples import (
@@ -34,6 +38,11 @@ RISK, LOSS, RECODING = (
 )
 NAMES = [page.name for page in PAGES]
 SUBSETS = "risk_subsets"
+# Measured, and a dbt test, but no guarantee.
+UNIQUENESS = "uniqueness"
+PARAMETERS = {name: set(model.model_fields) for name, model in PRIVACY_MODELS.items()} | {
+    UNIQUENESS: {"sample", "population", "estimator"}
+}
 # What the text of recoding.md says of its example.
 RECODINGS = {
     "full_domain": {"age": 2, "zip": 1},
@@ -120,8 +129,8 @@ def _classes(built: Built, name: str, number: int) -> dict[str, dict[str, Any]]:
 
 
 def test_every_model_has_a_page_and_a_line_in_the_index() -> None:
-    assert set(NAMES) == set(PRIVACY_MODELS)
-    assert {row[0] for row in _linked(INDEX.tables[0])} == set(PRIVACY_MODELS)
+    assert set(NAMES) == set(PARAMETERS)
+    assert {row[0] for row in _linked(INDEX.tables[0])} == set(PARAMETERS)
     in_second = {
         row[0].split(",")[0] for row in INDEX.table("model", "columns of <n>_privacy").rows
     }
@@ -141,13 +150,14 @@ def test_links_lead_somewhere(page: Page) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_parameters_are_those_of_the_spec(name: str) -> None:
     line = next(line for line in INDEX.text.splitlines() if line.startswith(f"| [{name}]"))
-    assert set(re.findall(r"`(\w+)`", line)) == set(PRIVACY_MODELS[name].model_fields)
+    assert set(re.findall(r"`(\w+)`", line)) == PARAMETERS[name]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_page_declares_its_model_in_a_spec_and_as_a_test(name: str) -> None:
     page = _page(name)
-    assert all(name in snippet.content["guarantees"] for snippet in page.specs)
+    is_guarantee = name != UNIQUENESS
+    assert all((name in snippet.content["guarantees"]) == is_guarantee for snippet in page.specs)
     assert page.specs
     tests = [snippet.content["models"][0]["data_tests"][0] for snippet in page.tests]
     assert tests
@@ -269,6 +279,40 @@ def test_information_losses_are_as_printed(built: Built) -> None:
     assert {r["column"] for r in LOSS.table("column").records} == {
         column for column in row if not column.startswith(("age_", "zip_", "effort"))
     }
+
+
+def test_statements_about_definitions_are_true(built: Built) -> None:
+    """Each is computed from the definition, or from the relations of the example."""
+    diversity, k_map, loss = (
+        " ".join(page.text.split()) for page in (_page("l_diversity"), _page("k_map"), LOSS)
+    )
+    two = Distribution(1, np.zeros(2, int), np.arange(2), np.ones(2, int))
+    assert f"exp(G(2) - G(1)) = {math.exp(grassberger_entropy(two)[0]):.2f}" in diversity
+    psi = digamma(2) - float(grassberger(np.array([1]))[0])
+    assert f"({math.exp(psi):.2f} for these two)" in diversity
+    numbers = np.arange(1, 1000)
+    assert ((grassberger(numbers) > digamma(numbers)) == (numbers % 2 == 0)).all()
+    mean, needed = 4 * 9 / 900, 2
+    assert poisson.sf(needed - 1, mean) <= 0.01 < poisson.sf(needed - 2, mean)
+    assert f"{needed} would do, since more than 1 have a probability of" in k_map
+    assert f"probability of {poisson.sf(1, mean):.4f}" in k_map
+    (row,) = built.rows(
+        f"select * from {name_of_spec('information_loss', 1)}_information_loss where effort = 1"
+    )
+    divided = f"{row['average_class_size']:.4f} / 2 = {row['average_class_size'] / 2:.4f}"
+    assert divided in loss
+
+
+def test_merging_with_the_population_alone_breaks_a_minimum_of_presence() -> None:
+    page = _page("delta_presence")
+    people = {
+        row["class"]: int(row["class_size"]) for row in page.table("class", "class_size").records
+    }
+    population = {row["population"]: int(row["people"]) for row in page.table("population").records}
+    merged, everybody = people["A"] + people["D"], population["A"] + population["D"]
+    share = f"{merged} of {everybody}, a share of {merged / everybody:.2f}"
+    assert share in " ".join(page.text.split())
+    assert merged / everybody < 0.3 <= people["A"] / population["A"]
 
 
 def test_risks_are_as_printed(built: Built) -> None:

@@ -96,3 +96,25 @@ def test_bounds_that_cannot_hold_a_value_stop_before_they_are_compared(
     generate(consumer.folder)
     stops(consumer, *SEED_AND_RUN, says=(says,))
     assert far not in everything_written(consumer)
+
+
+DAYS = 3652058.0
+SMALLEST = {"date": "'0001-01-01'", "timestamp": "'0001-01-01'", "ubigint": "0"}
+WIDTHS = {"date": DAYS, "timestamp": DAYS * 86400, "ubigint": 2.0**64, "bigint": 2.0**64}
+
+
+@pytest.mark.parametrize(
+    "bound_type", ["tinyint", "integer", "decimal(38,0)", "decimal(38,10)", *WIDTHS]
+)
+def test_an_interval_may_be_as_wide_as_its_type(consumer: Project, bound_type: str) -> None:
+    highest = LARGEST[bound_type]
+    lowest = SMALLEST.get(bound_type, f"-{highest}")
+    with open_warehouse(find_project(consumer.folder), None) as warehouse:
+        known = warehouse.relation_of_ref("customers_hierarchy_birth_date")
+        wide = known.incorporate(path={"identifier": "wide_hierarchy"})
+        bounds = f"{lowest}::{bound_type} as lower_bound, {highest}::{bound_type} as upper_bound"
+        warehouse.cursor().execute(f"create table {wide} as select {bounds}")
+        width = warehouse.macro("_width", lower="lower_bound", upper="upper_bound", hierarchy=wide)
+        ((found,),) = warehouse.rows(f"select {width} from {wide}")
+    expected = WIDTHS.get(bound_type) or 2.0 * float(highest)
+    assert found == pytest.approx(expected, rel=1e-15)

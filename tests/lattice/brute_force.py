@@ -38,7 +38,7 @@ def check_plainly(
     has_records = classes.records > 0
     violating = guarantees.violating(classes) | ((classes.people < k) & has_records)
     infeasible = CheckedNode(node, 0, 0, math.nan, False)
-    if guarantees.is_impossible(classes, violating) or classes.records[violating].sum() > most:
+    if guarantees.is_impossible(classes) or classes.records[violating].sum() > most:
         return infeasible
     suppressed = guarantees.suppress(classes, violating, loss.per_class(table, classes))
     count = int(classes.records[suppressed].sum())
@@ -144,7 +144,6 @@ def guarantees_for(draw: st.DrawFn, table: Table) -> list[dict[str, Any]]:
         {"model": "delta_disclosure", "attribute": "s", "delta": share(0.5, 3)},
         {"model": "alpha_k_anonymity", "attribute": "s", "alpha": share(0.5, 0.9), "k": 2},
         {"model": "reidentification_risk", "average": share(0.05, 0.4)},
-        {"model": "uniqueness", "sample": share(0, 0.1)},
     ]
     if (size := table.sensitive[0][0].size) >= 2:
         models += [

@@ -280,9 +280,7 @@ _ATTRIBUTE_MODELS: dict[str, Callable[..., bool]] = {
 
 def release_holds(guarantee: Mapping[str, Any], sizes: Collection[int]) -> bool:
     """Whether a release of classes with these numbers of people keeps a guarantee on all of it."""
-    if guarantee["model"] == "reidentification_risk":
-        return Fraction(len(sizes), sum(sizes)) <= exact(guarantee["average"])
-    return Fraction(sum(size == 1 for size in sizes), sum(sizes)) <= exact(guarantee["sample"])
+    return Fraction(len(sizes), sum(sizes)) <= exact(guarantee["average"])
 
 
 # --- information loss -----------------------------------------------------------------------------
@@ -363,20 +361,18 @@ def _is_null(attribute: Attribute, leaf: int) -> bool:
 
 def aggregated(name: str, losses: Sequence[float], attributes: Sequence[Attribute]) -> Any:
     """Put the losses of the attributes together."""
-    largest = max(attribute.weight for attribute in attributes)
-    weighted = [
-        loss * attribute.weight / largest
-        for loss, attribute in zip(losses, attributes, strict=True)
-    ]
-    if name == "sum":
-        return sum(weighted)
+    weights = [attribute.weight for attribute in attributes]
+    pairs = list(zip(losses, weights, strict=True))
+    compared = [loss * weight / max(weights) for loss, weight in pairs]
     if name == "maximum":
-        return max(weighted)
-    if name == "arithmetic_mean":
-        return sum(weighted) / len(weighted)
+        return max(compared)
+    if name == "rank":
+        return sorted(compared, reverse=True)
+    mean = sum(loss * weight for loss, weight in pairs) / sum(weights)
     if name == "geometric_mean":
-        return math.prod(loss + 1.0 for loss in weighted) ** (1.0 / len(weighted)) - 1.0
-    return sorted(weighted, reverse=True)
+        logarithms = sum(math.log1p(loss) * weight for loss, weight in pairs)
+        return math.expm1(logarithms / sum(weights))
+    return mean * len(losses) if name == "sum" else mean
 
 
 def loss(released: Released, factors: Factors) -> list[float]:
@@ -449,11 +445,9 @@ def discernibility(released: Released, _factors: Factors, *, is_monotone: bool =
     return float(kept + released.total * len(released.gone))
 
 
-def average_class_size(released: Released, factors: Factors) -> float:
+def average_class_size(released: Released, _factors: Factors) -> float:
     """Divide records by classes."""
-    counted = factors.generalization * len(released.kept)
-    counted += factors.suppression * bool(released.gone)
-    return released.total / counted if counted else math.inf
+    return released.total / (len(released.kept) + bool(released.gone))
 
 
 def _cells_of(released: Released, record: Record) -> float:

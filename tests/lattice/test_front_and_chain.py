@@ -46,6 +46,22 @@ def test_the_front_has_the_least_loss_of_every_class_size(data: st.DataObject) -
         assert of_front == pytest.approx(least, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.parametrize("most", [0, 10**6])
+def test_a_chain_without_time_begins_with_what_is_known(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(chain_module, "MOST_ENUMERATED", most)
+    table = numbered_table(rows=1500, attributes=4)
+    guarantees = compile_guarantees([{"model": "k_anonymity", "k": 4}], table)
+    common = (table, guarantees, make_loss("discernibility"), Decimal(0))
+    optimum = search(*common).optimum
+    assert optimum is not None
+    (coarsest,) = chain(*common, 1, time_limit=0).points
+    (first,) = chain(*common, 1, start=optimum.node, time_limit=0).points
+    assert first == (4, optimum)
+    assert coarsest[1].loss > optimum.loss
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_a_chain_rises_and_each_node_is_the_best_above_the_one_before(data: st.DataObject) -> None:

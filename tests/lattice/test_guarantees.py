@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.lattice import uniqueness
+from dbt_anonymize.lattice.diagnosis import explain_infeasible
 from dbt_anonymize.lattice.grouping import classes_of
 from dbt_anonymize.lattice.guarantees import compile_guarantees
+from dbt_anonymize.lattice.information_loss import make_loss
+from dbt_anonymize.lattice.search import search
 from dbt_anonymize.lattice.table import (
     Attribute,
     BoolArray,
@@ -116,14 +119,6 @@ CLASS_MODELS: Mapping[str, Callable[[Table], st.SearchStrategy[Declared]]] = {
 
 RELEASE_MODELS: Mapping[str, Callable[[Table], st.SearchStrategy[Declared]]] = {
     "average": of_table("reidentification_risk", average=SHARE),
-    "sample": of_table("uniqueness", sample=st.sampled_from([0, 0.1, 0.25, 0.5])),
-}
-POPULATION_MODELS: Mapping[str, Callable[[Table], st.SearchStrategy[Declared]]] = {
-    "population": of_table(
-        "uniqueness",
-        population=st.sampled_from([0.01, 0.1, 0.3]),
-        estimator=st.sampled_from(["zayatz", "pitman", "snb", "dankar"]),
-    )
 }
 
 
@@ -218,26 +213,7 @@ def test_the_whole_release_keeps_its_guarantees_with_the_least_suppression(
     assert within.tolist() == (found.tolist() if needed <= most else [True] * size)
 
 
-@SOME
-@given(st.data())
-def test_no_more_people_are_unique_in_the_population_than_allowed(data: st.DataObject) -> None:
-    table = data.draw(tables())
-    declared = data.draw(POPULATION_MODELS["population"](table))
-    classes = classes_of(table, data.draw(nodes(table)))
-    assert table.population_size is not None
-    nothing = np.zeros(len(classes.records), np.bool_)
-    suppressed = compile_guarantees([declared], table).suppress(classes, nothing)
-    kept = classes.people[~suppressed & (classes.records > 0)]
-    sizes, counts = np.unique(kept, return_counts=True)
-    unique = uniqueness.population_uniques(
-        sizes, counts, table.population_size, estimator=declared["estimator"]
-    )
-    assert unique <= declared["population"] * table.population_size * (1 + 1e-9)
-    if suppressed.any() and not suppressed.all():
-        assert classes.people[suppressed].max() <= kept.min()
-
-
-EVERYTHING = {**CLASS_MODELS, **RELEASE_MODELS, **POPULATION_MODELS}
+EVERYTHING = {**CLASS_MODELS, **RELEASE_MODELS}
 
 
 @pytest.mark.parametrize("model", list(EVERYTHING))
@@ -269,7 +245,6 @@ def test_monotonicity_is_declared_as_published() -> None:
             {"model": "k_map", "k": 5},
             {"model": "l_diversity", "attribute": "disease", "l": 2, "variant": "distinct"},
             {"model": "reidentification_risk", "average": 0.1},
-            {"model": "uniqueness", "sample": 0.1},
         ],
         (True, False): [
             {"model": "l_diversity", "attribute": "disease", "l": 2, "variant": "entropy"},
@@ -280,7 +255,6 @@ def test_monotonicity_is_declared_as_published() -> None:
         ],
         (False, False): [
             {"model": "delta_presence", "minimum": 0.1, "maximum": 0.9},
-            {"model": "uniqueness", "population": 0.1, "estimator": "pitman"},
             {"model": "l_diversity", "attribute": "disease", "l": 2, "variant": "grassberger"},
         ],
     }
@@ -310,11 +284,22 @@ def test_a_class_of_the_population_alone_may_make_a_node_impossible() -> None:
     presence = {"model": "delta_presence", "minimum": 0.1, "maximum": 0.9}
     classes = classes_of(table, (0,))
     alone = compile_guarantees([presence], table)
-    assert alone.is_impossible(classes, alone.violating(classes))
-    coarse = classes_of(table, (1,))
-    assert not alone.is_impossible(coarse, alone.violating(coarse))
+    assert alone.is_impossible(classes)
+    assert not alone.is_impossible(classes_of(table, (1,)))
     with_size = compile_guarantees([presence, {"model": "k_anonymity", "k": 2}], table)
-    assert not with_size.is_impossible(classes, with_size.violating(classes))
+    assert not with_size.is_impossible(classes)
+
+
+def test_nobody_need_be_present_where_the_minimum_is_zero() -> None:
+    table = people_table([10, 0], [0, 0], population=np.array([20, 5]))
+    declared = [{"model": "delta_presence", "minimum": 0, "maximum": 0.9}]
+    result = search(table, compile_guarantees(declared, table), make_loss("loss"), Decimal(0))
+    assert result.optimum is not None
+    assert result.optimum.node == (0,)
+    text = explain_infeasible(
+        table, [*declared, {"model": "k_anonymity", "k": 50}], Decimal(0), is_proven=True
+    )
+    assert "delta_presence" not in text
 
 
 def test_exactly_l_equally_frequent_values_have_entropy_l() -> None:
@@ -336,14 +321,14 @@ def test_what_classes_must_carry_is_said() -> None:
         [
             {"model": "l_diversity", "attribute": "disease", "l": 2, "variant": "distinct"},
             {"model": "k_map", "k": 5},
-            {"model": "uniqueness", "sample": 0.1},
+            {"model": "reidentification_risk", "average": 0.1},
         ],
         table,
     )
     assert (both.needs.sensitive, both.needs.population) == ((0,), True)
     assert both.has_release_rules
     assert not both.is_class_size_alone
-    assert both.names == ("l_diversity of disease", "k_map", "uniqueness")
+    assert both.names == ("l_diversity of disease", "k_map", "reidentification_risk")
 
 
 @pytest.mark.parametrize(
@@ -368,8 +353,8 @@ def test_what_classes_must_carry_is_said() -> None:
             "delta_presence needs the population; got none.",
         ),
         (
-            {"model": "uniqueness", "population": 0.1, "estimator": "dankar"},
-            "uniqueness needs the size of the population, at least that of the table; got None.",
+            {"model": "uniqueness", "sample": 0.1},
+            "delta_presence, reidentification_risk; got uniqueness.",
         ),
         (
             {"model": "k_map", "k": 3, "estimator": "poisson", "significance": 0.1},

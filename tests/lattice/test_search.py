@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from benchmarks.tables import read_table
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.lattice import search as search_module
+from dbt_anonymize.lattice.clock import Clock
 from dbt_anonymize.lattice.grouping import classes_of
-from dbt_anonymize.lattice.guarantees import compile_guarantees
-from dbt_anonymize.lattice.information_loss import make_loss
-from dbt_anonymize.lattice.results import CheckedNode, Progress, Status
+from dbt_anonymize.lattice.guarantees import Guarantees, compile_guarantees
+from dbt_anonymize.lattice.information_loss import InformationLoss, make_loss
+from dbt_anonymize.lattice.results import CheckedNode, Progress, SearchResult, Status
 from dbt_anonymize.lattice.rollup import Grouper
 from dbt_anonymize.lattice.search import search
 from dbt_anonymize.lattice.table import Attribute, Table
@@ -70,6 +71,86 @@ def test_the_search_finds_the_optimum_of_all_nodes(data: st.DataObject) -> None:
         best = min(found.loss for found in feasible.values())
         assert not best < result.optimum.loss - 1e-9
         assert_visited_nodes_agree(result.visited, feasible)
+
+
+class StoppedClock(Clock):
+    """Is over after so many questions; where a search looks for its start, never."""
+
+    questions = 0
+
+    def is_over(self) -> bool:
+        """Count down."""
+        if self._limit is None or self._limit < 1.0:
+            return False
+        self.questions -= 1
+        return self.questions < 0
+
+
+def stopped_search(
+    table: Table, guarantees: Guarantees, loss: InformationLoss, limit: Decimal, *, after: int
+) -> SearchResult:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search_module, "Clock", StoppedClock)
+        patch.setattr(StoppedClock, "questions", after)
+        return search(table, guarantees, loss, limit, time_limit=1.0)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_no_node_loses_less_than_the_bound_of_a_search_that_was_stopped(
+    data: st.DataObject,
+) -> None:
+    table = data.draw(tables())
+    guarantees = compile_guarantees(data.draw(guarantees_for(table)), table)
+    name, aggregate, gs = data.draw(st.sampled_from([*MEASURES, ("kl_divergence", None, 0.5)]))
+    loss = make_loss(name, aggregate=aggregate, gs=gs)
+    for limit, most in itertools.product(LIMITS, (10**6, 0)):
+        feasible = {found.node: found for found in feasible_nodes(table, guarantees, loss, limit)}
+        best = min((float(found.loss) for found in feasible.values()), default=math.inf)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(search_module, "MOST_ENUMERATED", most)
+            after = data.draw(st.integers(0, 30))
+            result = stopped_search(table, guarantees, loss, limit, after=after)
+        assert result.bound <= best + 2e-10
+        if result.is_complete:
+            assert result.bound == (math.inf if result.optimum is None else result.optimum.loss)
+        if result.optimum is not None:
+            assert same(result.optimum, feasible[result.optimum.node])
+            assert result.bound <= float(result.optimum.loss)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_a_stopped_search_is_no_worse_than_the_optimum_of_the_loss(data: st.DataObject) -> None:
+    table = data.draw(tables())
+    guarantees = compile_guarantees(data.draw(guarantees_for(table)), table)
+    name, aggregate, gs = data.draw(st.sampled_from(MEASURES))
+    loss = make_loss(name, aggregate=aggregate, gs=gs)
+    for limit, most in itertools.product(LIMITS, (10**6, 0)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(search_module, "MOST_ENUMERATED", most)
+            at_hand = search(table, guarantees, make_loss("loss"), limit).optimum
+            found = stopped_search(table, guarantees, loss, limit, after=0).optimum
+        if at_hand is None or name == "loss":
+            continue
+        feasible = {known.node: known for known in feasible_nodes(table, guarantees, loss, limit)}
+        assert found is not None
+        assert float(found.loss) <= float(feasible[at_hand.node].loss) + 2e-10
+
+
+def test_the_bound_of_a_stopped_search_tells_something() -> None:
+    table = numbered_table(rows=1500, attributes=4)
+    guarantees = compile_guarantees([{"model": "k_anonymity", "k": 4}], table)
+    loss = make_loss("loss")
+    best = search(table, guarantees, loss, Decimal(0)).optimum
+    assert best is not None
+    bounds = [
+        stopped_search(table, guarantees, loss, Decimal(0), after=after).bound
+        for after in (0, 60, 80, 100)
+    ]
+    assert bounds == sorted(bounds)
+    assert bounds[0] < bounds[-1]
+    assert bounds[-1] > 0.5 * best.loss
 
 
 def same(found: CheckedNode, expected: CheckedNode) -> bool:

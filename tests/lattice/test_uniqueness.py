@@ -10,8 +10,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dbt_anonymize.lattice import uniqueness
 from dbt_anonymize.lattice.distances import digamma, grassberger
+from dbt_anonymize.lattice.k_map import estimated_k
+from tests.oracles import uniqueness
 
 from . import recount
 
@@ -234,6 +235,6 @@ def test_estimated_k_is_never_more_than_k_and_falls_with_the_population(
     k: int, people: int, factor: int, significance: float, estimator: str
 ) -> None:
     def at(population: int) -> int:
-        return uniqueness.estimated_k(k, people, population, significance, estimator=estimator)
+        return estimated_k(k, people, population, significance, estimator=estimator)
 
     assert 1 <= at(people * factor * 2) <= at(people * factor) <= min(k, people)

@@ -9,8 +9,8 @@ import csv
 import math
 import os
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
@@ -19,6 +19,12 @@ from typing import Any
 import numpy as np
 
 from dbt_anonymize.lattice.distances import grassberger
+from dbt_anonymize.lattice.guarantees import (
+    Guarantees,
+    Release,
+    ReleaseRule,
+    compile_guarantees,
+)
 from dbt_anonymize.lattice.table import (
     Attribute,
     BoolArray,
@@ -28,6 +34,8 @@ from dbt_anonymize.lattice.table import (
     SensitiveAttribute,
     Table,
 )
+
+from .uniqueness import population_uniques
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("DBT_ANONYMIZE_DATA", str(_REPOSITORY.parent / "shared" / "data")))
@@ -133,6 +141,37 @@ _GUARANTEES: dict[str, Callable[..., dict[str, Any]]] = {
         "estimator": estimator,
     },
 }
+
+
+def arx_guarantees(declared: Sequence[Mapping[str, Any]], table: Table) -> Guarantees:
+    """Compile guarantees, also limits of uniqueness, which ARX has without k-anonymity."""
+    ours = [one for one in declared if one["model"] != "uniqueness"]
+    compiled = compile_guarantees(ours, table)
+    for one in declared:
+        if one["model"] == "uniqueness":
+            is_counted = "sample" in one
+            compiled = replace(
+                compiled,
+                release_rules=(*compiled.release_rules, _uniqueness(one, table.population_size)),
+                is_monotone_in_generalization=is_counted and compiled.is_monotone_in_generalization,
+                is_monotone_in_suppression=is_counted and compiled.is_monotone_in_suppression,
+            )
+    return compiled
+
+
+def _uniqueness(declared: Mapping[str, Any], size: int | None) -> ReleaseRule:
+    """Return whether few enough of those who are released are unique."""
+
+    def holds(release: Release, start: int) -> bool:
+        sizes, counts = np.unique(release.sizes[start:], return_counts=True)
+        if "sample" in declared:
+            ones = int(counts[sizes == 1].sum())
+            return ones <= declared["sample"] * int(sizes @ counts)
+        assert size is not None
+        unique = population_uniques(sizes, counts, size, estimator=declared["estimator"])
+        return unique <= declared["population"] * size
+
+    return holds
 
 
 def _guarantees(text: str) -> tuple[dict[str, Any], ...]:

@@ -147,18 +147,17 @@ class Weighing:
 
     def combine(self, values: Sequence[float | None], aggregate: str) -> float | None:
         """Return one number; None if one of them is."""
-        weighted = []
-        for value, weight in zip(values, self.weights, strict=True):
-            if value is None:
-                return None
-            weighted.append(value * weight / max(self.weights))
-        if aggregate == "sum":
-            return sum(weighted)
+        known = [value for value in values if value is not None]
+        if len(known) < len(values):
+            return None
+        pairs = list(zip(known, self.weights, strict=True))
         if aggregate == "maximum":
-            return max(weighted)
-        if aggregate == "arithmetic_mean":
-            return sum(weighted) / len(weighted)
-        return math.prod(value + 1 for value in weighted) ** (1 / len(weighted)) - 1
+            return max(value * weight / max(self.weights) for value, weight in pairs)
+        if aggregate == "geometric_mean":
+            logarithms = sum(math.log1p(value) * weight for value, weight in pairs)
+            return math.expm1(logarithms / sum(self.weights))
+        mean = sum(value * weight for value, weight in pairs) / sum(self.weights)
+        return mean * len(pairs) if aggregate == "sum" else mean
 
 
 def loss(effort: Effort, weighing: Weighing, position: int) -> float:
@@ -241,7 +240,6 @@ def measures(
     heights = [mean_height(effort, weighing, p, height) for p in positions]
     precision = weighing.combine(heights, "arithmetic_mean")
     entropies = [non_uniform_entropy(effort, weighing, p) for p in positions]
-    counted = g * len(kept) + s * (gone > 0)
     errors = bits = combinations = 0.0
     for labels, rows in kept.items():
         covered = _covered(effort.class_shown[labels])
@@ -256,7 +254,7 @@ def measures(
         "granularity": granularity,
         "precision": None if precision is None else 1 - precision,
         "discernibility": sum(len(rows) ** 2 for rows in kept.values()) + total * gone,
-        "average_class_size": total / counted if counted else None,
+        "average_class_size": total / (len(kept) + (gone > 0)),
         "non_uniform_entropy": weighing.combine(entropies, "sum"),
         "ambiguity": combinations + gone * domain,
         "kl_divergence": None if divergence is None else max(divergence, 0.0),

@@ -33,8 +33,6 @@ def _average_text(average: float) -> str:
         guarantees=[
             {"model": "k_anonymity", "k": 2},
             {"model": "reidentification_risk", "average": average},
-            # k-anonymity leaves nobody alone, so that this holds by itself.
-            {"model": "uniqueness", "sample": 0.0},
         ],
         suppression_limit=LIMIT,
     )

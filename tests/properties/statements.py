@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 
 from .compilation import Ref, call
 
@@ -18,6 +19,16 @@ QNFS = {"k": "k", "risk": "1 - 1/k"}
 RELEASES: tuple[str | int, ...] = ("auto", 2)
 RULES = ("max_q", "strongest_non_inferior", "pareto_knee")
 HIERARCHY_LEVELS = 4
+# Shares that may be suppressed: such as are written by hand, and with up to 17 digits.
+_DRAW = random.Random(20260103)
+SUPPRESSION_LIMITS = {
+    f"limit_{number}": limit
+    for number, limit in enumerate(
+        [0.0, 0.05, 0.07, 0.29, 0.57, 1e-05, 7e-05, 1.5e-05, 2e-09, 1e-16, 0.30000000000000004]
+        + [_DRAW.randrange(10**digits) / 10**digits for digits in range(1, 17) for _ in range(5)]
+        + [_DRAW.random() * 10**-digits for digits in range(8)]
+    )
+}
 # Confidence and whether it is two-sided.
 QUANTILES = {
     f"t_quantiles_{confidence}_{'two' if two_sided else 'one'}".replace(".", "_"): (
@@ -68,6 +79,7 @@ FURTHER_SEEDS = [
     "interval_hierarchy",
     "categorical_hierarchy",
     "degrees",
+    "counted",
 ]
 
 FURTHER_MODELS: dict[str, str] = {
@@ -108,6 +120,12 @@ FURTHER_MODELS: dict[str, str] = {
         + " as quantile from {{ ref('degrees') }} order by degrees"
         for name, (confidence, two_sided) in QUANTILES.items()
     },
+    "suppression_limits": "select records, "
+    + ", ".join(
+        call("_may_be_suppressed", suppression_limit=limit, records="records") + f" as {name}"
+        for name, limit in SUPPRESSION_LIMITS.items()
+    )
+    + " from {{ ref('counted') }}",
     **{
         f"{kind}_violations_{'nested' if nested else 'loose'}": call(
             f"{kind}_hierarchy_violations",

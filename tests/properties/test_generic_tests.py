@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt_anonymize.lattice.uniqueness import population_uniques
+from tests.oracles.uniqueness import population_uniques
 
 from . import privacy_recount as definitions
 from .batch import Batch, assert_same_rows

@@ -230,7 +230,7 @@ def check_search(rows: list[Row], table: Measured, drawn: list[Effort], weighing
         found = kernel_losses(table, effort, weighing.factor, weighing.aggregate)
         assert row["loss"] == pytest.approx(found["loss"], abs=1e-9)
         assert row["precision"] == pytest.approx(1 - found["precision"], abs=1e-9)
-        for name in ("discernibility", "non_uniform_entropy"):
+        for name in ("discernibility", "non_uniform_entropy", "average_class_size"):
             assert row[name] == pytest.approx(found[name], rel=1e-9, abs=1e-9)
         assert row["classification_metric"] == pytest.approx(found["classification"], abs=1e-9)
 
@@ -333,6 +333,31 @@ def test_a_table_of_one_value_has_nothing_to_lose(warehouse: Warehouse) -> None:
     assert [row["entropy_based_loss"] for row in rows] == [0.0] * 4 + [2.0]
 
 
+@pytest.mark.parametrize("suppressed", [True, False])
+def test_the_ends_of_the_scale_are_reached_whatever_the_weights(
+    warehouse: Warehouse, suppressed: bool
+) -> None:
+    """The weights of the table are 1 and 0.3."""
+    hierarchies = (
+        IntervalHierarchy((0.0, 1.0, 2.0), (("a", "b"), ("c", "c"), ("*", "*"))),
+        CategoricalHierarchy(("Ulm", "Bonn"), (("u", "b"), ("d", "d"), ("*", "*"))),
+    )
+    records = (((0.0, "Ulm"), "yes"), ((1.0, "Bonn"), "no"))
+    found = People(hierarchies, records)
+
+    def shown(level: int) -> tuple[tuple[Shown, ...], ...]:
+        return tuple(tuple(found.shown(p, raw[p], level) for p in (0, 1)) for raw, _ in records)
+
+    raw, root = Effort(found, shown(0), frozenset()), Effort(found, shown(3), frozenset())
+    gone = Effort(found, shown(1), frozenset({("a", "u"), ("b", "b")}))
+    load(warehouse, MIXED, [raw, gone if suppressed else root])
+    for aggregate in ("arithmetic_mean", "geometric_mean", "maximum", "sum"):
+        first, last, *_ = warehouse.rows(f"mixed_loss_0.5_{aggregate}")
+        assert (first["loss"], first["granularity"], first["precision"]) == (0.0, 1.0, 1.0)
+        assert last["loss"] == pytest.approx(2.0 if aggregate == "sum" else 1.0)
+        assert (last["granularity"], last["precision"]) == (0.0, 0.0)
+
+
 def kernel_losses(
     table: Measured, effort: Effort, factor: float, aggregate: str
 ) -> dict[str, float]:
@@ -372,7 +397,10 @@ def kernel_losses(
     )
     classes = classes_of(coded, tuple(node))
     suppressed = np.array([effort.labels[row] in effort.suppressed for row in classes.first])
-    names = ("precision", "discernibility", "non_uniform_entropy", "classification")
+    names = (
+        *("precision", "discernibility", "average_class_size"),
+        *("non_uniform_entropy", "classification"),
+    )
     objects = {name: make_loss(name, gs=factor) for name in names}
     objects["loss"] = make_loss("loss", gs=factor, aggregate=aggregate)
     return {name: found.loss(coded, classes, suppressed) for name, found in objects.items()}

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from dbt_anonymize.lattice.uniqueness import population_uniques
+from tests.oracles.uniqueness import population_uniques
 
 from .batch import Batch
 from .sampled import AVERAGES, ESTIMATORS, LIMIT, POPULATIONS, average_model

@@ -13,8 +13,8 @@ import duckdb
 import pytest
 import yaml
 
-from dbt_anonymize.lattice.efforts import Options, Task
 from dbt_anonymize.lattice.search import search
+from tests.oracles.arx import arx_guarantees
 from tests.projects import REPOSITORY, Project, copy_consumer
 from tests.search.running import load
 
@@ -112,10 +112,9 @@ def test_the_known_optimum_is_found(adult: Project) -> None:
     expected = expectation()
     task = load(adult, "adult")
     assert task.table.total == 30_162
-    declared = [{"model": "uniqueness", "sample": 0.01}]
-    task = Task(task.spec, task.table, declared, Options(efforts=1, measure="loss"))
+    guarantees = arx_guarantees([{"model": "uniqueness", "sample": 0.01}], task.table)
     limit = Decimal(expected["suppression_limit"])
-    found = search(task.table, task.guarantees, task.loss(), limit)
+    found = search(task.table, guarantees, task.loss(), limit)
     assert found.is_complete
     assert found.lattice_size == 12_960
     assert found.optimum is not None

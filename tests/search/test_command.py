@@ -306,7 +306,10 @@ def test_frequencies_that_are_not_built_are_named(shop: Project) -> None:
 def test_a_time_limit_says_that_nothing_is_proven(shop: Project) -> None:
     result = run(shop, "--time-limit", "0")
     assert result.exit_code == 0, result.output
-    assert "The time limit ended it: best so far, not proven." in text_of(result)
+    assert (
+        "The time limit ended it: best so far, not proven. By what was searched, no levels can "
+        "reach a better loss than 0."
+    ) in text_of(result)
     assert efforts_of(shop)
 
 

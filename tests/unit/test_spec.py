@@ -181,11 +181,11 @@ WRONG: list[tuple[str, object, str, str]] = [
     ),
     (
         "guarantees.uniqueness",
-        {"population": 0.1},
-        "guarantees.uniqueness",
-        "must have the size of the population",
+        {"sample": 0.1},
+        "guarantees",
+        "must not have uniqueness: it can never bind, since k_anonymity, which every spec",
     ),
-    ("guarantees.uniqueness", {}, "guarantees.uniqueness", "in exactly one place"),
+    ("guarantees.uniqueness", None, "guarantees", "the dbt test uniqueness limits it"),
     (
         "guarantees.reidentification_risk",
         {},
@@ -633,13 +633,10 @@ def test_several_guarantees_are_resolved_with_their_defaults(write: Callable[...
         "guarantees.l_diversity",
         [{"attribute": "ill", "l": 2}, {"attribute": "ill", "l": 1.5, "variant": "entropy"}],
     )
-    spec["guarantees"]["uniqueness"] = {"population": 0.01}
-    spec["population"] = {"size": 83_000_000}
     assert load_spec(write(spec)).guarantees.resolved == [
         {"model": "k_anonymity", "k": 3},
         {"model": "l_diversity", "attribute": "ill", "l": 2, "variant": "distinct"},
         {"model": "l_diversity", "attribute": "ill", "l": 1.5, "variant": "entropy"},
-        {"model": "uniqueness", "population": 0.01, "estimator": "dankar"},
     ]
 
 

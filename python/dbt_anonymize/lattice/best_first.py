@@ -42,10 +42,19 @@ class BestFirstSearch:
         self._excluded: set[Node] = set()
         self._seen: set[Node] = {lattice.highest}
         self._queue: list[tuple[float, Node]] = [(-math.inf, lattice.highest)]
+        # Nodes of the queue that are checked whatever the time.
+        self._urgent = 1
 
     def exclude(self, node: Node) -> None:
         """Leave out a node; others are not affected."""
         self._excluded.add(node)
+
+    def start(self, node: Node) -> None:
+        """Check a node that may be good before all others, whatever the time."""
+        if node not in self._seen:
+            self._seen.add(node)
+            self._urgent += 1
+            heapq.heappush(self._queue, (-math.inf, node))
 
     def run(self, clock: Clock) -> CheckedNode | None:
         """Return the feasible node with the least loss, or the best until the time is over.
@@ -53,8 +62,9 @@ class BestFirstSearch:
         The coarsest node is checked even when there is no time at all.
         """
         best: CheckedNode | None = None
-        while self._queue and not (self.found and clock.is_over()):
+        while self._queue and (self._urgent > 0 or not (self.found and clock.is_over())):
             bound, node = heapq.heappop(self._queue)
+            self._urgent -= 1
             if node in self._excluded or (best is not None and _is_hopeless(bound, best)):
                 # Neither says anything about finer nodes: these may lose less.
                 self.pruned.append(node)
@@ -71,6 +81,17 @@ class BestFirstSearch:
         self.is_complete = not self._queue
         clock.report(lambda: self.progress(best), is_last=True)
         return best
+
+    def bound(self, best: CheckedNode | None) -> float:
+        """Return a number that no feasible node loses less than, as far as is known.
+
+        Nodes that nobody looked at may be as fine as the finest of all.
+        """
+        least = math.inf if best is None else float(best.loss)
+        if not self._queue:
+            return least
+        finest = self.checker.loss.lower_bound(self.checker.table, self.lattice.lowest)
+        return min(float(finest), least)
 
     def progress(self, best: CheckedNode | None) -> Progress:
         """Return how far the search is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -46,6 +47,7 @@ def chain(
     suppression_limit: Decimal,
     length: int,
     *,
+    start: Node | None = None,
     time_limit: float | None = None,
     progress: ProgressCallback | None = None,
 ) -> Chain:
@@ -61,6 +63,8 @@ def chain(
         As for `dbt_anonymize.lattice.search.search`. The time limit is for the whole chain.
     length : int
         Number of efforts, >= 1.
+    start : tuple of int, optional
+        A node that is known to be good: the first effort loses no more.
 
     Returns
     -------
@@ -82,7 +86,7 @@ def chain(
     clock = Clock(time_limit, progress)
     checker = Checker(table, guarantees, loss, suppression_limit, lattice.lowest, must_release=True)
     builder = _Builder(checker, lattice, clock)
-    builder.build(length)
+    builder.build(length, start)
     return Chain(tuple(builder.points), builder.is_complete)
 
 
@@ -92,6 +96,7 @@ class _Builder:
     def __init__(self, checker: Checker, lattice: Lattice, clock: Clock):
         self.points: list[tuple[int, CheckedNode]] = []
         self.is_complete = True
+        self._known: dict[Node, CheckedNode] = {}
         self._checker = checker
         self._lattice = lattice
         self._clock = clock
@@ -99,10 +104,10 @@ class _Builder:
         # The node that releases nothing but how many records there are, if it is in the lattice.
         self._empty = tops if lattice.highest == tops else None
 
-    def build(self, length: int) -> None:
-        """Add up to ``length`` nodes."""
+    def build(self, length: int, start: Node | None) -> None:
+        """Add up to ``length`` nodes, of which the first is no worse than the start."""
         k = self._checker.guarantees.min_class_size
-        first = self._best(self._lattice, k, ())
+        first = self._best(self._lattice, k, (), start)
         if first is None:
             return
         self.points.append((k, first))
@@ -117,7 +122,7 @@ class _Builder:
     def _add(self, left: int) -> bool:
         """Add a node above the last one, where ``left`` are still to be added."""
         last = self.points[-1][1]
-        excluded = tuple({last.node, self._empty} - {None})
+        excluded = tuple({last.node, self._empty or last.node})
         largest = self._largest_k(last.node, excluded)
         if largest <= last.k:
             return False
@@ -125,14 +130,30 @@ class _Builder:
         above = Lattice(last.node, self._lattice.highest)
         # The other guarantees may not hold at the spaced class size, but at a smaller one.
         for k in sorted({min(max(spaced, last.k + 1), largest), last.k + 1}, reverse=True):
-            found = self._best(above, k, excluded)
+            found = self._best(above, k, excluded, self._known_above(last.node, k, excluded))
             if found is not None:
                 self.points.append((k, found))
                 return True
         return False
 
+    def _known_above(self, node: Node, k: int, excluded: tuple[Node, ...]) -> Node | None:
+        """Return the best node above another that an earlier search has found to release this k."""
+        known = (
+            found
+            for found in self._known.values()
+            if found.k >= k
+            and found.node not in excluded
+            and all(map(operator.ge, found.node, node))
+        )
+        best = min(known, key=lambda found: found.loss, default=None)
+        return None if best is None else best.node
+
     def _best(
-        self, lattice: Lattice, k: int, excluded: tuple[Node | None, ...]
+        self,
+        lattice: Lattice,
+        k: int,
+        excluded: tuple[Node, ...],
+        start: Node | None,
     ) -> CheckedNode | None:
         state: EnumeratedSearch | BestFirstSearch
         if lattice.size > MOST_ENUMERATED:
@@ -140,13 +161,15 @@ class _Builder:
         else:
             state = EnumeratedSearch(self._checker, lattice, k=k)
         for node in excluded:
-            if node is not None:
-                state.exclude(node)
+            state.exclude(node)
+        if start is not None:
+            state.start(start)
         best = state.run(self._clock)
+        self._known |= {found.node: found for found in state.found.values() if found.is_feasible}
         self.is_complete = self.is_complete and state.is_complete
         return best
 
-    def _largest_k(self, node: Node, excluded: tuple[Node | None, ...]) -> int:
+    def _largest_k(self, node: Node, excluded: tuple[Node, ...]) -> int:
         """Return the largest class size that any node above can reach, as far as size matters.
 
         A finer node has parts of the classes of a coarser one: it is enough to look at the

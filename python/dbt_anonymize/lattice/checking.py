@@ -102,7 +102,7 @@ class Checker:
             return _infeasible(node, count, proves_finer_infeasible=True)
         violating, gone = self._violating(classes, small)
         count = int(classes.records[violating].sum())
-        is_impossible = self.guarantees.is_impossible(classes, violating)
+        is_impossible = self.guarantees.is_impossible(classes)
         if count > self.most_suppressed or is_impossible:
             return _infeasible(node, count, classes, gone, proves_finer_infeasible=self.is_monotone)
         suppressed = violating

@@ -148,7 +148,7 @@ class _Doctor:
 
     def _keeps(self, guarantees: Guarantees, classes: Classes) -> bool:
         violating = guarantees.violating(classes)
-        if guarantees.is_impossible(classes, violating):
+        if guarantees.is_impossible(classes):
             return False
         suppressed = guarantees.suppress(classes, violating, None, self._most)
         return int(classes.records[suppressed].sum()) <= self._most
@@ -194,8 +194,6 @@ def _parameters(guarantee: Guarantee, table: Table) -> list[_Parameter]:
         ("minimum", 0, 1000),
         ("average", 1, 1000),
         ("highest", 1, 1000),
-        ("sample", 1, 1000),
-        ("population", 1, 1000),
         ("k", 1, 1),
     ):
         if name in guarantee:

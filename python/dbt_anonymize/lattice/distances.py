@@ -112,7 +112,7 @@ def grassberger_entropy(values: Distribution) -> FloatArray:
     """Entropy of each class in nats, corrected for small classes.
 
     ``G(n) - sum n_v G(n_v) / n``: Grassberger 2003, "Entropy estimates from insufficient
-    samplings".
+    samplings", with G(n) as in ARX where he has psi(n).
     """
     corrected = values.sums(values.counts * grassberger(values.counts))
     totals = np.maximum(values.totals, 1.0)

@@ -166,6 +166,7 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
     found = chain(
         *common,
         task.options.efforts,
+        start=result.optimum.node,
         time_limit=clock.share(_SHARE_OF_CHAIN),
         progress=steps("efforts"),
     )

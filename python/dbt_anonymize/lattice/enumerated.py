@@ -12,6 +12,7 @@ monotone, nodes are checked in the order of these bounds instead.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -62,10 +63,15 @@ class EnumeratedSearch:
         self._order = self._rank.copy()
         self._next = self._order.reshape(-1)
         self._k = k
+        self._starts: list[int] = []
 
     def exclude(self, node: Node) -> None:
         """Leave out a node; others are not affected."""
         self._close(self.lattice.index(node), Status.PRUNED)
+
+    def start(self, node: Node) -> None:
+        """Check a node that may be good before all others, whatever the time."""
+        self._starts.append(self.lattice.index(node))
 
     def run(self, clock: Clock) -> CheckedNode | None:
         """Return the feasible node with the least loss, or the best until the time is over."""
@@ -74,7 +80,7 @@ class EnumeratedSearch:
             self._prune(best)
         self.is_complete = False
         # The coarsest node is the likeliest to be feasible: looked at even if there is no time.
-        while not (self.found and clock.is_over()):
+        while self._starts or not (self.found and clock.is_over()):
             index = self._choose()
             if index is None:
                 self.is_complete = True
@@ -90,6 +96,11 @@ class EnumeratedSearch:
         top = self.lattice.size - 1
         if not self.found and self.status.reshape(-1)[top] == Status.OPEN:
             return top
+        while self._starts:
+            start = self._starts.pop()
+            if self.status.reshape(-1)[start] == Status.OPEN:
+                self._is_suggested = True
+                return start
         index = int(self._next.argmin())
         if self._next[index] == math.inf:
             return None
@@ -135,7 +146,7 @@ class EnumeratedSearch:
     def _visit(self, index: int, best: CheckedNode | None) -> CheckedNode | None:
         """Check a node if it can be better than the best; return the better of both."""
         node = self.lattice.node(index)
-        # A suggested node is checked for what it excludes, whatever its own loss.
+        # A suggested node is checked for what it excludes, whatever its own bound.
         is_late = best is not None and not self._is_bounded and not self._is_suggested
         if is_late and best is not None and self._bound_late(index, node, best):
             return best
@@ -156,6 +167,19 @@ class EnumeratedSearch:
         if best is not None:
             self._prune(best)
         return best
+
+    def bound(self, best: CheckedNode | None) -> float:
+        """Return a number that no feasible node loses less than, as far as is known."""
+        is_open = self.status == Status.OPEN
+        least = math.inf if best is None else float(best.loss)
+        if not is_open.any():
+            return least
+        bound = float(self._bound[is_open].min())
+        if not self._is_bounded:
+            loss, table = self.checker.loss, self.checker.table
+            finest = map(self.lattice.node, _finest(is_open))
+            bound = max(bound, min(float(loss.lower_bound(table, node)) for node in finest))
+        return min(bound, least)
 
     def progress(self, best: CheckedNode | None) -> Progress:
         """Return how far the search is."""
@@ -258,3 +282,12 @@ def _excludes(bounds: FloatArray | np.float64, best: CheckedNode) -> BoolArray:
         # Equal largest losses leave the others to be compared.
         return np.asarray(bounds > float(best.loss))
     return np.asarray(bounds >= best.loss)
+
+
+def _finest(is_open: BoolArray) -> Iterator[int]:
+    """Yield the numbers of open nodes; every other open node is coarser than one of them."""
+    is_finest = is_open.copy()
+    for axis in range(is_open.ndim):
+        finer, coarser = np.moveaxis(is_open, axis, 0), np.moveaxis(is_finest, axis, 0)
+        coarser[1:] &= ~finer[:-1]
+    yield from map(int, np.flatnonzero(is_finest))

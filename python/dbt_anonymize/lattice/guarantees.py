@@ -1,9 +1,9 @@
 """The declared guarantees as fast checks of equivalence classes.
 
 Models of single classes say which classes violate them; models of the whole release
-(``reidentification_risk`` on average, ``uniqueness``) then have classes suppressed from the
-smallest upward until they hold. Limits are met with a tolerance of 1e-9: a class whose entropy is
-ln(l) up to rounding has l well-represented values (ARX rejects some of them).
+(``reidentification_risk`` on average) then have classes suppressed from the smallest upward until
+they hold. Limits are met with a tolerance of 1e-12, far above what rounding adds: a class whose
+entropy is ln(l) up to rounding has l well-represented values (ARX rejects some of them).
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.lattice import distances, uniqueness
+from dbt_anonymize.lattice import distances
 from dbt_anonymize.lattice.distances import Distribution
+from dbt_anonymize.lattice.k_map import estimated_k
 from dbt_anonymize.lattice.table import BoolArray, Classes, FloatArray, IntArray, Table
 
-# Rounding must not refuse what meets a limit exactly. The SQL allows as much.
+# Rounding must not refuse what meets a limit exactly. The SQL allows as much where it rounds.
 _TOLERANCE = 1e-12
 
 # Whether a class violates, for every class; classes left out of the distribution are 0 records.
@@ -70,11 +71,6 @@ class Release:
         total = np.zeros(len(self.sizes) + 1, dtype=np.int64)
         total[:-1] = np.cumsum(self.sizes[::-1])[::-1]
         return total
-
-    def histogram(self, start: int) -> tuple[IntArray, IntArray]:
-        """Return distinct sizes and how many classes have them, from a position on."""
-        sizes, counts = np.unique(self.sizes[start:], return_counts=True)
-        return sizes, counts
 
 
 @dataclass(frozen=True)
@@ -147,15 +143,17 @@ class Guarantees:
             found |= rule(distributions[position])
         return found
 
-    def is_impossible(self, classes: Classes, violating: BoolArray) -> bool:
-        """Return whether no suppression helps: a class of the population only violates.
+    def is_impossible(self, classes: Classes) -> bool:
+        """Return whether no suppression helps: a class is in the population only.
 
-        Its people are known not to be in the sample, which ``delta_presence`` may forbid, and there
-        is nothing to suppress. As in ARX this is not looked at where a class size is required too.
+        Its people are known not to be in the sample, which a ``delta_presence`` with a minimum
+        forbids, and there is nothing to suppress. As in ARX this is not looked at where a class
+        size is required too.
         """
-        if not self.rules.presence or self.min_class_size > 1:
+        demands_presence = any(minimum > 0 for minimum, _ in self.rules.presence)
+        if not demands_presence or self.min_class_size > 1:
             return False
-        return bool((violating & (classes.records == 0)).any())
+        return bool((classes.records == 0).any())
 
     def _violating_in_population(self, classes: Classes) -> BoolArray:
         population = classes.population
@@ -213,8 +211,7 @@ class Guarantees:
         start = 0
         for rule in self.release_rules:
             start = _first_kept(rule, release, start, last)
-        # What the next rule suppresses may break a rule that held before.
-        if start >= len(candidates) or not all(rule(release, start) for rule in self.release_rules):
+        if start >= len(candidates):
             return np.ones_like(violating)
         suppressed = violating.copy()
         suppressed[candidates[:start]] = True
@@ -239,16 +236,13 @@ def first_released(guarantees: Guarantees, sizes: IntArray) -> int:
     release, start = Release(sizes), 0
     for rule in guarantees.release_rules:
         start = _first_kept(rule, release, start, len(sizes))
-    if start < len(sizes) and not all(rule(release, start) for rule in guarantees.release_rules):
-        return len(sizes)
     return start
 
 
 def _first_kept(rule: ReleaseRule, release: Release, start: int, last: int) -> int:
     """Return the first position in start .. last from which the rule holds, by bisection.
 
-    The number of classes where it does not hold at ``last``; of a rule that is not monotone, one
-    position at which it holds.
+    The number of classes where it does not hold at ``last``.
     """
     nowhere = len(release.sizes)
     if start > last or start == nowhere:
@@ -432,9 +426,7 @@ def _k_map(compiler: _Compiler, parameters: Mapping[str, Any]) -> None:
     size = compiler.population_size()
     if size is not None:
         compiler.require_size(
-            uniqueness.estimated_k(
-                k, compiler.people, size, parameters["significance"], estimator=estimator
-            )
+            estimated_k(k, compiler.people, size, parameters["significance"], estimator=estimator)
         )
 
 
@@ -585,31 +577,6 @@ def _reidentification_risk(compiler: _Compiler, parameters: Mapping[str, Any]) -
         _declare_counted(compiler)
 
 
-def _uniqueness(compiler: _Compiler, parameters: Mapping[str, Any]) -> None:
-    if (limit := parameters.get("sample")) is not None:
-        compiler.release_rules.append(
-            lambda release, start: (
-                int(np.searchsorted(release.sizes[start:], 1, side="right"))
-                <= (limit + _TOLERANCE) * int(release.people_from[start])
-            )
-        )
-        _declare_counted(compiler)
-        return
-    size = compiler.population_size()
-    if size is None:
-        return
-    share, estimator = parameters["population"], parameters.get("estimator", "dankar")
-
-    def holds(release: Release, start: int) -> bool:
-        sizes, counts = release.histogram(start)
-        unique = uniqueness.population_uniques(sizes, counts, size, estimator=estimator)
-        return bool(unique <= share * size * (1.0 + _TOLERANCE))
-
-    compiler.release_rules.append(holds)
-    compiler.is_monotone_in_generalization = False
-    compiler.is_monotone_in_suppression = False
-
-
 def _declare_counted(compiler: _Compiler) -> None:
     """Smallest class first suppresses the fewest records, fewer ones further up.
 
@@ -630,5 +597,4 @@ _MODELS: Mapping[str, Callable[[_Compiler, Mapping[str, Any]], None]] = {
     "delta_disclosure": _delta_disclosure,
     "delta_presence": _delta_presence,
     "reidentification_risk": _reidentification_risk,
-    "uniqueness": _uniqueness,
 }

@@ -87,6 +87,9 @@ class SearchResult:
         Nodes whose classes were formed.
     is_complete : bool
         Whether the optimum is proven: no node has a lower loss, or none is feasible.
+    bound : float
+        No feasible node has a lower loss: that of the optimum where it is proven, and infinite
+        where it is proven that there is none.
     elapsed : float
         Seconds.
     """
@@ -96,6 +99,7 @@ class SearchResult:
     lattice_size: int
     checked: int
     is_complete: bool
+    bound: float
     elapsed: float
 
 

@@ -10,11 +10,14 @@ from dbt_anonymize.lattice.checking import Checker
 from dbt_anonymize.lattice.clock import Clock
 from dbt_anonymize.lattice.enumerated import EnumeratedSearch
 from dbt_anonymize.lattice.guarantees import Guarantees
-from dbt_anonymize.lattice.information_loss import InformationLoss
+from dbt_anonymize.lattice.information_loss import InformationLoss, Loss
 from dbt_anonymize.lattice.lattice import Lattice
 from dbt_anonymize.lattice.results import ProgressCallback, SearchResult
 from dbt_anonymize.lattice.table import Table
 
+# Share of a time limit in which other measures look for a good node by the loss, which has sharp
+# bounds: a search that ends early has that node at least.
+_SHARE_OF_START = 0.3
 # Beyond, the arrays of all nodes take longer than the nodes that can be checked.
 MOST_ENUMERATED = 1_000_000
 
@@ -41,7 +44,9 @@ def search(
     suppression_limit : Decimal
         Share of the records that may be suppressed, in [0, 1]; rounded down to whole records.
     time_limit : float, optional
-        Seconds after which the best node so far is returned.
+        Seconds after which the best node so far is returned. With other measures than the loss,
+        which are slower to find a good node, it is no worse than what the loss found in a part of
+        them.
     progress : callable, optional
         Called with a `Progress` about ten times a second.
 
@@ -64,12 +69,25 @@ def search(
     check_limit(suppression_limit)
     lattice = Lattice.of(table)
     clock = Clock(time_limit, progress)
+    start = None
+    if time_limit is not None and not isinstance(loss, Loss):
+        first = search(
+            table,
+            guarantees,
+            Loss(),
+            suppression_limit,
+            time_limit=time_limit * _SHARE_OF_START,
+            progress=progress,
+        )
+        start = first.optimum
     checker = Checker(table, guarantees, loss, suppression_limit, lattice.lowest)
     state: EnumeratedSearch | BestFirstSearch
     if lattice.size > MOST_ENUMERATED:
         state = BestFirstSearch(checker, lattice)
     else:
         state = EnumeratedSearch(checker, lattice)
+    if start is not None:
+        state.start(start.node)
     optimum = state.run(clock)
     return SearchResult(
         optimum=optimum,
@@ -77,6 +95,7 @@ def search(
         lattice_size=lattice.size,
         checked=checker.checked,
         is_complete=state.is_complete,
+        bound=state.bound(optimum),
         elapsed=clock.elapsed,
     )
 

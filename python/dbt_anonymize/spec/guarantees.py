@@ -123,26 +123,6 @@ class ReidentificationRisk(Strict):
         return self
 
 
-class Uniqueness(Strict):
-    """How many released records may be unique, in the release or, estimated, in the population."""
-
-    sample: Annotated[float, Field(ge=0, lt=1)] | None = None
-    population: Annotated[float, Field(ge=0, lt=1)] | None = None
-    estimator: Literal["zayatz", "pitman", "snb", "dankar"] | None = None
-
-    @model_validator(mode="after")
-    def _exactly_one_place(self) -> Uniqueness:
-        if (self.sample is None) == (self.population is None):
-            raise rule_error(
-                "must limit uniqueness in exactly one place", "Write sample or population."
-            )
-        if self.estimator is not None and self.population is None:
-            raise rule_error(
-                "must have an estimator only where the population is limited", "Remove it."
-            )
-        return self
-
-
 # By the name that specs, macros and searches use.
 MODELS: dict[str, type[Strict]] = {
     "k_anonymity": KAnonymity,
@@ -154,7 +134,6 @@ MODELS: dict[str, type[Strict]] = {
     "delta_disclosure": DeltaDisclosure,
     "delta_presence": DeltaPresence,
     "reidentification_risk": ReidentificationRisk,
-    "uniqueness": Uniqueness,
 }
 
 
@@ -188,7 +167,18 @@ class Guarantees(Strict):
     reidentification_risk: (
         Annotated[tuple[ReidentificationRisk, ...], _AS_LIST, _SEVERAL] | None
     ) = None
-    uniqueness: Annotated[tuple[Uniqueness, ...], _AS_LIST, _SEVERAL] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _can_bind(cls, value: object) -> object:
+        if isinstance(value, dict) and "uniqueness" in value:
+            raise rule_error(
+                "must not have uniqueness: it can never bind, since k_anonymity, which every spec "
+                "guarantees, leaves nobody unique in the release",
+                "Remove it. sample_uniqueness in <n>_privacy measures it, and the dbt test "
+                "uniqueness limits it in any relation.",
+            )
+        return value
 
     @property
     def declared(self) -> list[tuple[str, Strict]]:
@@ -216,7 +206,4 @@ def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
         plain["l"] = int(plain["l"])
     if "values" in plain:
         plain["values"] = list(plain["values"])
-    # Population uniqueness is estimated by the rule that chooses among the estimators.
-    if "population" in plain:
-        plain.setdefault("estimator", "dankar")
     return plain

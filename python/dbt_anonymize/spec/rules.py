@@ -452,7 +452,6 @@ def _guarantees_differ(draft: Draft) -> Iterator[Problem]:
             str(guarantee.get("variant")),
             str(guarantee.get("distance")),
             str(guarantee.get("estimator")),
-            guarantee.get("population") is None,
         )
         if what in seen:
             yield Problem(
@@ -466,14 +465,14 @@ def _populations_are_declared(draft: Draft) -> Iterator[Problem]:
     has_size = _integer(draft.population.get("size")) is not None
     for place, guarantee in _guarantees(draft):
         model = place[1]
-        estimates = any(guarantee.get(key) is not None for key in ("estimator", "population"))
+        estimates = guarantee.get("estimator") is not None
         if (model == "delta_presence" or (model == "k_map" and not estimates)) and not has_relation:
             yield Problem(
                 place,
                 "must have a table of the population to count in",
                 "Add population: {ref: ...}, with the same quasi-identifiers as the source.",
             )
-        if model in {"k_map", "uniqueness"} and estimates and not has_size:
+        if model == "k_map" and estimates and not has_size:
             yield Problem(
                 place,
                 "must have the size of the population to estimate from",

@@ -11,10 +11,6 @@ written again in ``recount``. What the release cannot tell is asked where it com
   ``mapping: token`` every released record is a person of its own, which the tokens show; with
   ``mapping: none`` only if nobody has two records in the source. Otherwise it cannot be proved, and
   what cannot be proved does not hold.
-
-Uniqueness in the population is estimated from the records that are unique in the release. Every
-spec guarantees k-anonymity, so that there are none and the estimate of each estimator is 0; where
-there are some, the guarantee is broken without an estimate.
 """
 
 from __future__ import annotations
@@ -343,20 +339,13 @@ def _breaks_in(
 
 def _broken_as_a_whole(sizes: NDArray[Any], guarantee: Mapping[str, Any]) -> str | None:
     """Say how all classes together break a guarantee; None where they do not."""
-    people, ones = int(sizes.sum()), int((sizes == 1).sum())
-    if not people:
+    people = int(sizes.sum())
+    if not people or "average" not in guarantee:
         return None
-    if "average" in guarantee and _more(len(sizes), people, guarantee["average"]):
-        return f"the average risk is that of {len(sizes):,} classes for {people:,}"
-    if "sample" in guarantee and _more(ones, people, guarantee["sample"]):
-        return f"{ones:,} of {people:,} are unique in the release"
-    if guarantee["model"] == "uniqueness" and "population" in guarantee and ones:
-        return f"{ones:,} of {people:,} are unique in the release, and none may be"
-    return None
-
-
-def _more(part: int, whole: int, limit: float) -> bool:
-    return bool(exceeds(np.array([part]), np.array([whole]), declared(limit))[0])
+    classes, limit = np.array([len(sizes)]), declared(guarantee["average"])
+    if not exceeds(classes, np.array([people]), limit)[0]:
+        return None
+    return f"the average risk is that of {len(sizes):,} classes for {people:,}"
 
 
 def _name(guarantee: Mapping[str, Any]) -> str:

@@ -238,7 +238,7 @@ granularity_by_effort as (
         floor((coalesce((1 - shares.share_1) / nullif(1 - smallest_shares.smallest_1, 0), 1)) * 1e12 + 0.5) / 1e12 as "birth_date_granularity",
         floor((coalesce((1 - shares.share_2) / nullif(1 - smallest_shares.smallest_2, 0), 1)) * 1e12 + 0.5) / 1e12 as "zip_granularity",
         floor((coalesce((1 - shares.share_3) / nullif(1 - smallest_shares.smallest_3, 0), 1)) * 1e12 + 0.5) / 1e12 as "gender_granularity",
-        floor((coalesce((((cast(1 as double) + cast(1 as double) + cast(1 as double)) / 3) - ((shares.share_1 + shares.share_2 + shares.share_3) / 3)) / nullif(((cast(1 as double) + cast(1 as double) + cast(1 as double)) / 3) - ((smallest_shares.smallest_1 + smallest_shares.smallest_2 + smallest_shares.smallest_3) / 3), 0), 1)) * 1e12 + 0.5) / 1e12 as granularity
+        floor((coalesce((1 - ((shares.share_1 + shares.share_2 + shares.share_3) / 3)) / nullif(1 - ((smallest_shares.smallest_1 + smallest_shares.smallest_2 + smallest_shares.smallest_3) / 3), 0), 1)) * 1e12 + 0.5) / 1e12 as granularity
     from shares
     cross join smallest_shares
 
@@ -306,11 +306,8 @@ average_class_size_by_effort as (
 
     select
         effort,
-        cast(sum(records) as double) / nullif(
-            count(case when not is_suppressed then 1 end)
-            + max(case when is_suppressed then 1 else 0 end),
-            0
-        ) as average_class_size
+        cast(sum(records) as double)
+        / (count(case when not is_suppressed then 1 end) + max(case when is_suppressed then 1 else 0 end)) as average_class_size
     from "shop"."main"."customers_classes"
     group by effort
 

@@ -28,7 +28,7 @@ from dbt_anonymize.lattice.information_loss.classwise import (
     MonotoneDiscernibility,
 )
 
-__all__ = ["AGGREGATES", "MEASURES", "InformationLoss", "RankedLoss", "make_loss"]
+__all__ = ["AGGREGATES", "MEASURES", "InformationLoss", "Loss", "RankedLoss", "make_loss"]
 
 MEASURES: Mapping[str, type[InformationLoss]] = MappingProxyType(
     {

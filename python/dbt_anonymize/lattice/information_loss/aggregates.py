@@ -62,14 +62,15 @@ class RankedLoss(float):
         return hash(float(self))
 
 
-# From losses (.., attributes), already weighted, to one number per row.
-_ROWS: Mapping[str, Callable[[FloatArray], FloatArray]] = MappingProxyType(
+# From losses (.., attributes) and weights with a mean of 1 to one number per row, which is 1 where
+# every loss is: of the sum, the number of attributes.
+_ROWS: Mapping[str, Callable[[FloatArray, FloatArray], FloatArray]] = MappingProxyType(
     {
-        "sum": lambda losses: losses.sum(axis=-1),
-        "maximum": lambda losses: losses.max(axis=-1),
-        "arithmetic_mean": lambda losses: losses.mean(axis=-1),
-        "geometric_mean": lambda losses: (
-            np.prod(losses + 1.0, axis=-1) ** (1.0 / losses.shape[-1]) - 1.0
+        "sum": lambda losses, weights: (losses * weights).sum(axis=-1),
+        "maximum": lambda losses, weights: _ranked(losses, weights).max(axis=-1),
+        "arithmetic_mean": lambda losses, weights: (losses * weights).mean(axis=-1),
+        "geometric_mean": lambda losses, weights: (
+            np.prod((losses + 1.0) ** weights, axis=-1) ** (1.0 / losses.shape[-1]) - 1.0
         ),
     }
 )
@@ -77,19 +78,25 @@ AGGREGATES = (*_ROWS, "rank")
 
 
 def aggregate(name: str, losses: FloatArray, weights: FloatArray) -> float:
-    """Return one number for the losses (attributes,) of a node, each times its weight."""
+    """Return one number for the losses (attributes,) of a node."""
     if name == "rank":
-        return RankedLoss(losses * weights)
+        return RankedLoss(_ranked(losses, weights))
     return float(aggregate_rows(name, losses[np.newaxis], weights)[0])
 
 
 def aggregate_rows(name: str, losses: FloatArray, weights: FloatArray) -> FloatArray:
     """Return one number for each row of losses (rows, attributes); of ``rank`` the largest loss."""
-    return _ROWS["maximum" if name == "rank" else name](losses * weights)
+    return _ROWS["maximum" if name == "rank" else name](losses, weights)
 
 
 def rank_rows(losses: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the position of each row in the order of ``rank``; equal rows have the same."""
-    descending = -np.sort(-losses * weights, axis=1)
+    descending = -np.sort(-_ranked(losses, weights), axis=1)
     _, position = np.unique(descending, axis=0, return_inverse=True)
     return position.reshape(-1).astype(np.float64)
+
+
+def _ranked(losses: FloatArray, weights: FloatArray) -> FloatArray:
+    """Weigh losses that are compared and not added up: relative to the largest weight."""
+    ranked: FloatArray = losses * (weights / weights.max())
+    return ranked

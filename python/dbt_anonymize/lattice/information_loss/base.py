@@ -22,7 +22,7 @@ class TableSums:
     total : int
         Records N.
     weights : float array (attributes,)
-        Divided by the largest.
+        Divided by their mean, so that they add up to the number of attributes.
     """
 
     def __init__(self, table: Table) -> None:
@@ -34,7 +34,7 @@ class TableSums:
                 "weights of the quasi-identifiers must have one above 0; got none. "
                 "Raise the weight of an attribute that matters."
             )
-        self.weights = weights / weights.max()
+        self.weights = weights / weights.mean()
 
     @cached_property
     def columns(self) -> list[IntArray]:

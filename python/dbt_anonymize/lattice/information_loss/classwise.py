@@ -53,42 +53,25 @@ class MonotoneDiscernibility(Discernibility):
 class AverageClassSize(InformationLoss):
     """Records over released classes; all suppressed records are one more class.
 
-    LeFevre 2006. The generalization factor weighs the released classes and the suppression factor
-    the suppressed one; ARX exchanges the two, which makes no difference at gs = 0.5.
+    LeFevre 2006, who also divides by k. It counts classes, of which none is generalized more or
+    less, so that the factors have nothing to weigh; in ARX they do, and cheaper generalization
+    raises the loss.
     """
 
     name = "average_class_size"
-
-    def __init__(self, *, gs: float = 0.5) -> None:
-        super().__init__(gs=gs)
-        if self.generalization_factor == 0.0:
-            raise SearchError(
-                "generalization_suppression_factor of average_class_size must be < 1; got 1, "
-                "which does not count the released classes at all. Lower it."
-            )
-
-    @property
-    def is_monotone_in_suppression(self) -> bool:
-        """Whether the first suppressed class takes away at least what it adds."""
-        return self.suppression_factor <= self.generalization_factor
+    is_monotone_in_suppression = True
 
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         has_records = classes.records > 0
         kept = int(np.count_nonzero(has_records & ~suppressed))
         is_any_suppressed = bool((has_records & suppressed).any())
-        counted = self.generalization_factor * kept + self.suppression_factor * is_any_suppressed
-        return sums.total / counted if counted > 0.0 else math.inf
+        return sums.total / (kept + is_any_suppressed)
 
     def _lower_bound(self, sums: TableSums, node: Node) -> float:
-        return self._bound(sums, sums.most_classes(node))
+        return sums.total / sums.most_classes(node)
 
     def _coarser_bound(self, sums: TableSums, classes: Classes) -> float:
-        return self._bound(sums, int(np.count_nonzero(classes.records)))
-
-    def _bound(self, sums: TableSums, most: int) -> float:
-        nothing_suppressed = self.generalization_factor * most
-        one_suppressed = self.generalization_factor * (most - 1) + self.suppression_factor
-        return sums.total / max(nothing_suppressed, one_suppressed)
+        return sums.total / int(np.count_nonzero(classes.records))
 
 
 class Ambiguity(InformationLoss):
@@ -192,7 +175,8 @@ class Classification(InformationLoss):
     """Share of the records whose class does not tell their value of the target (Iyengar 2002).
 
     A record outside the majority of its class costs the generalization factor; a record of a class
-    without a unique majority, or suppressed, costs the suppression factor. ARX lets a suppressed
+    without a unique majority, or suppressed, costs the suppression factor. In a tie Iyengar takes
+    one of the values as the majority; here, as in ARX, a tie predicts nobody. ARX lets a suppressed
     record cost ``gs``, half an error by default.
     """
 

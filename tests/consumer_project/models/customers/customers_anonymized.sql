@@ -18,7 +18,7 @@
         {'model': 'k_anonymity', 'k': 4},
     ],
     suppression_limit=0.1,
-    fingerprint='fbed53bc',
+    fingerprint='dc0e9010',
     microdata=ref('customers_microdata'),
     record_key='customer_id',
     levels={

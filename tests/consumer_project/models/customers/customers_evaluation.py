@@ -3,16 +3,15 @@
 def model(dbt, session):
     from dbt_anonymize.evaluation import evaluate
     dbt.config(materialized="table")
-    # Lists of their own: dbt sees no `dbt.ref` within the arguments of a call. `levels` are those of categories,
-    # whose labels are read as the leaves that they cover.
+    # Lists of their own: dbt sees no `dbt.ref` within the arguments of a call. Untouched values are read at `levels`.
     efforts = [
-        {"effort": 0, "relation": dbt.ref("customers_effort_0"), "levels": {"zip": 0, "gender": 0}},
-        {"effort": 1, "relation": dbt.ref("customers_effort_1"), "levels": {"zip": 1, "gender": 0}},
-        {"effort": 2, "relation": dbt.ref("customers_effort_2"), "levels": {"zip": 2, "gender": 1}},
-        {"effort": 3, "relation": dbt.ref("customers_effort_3"), "levels": {"zip": 2, "gender": 1}},
+        {"effort": 0, "relation": dbt.ref("customers_effort_0"), "levels": {"birth_date": 0, "zip": 0, "gender": 0}},
+        {"effort": 1, "relation": dbt.ref("customers_effort_1"), "levels": {"birth_date": 2, "zip": 1, "gender": 0}},
+        {"effort": 2, "relation": dbt.ref("customers_effort_2"), "levels": {"birth_date": 2, "zip": 2, "gender": 1}},
+        {"effort": 3, "relation": dbt.ref("customers_effort_3"), "levels": {"birth_date": 3, "zip": 2, "gender": 1}},
     ]
     features = [
-        {"name": "birth_date", "kind": "interval"},
+        {"name": "birth_date", "kind": "interval", "hierarchy": dbt.ref("customers_hierarchy_birth_date")},
         {"name": "zip", "kind": "categorical", "hierarchy": dbt.ref("customers_hierarchy_zip")},
         {"name": "gender", "kind": "categorical", "hierarchy": dbt.ref("customers_hierarchy_gender")},
         {"name": "order", "kind": "plain"},
@@ -32,7 +31,7 @@ def model(dbt, session):
         ],
         splitting={"repetitions": 5, "test_share": 0.3},
         random_state=7,
-        reading={"numbers": "midpoint", "categories": "leaves"},
+        reading={"numbers": "by_model", "categories": "label"},
         suppressed="left_out",
         fit="once",
         sample=100000,

@@ -13,5 +13,5 @@
         2: ref('customers_effort_2'),
         3: ref('customers_effort_3'),
     },
-    fingerprint='fbed53bc',
+    fingerprint='dc0e9010',
 ) }}

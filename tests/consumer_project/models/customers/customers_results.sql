@@ -11,6 +11,6 @@
     alpha=0.05,
     qnf='1 - 1/k',
     choose='max_q',
-    fingerprint='fbed53bc',
+    fingerprint='dc0e9010',
     release_effort='auto',
 ) }}

@@ -1,4 +1,7 @@
-"""Estimate how many people are unique in the population from the class sizes of a sample.
+"""How many people are unique in the population, estimated from the class sizes of a sample.
+
+What the SQL of ``population_uniqueness`` is measured against, and what the rules of ARX about
+uniqueness need.
 
 A histogram says how many classes (``counts``) have each size (``sizes`` >= 1, ascending). N is the
 number of people in the sample, M in the population, f = N / M, u the number of classes and f_i the
@@ -232,51 +235,6 @@ _ESTIMATORS: Mapping[str, Callable[[IntArray, IntArray, int], float | None]] = M
         "dankar": dankar,
     }
 )
-
-
-def estimated_k(
-    k: int, people: int, population: int, significance: float, *, estimator: str
-) -> int:
-    """Return the class size in the sample that stands for k in the population.
-
-    A class of the sample is one of a Poisson number of people with mean k N / M; with the given
-    significance it is not larger than the number returned. El Emam & Dankar 2008.
-
-    Parameters
-    ----------
-    k : int >= 2
-        People that each class must have in the population.
-    people, population : int
-        N and M.
-    significance : float in (0, 1)
-        Accepted chance that a class is smaller in the population.
-    estimator : {"poisson", "zero_truncated_poisson"}
-        Whether classes that no one was drawn from are counted among the possible ones.
-
-    Returns
-    -------
-    int
-        At most k, and at most N.
-
-    Examples
-    --------
-    >>> estimated_k(1000, 30162, 317238626, 0.01, estimator="zero_truncated_poisson")
-    3
-    """
-    mean = k * people / population
-    is_truncated = estimator == "zero_truncated_poisson"
-    lowest = math.exp(-mean)
-    needed = 1.0 - significance
-    if is_truncated:
-        # -expm1(-mean) is 1 - P(0) without loss of digits for a small mean.
-        needed *= -math.expm1(-mean)
-    size, reached = (1, 0.0) if is_truncated else (0, lowest)
-    if is_truncated:
-        reached = mean * lowest
-    while reached < needed and size + 1 < k:
-        size += 1
-        reached += math.exp(size * math.log(mean) - mean - math.lgamma(size + 1))
-    return min(k, people, size + (1 if is_truncated else 2))
 
 
 def _reciprocals(start: float, count: int) -> float:
