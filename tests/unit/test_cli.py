@@ -11,7 +11,6 @@ from pathlib import Path
 import duckdb
 import pytest
 from click.testing import Result
-from dbt.adapters.duckdb.connections import DuckDBConnectionManager
 from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
@@ -53,6 +52,8 @@ def project(tmp_path: Path) -> Iterator[Path]:
         connection.execute(
             """create table visits_source as select 1 as visit_id, 'x' as "no: 'x'" """
         )
+    from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+
     yield folder
     DuckDBConnectionManager.close_all_connections()
 

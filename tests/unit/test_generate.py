@@ -14,9 +14,6 @@ from typing import Any
 import jinja2
 import pytest
 import yaml
-from dbt.adapters.factory import reset_adapters
-from dbt.cli.main import dbtRunner
-from dbt.clients.jinja import get_rendered
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -372,6 +369,10 @@ def test_any_column_name_reads_back_from_sql_python_and_yaml(names: list[str]) -
 
 def test_dbt_reads_hostile_names_as_they_are(tmp_path: Path) -> None:
     """The real parser: names of columns, arguments of tests, and what a model depends on."""
+    from dbt.adapters.factory import reset_adapters
+    from dbt.cli.main import dbtRunner
+    from dbt.clients.jinja import get_rendered
+
     names = HOSTILE_NAMES[:6]
     project = write_project(tmp_path / "project", hostile(names))
     # Macros are called with the name of the package, here that of the project.
