@@ -49,7 +49,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         tier = tiers.tier(item)
         item.add_marker(tier)
-        group = f"{tier.replace('slow', 'dbt')} {item.path}"
+        group = f"fast {item.path}" if tier == "fast" else f"dbt {item.path.parent}"
         if "demonstration" in getattr(item, "fixturenames", ()):
             group = "demonstration"
         elif item.path.parent.name == "properties" or item.path.name == "test_pycanon.py":
@@ -177,10 +177,14 @@ def demo(demonstration: Demonstration) -> Project:
 
 @pytest.fixture(scope="session")
 def built_consumer(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Give the stranger's project, built once; tests that change it take a copy."""
+    """Give the stranger's project, built once; tests that change it take a copy.
+
+    Unit tests take half of the time of a build: one test runs them.
+    """
 
     def build(folder: Path) -> Project:
         project = copy_consumer(folder)
+        (folder / "models" / "unit_tests.yml").unlink()
         project.build()
         return project
 
