@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 _COMMANDS = {"dbt", "make"}
+_SHELLS = {"sh", "bash"}
 _hidden: dict[str, ModuleType] = {}
 _is_guarding = False
 _known: dict[Any, bool] = {}
@@ -72,8 +73,13 @@ def _names(code: CodeType) -> frozenset[str]:
 
 
 def _names_dbt(function: FunctionType) -> bool:
-    """Whether it imports dbt, names what comes from it, or something that is called like it."""
+    """Whether it imports dbt, names what comes from it, or something that is called like it.
+
+    Commands of the documentation run dbt in a shell.
+    """
     names = _names(function.__code__)
+    if "run_command" in names:
+        return True
     origins = (_origin(function.__globals__[n]) for n in names & function.__globals__.keys())
     return any(name.split(".")[0] == "dbt" for name in (*names, *origins))
 
@@ -121,9 +127,11 @@ def is_dbt_missed(error: BaseException | None) -> bool:
 
 def _refuse_commands(event: str, arguments: tuple[Any, ...]) -> None:
     if _is_guarding and event == "subprocess.Popen":
-        command = [arguments[0], *arguments[1][:1]]
-        if _COMMANDS & {Path(str(word)).name for word in command}:
-            raise RuntimeError(f"a test of the tier `fast` must not start {command[0]}")
+        words = [str(arguments[0]), str(arguments[1][0])]
+        if Path(words[0]).name in _SHELLS:
+            words += str(arguments[1][-1]).split()
+        if started := _COMMANDS & {Path(word).name for word in words}:
+            raise RuntimeError(f"a test of the tier `fast` must not start {min(started)}")
 
 
 sys.addaudithook(_refuse_commands)

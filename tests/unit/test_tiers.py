@@ -45,6 +45,10 @@ def by_a_module() -> None:
     projects.copy_demo(REPOSITORY)
 
 
+def by_a_command() -> None:
+    projects.run_command("make demo", REPOSITORY)
+
+
 def by_a_helper_of_a_helper() -> list[None]:
     return [by_a_helper() for _ in range(2)]
 
@@ -56,6 +60,7 @@ STARTING = (
     by_a_helper,
     by_a_module,
     by_a_helper_of_a_helper,
+    by_a_command,
 )
 
 
@@ -76,6 +81,8 @@ def test_a_fast_test_has_no_dbt(request: pytest.FixtureRequest) -> None:
     for command in ("dbt", "make"):
         with pytest.raises(RuntimeError, match="of the tier `fast` must not start"):
             subprocess.run([command, "--version"], check=False)
+        with pytest.raises(RuntimeError, match=f"must not start {command}$"):
+            subprocess.run(f"cd . && {command} build", shell=True, check=False)  # noqa: S602
 
 
 def test_a_sample_has_some_of_each_kind(monkeypatch: pytest.MonkeyPatch) -> None:
