@@ -35,8 +35,7 @@ _KEPT_VARIABLES = (
 @pytest.hookimpl(tryfirst=True)  # before hypothesis reads it
 def pytest_configure(config: pytest.Config) -> None:
     """Let one seed decide what every sample is drawn from."""
-    if sampling.IS_SEEDED:
-        config.option.hypothesis_seed = str(sampling.SEED)
+    config.option.hypothesis_seed = config.option.hypothesis_seed or str(sampling.SEED)
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups, and pytest the tiers

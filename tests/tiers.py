@@ -81,7 +81,11 @@ def _names_dbt(function: FunctionType) -> bool:
     if "run_command" in names:
         return True
     origins = (_origin(function.__globals__[n]) for n in names & function.__globals__.keys())
-    return any(name.split(".")[0] == "dbt" for name in (*names, *origins))
+    return any(map(_is_of_dbt, (*names, *origins)))
+
+
+def _is_of_dbt(name: str) -> bool:
+    return name.split(".", maxsplit=1)[0] in {"dbt", "dbt_common"}
 
 
 def _named(function: FunctionType) -> Iterator[Any]:
@@ -108,10 +112,11 @@ def guard(*, is_fast: bool) -> None:
         return
     _is_guarding = is_fast
     if _is_guarding:
-        _hidden.update({n: m for n, m in sys.modules.items() if n.split(".")[0] == "dbt"})
-        sys.modules.update(dict.fromkeys([*_hidden, "dbt"]))  # type: ignore[arg-type]
+        _hidden.update({n: m for n, m in sys.modules.items() if _is_of_dbt(n)})
+        sys.modules.update(dict.fromkeys([*_hidden, "dbt", "dbt_common"]))  # type: ignore[arg-type]
     else:
-        sys.modules.pop("dbt")
+        for name in ("dbt", "dbt_common"):
+            sys.modules.pop(name)
         sys.modules.update(_hidden)
         _hidden.clear()
 
@@ -119,7 +124,7 @@ def guard(*, is_fast: bool) -> None:
 def is_dbt_missed(error: BaseException | None) -> bool:
     """Whether an error, or one that it came from, is the missing dbt of a guarded test."""
     while error is not None:
-        if isinstance(error, ImportError) and (error.name or "").split(".")[0] == "dbt":
+        if isinstance(error, ImportError) and _is_of_dbt(error.name or ""):
             return _is_guarding
         error = error.__cause__ or error.__context__
     return False

@@ -124,7 +124,6 @@ def test_progress_is_shown_every_few_seconds_and_at_the_end() -> None:
     assert lines == ["wdbc: 6 of 10 models, 6 s, about 4 s left", "wdbc: 10 of 10 models, 10 s"]
 
 
-@pytest.mark.dbt
 def test_lines_are_written_to_the_log_of_dbt(capsys: pytest.CaptureFixture[str]) -> None:
     from dbt_common.events.base_types import EventMsg
     from dbt_common.events.event_manager_client import (
