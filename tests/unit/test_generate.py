@@ -424,6 +424,7 @@ def test_models_lie_where_the_project_says(tmp_path: Path) -> None:
     assert (project / "transform" / "anonymization_results.sql").is_file()
 
 
+@pytest.mark.dbt
 def test_models_lie_where_dbt_renders_them_to(tmp_path: Path) -> None:
     """As in this repository, whose models depend on the profile."""
     project = write_project(tmp_path, SPEC)
@@ -534,5 +535,6 @@ def test_a_fixed_effort_is_passed_on(tmp_path: Path) -> None:
     assert call_of(text)[1]["release_effort"] == 2
 
 
+@pytest.mark.dbt
 def test_committed_models_are_what_their_specs_say() -> None:
     assert [drift.diff for drift in check(REPOSITORY)] == []
