@@ -5,7 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help setup setup-dev demo lint format types test compat compat-smallest postgres faults seeds generate bench clean
+PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
+
+.PHONY: help setup setup-dev demo lint format types test test-fast test-slow compat compat-smallest postgres faults seeds generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -47,8 +49,15 @@ format: setup-dev ## Format the Python code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-test: lint ## Run the linters and all tests
-	$(BIN)/pytest --numprocesses 2 --dist loadgroup
+test: lint ## Run the linters and the tests, samples of the expensive ones
+	$(PYTEST) -m "not slow"
+
+test-fast: setup-dev ## Run the tests that need no dbt
+	$(PYTEST) -m fast
+
+test-slow: export DBT_ANONYMIZE_FULL := 1
+test-slow: lint ## Run the linters and all tests in full
+	$(PYTEST)
 
 # .venv has dbt 1.11. An environment beside it has its files, but for what the requirements replace.
 .venv-dbt-%/.ready: tests/compat/dbt-%.txt scripts/link_venv.py $(VENV)/.dev
@@ -75,8 +84,7 @@ postgres: ## Run the tests of vault, grants and re-linking on the server of DBT_
 	$(PIP) --editable '.[dev,postgres]'
 	$(BIN)/pytest tests/postgres
 
-faults: export DBT_ANONYMIZE_KILLS := 100
-faults: export DBT_ANONYMIZE_BUILDS := 20
+faults: export DBT_ANONYMIZE_FULL := 1
 faults: setup-dev ## Kill builds 100 times, publish at once 20 times, build 10 million records with 1 GB of memory
 	$(BIN)/pytest tests/faults
 	$(BIN)/python benchmarks/faults.py 10000000 1GB

@@ -2,28 +2,67 @@
 
 from __future__ import annotations
 
+import fcntl
+import gc
 import os
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests import sampling, tiers
 from tests.projects import Project, copy_consumer, copy_demo, run_command
 from tests.vault.projects import copy_with
 
+# What the machine that runs the tests may say to them.
+_KEPT_VARIABLES = (
+    "DBT_ANONYMIZE_",
+    "HOME",
+    "LANG",
+    "LC_",
+    "PATH",
+    "PYTEST_",
+    "PYTHON",
+    "TMPDIR",
+    "UPDATE_GOLDEN",
+    "USER",
+)
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
+
+@pytest.hookimpl(tryfirst=True)  # before hypothesis reads it
+def pytest_configure(config: pytest.Config) -> None:
+    """Let one seed decide what every sample is drawn from."""
+    config.option.hypothesis_seed = config.option.hypothesis_seed or str(sampling.SEED)
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups, and pytest the tiers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep tests together that share what is costly to make, where several processes run them."""
+    """Keep tests together that share what is costly to make, where several processes run them.
+
+    Long groups come first: short ones fill what is left in the end.
+    """
+    order = {"demonstration": 0, "properties": 1}
     for item in items:
-        group = str(item.path)
+        tier = tiers.tier(item)
+        item.add_marker(tier)
+        group = f"fast {item.path}" if tier == "fast" else f"dbt {item.path.parent}"
         if "demonstration" in getattr(item, "fixturenames", ()):
             group = "demonstration"
         elif item.path.parent.name == "properties" or item.path.name == "test_pycanon.py":
             # They share the SQL of macros that dbt compiled.
             group = "properties"
         item.add_marker(pytest.mark.xdist_group(group))
+        order.setdefault(group, 3 if tier == "fast" else 2)
+    items.sort(key=lambda item: order[group_of(item)])
+
+
+def group_of(item: pytest.Item) -> str:
+    """Return the group that a test was given."""
+    (group,) = [mark.args[0] for mark in item.iter_markers("xdist_group")]
+    return str(group)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -32,14 +71,58 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if hasattr(session.config, "workerinput") and getattr(option, "loadgroup", False):
         lost = [item.nodeid for item in session.items if "@" not in item.nodeid]
         assert not lost, f"{len(lost)} tests have no group; install what constraints.txt names"
+    # What was imported stays: the garbage collector needs not look at it again and again.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 20)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Keep dbt from tests that are to be fast."""
+    tiers.guard(is_fast=item.get_closest_marker("fast") is not None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+    """Say what to do about a test that is not as fast as it looks."""
+    report = yield
+    if call.excinfo is not None and tiers.is_dbt_missed(call.excinfo.value):
+        report.sections.append(
+            ("tier", "This test starts dbt, which its code does not show: mark it pytest.mark.dbt.")
+        )
+    return report
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand what was drawn to the process that prints."""
+    tiers.guard(is_fast=False)
+    gc.unfreeze()
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["drawn"] = sampling.drawn
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take what a process has drawn."""
+    sampling.drawn.update(getattr(node, "workeroutput", {}).get("drawn", {}))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many of how many ran."""
+    counts = [f"{n} of {of} {what}" for what, (n, of) in sorted(sampling.drawn.items())]
+    line = "everything in full" if sampling.FULL else f"samples: {', '.join(counts) or 'none'}"
+    terminalreporter.write_line(f"{line}; DBT_ANONYMIZE_SEED={sampling.SEED}")
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _quiet_dbt() -> Iterator[None]:
-    """Keep dbt from writing colours and progress, and the machine's settings out of the tests."""
+    """Keep dbt from writing colours and progress, and the machine's settings out of the tests.
+
+    dbt reads all variables again for each error that it makes, ten thousand times in a build.
+    """
     with pytest.MonkeyPatch.context() as patch:
         for name in [*os.environ]:
-            if name.startswith("DBT_") and not name.startswith("DBT_ANONYMIZE_"):
+            if not name.startswith(_KEPT_VARIABLES):
                 patch.delenv(name)
         patch.setenv("DBT_USE_COLORS", "0")
         patch.setenv("DBT_QUIET", "1")
@@ -58,6 +141,26 @@ class Demonstration:
     printed: str
 
 
+def built_once(
+    factory: pytest.TempPathFactory, name: str, build: Callable[[Path], Project]
+) -> Project:
+    """Give this process its copy of a project that the first of all processes builds.
+
+    Each has its own, since DuckDB lets one process at a time write to a file.
+    """
+    shared = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder, warehouse = shared / name / "project", shared / name / "warehouse.txt"
+    folder.parent.mkdir(exist_ok=True)
+    with (shared / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not warehouse.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            warehouse.write_text(build(folder).warehouse, encoding="utf-8")
+        return Project(folder, warehouse.read_text("utf-8")).copy(factory.mktemp(name) / "project")
+
+
 @pytest.fixture(scope="session")
 def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
     """Give the demonstration, built once by the README's own command."""
@@ -73,10 +176,18 @@ def demo(demonstration: Demonstration) -> Project:
 
 @pytest.fixture(scope="session")
 def built_consumer(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Give the stranger's project, built once; tests that change it take a copy."""
-    project = copy_consumer(tmp_path_factory.mktemp("consumer") / "project")
-    project.build()
-    return project
+    """Give the stranger's project, built once; tests that change it take a copy.
+
+    Unit tests take half of the time of a build: one test runs them.
+    """
+
+    def build(folder: Path) -> Project:
+        project = copy_consumer(folder)
+        (folder / "models" / "unit_tests.yml").unlink()
+        project.build()
+        return project
+
+    return built_once(tmp_path_factory, "consumer", build)
 
 
 @pytest.fixture
@@ -88,9 +199,13 @@ def consumer(built_consumer: Project, tmp_path: Path) -> Project:
 @pytest.fixture(scope="session")
 def built_members(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Give the project whose release has tokens, built once; tests that change it take a copy."""
-    project = copy_with(tmp_path_factory.mktemp("members") / "project", "members")
-    project.build()
-    return project
+
+    def build(folder: Path) -> Project:
+        project = copy_with(folder, "members")
+        project.build()
+        return project
+
+    return built_once(tmp_path_factory, "members", build)
 
 
 @pytest.fixture

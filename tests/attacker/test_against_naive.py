@@ -13,14 +13,18 @@ from dbt_anonymize.verification.attacks.mapping import attack_mapping
 from dbt_anonymize.verification.attacks.result import AttackResult
 from tests.attacker import naive
 from tests.attacker.worlds import Record, World, read, read_known, session_of, spec_of, worlds
+from tests.sampling import examples
 
 K = 2
 # Failing examples are small already, and shrinking them would take minutes.
-few = settings(
-    max_examples=30,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+few = examples(
+    settings(
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    ),
+    full=30,
+    sampled=10,
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from typing import Any
 
@@ -140,8 +141,9 @@ def test_ids_and_identifiers_stay_out_of_the_release_and_of_the_working_copy(
     assert {t for t, c in holders if c != "customer_id"} == {"customers"}, "the seed alone"
 
 
-def test_all_data_tests_and_unit_tests_pass(built_consumer: Project) -> None:
-    outcome = built_consumer.dbt("test")
+def test_all_data_tests_and_unit_tests_pass(consumer: Project) -> None:
+    shutil.copy(CONSUMER_PROJECT / "models" / "unit_tests.yml", consumer.folder / "models")
+    outcome = consumer.dbt("test")
     assert outcome.succeeded, outcome.messages
     assert (
         sum(".unit_test" in name or name.startswith("unit_test") for name in outcome.statuses) >= 9

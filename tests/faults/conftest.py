@@ -11,6 +11,9 @@ from dbt_anonymize.generate import generate
 from tests.faults.processes import Launcher
 from tests.projects import Project, copy_consumer
 
+# They import dbt, which is not to be waited for where no test of them is run.
+collect_ignore = ["launcher.py", "tasks.py"]
+
 
 @pytest.fixture(scope="session")
 def launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import signal
@@ -10,9 +9,9 @@ import time
 from collections.abc import Iterator
 
 from tests.faults.processes import Child
+from tests.sampling import SEED, number_of
 
-KILLS = int(os.environ.get("DBT_ANONYMIZE_KILLS", "2"))
-SEED = int(os.environ.get("DBT_ANONYMIZE_KILL_SEED", "20"))
+KILLS = number_of("kills of each kind", 100, 2)
 _TRIES = 10
 
 

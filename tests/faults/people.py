@@ -7,8 +7,8 @@ from typing import Any
 
 import duckdb
 
-from tests.faults.tasks import RELEASE, TABLE
-
+TABLE = "people_anonymized"
+RELEASE = "release/people.duckdb"
 WAREHOUSE = "warehouse.duckdb"
 Rows = list[tuple[Any, ...]]
 

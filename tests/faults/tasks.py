@@ -24,9 +24,8 @@ from dbt_anonymize.vault.audit import Attempt, Receipt
 from dbt_anonymize.vault.given_rows import GivenRows
 from dbt_anonymize.vault.relink import relink
 from dbt_anonymize.warehouse import open_warehouse
+from tests.faults.people import RELEASE, TABLE
 
-TABLE = "people_anonymized"
-RELEASE = "release/people.duckdb"
 _REQUESTS_OF_A_SESSION = 5
 _PUBLISHING = {str(module.__file__) for module in (publish_module, release_audit, release_lock)}
 

@@ -1,7 +1,7 @@
 """`kill -9` at any moment of a build: nothing is mixed, lost or doubled, and nothing lies open.
 
-DBT_ANONYMIZE_KILLS tells how often the builds of each project are killed; DBT_ANONYMIZE_KILL_SEED
-chooses other moments.
+Twice each project, and a hundred times with DBT_ANONYMIZE_FULL=1; DBT_ANONYMIZE_SEED chooses other
+moments.
 """
 
 from __future__ import annotations

@@ -22,9 +22,15 @@ from dbt_anonymize.literals import quote_name
 from dbt_anonymize.publish import publish
 from dbt_anonymize.release_audit import audit, holds_release
 from dbt_anonymize.release_lock import alone
-from tests.faults.people import WAREHOUSE, files_of_release, released, write_people
+from tests.faults.people import (
+    RELEASE,
+    TABLE,
+    WAREHOUSE,
+    files_of_release,
+    released,
+    write_people,
+)
 from tests.faults.processes import Launcher, wait_for
-from tests.faults.tasks import RELEASE, TABLE
 
 
 @pytest.fixture

@@ -1,12 +1,11 @@
 """Several releases at once: of one project in many threads, and one release of two builds.
 
-DBT_ANONYMIZE_BUILDS tells how often a project with three anonymizations of 50,000 records is built;
+In full, a project with three anonymizations of 50,000 records is built 20 times;
 by default it is built once, with few records.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import threading
 import time
@@ -28,8 +27,9 @@ from tests.faults.people import WAREHOUSE, files_of_release, released, write_peo
 from tests.faults.processes import Launcher
 from tests.faults.tasks import RELEASE, TABLE
 from tests.projects import Project
+from tests.sampling import number_of
 
-BUILDS = int(os.environ.get("DBT_ANONYMIZE_BUILDS", "0"))
+BUILDS = number_of("builds of three large anonymizations", 20, 0)
 # Of each of the 400 customers.
 COPIES = 125 if BUILDS else 5
 NAMES = ("north", "east", "south")

@@ -26,12 +26,13 @@ from dbt_anonymize.lattice.table import (
     SensitiveAttribute,
     Table,
 )
+from tests.sampling import examples
 
 from . import recount
 from .worlds import coarser, nodes, tables
 
-MANY = settings(max_examples=300, deadline=None)
-SOME = settings(max_examples=100, deadline=None)
+MANY = examples(settings(deadline=None), 300)
+SOME = examples(settings(deadline=None), 100)
 
 Declared = dict[str, Any]
 

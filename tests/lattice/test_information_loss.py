@@ -13,14 +13,15 @@ from dbt_anonymize.errors import SearchError
 from dbt_anonymize.lattice.grouping import classes_of
 from dbt_anonymize.lattice.information_loss import AGGREGATES, MEASURES, RankedLoss, make_loss
 from dbt_anonymize.lattice.table import Attribute, BoolArray, Classes, Node, Table
+from tests.sampling import examples
 
 from . import recount
 from .brute_force import numbered_table
 from .worlds import coarser, nodes, tables
 
 GS = st.sampled_from([0.0, 0.2, 0.5, 0.8, 0.9])
-MANY = settings(max_examples=500, deadline=None)
-SOME = settings(max_examples=200, deadline=None)
+MANY = examples(settings(deadline=None), 500)
+SOME = examples(settings(deadline=None), 200)
 
 
 def masks(classes: Classes) -> st.SearchStrategy[BoolArray]:

@@ -32,6 +32,7 @@ from tests.lattice.brute_force import (
     numbered_table,
     tables,
 )
+from tests.sampling import examples
 
 LIMITS = [Decimal(0), Decimal("0.05"), Decimal("0.5"), Decimal(1)]
 MEASURES = [
@@ -49,7 +50,7 @@ MEASURES = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(settings(deadline=None), 150)
 @given(st.data())
 def test_the_search_finds_the_optimum_of_all_nodes(data: st.DataObject) -> None:
     table = data.draw(tables())
@@ -176,7 +177,7 @@ def assert_visited_nodes_agree(visited: Any, feasible: dict[Any, CheckedNode]) -
                 assert visited.suppressed[position] == feasible[node].suppressed
 
 
-@settings(max_examples=60, deadline=None)
+@examples(settings(deadline=None), 60)
 @given(tables(), st.randoms(use_true_random=False))
 def test_roll_up_gives_the_same_classes_as_plain_grouping(table: Table, random: Any) -> None:
     nodes = list(nodes_of(table))

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from dbt_anonymize.lattice.distances import digamma, grassberger
 from dbt_anonymize.lattice.k_map import estimated_k
 from tests.oracles import uniqueness
+from tests.sampling import examples
 
 from . import recount
 
 Histogram = dict[int, int]
 HISTOGRAMS = st.dictionaries(st.integers(1, 12), st.integers(1, 30), min_size=1, max_size=6)
 FACTORS = st.sampled_from([1.05, 1.5, 2, 5, 20, 1000])
-SETTINGS = settings(max_examples=200, deadline=None)
+SETTINGS = examples(settings(deadline=None), 200)
 
 
 def arrays(histogram: Histogram) -> tuple[np.ndarray, np.ndarray]:

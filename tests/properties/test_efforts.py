@@ -9,9 +9,10 @@ from datetime import date
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from ..sampling import examples
 from . import recount
 from .batch import Batch
 from .compilation import Policy, Shape
@@ -49,7 +50,7 @@ def rows_of_each(
 
 
 # Properties that compare several tables or efforts: ten times, with this many tables.
-COMPARED = settings(PROPERTY, max_examples=10)
+COMPARED = examples(PROPERTY, 10)
 TOGETHER = 5
 
 
@@ -159,7 +160,7 @@ def test_every_generalized_value_is_the_image_of_its_source_value(
 
 
 @each_shape
-@settings(PROPERTY, max_examples=14)
+@examples(PROPERTY, 14)
 @given(data=st.data())
 def test_class_sizes_and_suppression_equal_a_recount(
     warehouse: Warehouse, shape: Shape, data: st.DataObject

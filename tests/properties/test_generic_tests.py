@@ -8,11 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles.uniqueness import population_uniques
 
+from ..sampling import examples
 from . import privacy_recount as definitions
 from .batch import Batch, assert_same_rows
 from .generic import (
@@ -213,7 +214,7 @@ def test_a_table_is_tested_in_a_batch_as_by_itself(warehouse: Warehouse, table: 
 
 
 @given(people=st.lists(PEOPLE, min_size=1, max_size=5), nobody=st.integers(1, 4))
-@settings(PROPERTY, max_examples=6)
+@examples(PROPERTY, 6)
 def test_records_without_a_subject_fail_a_test_that_counts_people(
     warehouse: Warehouse, people: list[Person], nobody: int
 ) -> None:

@@ -10,9 +10,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from ..sampling import examples
 from . import privacy_recount as definitions
 from .batch import Batch, assert_same_rows
 from .guarded import (
@@ -292,7 +293,7 @@ def test_every_measure_and_every_guarantee_is_as_the_definitions_say(
 
 
 @each_guard
-@settings(PROPERTY, max_examples=5)
+@examples(PROPERTY, 5)
 @given(tables=BATCHES)
 def test_classes_of_every_effort_are_judged_and_suppressed_as_a_recount_says(
     warehouse: Warehouse, guard: Guard, tables: list[Table]

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from ..sampling import examples
 from . import losses
 from .batch import Batch, assert_same_rows
 from .compilation import LEVELS
@@ -235,7 +236,7 @@ def check_search(rows: list[Row], table: Measured, drawn: list[Effort], weighing
         assert row["classification_metric"] == pytest.approx(found["classification"], abs=1e-9)
 
 
-@settings(PROPERTY, max_examples=54)
+@examples(PROPERTY, 54)
 @given(tables=different(MIXED, 10), number=st.integers(0, 19))
 def test_every_measure_equals_a_recount_stays_in_its_range_and_is_what_the_search_minimizes(
     warehouse: Warehouse, tables: list[list[Effort]], number: int
@@ -251,7 +252,7 @@ def test_every_measure_equals_a_recount_stays_in_its_range_and_is_what_the_searc
 
 
 @pytest.mark.parametrize("table", [SINGLE, ODD], ids=lambda table: table.name)
-@settings(PROPERTY, max_examples=8)
+@examples(PROPERTY, 8)
 @given(data=st.data(), number=st.integers(0, 4))
 def test_every_measure_equals_a_recount_whatever_the_columns(
     warehouse: Warehouse, table: Measured, data: st.DataObject, number: int
@@ -264,7 +265,7 @@ def test_every_measure_equals_a_recount_whatever_the_columns(
         check(rows, table, drawn, weighing)
 
 
-@settings(PROPERTY, max_examples=4)
+@examples(PROPERTY, 4)
 @given(tables=different(MIXED, 10))
 def test_every_aggregate_puts_the_attributes_together(
     warehouse: Warehouse, tables: list[list[Effort]]

@@ -8,9 +8,10 @@ from dataclasses import asdict, fields
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from ..sampling import examples
 from . import recount
 from .batch import Batch, assert_same_rows
 from .compilation import Policy, Shape
@@ -51,7 +52,7 @@ def privacy_of_each(batch: Batch, shape: Shape, policy: Policy) -> list[list[Row
 
 
 @each_shape
-@settings(PROPERTY, max_examples=14)
+@examples(PROPERTY, 14)
 @given(data=st.data())
 def test_privacy_of_every_effort_equals_a_recount(
     warehouse: Warehouse, shape: Shape, data: st.DataObject
@@ -68,7 +69,7 @@ def test_privacy_of_every_effort_equals_a_recount(
 
 
 @each_shape
-@settings(PROPERTY, max_examples=4)
+@examples(PROPERTY, 4)
 @given(data=st.data())
 def test_privacy_rolled_up_from_frequencies_equals_a_count_of_the_records(
     warehouse: Warehouse, shape: Shape, data: st.DataObject

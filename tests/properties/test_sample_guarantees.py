@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
 from tests.oracles.uniqueness import population_uniques
 
+from ..sampling import examples
 from .batch import Batch
 from .sampled import AVERAGES, ESTIMATORS, LIMIT, POPULATIONS, average_model
 from .warehouse import Row, Warehouse
@@ -102,7 +103,7 @@ def expected_uniques(estimator: str, histogram: Histogram, population: int) -> f
 # Each estimate is that of 280 histograms for each population.
 @pytest.mark.parametrize("population", POPULATIONS)
 @pytest.mark.parametrize("estimator", ["zayatz", "snb"])
-@settings(PROPERTY, max_examples=14)
+@examples(PROPERTY, 14)
 @given(histograms=in_batches(HISTOGRAMS, 20))
 def test_estimates_equal_the_definition_and_those_of_the_kernel(
     warehouse: Warehouse, estimator: str, population: int, histograms: list[Histogram]
@@ -179,7 +180,7 @@ def load_cities(warehouse: Warehouse, sizes: list[int]) -> None:
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-@settings(PROPERTY, max_examples=14)
+@examples(PROPERTY, 14)
 @given(tables=in_batches(st.lists(st.integers(1, 3) | st.integers(1, 9), max_size=20), 20))
 def test_the_smallest_classes_go_for_the_average_risk_and_no_more_than_needed(
     warehouse: Warehouse, average: float, tables: list[list[int]]

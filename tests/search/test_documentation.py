@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-from dbt.adapters.duckdb.connections import DuckDBConnectionManager
 
 from dbt_anonymize import generate
 from tests.projects import REPOSITORY, Project, copy_consumer
@@ -71,4 +70,3 @@ def test_an_infeasible_guarantee_is_explained_as_on_the_page(
     project = project.copy(tmp_path / "project")
     project.edit(SPEC, lambda text: text.replace("l: 2}", "variant: entropy, l: 2.99}"))
     assert plain(run(project, name="patients").output) == plain(block("text", "infeasible"))
-    DuckDBConnectionManager.close_all_connections()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from pathlib import Path
 
@@ -13,15 +12,16 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from dbt_anonymize.literals import markdown, printable
 from tests.projects import Project
+from tests.sampling import number_of
 from tests.sql_safety.commands import run, searched
 from tests.sql_safety.hostile import TEXTS, own_sql_names
 from tests.sql_safety.namings import FOLDER, namings, usable
 from tests.sql_safety.outcome import Found, outcome_of, renamed
 from tests.sql_safety.worlds import COLUMNS, NAME, Naming, write
 
-# A build takes seconds, so that nothing is made smaller; the environment variable asks for more.
+# A build takes seconds, so that nothing is made smaller.
 FUZZ = settings(
-    max_examples=int(os.environ.get("DBT_ANONYMIZE_FUZZED_BUILDS", "1")),
+    max_examples=number_of("builds of hostile names", 5, 1),
     deadline=None,
     derandomize=True,
     database=None,

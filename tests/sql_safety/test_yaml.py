@@ -61,9 +61,9 @@ def test_no_tag_makes_an_object(tag: str, tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_bomb_is_refused_at_once(text: str, says: str, tmp_path: Path) -> None:
     path = tmp_path / "bomb.yml"
     path.write_text(text, encoding="utf-8")
-    start = time.perf_counter()
+    start = time.process_time()
     content, problems = read_yaml(path)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert content is None
     assert any(says in str(problem) for problem in problems)
 

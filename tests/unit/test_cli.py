@@ -13,7 +13,6 @@ import duckdb
 import pytest
 import yaml
 from click.testing import Result
-from dbt.adapters.duckdb.connections import DuckDBConnectionManager
 from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
@@ -55,6 +54,8 @@ def project(tmp_path: Path) -> Iterator[Path]:
         connection.execute(
             """create table visits_source as select 1 as visit_id, 'x' as "no: 'x'" """
         )
+    from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+
     yield folder
     DuckDBConnectionManager.close_all_connections()
 

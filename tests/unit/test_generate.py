@@ -14,8 +14,6 @@ from typing import Any
 import jinja2
 import pytest
 import yaml
-from dbt.adapters.factory import reset_adapters
-from dbt.cli.main import dbtRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -350,6 +348,9 @@ def test_any_column_name_reads_back_from_sql_python_and_yaml(names: list[str]) -
 
 def test_dbt_reads_hostile_names_as_they_are(tmp_path: Path) -> None:
     """The real parser: names of columns, arguments of tests, and what a model depends on."""
+    from dbt.adapters.factory import reset_adapters
+    from dbt.cli.main import dbtRunner
+
     names = HOSTILE_NAMES[:6]
     project = write_project(tmp_path / "project", hostile(names))
     # Macros are called with the name of the package, here that of the project.
@@ -401,6 +402,7 @@ def test_models_lie_where_the_project_says(tmp_path: Path) -> None:
     assert (project / "transform" / "anonymization_results.sql").is_file()
 
 
+@pytest.mark.dbt
 def test_models_lie_where_dbt_renders_them_to(tmp_path: Path) -> None:
     """As in this repository, whose models depend on the profile."""
     project = write_project(tmp_path, SPEC)
@@ -511,5 +513,6 @@ def test_a_fixed_effort_is_passed_on(tmp_path: Path) -> None:
     assert call_of(text)[1]["release_effort"] == 2
 
 
+@pytest.mark.dbt
 def test_committed_models_are_what_their_specs_say() -> None:
     assert [drift.diff for drift in check(REPOSITORY)] == []

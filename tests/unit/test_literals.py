@@ -8,7 +8,6 @@ from typing import Any
 import jinja2
 import pytest
 import yaml
-from dbt.clients.jinja import get_rendered
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,6 +64,8 @@ def read_by_jinja(literal: str) -> Any:
 
 def read_by_dbt(text: str) -> Any:
     """Return what dbt makes of a YAML scalar: it renders strings that look like Jinja."""
+    from dbt.clients.jinja import get_rendered
+
     return get_rendered(yaml.safe_load(f"key: {text}")["key"], {})
 
 

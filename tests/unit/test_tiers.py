@@ -1,0 +1,114 @@
+"""The tiers of the suite itself: what is fast has no dbt, and a sample leaves out no kind."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests import projects, sampling
+from tests.projects import REPOSITORY, Project, copy_consumer
+from tests.tiers import starts_dbt
+
+
+@dataclass(frozen=True)
+class Case:
+    """Something to draw from."""
+
+    name: str
+    kind: str
+
+
+def by_a_method(project: Any) -> None:
+    project.dbt("build")
+
+
+def by_an_import() -> None:
+    from dbt.cli.main import dbtRunner
+
+    dbtRunner()
+
+
+def by_a_class() -> None:
+    Project(REPOSITORY, "x.duckdb")
+
+
+def by_a_helper() -> None:
+    copy_consumer(REPOSITORY)
+
+
+def by_a_module() -> None:
+    projects.copy_demo(REPOSITORY)
+
+
+def by_a_command() -> None:
+    projects.run_command("make demo", REPOSITORY)
+
+
+def by_a_helper_of_a_helper() -> list[None]:
+    return [by_a_helper() for _ in range(2)]
+
+
+STARTING = (
+    by_a_method,
+    by_an_import,
+    by_a_class,
+    by_a_helper,
+    by_a_module,
+    by_a_helper_of_a_helper,
+    by_a_command,
+)
+
+
+@pytest.mark.parametrize("function", STARTING, ids=lambda function: str(function.__name__))
+def test_what_starts_dbt_is_seen(function: Any) -> None:
+    assert starts_dbt(function)
+
+
+def test_a_name_from_the_same_module_does_not_start_dbt() -> None:
+    assert not starts_dbt(lambda: REPOSITORY / "docs")
+
+
+def test_a_fast_test_has_no_dbt(request: pytest.FixtureRequest) -> None:
+    assert request.node.get_closest_marker("fast")
+    for name in ("dbt", "dbt.cli.main", "dbt.adapters.factory"):
+        with pytest.raises(ImportError):
+            importlib.import_module(name)
+    for command in ("dbt", "make"):
+        with pytest.raises(RuntimeError, match="of the tier `fast` must not start"):
+            subprocess.run([command, "--version"], check=False)
+        with pytest.raises(RuntimeError, match=f"must not start {command}$"):
+            subprocess.run(f"cd . && {command} build", shell=True, check=False)  # noqa: S602
+
+
+def test_a_sample_has_some_of_each_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "drawn", {})
+    monkeypatch.setattr(sampling, "FULL", False)
+    cases = [Case(f"{kind}{n}", kind) for kind in "ab" for n in range(40)] + [Case("c0", "c")]
+
+    def draw() -> Counter[str]:
+        found = sampling.sample("cases", cases, 0.25, lambda case: case.kind)
+        assert [parameter.id for parameter in found] == [case.name for case in cases]
+        return Counter(p.values[0].kind for p in found if not p.marks)
+
+    assert draw() == {"a": 10, "b": 10, "c": 1}
+    assert sampling.drawn == {"cases": (21, 81)}
+    monkeypatch.setattr(sampling, "FULL", True)
+    assert draw() == {"a": 40, "b": 40, "c": 1}
+
+
+def test_a_seed_draws_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "drawn", {})
+    monkeypatch.setattr(sampling, "FULL", False)
+    cases = [Case(str(number), "") for number in range(100)]
+
+    def draw(seed: int) -> list[Any]:
+        monkeypatch.setattr(sampling, "SEED", seed)
+        found = sampling.sample("cases", cases, 0.1, lambda _: "")
+        return [parameter.id for parameter in found if not parameter.marks]
+
+    assert draw(1) == draw(1) != draw(2)
