@@ -12,6 +12,7 @@ TEST_SHARE = 0.3
 FOLDS = 4
 MARGIN = 0.0625
 CONFIDENCE = 0.9
+RANDOM_STATE = 2**32 - 1
 MEASURE = "accuracy"
 ALPHAS: tuple[float | str, ...] = (0.0, 0.25, 0.016, "auto")
 QNFS = {"k": "k", "risk": "1 - 1/k"}
@@ -43,6 +44,7 @@ def _results(
     text = call(
         "results",
         quality=Ref("quality"),
+        scores=Ref("scores"),
         privacy=Ref("privacy"),
         target="outcome",
         model=model,
@@ -51,6 +53,8 @@ def _results(
         alpha=alpha,
         qnf=QNFS[qnf],
         fingerprint="0123abcd",
+        random_state=RANDOM_STATE,
+        test_share=TEST_SHARE,
         release_effort=release,
         **rule,
     )
