@@ -10,8 +10,14 @@ next_best as (
         chosen_effort,
         effort,
         chosen_merit - merit as q_difference
-    from chosen
-    where is_eligible and rank_of_merit = 2
+    from (
+        select
+            *,
+            row_number() over (order by merit desc, k desc, effort asc) as place
+        from chosen
+        where is_eligible and not is_chosen
+    ) as others
+    where place = 1
 
 ),
 

@@ -68,7 +68,6 @@ FURTHER_SEEDS = [
     "quality",
     "privacy",
     "results",
-    "lines",
     "interval_hierarchy",
     "categorical_hierarchy",
     "degrees",
@@ -97,9 +96,6 @@ FURTHER_MODELS: dict[str, str] = {
     "quality_of_folds": call(
         "quality", scores=Ref("scores"), folds=FOLDS, confidence=CONFIDENCE, margin=MARGIN
     ),
-    "alpha_envelope": "with lines as (select * from {{ ref('lines') }}), "
-    + call("_alpha_envelope", lines="lines")
-    + " results as (select * from alpha_ranges) select * from results order by alpha_from",
     "alpha_ranges": call("alpha_ranges", results=Ref("results")),
     **{
         name: "select degrees, "
