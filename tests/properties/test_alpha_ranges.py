@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from .warehouse import Row, Warehouse
 from .worlds import PROPERTY
 
-
 RESULTS = {
     "effort": "int",
     "qf_mean": "double",

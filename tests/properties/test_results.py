@@ -283,7 +283,7 @@ def corrected_error(values: list[float]) -> float:
 def assert_interval(
     row: Row, name: str, values: list[float], scale: tuple[float, float] = (0, 1)
 ) -> None:
-    """Check the two-sided interval of 95 %, which does not leave the scale of accuracy or errors."""
+    """Check the two-sided interval of 95 %, which does not leave the scale."""
     if len(values) < FEWEST:
         assert (row[f"{name}_low"], row[f"{name}_high"]) == (None, None)
         return
