@@ -116,7 +116,8 @@ qualified as (
 
     select
         *,
-        keeps_guarantees and is_complete and qnf is not null and coalesce(beats_zero_rule, false) as qualifies
+        keeps_guarantees and is_complete and qnf is not null and coalesce(beats_zero_rule, false) as qualifies,
+        {{ dbt_anonymize._shortfall(measure) | indent(8) }} as shortfall
     from complete
 
 ),
@@ -196,9 +197,12 @@ reasoned as (
 
     select
         chosen.*,
-        {{ dbt_anonymize._shortfall(measure) | indent(8) }} as shortfall,
         {%- for column in how_sure %}
-        {{ column if chooses_by_q else "cast(null as " ~ (dbt.type_int() if column == "runner_up" else double) ~ ")" }} as {{ column }}{{ "," if not loop.last }}
+        {%- if chooses_by_q %}
+        {{ "shares" if column == "choice_share" else "runner_up" }}.{{ column }}{{ "," if not loop.last }}
+        {%- else %}
+        cast(null as {{ dbt.type_int() if column == "runner_up" else double }}) as {{ column }}{{ "," if not loop.last }}
+        {%- endif %}
         {%- endfor %}
     from chosen
     {%- if chooses_by_q %}

@@ -140,13 +140,12 @@ def test_confusion_curves_and_calibration_count_every_test_record(evaluated: Pro
 
 
 @pytest.mark.parametrize(
-    ("quality", "target", "feature", "lower_is_better"),
+    ("quality", "target", "lower_is_better"),
     [
-        ({"model": "ridge", "measure": "rmse"}, "order", "churned", True),
+        ({"model": "ridge", "measure": "rmse"}, ("order", "churned"), True),
         (
             {"model": "cox", "measure": "concordance_index", "time": "spending", "positive": "yes"},
-            "churned",
-            "order",
+            ("churned", "order"),
             False,
         ),
     ],
@@ -156,14 +155,13 @@ def test_other_tasks_are_evaluated_and_chosen(
     built_consumer: Project,
     tmp_path_factory: pytest.TempPathFactory,
     quality: dict[str, Any],
-    target: str,
-    feature: str,
+    target: tuple[str, str],
     lower_is_better: bool,
 ) -> None:
     project = built_consumer.copy(tmp_path_factory.mktemp("task") / "project")
 
     def change(spec: dict[str, Any]) -> None:
-        spec["target"] = target
+        spec["target"], feature = target
         # How much a customer orders says whether she leaves, and the other way round.
         spec["features"] = ["birth_date", "zip", "gender", feature]
         common = {"repetitions": 3, "test_share": 0.3, "random_state": 1}

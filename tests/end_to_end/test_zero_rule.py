@@ -1,4 +1,4 @@
-"""A release that teaches a model nothing is not published, unless somebody asks for it by number."""
+"""A release that teaches a model nothing is not published unless it is asked for by number."""
 
 from __future__ import annotations
 

@@ -82,7 +82,20 @@ qualified as (
 
     select
         *,
-        keeps_guarantees and is_complete and qnf is not null and coalesce(beats_zero_rule, false) as qualifies
+        keeps_guarantees and is_complete and qnf is not null and coalesce(beats_zero_rule, false) as qualifies,
+        case
+            when not is_complete
+                then
+                    'f1 has a value in ' || cast(repetitions as TEXT)
+                    || ' of ' || cast(all_splits as TEXT) || ' splits'
+            when beats_zero_rule is null then 'the zero rule lacks f1 in some split, so nothing says that QF is above it'
+            when not beats_zero_rule and zero_rule_difference <= 0
+                then 'QF ' || cast(case when floor((qf_mean) * 1e4 + 0.5) = floor((zero_rule) * 1e4 + 0.5) then floor((qf_mean) * power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) else floor((qf_mean) * 1e4 + 0.5) / 1e4 end as TEXT) || ' is not above that of ' || 'the zero rule, which has ' || cast(case when floor((zero_rule) * 1e4 + 0.5) = floor((qf_mean) * 1e4 + 0.5) then floor((zero_rule) * power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) else floor((zero_rule) * 1e4 + 0.5) / 1e4 end as TEXT)
+            when not beats_zero_rule
+                then
+                    'QF ' || cast(case when floor((qf_mean) * 1e4 + 0.5) = floor((zero_rule) * 1e4 + 0.5) then floor((qf_mean) * power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) else floor((qf_mean) * 1e4 + 0.5) / 1e4 end as TEXT) || ' is not surely above that of ' || 'the zero rule, which has ' || cast(case when floor((zero_rule) * 1e4 + 0.5) = floor((qf_mean) * 1e4 + 0.5) then floor((zero_rule) * power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) else floor((zero_rule) * 1e4 + 0.5) / 1e4 end as TEXT)
+                    || ': the interval of the difference begins at ' || cast(case when floor((zero_rule_difference_low) * 1e4 + 0.5) = floor((0) * 1e4 + 0.5) then floor((zero_rule_difference_low) * power(10, 12 - ceil(log10(greatest(abs(zero_rule_difference_low), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule_difference_low), 1)))) else floor((zero_rule_difference_low) * 1e4 + 0.5) / 1e4 end as TEXT)
+        end as shortfall
     from complete
 
 ),
@@ -509,24 +522,11 @@ reasoned as (
 
     select
         chosen.*,
-        case
-            when not is_complete
-                then
-                    'f1 has a value in ' || cast(repetitions as TEXT)
-                    || ' of ' || cast(all_splits as TEXT) || ' splits'
-            when beats_zero_rule is null then 'the zero rule lacks f1 in some split, so nothing says that QF is above it'
-            when not beats_zero_rule and zero_rule_difference <= 0
-                then 'QF ' || cast(case when floor((qf_mean) * 1e4 + 0.5) = floor((zero_rule) * 1e4 + 0.5) then floor((qf_mean) * power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) else floor((qf_mean) * 1e4 + 0.5) / 1e4 end as TEXT) || ' is not above that of ' || 'the zero rule, which has ' || cast(case when floor((zero_rule) * 1e4 + 0.5) = floor((qf_mean) * 1e4 + 0.5) then floor((zero_rule) * power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) else floor((zero_rule) * 1e4 + 0.5) / 1e4 end as TEXT)
-            when not beats_zero_rule
-                then
-                    'QF ' || cast(case when floor((qf_mean) * 1e4 + 0.5) = floor((zero_rule) * 1e4 + 0.5) then floor((qf_mean) * power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) else floor((qf_mean) * 1e4 + 0.5) / 1e4 end as TEXT) || ' is not surely above that of ' || 'the zero rule, which has ' || cast(case when floor((zero_rule) * 1e4 + 0.5) = floor((qf_mean) * 1e4 + 0.5) then floor((zero_rule) * power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) else floor((zero_rule) * 1e4 + 0.5) / 1e4 end as TEXT)
-                    || ': the interval of the difference begins at ' || cast(case when floor((zero_rule_difference_low) * 1e4 + 0.5) = floor((0) * 1e4 + 0.5) then floor((zero_rule_difference_low) * power(10, 12 - ceil(log10(greatest(abs(zero_rule_difference_low), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule_difference_low), 1)))) else floor((zero_rule_difference_low) * 1e4 + 0.5) / 1e4 end as TEXT)
-        end as shortfall,
-        choice_share as choice_share,
-        runner_up as runner_up,
-        q_difference_to_runner_up as q_difference_to_runner_up,
-        q_difference_to_runner_up_low as q_difference_to_runner_up_low,
-        q_difference_to_runner_up_high as q_difference_to_runner_up_high
+        shares.choice_share,
+        runner_up.runner_up,
+        runner_up.q_difference_to_runner_up,
+        runner_up.q_difference_to_runner_up_low,
+        runner_up.q_difference_to_runner_up_high
     from chosen
     left join shares on chosen.effort = shares.effort
     left join runner_up on chosen.is_chosen and chosen.effort = runner_up.chosen_effort
