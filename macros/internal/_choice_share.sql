@@ -31,6 +31,12 @@ units as (
 
 ),
 
+resamples as (
+
+    {{ dbt.generate_series(dbt_anonymize._resamples()) | trim }}
+
+),
+
 {#
   Numbers that look random and are the same on every engine: x -> x^5 permutes the residues of the prime (5 does not divide
   2147483646), twice, with the random state in between. No product exceeds 2^62.
@@ -41,7 +47,7 @@ numbered as (
         cast(resamples.generated_number as {{ dbt.type_bigint() }}) as resample,
         units.units,
         ((cast(resamples.generated_number as {{ dbt.type_bigint() }}) * units.units + units.place) * 48271 + 11) % {{ prime }} as number
-    from ({{ dbt.generate_series(dbt_anonymize._resamples()) }}) as resamples
+    from resamples
     cross join units
     where units.units >= {{ dbt_anonymize._fewest_splits() }}
 

@@ -50,9 +50,12 @@ quality as (
         {{ sign }}difference_{{ high }} as qf_difference_high,
         {{ sign }}difference_limit as qf_difference_limit,
         is_non_inferior,
-        {{ sign }}zero_rule as zero_rule,
-        {{ sign }}zero_rule_difference as zero_rule_difference,
-        {{ sign }}zero_rule_difference_{{ low }} as zero_rule_difference_low,
+        {%- for column, name in [
+            ("zero_rule", "zero_rule"), ("zero_rule_difference", "zero_rule_difference"),
+            ("zero_rule_difference_" ~ low, "zero_rule_difference_low"),
+        ] %}
+        {{ sign ~ column ~ " as " ~ name if is_negated else name }},
+        {%- endfor %}
         beats_zero_rule
     from {{ quality }}
     where

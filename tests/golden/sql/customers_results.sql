@@ -17,9 +17,9 @@ quality as (
         difference_high as qf_difference_high,
         difference_limit as qf_difference_limit,
         is_non_inferior,
-        zero_rule as zero_rule,
-        zero_rule_difference as zero_rule_difference,
-        zero_rule_difference_low as zero_rule_difference_low,
+        zero_rule,
+        zero_rule_difference,
+        zero_rule_difference_low,
         beats_zero_rule
     from "shop"."main"."customers_quality"
     where
@@ -290,6 +290,14 @@ units as (
 
 ),
 
+resamples as (
+
+    select
+        generate_series as generated_number
+    from generate_series(1, 1000)
+
+),
+
 
 numbered as (
 
@@ -297,11 +305,7 @@ numbered as (
         cast(resamples.generated_number as bigint) as resample,
         units.units,
         ((cast(resamples.generated_number as bigint) * units.units + units.place) * 48271 + 11) % 2147483647 as number
-    from (
-    select
-        generate_series as generated_number
-    from generate_series(1, 1000)
-) as resamples
+    from resamples
     cross join units
     where units.units >= 5
 
