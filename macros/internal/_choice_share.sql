@@ -33,7 +33,7 @@ units as (
 
 resamples as (
 
-    {{ dbt.generate_series(dbt_anonymize._resamples()) | trim }}
+    {{ dbt.generate_series(dbt_anonymize._resamples()).split() | join(" ") }}
 
 ),
 

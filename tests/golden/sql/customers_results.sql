@@ -292,9 +292,7 @@ units as (
 
 resamples as (
 
-    select
-        generate_series as generated_number
-    from generate_series(1, 1000)
+    select generate_series as generated_number from generate_series(1, 1000)
 
 ),
 
