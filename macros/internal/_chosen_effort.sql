@@ -10,12 +10,14 @@
         ]) -%}
     {%- endif -%}
     {%- set rows = run_query(
-        "select effort, k, is_chosen, reason, fingerprint from " ~ relation ~ " order by effort"
+        "select effort, k, is_chosen, reason, fingerprint, beats_zero_rule from " ~ relation ~ " order by effort"
     ).rows -%}
     {%- set chosen = [] -%}
     {%- set reasons = [] -%}
     {%- set outdated = [] -%}
-    {%- for effort, k, is_chosen, reason, computed_from in rows -%}
+    {%- set useless = [] -%}
+    {%- for effort, k, is_chosen, reason, computed_from, beats_zero_rule in rows -%}
+        {%- if not beats_zero_rule -%}{%- do useless.append(effort | int) -%}{%- endif -%}
         {%- if computed_from != fingerprint -%}{%- do outdated.append(effort) -%}{%- endif -%}
         {%- if is_chosen -%}{%- do chosen.append(effort | int) -%}{%- endif -%}
         {%- if effort > 0 -%}{%- do reasons.append("effort " ~ effort ~ " (k = " ~ k ~ ") " ~ reason) -%}{%- endif -%}
@@ -25,12 +27,25 @@
             results ~ " was computed from another version of the spec, so its choice does not count. Run `dbt build -s +" ~ model.name ~ "`."
         ]) -%}
     {%- endif -%}
+    {%- if 0 in useless -%}
+        {%- do exceptions.warn(
+            "anonymization " ~ anonymization ~ ": even on effort 0, the untouched table, the model does not beat the zero rule, which ignores"
+            ~ " the features, so it learns nothing here that an effort could keep. Choose another measure, model or features, or add repetitions."
+        ) -%}
+    {%- endif -%}
     {%- if chosen | length != 1 -%}
         {%- do dbt_anonymize._raise_errors(anonymization, [
             "exactly one effort must be chosen; got " ~ chosen | length ~ " ("
             ~ (reasons | join("; ") or "there are no results") ~ "). Add a stronger effort, or change the guarantees, the suppression"
             ~ " limit, the rule of choice or release.effort in anonymizations/" ~ anonymization ~ ".yml."
+            ~ (" Where QF does not beat the zero rule: another measure, model or features, or more repetitions, or a weaker effort." if useless else "")
         ]) -%}
+    {%- endif -%}
+    {%- if chosen[0] in useless -%}
+        {%- do exceptions.warn(
+            "anonymization " ~ anonymization ~ ": effort " ~ chosen[0] ~ " is released since release.effort says so, but a model learns no more"
+            ~ " from it than one that ignores the features: check that it still serves its purpose."
+        ) -%}
     {%- endif -%}
     {%- if chosen[0] not in efforts -%}
         {%- do dbt_anonymize._raise_errors(anonymization, [

@@ -11,6 +11,8 @@
 {%- for measure in dbt_anonymize._lower_is_better() -%}
     {%- do lower_is_better.append(dbt_anonymize._literal(measure)) -%}
 {%- endfor -%}
+{#- What has an interval: columns, and over which splits. -#}
+{%- set counted = {"value": "splits", "difference": "paired_splits", "zero_rule_difference": "zero_rule_splits"} -%}
 with
 
 scores as (
@@ -45,7 +47,7 @@ possible_splits as (
 
 ),
 
-{# The same splits for every effort make the comparison with the untouched table paired. #}
+{# The same splits for every effort make the comparisons with the untouched table and with the model that ignores the features paired. #}
 paired as (
 
     select
@@ -54,16 +56,21 @@ paired as (
         scores.{{ column }},
         {%- endfor %}
         scores.value,
-        scores.value - baseline.value as difference
+        scores.value - baseline.value as difference,
+        case when scores.value is not null then zero.value end as zero_rule,
+        scores.value - zero.value as zero_rule_difference
     from scores
-    left join scores as baseline
+    {%- for other in ["baseline", "zero"] %}
+    left join scores as {{ other }}
         on
-        {%- for column in group %}
-            {{ "and " if not loop.first }}scores.{{ column }} = baseline.{{ column }}
+        {%- for column in group if other == "baseline" or column != "model" %}
+            {{ "and " if not loop.first }}scores.{{ column }} = {{ other }}.{{ column }}
         {%- endfor %}
-            and scores.repetition = baseline.repetition
-            and scores.fold = baseline.fold
-            and baseline.effort = 0
+            and scores.repetition = {{ other }}.repetition
+            and scores.fold = {{ other }}.fold
+            and {{ other }}.effort = 0
+            {{- "\n            and zero.model = 'zero_rule'" if other == "zero" }}
+    {%- endfor %}
 
 ),
 
@@ -72,12 +79,12 @@ summed as (
     select
         effort,
         {{ group | join(",\n        ") }},
-        count(value) as splits,
-        count(difference) as paired_splits,
-        avg(value) as mean,
-        stddev_samp(value) as sd,
-        avg(difference) as difference,
-        stddev_samp(difference) as difference_sd
+        {%- for column, splits in counted.items() %}
+        count({{ column }}) as {{ splits }},
+        avg({{ column }}) as {{ column }},
+        stddev_samp({{ column }}) as {{ column }}_sd,
+        {%- endfor %}
+        avg(zero_rule) as zero_rule
     from paired
     group by
         effort,
@@ -90,35 +97,33 @@ rounded as (
     select
         effort,
         {{ group | join(",\n        ") }},
-        splits,
-        paired_splits,
-        {%- for column in ["mean", "sd", "difference", "difference_sd"] %}
-        {{ dbt_anonymize._without_noise(column) }} as {{ column }}{{ "," if not loop.last }}
+        {%- for column, splits in counted.items() %}
+        {{ splits }},
+        {{ dbt_anonymize._without_noise(column) }} as {{ column }},
+        {{ dbt_anonymize._without_noise(column ~ "_sd") }} as {{ column }}_sd,
         {%- endfor %}
+        {{ dbt_anonymize._without_noise("zero_rule") }} as zero_rule
     from summed
 
 ),
 
-{# Nadeau and Bengio 2003: splits share records, so the plain standard error is too small. #}
-{%- if folds is none %}
-{%- set test_to_train = "cast(" ~ test_share ~ " as " ~ double ~ ") / (1 - " ~ test_share ~ ")" %}
-{%- else %}
-{%- set test_to_train = "cast(1.0 as " ~ double ~ ") / (" ~ folds ~ " - 1)" %}
-{%- endif %}
 errors as (
 
     select
         *,
-        sd * sqrt(cast(1.0 as {{ double }}) / nullif(splits, 0) + {{ test_to_train }}) as error,
-        difference_sd * sqrt(cast(1.0 as {{ double }}) / nullif(paired_splits, 0) + {{ test_to_train }}) as difference_error,
-        {{ dbt_anonymize.student_t_quantile("splits - 1", confidence) | indent(8) }} as t_quantile,
-        {{ dbt_anonymize.student_t_quantile("paired_splits - 1", confidence) | indent(8) }} as difference_t_quantile,
-        {{ dbt_anonymize.student_t_quantile("paired_splits - 1", confidence, two_sided=false) | indent(8) }} as one_sided_t_quantile,
-        case when measure in ({{ lower_is_better | join(", ") }}) then -1 else 1 end as direction
+        {%- for column, splits in counted.items() %}
+        {{ dbt_anonymize._half_interval(column ~ "_sd", splits, test_share, folds, confidence) | indent(8) }} as {{ column }}_half,
+        {%- endfor %}
+        {{ dbt_anonymize._half_interval("difference_sd", "paired_splits", test_share, folds, confidence, two_sided=false) | indent(8) }} as one_sided,
+        case when measure in ({{ lower_is_better | join(", ") }}) then -1 else 1 end as direction,
+        {{ dbt_anonymize._end_of_range("lowest") }} as lowest,
+        {{ dbt_anonymize._end_of_range("highest") }} as highest,
+        {{ dbt_anonymize._end_of_range("width") }} as width
     from rounded
 
 ),
 
+{# No limit is beyond what the measure, or the difference of two values of it, can be. #}
 intervals as (
 
     select
@@ -126,15 +131,21 @@ intervals as (
         {{ group | join(",\n        ") }},
         splits,
         paired_splits,
-        mean,
-        sd,
-        mean - t_quantile * error as low,
-        mean + t_quantile * error as high,
-        difference,
-        difference - difference_t_quantile * difference_error as difference_low,
-        difference + difference_t_quantile * difference_error as difference_high,
+        zero_rule_splits,
+        value as mean,
+        value_sd as sd,
+        {{ dbt_anonymize._clipped("value - value_half", "lowest", "highest") }} as low,
+        {{ dbt_anonymize._clipped("value + value_half", "lowest", "highest") }} as high,
+        {%- for column in ["difference", "zero_rule_difference"] %}
+        {{ column }},
+        {{ dbt_anonymize._clipped(column ~ " - " ~ column ~ "_half", "-width", "width") }} as {{ column }}_low,
+        {{ dbt_anonymize._clipped(column ~ " + " ~ column ~ "_half", "-width", "width") }} as {{ column }}_high,
+        {%- endfor %}
         {#- How much worse the effort may be: the lower limit where higher is better, else the upper one. #}
-        difference - direction * one_sided_t_quantile * difference_error as difference_limit,
+        {{ dbt_anonymize._clipped("difference - direction * one_sided", "-width", "width") }} as difference_limit,
+        zero_rule,
+        {#- Too few splits for an interval: their mean must do. #}
+        {{ dbt_anonymize._without_noise("direction * zero_rule_difference - coalesce(zero_rule_difference_half, 0)") }} > 0 as beats_zero_rule,
         direction
     from errors
 
@@ -175,6 +186,10 @@ relative_measures as (
     where efforts.measure in ('roc_auc', 'brier_score')
 
 ),
+{%- set measured = [
+    "sd", "low", "high", "difference", "difference_low", "difference_high", "difference_limit",
+    "zero_rule", "zero_rule_difference", "zero_rule_difference_low", "zero_rule_difference_high",
+] %}
 
 quality as (
 
@@ -184,15 +199,11 @@ quality as (
         measure as compared_measure,
         splits,
         paired_splits,
+        zero_rule_splits,
         mean,
-        sd,
-        low,
-        high,
-        difference,
-        difference_low,
-        difference_high,
-        difference_limit,
-        {{ dbt_anonymize._without_noise("direction * difference_limit") }} >= -cast({{ margin }} as {{ double }}) as is_non_inferior
+        {{ measured | join(",\n        ") }},
+        {{ dbt_anonymize._without_noise("direction * difference_limit") }} >= -cast({{ margin }} as {{ double }}) as is_non_inferior,
+        beats_zero_rule
     from intervals
     union all
     select
@@ -201,11 +212,13 @@ quality as (
         compared_measure,
         splits,
         paired_splits,
+        0 as zero_rule_splits,
         {{ dbt_anonymize._without_noise("mean") }} as mean,
-        {%- for column in ["sd", "low", "high", "difference", "difference_low", "difference_high", "difference_limit"] %}
+        {%- for column in measured %}
         cast(null as {{ double }}) as {{ column }},
         {%- endfor %}
-        cast(null as {{ dbt.type_boolean() }}) as is_non_inferior
+        cast(null as {{ dbt.type_boolean() }}) as is_non_inferior,
+        cast(null as {{ dbt.type_boolean() }}) as beats_zero_rule
     from relative_measures
 
 )
@@ -219,15 +232,12 @@ select
     quality.paired_splits,
     coalesce(possible_splits.all_splits, 0) as all_splits,
     quality.mean,
-    quality.sd,
-    quality.low,
-    quality.high,
-    quality.difference,
-    quality.difference_low,
-    quality.difference_high,
-    quality.difference_limit,
+    {%- for column in measured %}
+    quality.{{ column }},
+    {%- endfor %}
     {#- A difference over fewer splits than there could be is one over chosen ones. #}
-    case when quality.paired_splits = possible_splits.all_splits then quality.is_non_inferior end as is_non_inferior
+    case when quality.paired_splits = possible_splits.all_splits then quality.is_non_inferior end as is_non_inferior,
+    case when quality.zero_rule_splits = possible_splits.all_splits then quality.beats_zero_rule end as beats_zero_rule
 from quality
 left join possible_splits
     on

@@ -1,4 +1,7 @@
-{% macro results(quality, privacy, target, model, measure, fit, test_on, alpha, qnf, choose, fingerprint, release_effort="auto") -%}
+{% macro results(
+    quality, scores, privacy, target, model, measure, fit, test_on, alpha, qnf, choose, fingerprint, random_state, test_share=none, folds=none,
+    confidence=0.95, release_effort="auto"
+) -%}
 {{ config(materialized="table") }}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set errors = [] -%}
@@ -14,6 +17,20 @@
 {%- set is_negated = measure in dbt_anonymize._lower_is_better() -%}
 {%- set sign = "0 - " if is_negated else "" -%}
 {%- set low, high = ("high", "low") if is_negated else ("low", "high") -%}
+{#- The knee is the effort with the highest Q at the alpha of the chord. -#}
+{%- set weight = "auto" if choose == "pareto_knee" else alpha -%}
+{#- The other rules do not choose by Q, so how often it would be the highest says nothing about them. -#}
+{%- set chooses_by_q = release_effort == "auto" and choose in ["max_q", "pareto_knee"] -%}
+{%- set how_sure = [
+    "choice_share", "runner_up", "q_difference_to_runner_up", "q_difference_to_runner_up_low", "q_difference_to_runner_up_high",
+] -%}
+{%- set decides -%}
+        target = {{ dbt_anonymize._literal(target) }}
+        and model = {{ dbt_anonymize._literal(model) }}
+        and fit = {{ dbt_anonymize._literal(fit) }}
+        and test_on = {{ dbt_anonymize._literal(test_on) }}
+        and measure = {{ dbt_anonymize._literal(measure) }}
+{%- endset -%}
 with
 
 {# QF is larger where the model is better. #}
@@ -32,30 +49,17 @@ quality as (
         {{ sign }}difference_{{ low }} as qf_difference_low,
         {{ sign }}difference_{{ high }} as qf_difference_high,
         {{ sign }}difference_limit as qf_difference_limit,
-        is_non_inferior
+        is_non_inferior,
+        {%- for column, name in [
+            ("zero_rule", "zero_rule"), ("zero_rule_difference", "zero_rule_difference"),
+            ("zero_rule_difference_" ~ low, "zero_rule_difference_low"),
+        ] %}
+        {{ sign ~ column ~ " as " ~ name if is_negated else name }},
+        {%- endfor %}
+        beats_zero_rule
     from {{ quality }}
     where
-        target = {{ dbt_anonymize._literal(target) }}
-        and model = {{ dbt_anonymize._literal(model) }}
-        and fit = {{ dbt_anonymize._literal(fit) }}
-        and test_on = {{ dbt_anonymize._literal(test_on) }}
-        and measure = {{ dbt_anonymize._literal(measure) }}
-
-),
-
-{# What a model reaches that ignores the features; NULL where that is the model itself or has no score. #}
-zero_rule as (
-
-    select max({{ sign }}mean) as zero_qf
-    from {{ quality }}
-    where
-        effort = 0
-        and target = {{ dbt_anonymize._literal(target) }}
-        and model = 'zero_rule'
-        and model <> {{ dbt_anonymize._literal(model) }}
-        and fit = {{ dbt_anonymize._literal(fit) }}
-        and test_on = {{ dbt_anonymize._literal(test_on) }}
-        and measure = {{ dbt_anonymize._literal(measure) }}
+        {{ decides }}
 
 ),
 
@@ -87,16 +91,17 @@ combined as (
         quality.qf_difference_high,
         quality.qf_difference_limit,
         quality.is_non_inferior,
-        zero_rule.zero_qf,
-        coalesce(quality.qf_mean > zero_rule.zero_qf, true) as is_useful,
+        quality.zero_rule,
+        quality.zero_rule_difference,
+        quality.zero_rule_difference_low,
+        quality.beats_zero_rule,
         {%- if qnf == "k" %}
         cast(privacy.k as {{ double }}) as qnf,
         {%- else %}
         1 - cast(1.0 as {{ double }}) / privacy.k as qnf,
         {%- endif %}
-        privacy.effort > 0 and coalesce(privacy.meets_guarantees, false) as qualifies
+        privacy.effort > 0 and coalesce(privacy.meets_guarantees, false) as keeps_guarantees
     from privacy
-    cross join zero_rule
     left join quality on privacy.effort = quality.effort
 
 ),
@@ -106,8 +111,18 @@ complete as (
 
     select
         *,
-        coalesce(qualifies and repetitions = all_splits and qf_mean is not null and qnf is not null, false) as is_candidate
+        repetitions = all_splits and qf_mean is not null as is_complete
     from combined
+
+),
+
+qualified as (
+
+    select
+        *,
+        keeps_guarantees and is_complete and qnf is not null and coalesce(beats_zero_rule, false) as qualifies,
+        {{ dbt_anonymize._shortfall(measure) | indent(8) }} as shortfall
+    from complete
 
 ),
 
@@ -115,52 +130,39 @@ candidates as (
 
     select
         effort,
+        k,
         qf_mean,
-        qnf,
-        is_useful
-    from complete
-    where is_candidate
+        qnf
+    from qualified
+    where qualifies
 
 ),
 
 {{ dbt_anonymize._alpha_envelope("candidates") }}
 
-{#
-  The chord between the ends of the frontier: the alpha at which best quality and strongest privacy have the same Q. An end
-  that teaches a model nothing would make the chord end at any k.
-#}
-frontier as (
+chord as (
 
-    select
-        count(*) as vertices,
-        max(candidates.qf_mean) as first_qf,
-        min(candidates.qnf) as first_qnf,
-        coalesce(
-            (max(candidates.qf_mean) - min(candidates.qf_mean)) / nullif(max(candidates.qnf) - min(candidates.qnf), 0), 0
-        ) as chord_alpha
-    from alpha_ranges
-    inner join candidates on alpha_ranges.effort = candidates.effort
-    where candidates.is_useful
+    {{ dbt_anonymize._chord("candidates") | indent(4) }}
 
 ),
 
 weighed as (
 
     select
-        complete.*,
+        qualified.*,
         alpha_ranges.effort is not null as is_on_frontier,
         alpha_ranges.alpha_from,
         alpha_ranges.alpha_to,
-        frontier.vertices,
+        count(alpha_ranges.effort) over () as vertices,
         {%- if alpha == "auto" %}
-        frontier.chord_alpha as alpha,
+        chord.chord_alpha as alpha,
         {%- else %}
         cast({{ alpha }} as {{ double }}) as alpha,
         {%- endif %}
-        (complete.qf_mean - frontier.first_qf) + frontier.chord_alpha * (complete.qnf - frontier.first_qnf) as above_chord
-    from complete
-    cross join frontier
-    left join alpha_ranges on complete.effort = alpha_ranges.effort
+        (qualified.qf_mean - chord.first_qf) + chord.chord_alpha * (qualified.qnf - chord.first_qnf) as above_chord
+    from qualified
+    cross join chord
+    left join alpha_ranges on qualified.effort = alpha_ranges.effort
 
 ),
 
@@ -172,14 +174,45 @@ scored as (
     from weighed
 
 ),
-{{- dbt_anonymize._choice(choose, alpha, release_effort) }}
+{{- dbt_anonymize._choice(choose, release_effort) }}
+{%- if chooses_by_q %}
+
+split_scores as (
+
+    select
+        effort,
+        repetition,
+        coalesce(fold, 0) as fold,
+        {{ sign }}value as qf
+    from {{ scores }}
+    where
+        {{ decides }}
+        and class is null
+        and value is not null
+
+),
+
+{{ dbt_anonymize._choice_share(weight, random_state) }}
+
+{{ dbt_anonymize._runner_up(measure, test_share, folds, confidence) }}
+{%- endif %}
 
 reasoned as (
 
     select
-        *,
-        {{ dbt_anonymize._reason(choose, alpha, measure, release_effort) | indent(8) }} as reason
+        chosen.*,
+        {%- for column in how_sure %}
+        {%- if chooses_by_q %}
+        {{ "shares" if column == "choice_share" else "runner_up" }}.{{ column }}{{ "," if not loop.last }}
+        {%- else %}
+        cast(null as {{ dbt.type_int() if column == "runner_up" else double }}) as {{ column }}{{ "," if not loop.last }}
+        {%- endif %}
+        {%- endfor %}
     from chosen
+    {%- if chooses_by_q %}
+    left join shares on chosen.effort = shares.effort
+    left join runner_up on chosen.is_chosen and chosen.effort = runner_up.chosen_effort
+    {%- endif %}
 
 )
 
@@ -198,6 +231,8 @@ select
     qf_difference_low,
     qf_difference_high,
     is_non_inferior,
+    zero_rule,
+    beats_zero_rule,
     qnf,
     alpha,
     q,
@@ -206,8 +241,9 @@ select
     alpha_to,
     qualifies,
     is_chosen,
+    {{ how_sure | join(",\n    ") }},
     {{ dbt_anonymize._as_text(dbt_anonymize._literal(choose)) }} as choose,
-    reason,
+    {{ dbt_anonymize._reason(choose, measure, release_effort) | indent(4) }} as reason,
     {{ dbt_anonymize._as_text(dbt_anonymize._literal(fingerprint)) }} as fingerprint
 from reasoned
 order by effort

@@ -2,6 +2,7 @@
    Change the spec and run `dbt-anonymize generate fertility_clinic`. #}
 {{ dbt_anonymize.results(
     quality=ref('fertility_clinic_quality'),
+    scores=ref('fertility_clinic_scores'),
     privacy=ref('fertility_clinic_privacy'),
     target='needs_meriestra',
     model='bagging',
@@ -12,5 +13,9 @@
     qnf='1 - 1/k',
     choose='max_q',
     fingerprint='efc89c3d',
+    random_state=1,
+    test_share=0.3,
+    folds=none,
+    confidence=0.95,
     release_effort='auto',
 ) }}

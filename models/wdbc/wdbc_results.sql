@@ -2,6 +2,7 @@
    Change the spec and run `dbt-anonymize generate wdbc`. #}
 {{ dbt_anonymize.results(
     quality=ref('wdbc_quality'),
+    scores=ref('wdbc_scores'),
     privacy=ref('wdbc_privacy'),
     target='diagnosis',
     model='random_forest',
@@ -12,5 +13,9 @@
     qnf='k',
     choose='max_q',
     fingerprint='11043f65',
+    random_state=1,
+    test_share=0.3,
+    folds=none,
+    confidence=0.95,
     release_effort='auto',
 ) }}

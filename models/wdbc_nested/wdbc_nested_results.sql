@@ -2,6 +2,7 @@
    Change the spec and run `dbt-anonymize generate wdbc_nested`. #}
 {{ dbt_anonymize.results(
     quality=ref('wdbc_nested_quality'),
+    scores=ref('wdbc_nested_scores'),
     privacy=ref('wdbc_nested_privacy'),
     target='diagnosis',
     model='random_forest',
@@ -12,5 +13,9 @@
     qnf='1 - 1/k',
     choose='max_q',
     fingerprint='396efaa3',
+    random_state=1,
+    test_share=0.3,
+    folds=none,
+    confidence=0.95,
     release_effort='auto',
 ) }}

@@ -128,7 +128,12 @@ def results(
     """Show what the last `dbt build` found, and where the releases lie."""
     from dbt_anonymize.failures import last_failure  # noqa: PLC0415
     from dbt_anonymize.project import find_project  # noqa: PLC0415
-    from dbt_anonymize.results import is_of, place_of_release, read_results  # noqa: PLC0415
+    from dbt_anonymize.results import (  # noqa: PLC0415
+        in_words,
+        is_of,
+        place_of_release,
+        read_results,
+    )
     from dbt_anonymize.warehouse import open_warehouse  # noqa: PLC0415
 
     console = SafeConsole()
@@ -160,9 +165,8 @@ def results(
         efforts, place, is_current = read
         console.print(f"{spec.name}: {spec.description}")
         console.print(_results_table(spec.quality.measure, efforts))
-        for effort in efforts:
-            if effort.is_chosen:
-                console.print(f"effort {effort.effort} is {effort.reason}")
+        for sentence in in_words(efforts, spec.quality.task):
+            console.print(sentence)
         console.print(_release_line(place, efforts))
         for warning in _warnings(project, spec, failures[spec.name], is_current=is_current):
             console.print(warning, style="yellow")
@@ -211,12 +215,11 @@ def _results_table(measure: str, efforts: list[EffortResult]) -> Table:
     for heading in ("qualifies", "chosen"):
         table.add_column(heading, no_wrap=True)
     for result in efforts:
-        half = result.qf_half_interval
         table.add_row(
             str(result.effort),
             "-" if result.k is None else str(result.k),
             str(result.suppressed_records),
-            _number(result.qf_mean) + ("" if half is None else f" ± {half:.3f}"),
+            result.qf,
             _number(result.qnf),
             _number(result.q),
             "yes" if result.qualifies else "no",

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.warehouse import Warehouse
+
+# Half of the last decimal that is shown.
+_SHOWN = 0.0005
+_ZERO_RULES = {
+    "classification": "always guessing the most frequent class",
+    "regression": "always guessing the mean",
+    "survival": "the same risk for everybody",
+}
 
 
 @dataclass(frozen=True)
@@ -20,18 +29,33 @@ class EffortResult:
     qf_mean: float | None
     qf_low: float | None
     qf_high: float | None
+    zero_rule: float | None
+    beats_zero_rule: bool | None
     qnf: float | None
     q: float | None
     qualifies: bool
     is_chosen: bool
+    choice_share: float | None
+    runner_up: int | None
+    q_difference_to_runner_up: float | None
+    q_difference_to_runner_up_low: float | None
+    q_difference_to_runner_up_high: float | None
     reason: str
 
     @property
-    def qf_half_interval(self) -> float | None:
-        """Half the width of the interval of QF; None where one split gives none."""
+    def qf(self) -> str:
+        """QF with its interval; one that ends with the scale is not the same on both sides."""
+        if self.qf_mean is None:
+            return "-"
+        text = f"{self.qf_mean:.3f}"
         if self.qf_low is None or self.qf_high is None:
-            return None
-        return (self.qf_high - self.qf_low) / 2
+            return text
+        below, above = self.qf_mean - self.qf_low, self.qf_high - self.qf_mean
+        if abs(above - below) < _SHOWN:
+            return f"{text} ± {below:.3f}"
+        if above < below:
+            return f"{text} (≥ {self.qf_low:.3f})"
+        return f"{text} (≤ {self.qf_high:.3f})"
 
 
 def read_results(warehouse: Warehouse, name: str) -> list[EffortResult]:
@@ -58,6 +82,57 @@ def read_results(warehouse: Warehouse, name: str) -> list[EffortResult]:
     columns = ", ".join(field.name for field in fields(EffortResult))
     sql = f"select {columns} from {relation} order by effort"  # noqa: S608 (names of our own)
     return [EffortResult(*row) for row in warehouse.rows(sql)]
+
+
+def in_words(efforts: Sequence[EffortResult], task: str) -> list[str]:
+    """Say what the figures mean: what is no better than guessing, and how sure the choice is.
+
+    Parameters
+    ----------
+    efforts : sequence of EffortResult
+        Ordered by effort.
+    task : str
+        classification, regression or survival.
+
+    Returns
+    -------
+    list of str
+        Sentences; none about what is not known.
+    """
+    said = []
+    zero = next((e.zero_rule for e in efforts if e.zero_rule is not None), None)
+    if zero is not None:
+        said.append(f"{_ZERO_RULES[task]}: {zero:.3f}")
+    said += [
+        "effort 0, the untouched table, is not above that: the model learns nothing from it"
+        for effort in efforts
+        if effort.effort == 0 and effort.beats_zero_rule is False
+    ]
+    if any(effort.qf_mean is not None and effort.qf_low is None for effort in efforts):
+        said.append("no intervals: too few splits to tell how much they vary (from 5 on)")
+    for effort in efforts:
+        if effort.is_chosen:
+            said += [f"effort {effort.effort} is {effort.reason}", *_sureness(effort, efforts)]
+    return said
+
+
+def _sureness(chosen: EffortResult, efforts: Sequence[EffortResult]) -> Iterator[str]:
+    """Say how far ahead the chosen effort is, and how often it wins."""
+    low, high = chosen.q_difference_to_runner_up_low, chosen.q_difference_to_runner_up_high
+    if chosen.q_difference_to_runner_up is not None and low is not None and high is not None:
+        second = f"effort {chosen.runner_up}"
+        yield (
+            f"it is {chosen.q_difference_to_runner_up:.3f} ahead of {second}, with an interval "
+            f"from {low:.3f} to {high:.3f}"
+            + (f" that covers zero: {second} may be as good" if low <= 0 else "")
+        )
+    shares = [(e.choice_share, e.effort) for e in efforts if e.choice_share]
+    if len(shares) > 1:
+        listed = ", ".join(
+            f"effort {number} in {share:.1%}"
+            for share, number in sorted(shares, key=lambda one: (-one[0], one[1]))
+        )
+        yield f"chosen if repetitions are drawn again: {listed}"
 
 
 def is_of(warehouse: Warehouse, spec: Spec) -> bool:

@@ -13,6 +13,7 @@ TEST_SHARE = 0.3
 FOLDS = 4
 MARGIN = 0.0625
 CONFIDENCE = 0.9
+RANDOM_STATE = 2**32 - 1
 MEASURE = "accuracy"
 ALPHAS: tuple[float | str, ...] = (0.0, 0.25, 0.016, "auto")
 QNFS = {"k": "k", "risk": "1 - 1/k"}
@@ -54,6 +55,7 @@ def _results(
     text = call(
         "results",
         quality=Ref("quality"),
+        scores=Ref("scores"),
         privacy=Ref("privacy"),
         target="outcome",
         model=model,
@@ -62,6 +64,8 @@ def _results(
         alpha=alpha,
         qnf=QNFS[qnf],
         fingerprint="0123abcd",
+        random_state=RANDOM_STATE,
+        test_share=TEST_SHARE,
         release_effort=release,
         **rule,
     )
@@ -75,7 +79,6 @@ FURTHER_SEEDS = [
     "quality",
     "privacy",
     "results",
-    "lines",
     "interval_hierarchy",
     "categorical_hierarchy",
     "degrees",
@@ -105,9 +108,6 @@ FURTHER_MODELS: dict[str, str] = {
     "quality_of_folds": call(
         "quality", scores=Ref("scores"), folds=FOLDS, confidence=CONFIDENCE, margin=MARGIN
     ),
-    "alpha_envelope": "with lines as (select * from {{ ref('lines') }}), "
-    + call("_alpha_envelope", lines="lines")
-    + " results as (select * from alpha_ranges) select * from results order by alpha_from",
     "alpha_ranges": call("alpha_ranges", results=Ref("results")),
     **{
         name: "select degrees, "

@@ -12,6 +12,14 @@ from hypothesis import strategies as st
 from .warehouse import Row, Warehouse
 from .worlds import PROPERTY
 
+RESULTS = {
+    "effort": "int",
+    "qf_mean": "double",
+    "qnf": "double",
+    "qualifies": "boolean",
+    "beats_zero_rule": "boolean",
+}
+
 
 @dataclass(frozen=True)
 class Line:
@@ -47,20 +55,21 @@ REAL_LINES = _lines(
 
 
 def ranges(warehouse: Warehouse, lines: list[Line]) -> list[Row]:
-    columns = {"effort": "int", "qf_mean": "double", "qnf": "double"}
-    rows = [(number, line.qf, line.qnf) for number, line in usable(lines).items()]
-    warehouse.load("lines", columns, rows[::-1])
-    warehouse.build("alpha_envelope", "results")
+    rows = [
+        (n, line.qf, line.qnf, n > 0 and is_complete(line), is_complete(line) or None)
+        for n, line in enumerate(lines)
+    ]
+    warehouse.load("results", RESULTS, rows[::-1])
     return warehouse.rows("alpha_ranges")
 
 
+def is_complete(line: Line) -> bool:
+    return line.qualifies and line.qf is not None and line.qnf is not None
+
+
 def usable(lines: list[Line]) -> dict[int, Line]:
-    """Return the lines that take part, by effort."""
-    return {
-        n: line
-        for n, line in enumerate(lines)
-        if line.qualifies and line.qf is not None and line.qnf is not None
-    }
+    """Return the lines that take part, by effort: effort 0 too, though it never qualifies."""
+    return {n: line for n, line in enumerate(lines) if is_complete(line)}
 
 
 def best(lines: dict[int, Line], alpha: Fraction) -> int:
@@ -158,8 +167,27 @@ def test_a_range_is_usable_unless_quality_alone_or_privacy_alone_decides(
     warehouse: Warehouse, lines: list[Line]
 ) -> None:
     found = ranges(warehouse, lines)
-    expected = [0 < i < len(found) - 1 or len(found) == 1 for i in range(len(found))]
+    assert [row["is_releasable"] for row in found] == [row["effort"] > 0 for row in found]
+    expected = [
+        row["effort"] > 0 and (0 < i < len(found) - 1 or len(found) == 1)
+        for i, row in enumerate(found)
+    ]
     assert [row["is_usable"] for row in found] == expected
+
+
+@pytest.mark.parametrize("beats", [True, False, None])
+def test_the_ranges_tell_where_no_effort_is_worth_it(
+    warehouse: Warehouse, beats: bool | None
+) -> None:
+    """Also where effort 0 learns nothing, but not where it lacks a score."""
+    rows = [(0, 0.9, 1.0, False, beats), (1, 0.8, 3.0, True, True), (2, 0.1, 9.0, False, False)]
+    warehouse.load("results", RESULTS, rows)
+    found = warehouse.rows("alpha_ranges")
+    if beats is None:
+        assert [(row["effort"], row["alpha_from"]) for row in found] == [(1, 0.0)]
+        return
+    assert [(row["effort"], row["is_releasable"]) for row in found] == [(0, False), (1, True)]
+    assert found[0]["alpha_to"] == found[1]["alpha_from"] == pytest.approx(0.05)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from typing import Any
 
@@ -12,6 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from dbt_anonymize.evaluation.measures import TASK_OF_MEASURE
+
+from .compilation import REPOSITORY
 from .statements import CONFIDENCE, FOLDS, MARGIN, TEST_SHARE
 from .test_results import SCORES
 from .warehouse import Row, Warehouse
@@ -38,8 +42,18 @@ DESIGNS = {
 }
 KEY = ("effort", "target", "model", "fit", "test_on", "measure")
 LOWER_IS_BETTER = {"brier_score", "log_loss", "mae", "rmse"}
-MEASURES = ("accuracy", "roc_auc", "brier_score", "rmse")
+MEASURES = ("accuracy", "roc_auc", "brier_score", "rmse", "r2")
 MODELS = ("forest", "zero_rule")
+# Where the measures end.
+SCALES = {
+    "accuracy": (0, 1),
+    "roc_auc": (0, 1),
+    "brier_score": (0, 2),
+    "rmse": (0, math.inf),
+    "r2": (-math.inf, 1),
+}
+# Below so many splits there is no interval.
+FEWEST = 5
 
 # By key, then by split.
 Scores = dict[tuple[Any, ...], dict[tuple[int, int | None], float | None]]
@@ -51,7 +65,7 @@ def evaluations(draw: st.DrawFn) -> Scores:
     has_folds = draw(st.booleans())
     splits = [
         (repetition, fold)
-        for repetition in range(1, draw(st.integers(1, 4)) + 1)
+        for repetition in range(1, draw(st.integers(1, 2 if has_folds else 8)) + 1)
         for fold in (range(1, FOLDS + 1) if has_folds else [None])
     ]
     # Halves make equal values, differences of 0 and divisions by 0.
@@ -123,11 +137,50 @@ def test_quality_equals_a_recount(warehouse: Warehouse, design: str, evaluation:
         assert row["splits"] == len(values)
         assert row["all_splits"] == len(possible[key[1:]])
         assert row["mean"] == close(float(np.mean(values)) if values else None)
-        margin, _, sd = interval(values, *DESIGNS[design]) if len(values) > 1 else (None,) * 3
-        assert row["sd"] == close(sd)
-        assert row["low"] == close(None if margin is None else float(np.mean(values)) - margin)
-        assert row["high"] == close(None if margin is None else float(np.mean(values)) + margin)
+        assert row["sd"] == close(float(np.std(values, ddof=1)) if len(values) > 1 else None)
+        assert_limits(row, "", values, SCALES[key[-1]], design)
         assert_difference(row, evaluation, key, design)
+        assert_zero_rule(row, evaluation, key, design)
+
+
+def assert_limits(
+    row: Row, name: str, values: list[float], scale: tuple[float, float], design: str
+) -> None:
+    """Check an interval, which does not leave the scale."""
+    if len(values) < FEWEST:
+        assert (row[f"{name}low"], row[f"{name}high"]) == (None, None)
+        return
+    mean, (margin, _, _) = float(np.mean(values)), interval(values, *DESIGNS[design])
+    assert row[f"{name}low"] == close(max(mean - margin, scale[0]))
+    assert row[f"{name}high"] == close(min(mean + margin, scale[1]))
+
+
+def assert_zero_rule(row: Row, evaluation: Scores, key: tuple[Any, ...], design: str) -> None:
+    """Check the comparison with the zero rule of effort 0 in the splits of both."""
+    zero = evaluation.get((0, key[1], "zero_rule", *key[3:]), {})
+    pairs = [
+        (value, other)
+        for split, value in evaluation[key].items()
+        if value is not None and (other := zero.get(split)) is not None
+    ]
+    differences = [value - other for value, other in pairs]
+    mean = float(np.mean(differences)) if pairs else None
+    assert row["zero_rule"] == close(float(np.mean([p[1] for p in pairs])) if pairs else None)
+    assert row["zero_rule_difference"] == close(mean)
+    assert_limits(row, "zero_rule_difference_", differences, width(key[-1]), design)
+    if mean is None or len(pairs) < row["all_splits"]:
+        assert row["beats_zero_rule"] is None
+        return
+    gain = -mean if key[-1] in LOWER_IS_BETTER else mean
+    margin = interval(differences, *DESIGNS[design])[0] if len(pairs) >= FEWEST else 0
+    if abs(gain - margin) > 1e-7 or differences == [0] * len(pairs):
+        assert row["beats_zero_rule"] == (gain - margin > 0)
+
+
+def width(measure: str) -> tuple[float, float]:
+    """Return the scale of differences."""
+    lowest, highest = SCALES[measure]
+    return lowest - highest, highest - lowest
 
 
 def assert_difference(row: Row, evaluation: Scores, key: tuple[Any, ...], design: str) -> None:
@@ -139,17 +192,16 @@ def assert_difference(row: Row, evaluation: Scores, key: tuple[Any, ...], design
     ]
     assert row["paired_splits"] == len(differences)
     assert row["difference"] == close(float(np.mean(differences)) if differences else None)
-    columns = ("difference_low", "difference_high", "difference_limit", "is_non_inferior")
-    if len(differences) < 2:
-        assert [row[column] for column in columns] == [None] * 4
+    assert_limits(row, "difference_", differences, width(key[-1]), design)
+    if len(differences) < FEWEST:
+        assert (row["difference_limit"], row["is_non_inferior"]) == (None, None)
         return
     mean = float(np.mean(differences))
-    margin, one_sided, _ = interval(differences, *DESIGNS[design])
-    assert row["difference_low"] == close(mean - margin)
-    assert row["difference_high"] == close(mean + margin)
+    _, one_sided, _ = interval(differences, *DESIGNS[design])
     is_error = key[-1] in LOWER_IS_BETTER
     worst = mean + one_sided if is_error else mean - one_sided
-    assert row["difference_limit"] == close(worst)
+    lowest, highest = width(key[-1])
+    assert row["difference_limit"] == close(min(max(worst, lowest), highest))
     gain = -worst if is_error else worst
     if len(differences) < row["all_splits"]:
         assert row["is_non_inferior"] is None
@@ -167,7 +219,7 @@ def test_relative_measures_compare_means(
     found = {tuple(row[c] for c in KEY): row for row in warehouse.rows(design)}
     means = {key: row["mean"] for key, row in found.items()}
     relative = {key for key in found if key[-1] not in MEASURES}
-    assert len(relative) == len(found) / 3
+    assert len(relative) == 2 * len(found) / (len(MEASURES) + 2)
     for key in relative:
         effort, target, model, fit, test_on, measure = key
         rest = (target, model, fit, test_on)
@@ -185,15 +237,37 @@ def test_relative_measures_compare_means(
         )
         for column in ("splits", "paired_splits", "all_splits"):
             assert found[key][column] == found[(*key[:-1], compared)][column]
-        assert found[key]["is_non_inferior"] is None
+        assert (found[key]["is_non_inferior"], found[key]["beats_zero_rule"]) == (None, None)
 
 
 def test_the_untouched_table_is_not_inferior_to_itself(warehouse: Warehouse) -> None:
     key = (0, "outcome", "forest", "once", "original", "rmse")
-    load(warehouse, {key: {(1, None): 5123.25, (2, None): 17.5}})
+    splits: dict[tuple[int, int | None], float | None] = {
+        (number, None): 5123.25 / number for number in range(1, FEWEST + 1)
+    }
+    load(warehouse, {key: splits})
     (row,) = warehouse.rows("quality_of_hold_out")
     assert (row["difference"], row["difference_low"], row["difference_high"]) == (0, 0, 0)
     assert row["is_non_inferior"] is True
+
+
+def test_two_splits_that_agree_say_nothing_about_others(warehouse: Warehouse) -> None:
+    """Their interval would have no width, and non-inferiority would be certain."""
+    splits: dict[tuple[int, int | None], float | None] = {
+        (number, None): 0.7 for number in range(1, FEWEST)
+    }
+    keys = [(effort, "outcome", "forest", "once", "original", "accuracy") for effort in (0, 1)]
+    load(warehouse, dict.fromkeys(keys, splits))
+    for row in warehouse.rows("quality_of_hold_out"):
+        assert (row["mean"], row["difference"]) == (0.7, 0)
+        assert (row["low"], row["high"], row["difference_low"]) == (None, None, None)
+        assert row["is_non_inferior"] is None
+
+
+def test_every_measure_has_its_scale() -> None:
+    text = (REPOSITORY / "macros" / "internal" / "_measure_ranges.sql").read_text("utf-8")
+    known = set(re.findall(r'"([a-z0-9_]+)"', text)) - {"lowest", "highest", "measures", "width"}
+    assert known == set(TASK_OF_MEASURE)
 
 
 def test_scores_are_the_measures_and_what_is_not_a_number_is_null(warehouse: Warehouse) -> None:

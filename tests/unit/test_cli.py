@@ -24,10 +24,19 @@ ANONYMIZED = """{{ config(meta={"dbt_anonymize": {"path": "release/dev/visits.du
 select 1 as nothing"""
 RESULTS = """
 select * from (values
-    (0, 1, 0, 0.91, 0.90, 0.92, 0.0, 0.91, false, false, 'no'),
-    (1, 1072, 1234567, 0.85, 0.83, 0.87, 1072.0, 10.925, true, true, 'chosen: highest Q'),
-    (2, null, 99, null, null, null, null, null, false, false, 'no')
-) as t (effort, k, suppressed_records, qf_mean, qf_low, qf_high, qnf, q, qualifies, is_chosen,
+    (0, 1, 0, 0.91, 0.90, 0.92, 0.703, true, 0.0, 0.91, false, false, null, null, null, null,
+        null, 'no'),
+    (1, 1072, 1234567, 0.85, 0.83, 0.87, 0.703, true, 1072.0, 10.925, true, true, 0.31, 3, 0.003,
+        -0.0245, 0.0305, 'chosen: highest Q'),
+    (2, null, 99, null, null, null, null, null, null, null, false, false, null, null, null, null,
+        null, 'no'),
+    (3, 9, 99, 0.98, 0.93, 1.0, 0.703, true, 9.0, 10.922, true, false, 0.69, null, null, null,
+        null, 'no'),
+    (4, 9, 99, 0.02, 0.0, 0.07, 0.703, true, 9.0, 10.9, true, false, 0.0, null, null, null,
+        null, 'no')
+) as t (effort, k, suppressed_records, qf_mean, qf_low, qf_high, zero_rule,
+    beats_zero_rule, qnf, q, qualifies, is_chosen, choice_share, runner_up,
+    q_difference_to_runner_up, q_difference_to_runner_up_low, q_difference_to_runner_up_high,
     reason)
 """
 
@@ -125,8 +134,41 @@ def test_results_show_every_effort_and_the_release(project: Path) -> None:
     assert "0 1 0 0.910 ± 0.010 0.000 0.910 no" in rows
     assert "1 1072 1234567 0.850 ± 0.020 1072.000 10.925 yes chosen" in rows
     assert "2 - 99 - - - no" in rows
+    assert "3 9 99 0.980 (≥ 0.930) 9.000 10.922 yes" in rows
+    assert "4 9 99 0.020 (≤ 0.070) 9.000 10.900 yes" in rows
+    assert "always guessing the most frequent class: 0.703" in rows
+    assert "effort 1 is chosen: highest Q" in rows
     assert "released: release/dev/visits.duckdb" in rows
     assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_results_say_how_sure_the_choice_is(project: Path) -> None:
+    printed = " ".join(run("results", "--project-dir", project).stdout.split())
+    assert (
+        "it is 0.003 ahead of effort 3, with an interval from -0.024 to 0.030 that covers zero: "
+        "effort 3 may be as good chosen if repetitions are drawn again: effort 3 in 69.0%, effort "
+        "1 in 31.0%"
+    ) in printed
+    assert "no intervals" not in printed
+    assert "learns nothing" not in printed
+    with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
+        connection.execute("update visits_results set q_difference_to_runner_up_low = 0.001")
+    printed = " ".join(run("results", "--project-dir", project).stdout.split())
+    assert "0.001 to 0.030 chosen if" in printed
+
+
+def test_results_of_few_splits_show_no_interval_and_say_why_once(project: Path) -> None:
+    with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
+        connection.execute(
+            "update visits_results set qf_low = null, qf_high = null, beats_zero_rule = false,"
+            " q_difference_to_runner_up_low = null, choice_share = null"
+        )
+    printed = " ".join(run("results", "--project-dir", project).stdout.split())
+    assert "±" not in printed
+    assert printed.count("no intervals: too few splits to tell how much they vary") == 1
+    assert "ahead of" not in printed
+    assert "drawn again" not in printed
+    assert "effort 0, the untouched table, is not above that: the model learns nothing" in printed
 
 
 def test_results_say_that_nothing_is_released(project: Path) -> None:

@@ -12,7 +12,8 @@ import yaml
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.evaluation.measures import HIGHER_IS_BETTER, TASK_OF_MEASURE
 from dbt_anonymize.spec import Spec, load_spec
-from dbt_anonymize.spec.quality import LOWER_IS_BETTER, Measure, task_of_measure
+from dbt_anonymize.spec.quality import FEWEST_SPLITS, LOWER_IS_BETTER, Measure, task_of_measure
+from tests.unit.declarations import REPOSITORY
 from tests.unit.declarations import SPEC as SOUND
 
 SURVIVAL = {"model": "cox", "measure": "concordance_index", "time": "income"}
@@ -34,6 +35,11 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     (
         {"model": None, "models": {"naive_bayes": {"parameters": {"prior": 1}}}},
         "quality.models.naive_bayes.parameters.prior: must be a parameter of naive_bayes",
+    ),
+    ({"model": "zero_rule"}, "quality.model: must not be zero_rule where it decides"),
+    (
+        {"model": None, "models": {"floor": {"model": "zero_rule"}, "naive_bayes": {}}},
+        "quality.models.floor: must not be zero_rule where it decides",
     ),
     ({"model": "random_forst"}, "Did you mean random_forest?"),
     ({"model": "cox"}, "quality.model: must be a model of classification"),
@@ -99,6 +105,30 @@ def test_a_broken_rule_is_told(tmp_path: Path, quality: dict[str, Any], says: st
 def test_alpha_is_a_number_or_auto(tmp_path: Path, value: object) -> None:
     with pytest.raises(SpecError, match="alpha: must be auto or a finite number >= 0"):
         load_spec(written(tmp_path, {}, alpha=value))
+
+
+@pytest.mark.parametrize(
+    ("quality", "splits"),
+    [({"repetitions": 4}, 4), ({"repetitions": 2, "test_share": None, "folds": 2}, 4)],
+)
+def test_non_inferiority_takes_five_splits(
+    tmp_path: Path, quality: dict[str, Any], splits: int
+) -> None:
+    says = f"choose: must not be strongest_non_inferior with fewer than 5 splits.*got {splits} spl"
+    rule = {"choose": "strongest_non_inferior"}
+    with pytest.raises(SpecError, match=says):
+        load_spec(written(tmp_path, quality, **rule))
+
+
+def test_who_names_an_effort_needs_no_rule(tmp_path: Path) -> None:
+    rule = {"choose": "strongest_non_inferior", "release": {"effort": 1}}
+    spec = load_spec(written(tmp_path, {"model": "zero_rule", "repetitions": 1}, **rule))
+    assert spec.quality.deciding_model == "zero_rule"
+
+
+def test_macros_and_specs_agree_about_the_fewest_splits() -> None:
+    text = (REPOSITORY / "macros" / "internal" / "_half_interval.sql").read_text("utf-8")
+    assert f"return({FEWEST_SPLITS})" in text
 
 
 def test_per_split_needs_declared_levels(tmp_path: Path) -> None:

@@ -39,6 +39,8 @@ _TASKS: dict[str, Task] = {
     "rmse": "regression",
     "concordance_index": "survival",
 }
+# With fewer, nothing says how much splits vary: there are no intervals.
+FEWEST_SPLITS = 5
 LOWER_IS_BETTER = frozenset({"brier_score", "log_loss", "mae", "rmse"})
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from dbt_anonymize.spec.problems import Problem, did_you_mean, names, shown
-from dbt_anonymize.spec.quality import BASELINE, task_of_measure
+from dbt_anonymize.spec.quality import BASELINE, FEWEST_SPLITS, task_of_measure
 
 MEASURES_OF_ONE_CLASS = frozenset({"precision", "recall", "sensitivity", "specificity", "f1"})
 _NEED_PROBABILITIES = frozenset({"brier_score", "log_loss"})
@@ -34,6 +34,44 @@ def quality_violations(quality: Mapping[str, Any], roles: Mapping[str, Any]) -> 
     for rule in _RULES:
         yield from rule(quality, task)
     yield from _columns_are_kept(quality, roles)
+
+
+def choice_violations(quality: Mapping[str, Any], choose: str | None) -> Iterator[Problem]:
+    """Yield why a rule could choose no effort, whatever is measured.
+
+    Parameters
+    ----------
+    quality : mapping
+        As read from YAML, possibly malformed.
+    choose : str or None
+        The rule, where one is named.
+
+    Yields
+    ------
+    Problem
+        One per reason.
+    """
+    models = _mapping(quality.get("models"))
+    name = next(iter(models), None)
+    decides = quality.get("model") if name is None else _mapping(models[name]).get("model") or name
+    if decides == BASELINE:
+        yield Problem(
+            ("quality", "model") if name is None else ("quality", "models", str(name)),
+            f"must not be {BASELINE} where it decides: no effort beats it, so none would qualify",
+            f"Let another model decide ({BASELINE} is always scored too), or name release.effort.",
+        )
+    repetitions, folds = quality.get("repetitions"), quality.get("folds") or 1
+    if choose != "strongest_non_inferior" or not isinstance(repetitions, int):
+        return
+    splits = repetitions * folds if isinstance(folds, int) else FEWEST_SPLITS
+    if splits < FEWEST_SPLITS:
+        yield Problem(
+            ("choose",),
+            f"must not be {choose} with fewer than {FEWEST_SPLITS} splits, which do not tell how "
+            "much they vary",
+            "Raise quality.repetitions, or choose max_q.",
+            f"{splits} splits",
+        )
 
 
 def _one_way_to_split(quality: Mapping[str, Any], _task: str | None) -> Iterator[Problem]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
-from dbt_anonymize.spec.quality_rules import quality_violations
+from dbt_anonymize.spec.quality_rules import choice_violations, quality_violations
 
 # Type of the pydantic error that stands for all problems found here.
 BROKEN_RULES = "broken_rules"
@@ -83,6 +83,7 @@ class Draft:
     trees: dict[str, int | None]
     search_levels: Mapping[str, Any]
     quality: Mapping[str, Any]
+    choose: str | None
     release_effort: int | None
     release_access: str
     mapping: str
@@ -137,6 +138,7 @@ class Draft:
             },
             search_levels=_mapping(_mapping(raw.get("search")).get("levels")),
             quality=_mapping(raw.get("quality")),
+            choose=_text(raw.get("choose")),
             release_effort=_integer(_mapping(raw.get("release")).get("effort")),
             release_access=_text(_mapping(raw.get("release")).get("access")) or "protected",
             mapping=_text(raw.get("mapping")) or "class",
@@ -575,6 +577,8 @@ def _quality_is_measurable(draft: Draft) -> Iterator[Problem]:
     if not draft.quality:
         return
     yield from quality_violations(draft.quality, draft.roles or {})
+    if draft.release_effort is None:
+        yield from choice_violations(draft.quality, draft.choose)
     others = [*_mapping(draft.quality.get("further_targets")), draft.quality.get("time")]
     for number, name in enumerate(draft.features, start=1):
         if name in others:

@@ -2,6 +2,7 @@
    Change the spec and run `dbt-anonymize generate customers`. #}
 {{ dbt_anonymize.results(
     quality=ref('customers_quality'),
+    scores=ref('customers_scores'),
     privacy=ref('customers_privacy'),
     target='churned',
     model='decision_tree',
@@ -12,5 +13,9 @@
     qnf='1 - 1/k',
     choose='max_q',
     fingerprint='dc0e9010',
+    random_state=7,
+    test_share=0.3,
+    folds=none,
+    confidence=0.95,
     release_effort='auto',
 ) }}

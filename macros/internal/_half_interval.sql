@@ -1,0 +1,24 @@
+{#
+  Half of the confidence interval of a mean over `splits`, of which `sd` is the standard deviation. Splits share records, so
+  the plain standard error is too small (Nadeau and Bengio 2003). NULL where splits are too few to tell how much they vary.
+  One-sided: how far below or above the mean the limit is.
+#}
+{% macro _half_interval(sd, splits, test_share, folds, confidence, two_sided=true) -%}
+{%- set double = dbt_anonymize._type_double() -%}
+case
+    when {{ splits }} >= {{ dbt_anonymize._fewest_splits() }}
+        then
+            {{ sd }} * sqrt(
+                cast(1.0 as {{ double }}) / {{ splits }}
+                {%- if folds is none %} + cast({{ test_share }} as {{ double }}) / (1 - {{ test_share }})
+                {%- else %} + cast(1.0 as {{ double }}) / ({{ folds }} - 1)
+                {%- endif %}
+            ) * {{ dbt_anonymize.student_t_quantile(splits ~ " - 1", confidence, two_sided) | indent(12) }}
+end
+{%- endmacro %}
+
+
+{# Two splits that happen to agree would have an interval without width, and two that do not one that is wider than the scale. #}
+{% macro _fewest_splits() -%}
+    {{ return(5) }}
+{%- endmacro %}
