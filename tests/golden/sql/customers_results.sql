@@ -16,27 +16,15 @@ quality as (
         difference_low as qf_difference_low,
         difference_high as qf_difference_high,
         difference_limit as qf_difference_limit,
-        is_non_inferior
+        is_non_inferior,
+        zero_rule,
+        zero_rule_difference,
+        zero_rule_difference_low,
+        beats_zero_rule
     from "shop"."main"."customers_quality"
     where
         target = 'churned'
         and model = 'decision_tree'
-        and fit = 'once'
-        and test_on = 'original'
-        and measure = 'f1'
-
-),
-
-
-zero_rule as (
-
-    select max(mean) as zero_qf
-    from "shop"."main"."customers_quality"
-    where
-        effort = 0
-        and target = 'churned'
-        and model = 'zero_rule'
-        and model <> 'decision_tree'
         and fit = 'once'
         and test_on = 'original'
         and measure = 'f1'
@@ -70,12 +58,13 @@ combined as (
         quality.qf_difference_high,
         quality.qf_difference_limit,
         quality.is_non_inferior,
-        zero_rule.zero_qf,
-        coalesce(quality.qf_mean > zero_rule.zero_qf, true) as is_useful,
+        quality.zero_rule,
+        quality.zero_rule_difference,
+        quality.zero_rule_difference_low,
+        quality.beats_zero_rule,
         1 - cast(1.0 as double) / privacy.k as qnf,
-        privacy.effort > 0 and coalesce(privacy.meets_guarantees, false) as qualifies
+        privacy.effort > 0 and coalesce(privacy.meets_guarantees, false) as keeps_guarantees
     from privacy
-    cross join zero_rule
     left join quality on privacy.effort = quality.effort
 
 ),
@@ -85,8 +74,30 @@ complete as (
 
     select
         *,
-        coalesce(qualifies and repetitions = all_splits and qf_mean is not null and qnf is not null, false) as is_candidate
+        repetitions = all_splits and qf_mean is not null as is_complete
     from combined
+
+),
+
+qualified as (
+
+    select
+        *,
+        keeps_guarantees and is_complete and qnf is not null and coalesce(beats_zero_rule, false) as qualifies,
+        case
+            when not is_complete
+                then
+                    'f1 has a value in ' || cast(repetitions as TEXT)
+                    || ' of ' || cast(all_splits as TEXT) || ' splits'
+            when beats_zero_rule is null then 'the zero rule lacks f1 in some split, so nothing says that QF is above it'
+            when not beats_zero_rule and zero_rule_difference <= 0
+                then 'QF ' || cast(case when floor((qf_mean) * 1e4 + 0.5) = floor((zero_rule) * 1e4 + 0.5) then floor((qf_mean) * power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) else floor((qf_mean) * 1e4 + 0.5) / 1e4 end as TEXT) || ' is not above that of ' || 'the zero rule, which has ' || cast(case when floor((zero_rule) * 1e4 + 0.5) = floor((qf_mean) * 1e4 + 0.5) then floor((zero_rule) * power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) else floor((zero_rule) * 1e4 + 0.5) / 1e4 end as TEXT)
+            when not beats_zero_rule
+                then
+                    'QF ' || cast(case when floor((qf_mean) * 1e4 + 0.5) = floor((zero_rule) * 1e4 + 0.5) then floor((qf_mean) * power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) else floor((qf_mean) * 1e4 + 0.5) / 1e4 end as TEXT) || ' is not surely above that of ' || 'the zero rule, which has ' || cast(case when floor((zero_rule) * 1e4 + 0.5) = floor((qf_mean) * 1e4 + 0.5) then floor((zero_rule) * power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) else floor((zero_rule) * 1e4 + 0.5) / 1e4 end as TEXT)
+                    || ': the interval of the difference begins at ' || cast(case when floor((zero_rule_difference_low) * 1e4 + 0.5) = floor((0) * 1e4 + 0.5) then floor((zero_rule_difference_low) * power(10, 12 - ceil(log10(greatest(abs(zero_rule_difference_low), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule_difference_low), 1)))) else floor((zero_rule_difference_low) * 1e4 + 0.5) / 1e4 end as TEXT)
+        end as shortfall
+    from complete
 
 ),
 
@@ -94,11 +105,11 @@ candidates as (
 
     select
         effort,
+        k,
         qf_mean,
-        qnf,
-        is_useful
-    from complete
-    where is_candidate
+        qnf
+    from qualified
+    where qualifies
 
 ),
 
@@ -151,35 +162,35 @@ alpha_ranges as (
 
 ),
 
-
-frontier as (
+chord as (
 
     select
-        count(*) as vertices,
-        max(candidates.qf_mean) as first_qf,
-        min(candidates.qnf) as first_qnf,
-        coalesce(
-            (max(candidates.qf_mean) - min(candidates.qf_mean)) / nullif(max(candidates.qnf) - min(candidates.qnf), 0), 0
-        ) as chord_alpha
-    from alpha_ranges
-    inner join candidates on alpha_ranges.effort = candidates.effort
-    where candidates.is_useful
+        max(qf_mean) as first_qf,
+        max(case when qf_mean = best_qf then qnf end) as first_qnf,
+        coalesce((max(qf_mean) - max(case when qnf = best_qnf then qf_mean end)) / nullif(max(qnf) - max(case when qf_mean = best_qf then qnf end), 0), 0) as chord_alpha
+    from (
+        select
+            *,
+            max(qf_mean) over () as best_qf,
+            max(qnf) over () as best_qnf
+        from candidates
+    ) as ended
 
 ),
 
 weighed as (
 
     select
-        complete.*,
+        qualified.*,
         alpha_ranges.effort is not null as is_on_frontier,
         alpha_ranges.alpha_from,
         alpha_ranges.alpha_to,
-        frontier.vertices,
+        count(alpha_ranges.effort) over () as vertices,
         cast(0.05 as double) as alpha,
-        (complete.qf_mean - frontier.first_qf) + frontier.chord_alpha * (complete.qnf - frontier.first_qnf) as above_chord
-    from complete
-    cross join frontier
-    left join alpha_ranges on complete.effort = alpha_ranges.effort
+        (qualified.qf_mean - chord.first_qf) + chord.chord_alpha * (qualified.qnf - chord.first_qnf) as above_chord
+    from qualified
+    cross join chord
+    left join alpha_ranges on qualified.effort = alpha_ranges.effort
 
 ),
 
@@ -196,7 +207,7 @@ eligible as (
 
     select
         *,
-        is_candidate as is_eligible,
+        qualifies as is_eligible,
         q as merit
     from scored
 
@@ -217,10 +228,7 @@ ranked as (
         *,
         row_number() over (
             partition by is_eligible
-            order by
-                case when merit >= best_merit - 1e-12 * (1 + abs(best_merit)) then 0 else 1 end,
-                k desc,
-                effort asc
+            order by case when merit >= best_merit - 1e-12 * (1 + abs(best_merit)) then 0 else 1 end, k desc, effort asc
         ) as rank_of_merit
     from compared
 
@@ -240,38 +248,291 @@ chosen as (
 
 ),
 
-reasoned as (
+split_scores as (
+
+    select
+        effort,
+        repetition,
+        coalesce(fold, 0) as fold,
+        value as qf
+    from "shop"."main"."customers_scores"
+    where
+        target = 'churned'
+        and model = 'decision_tree'
+        and fit = 'once'
+        and test_on = 'original'
+        and measure = 'f1'
+        and class is null
+        and value is not null
+
+),
+
+drawable as (
+
+    select
+        split_scores.effort,
+        split_scores.qf,
+        case
+            when min(split_scores.repetition) over () = max(split_scores.repetition) over () then split_scores.fold
+            else split_scores.repetition
+        end as unit
+    from split_scores
+    inner join candidates on split_scores.effort = candidates.effort
+
+),
+
+units as (
+
+    select
+        unit,
+        row_number() over (order by unit) - 1 as place,
+        count(*) over () as units
+    from (select distinct unit from drawable) as found
+
+),
+
+resamples as (
+
+    select generate_series as generated_number from generate_series(1, 1000)
+
+),
+
+
+numbered as (
+
+    select
+        cast(resamples.generated_number as bigint) as resample,
+        units.units,
+        ((cast(resamples.generated_number as bigint) * units.units + units.place) * 48271 + 11) % 2147483647 as number
+    from resamples
+    cross join units
+    where units.units >= 5
+
+),
+
+scrambled_once as (
+
+    select
+        resample,
+        units,
+        ((((number * number) % 2147483647) * ((number * number) % 2147483647) % 2147483647) * number % 2147483647 + 7) % 2147483647 as number
+    from numbered
+
+),
+
+scrambled as (
+
+    select
+        resample,
+        units,
+        (((number * number) % 2147483647) * ((number * number) % 2147483647) % 2147483647) * number % 2147483647 as number
+    from scrambled_once
+
+),
+
+drawn as (
+
+    select
+        resample,
+        number % units as place,
+        count(*) as times
+    from scrambled
+    group by
+        resample,
+        number % units
+
+),
+
+unit_scores as (
+
+    select
+        effort,
+        unit,
+        sum(qf) as qf,
+        count(*) as splits
+    from drawable
+    group by
+        effort,
+        unit
+
+),
+
+resampled as (
+
+    select
+        drawn.resample,
+        unit_scores.effort,
+        sum(drawn.times * unit_scores.qf) / sum(drawn.times * unit_scores.splits) as qf_mean
+    from drawn
+    inner join units on drawn.place = units.place
+    inner join unit_scores on units.unit = unit_scores.unit
+    group by
+        drawn.resample,
+        unit_scores.effort
+
+),
+
+redrawn as (
+
+    select
+        resampled.resample,
+        candidates.effort,
+        candidates.k,
+        candidates.qnf,
+        floor((resampled.qf_mean) * power(10, 12 - ceil(log10(greatest(abs(resampled.qf_mean), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(resampled.qf_mean), 1)))) as qf_mean
+    from resampled
+    inner join candidates on resampled.effort = candidates.effort
+
+),
+
+merits as (
+
+    select
+        redrawn.resample,
+        redrawn.effort,
+        redrawn.k,
+        redrawn.qf_mean + cast(0.05 as double) * redrawn.qnf as merit
+    from redrawn
+
+),
+
+compared_merits as (
+
+    select
+        *,
+        max(merit) over (partition by resample) as best_merit
+    from merits
+
+),
+
+ranked_merits as (
+
+    select
+        effort,
+        row_number() over (partition by resample order by case when merit >= best_merit - 1e-12 * (1 + abs(best_merit)) then 0 else 1 end, k desc, effort asc) as rank_of_merit
+    from compared_merits
+
+),
+
+shares as (
+
+    select
+        effort,
+        cast(sum(case when rank_of_merit = 1 then 1 else 0 end) as double) / count(*) as choice_share
+    from ranked_merits
+    group by effort
+
+),
+
+next_best as (
+
+    select
+        chosen_effort,
+        effort,
+        chosen_merit - merit as q_difference
+    from (
+        select
+            *,
+            row_number() over (order by merit desc, k desc, effort asc) as place
+        from chosen
+        where is_eligible and not is_chosen
+    ) as others
+    where place = 1
+
+),
+
+beside_next_best as (
+
+    select
+        next_best.chosen_effort,
+        next_best.effort,
+        next_best.q_difference,
+        count(*) as splits,
+        floor((avg(best_scores.qf - next_best_scores.qf)) * power(10, 12 - ceil(log10(greatest(abs(avg(best_scores.qf - next_best_scores.qf)), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(avg(best_scores.qf - next_best_scores.qf)), 1)))) as difference,
+        floor((stddev_samp(best_scores.qf - next_best_scores.qf)) * power(10, 12 - ceil(log10(greatest(abs(stddev_samp(best_scores.qf - next_best_scores.qf)), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(stddev_samp(best_scores.qf - next_best_scores.qf)), 1)))) as sd,
+        'f1' as measure
+    from next_best
+    inner join split_scores as best_scores on next_best.chosen_effort = best_scores.effort
+    inner join split_scores as next_best_scores
+        on
+            next_best.effort = next_best_scores.effort
+            and best_scores.repetition = next_best_scores.repetition
+            and best_scores.fold = next_best_scores.fold
+    group by
+        next_best.chosen_effort,
+        next_best.effort,
+        next_best.q_difference
+
+),
+
+halved as (
 
     select
         *,
         case
-            when effort = 0 then 'not chosen: effort 0 is the untouched table'
-            when not qualifies and coalesce(records, 0) = 0 then 'does not qualify: there is no record'
-            when not qualifies and coalesce(violating_records, 0) = 0 then 'does not qualify: no record is released'
-            when not qualifies
+            when splits >= 5
                 then
-                    'does not qualify: ' || cast(violating_records as TEXT) || ' of ' || cast(records as TEXT)
-                    || ' records ' || case when violating_records = 1 then 'breaks' else 'break' end || ' a guarantee'
-                    || coalesce(': ' || broken_guarantees, '')
-            when repetitions < all_splits or qf_mean is null
-                then
-                    'not chosen: f1 has a value in ' || cast(repetitions as TEXT)
-                    || ' of ' || cast(all_splits as TEXT) || ' splits'
-            when is_chosen and eligible_efforts = 1
-                then 'chosen: the only effort that qualifies'
-            when is_chosen
-                then 'chosen: highest Q among ' || cast(eligible_efforts as TEXT) || ' efforts that qualify'
-            when merit < chosen_merit - 1e-12 * (1 + abs(chosen_merit))
-                then
-                    'not chosen: Q ' || cast(case when floor((q) * 1e4 + 0.5) = floor((chosen_q) * 1e4 + 0.5) then floor((q) * power(10, 12 - ceil(log10(greatest(abs(q), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(q), 1)))) else floor((q) * 1e4 + 0.5) / 1e4 end as TEXT) || ' is below ' || cast(case when floor((chosen_q) * 1e4 + 0.5) = floor((q) * 1e4 + 0.5) then floor((chosen_q) * power(10, 12 - ceil(log10(greatest(abs(chosen_q), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(chosen_q), 1)))) else floor((chosen_q) * 1e4 + 0.5) / 1e4 end as TEXT)
-                    || ' of effort ' || cast(chosen_effort as TEXT)
-            when k < chosen_k
-                then
-                    'not chosen: as good as effort ' || cast(chosen_effort as TEXT) || ', but k ' || cast(k as TEXT)
-                    || ' is below ' || cast(chosen_k as TEXT)
-            else 'not chosen: as good as effort ' || cast(chosen_effort as TEXT) || ', which comes first'
-        end as reason
+                    sd * sqrt(
+                        cast(1.0 as double) / splits + cast(0.3 as double) / (1 - 0.3)
+                    ) * case (splits - 1)
+                        when 0 then null
+                        when 1 then 12.706204736175
+                        when 2 then 4.302652729749
+                        when 3 then 3.182446305284
+                        when 4 then 2.776445105198
+                        when 5 then 2.570581835636
+                        when 6 then 2.446911851145
+                        when 7 then 2.364624251593
+                        when 8 then 2.306004135204
+                        when 9 then 2.262157162798
+                        when 10 then 2.228138851986
+                        when 11 then 2.200985160092
+                        when 12 then 2.178812829667
+                        when 13 then 2.160368656463
+                        when 14 then 2.144786687918
+                        when 15 then 2.13144954556
+                        when 16 then 2.119905299221
+                        when 17 then 2.109815577833
+                        when 18 then 2.100922040241
+                        when 19 then 2.093024054408
+                        when 20 then 2.085963447266
+                        else
+                            1.95996398454
+                            + 2.372271230299 / cast((splits - 1) as double)
+                            + 2.82249861574 / power(cast((splits - 1) as double), 2)
+                            + 2.555849679508 / power(cast((splits - 1) as double), 3)
+                            + 1.589534053394 / power(cast((splits - 1) as double), 4)
+                    end
+        end as half,
+        case when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 1 when measure in ('brier_score') then 2 end as width
+    from beside_next_best
+
+),
+
+runner_up as (
+
+    select
+        chosen_effort,
+        effort as runner_up,
+        q_difference as q_difference_to_runner_up,
+        q_difference - difference + case when difference - half < -width then -width when difference - half > width then width else difference - half end as q_difference_to_runner_up_low,
+        q_difference - difference + case when difference + half < -width then -width when difference + half > width then width else difference + half end as q_difference_to_runner_up_high
+    from halved
+
+),
+
+reasoned as (
+
+    select
+        chosen.*,
+        shares.choice_share,
+        runner_up.runner_up,
+        runner_up.q_difference_to_runner_up,
+        runner_up.q_difference_to_runner_up_low,
+        runner_up.q_difference_to_runner_up_high
     from chosen
+    left join shares on chosen.effort = shares.effort
+    left join runner_up on chosen.is_chosen and chosen.effort = runner_up.chosen_effort
 
 )
 
@@ -290,6 +551,8 @@ select
     qf_difference_low,
     qf_difference_high,
     is_non_inferior,
+    zero_rule,
+    beats_zero_rule,
     qnf,
     alpha,
     q,
@@ -298,8 +561,36 @@ select
     alpha_to,
     qualifies,
     is_chosen,
+    choice_share,
+    runner_up,
+    q_difference_to_runner_up,
+    q_difference_to_runner_up_low,
+    q_difference_to_runner_up_high,
     cast('max_q' as TEXT) as choose,
-    reason,
-    cast('fbed53bc' as TEXT) as fingerprint
+    case
+        when effort = 0 then 'not chosen: effort 0 is the untouched table'
+        when not keeps_guarantees and coalesce(records, 0) = 0 then 'does not qualify: there is no record'
+        when not keeps_guarantees and coalesce(violating_records, 0) = 0 then 'does not qualify: no record is released'
+        when not keeps_guarantees
+            then
+                'does not qualify: ' || cast(violating_records as TEXT) || ' of ' || cast(records as TEXT)
+                || ' records ' || case when violating_records = 1 then 'breaks' else 'break' end || ' a guarantee'
+                || coalesce(': ' || broken_guarantees, '')
+        when not qualifies then 'does not qualify: ' || shortfall
+        when is_chosen and eligible_efforts = 1
+            then 'chosen: the only effort that qualifies'
+        when is_chosen
+            then 'chosen: highest Q among ' || cast(eligible_efforts as TEXT) || ' efforts that qualify'
+        when merit < chosen_merit - 1e-12 * (1 + abs(chosen_merit))
+            then
+                'not chosen: Q ' || cast(case when floor((q) * 1e4 + 0.5) = floor((chosen_q) * 1e4 + 0.5) then floor((q) * power(10, 12 - ceil(log10(greatest(abs(q), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(q), 1)))) else floor((q) * 1e4 + 0.5) / 1e4 end as TEXT) || ' is below ' || cast(case when floor((chosen_q) * 1e4 + 0.5) = floor((q) * 1e4 + 0.5) then floor((chosen_q) * power(10, 12 - ceil(log10(greatest(abs(chosen_q), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(chosen_q), 1)))) else floor((chosen_q) * 1e4 + 0.5) / 1e4 end as TEXT)
+                || ' of effort ' || cast(chosen_effort as TEXT)
+        when k < chosen_k
+            then
+                'not chosen: as good as effort ' || cast(chosen_effort as TEXT) || ', but k ' || cast(k as TEXT)
+                || ' is below ' || cast(chosen_k as TEXT)
+        else 'not chosen: as good as effort ' || cast(chosen_effort as TEXT) || ', which comes first'
+    end as reason,
+    cast('dc0e9010' as TEXT) as fingerprint
 from reasoned
 order by effort
