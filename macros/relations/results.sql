@@ -1,6 +1,6 @@
 {% macro results(
     quality, scores, privacy, target, model, measure, fit, test_on, alpha, qnf, choose, fingerprint, random_state, test_share=none, folds=none,
-    confidence=0.95, release_effort="auto"
+    confidence=0.95, release_effort="auto", evaluation=none
 ) -%}
 {{ config(materialized="table") }}
 {%- set double = dbt_anonymize._type_double() -%}
@@ -197,10 +197,26 @@ split_scores as (
 {{ dbt_anonymize._runner_up(measure, test_share, folds, confidence) }}
 {%- endif %}
 
+{%- if evaluation %}
+
+{# Categories with more labels than a model reads. #}
+coarser as (
+
+    select
+        effort,
+        {{ dbt.listagg("name || ' at level ' || cast(cast(value as " ~ dbt.type_int() ~ ") as " ~ dbt.type_string() ~ ")", "', '", "order by name, value") | trim }} as coarser_features
+    from {{ evaluation }}
+    where kind = 'reading'
+    group by effort
+
+),
+{%- endif %}
+
 reasoned as (
 
     select
         chosen.*,
+        {{ "coarser.coarser_features" if evaluation else "cast(null as " ~ dbt.type_string() ~ ") as coarser_features" }},
         {%- for column in how_sure %}
         {%- if chooses_by_q %}
         {{ "shares" if column == "choice_share" else "runner_up" }}.{{ column }}{{ "," if not loop.last }}
@@ -209,6 +225,9 @@ reasoned as (
         {%- endif %}
         {%- endfor %}
     from chosen
+    {%- if evaluation %}
+    left join coarser on chosen.effort = coarser.effort
+    {%- endif %}
     {%- if chooses_by_q %}
     left join shares on chosen.effort = shares.effort
     left join runner_up on chosen.is_chosen and chosen.effort = runner_up.chosen_effort
@@ -242,6 +261,7 @@ select
     qualifies,
     is_chosen,
     {{ how_sure | join(",\n    ") }},
+    coarser_features,
     {{ dbt_anonymize._as_text(dbt_anonymize._literal(choose)) }} as choose,
     {{ dbt_anonymize._reason(choose, measure, release_effort) | indent(4) }} as reason,
     {{ dbt_anonymize._as_text(dbt_anonymize._literal(fingerprint)) }} as fingerprint

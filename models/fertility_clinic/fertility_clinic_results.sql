@@ -4,6 +4,7 @@
     quality=ref('fertility_clinic_quality'),
     scores=ref('fertility_clinic_scores'),
     privacy=ref('fertility_clinic_privacy'),
+    evaluation=ref('fertility_clinic_evaluation'),
     target='needs_meriestra',
     model='bagging',
     measure='precision',

@@ -4,6 +4,7 @@
     quality=ref('wdbc_quality'),
     scores=ref('wdbc_scores'),
     privacy=ref('wdbc_privacy'),
+    evaluation=ref('wdbc_evaluation'),
     target='diagnosis',
     model='random_forest',
     measure='accuracy',

@@ -4,6 +4,7 @@
     quality=ref('wdbc_nested_quality'),
     scores=ref('wdbc_nested_scores'),
     privacy=ref('wdbc_nested_privacy'),
+    evaluation=ref('wdbc_nested_evaluation'),
     target='diagnosis',
     model='random_forest',
     measure='accuracy',

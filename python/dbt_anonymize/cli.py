@@ -82,6 +82,7 @@ def generate(
 ) -> None:
     """Write models/<name>/ from anonymizations/<name>.yml."""
     from dbt_anonymize import generate as generator  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.evaluation.category_limits import limits_in_seeds  # noqa: PLC0415
     from dbt_anonymize.project import find_project  # noqa: PLC0415
     from dbt_anonymize.spec.training import describe_training  # noqa: PLC0415
 
@@ -94,6 +95,8 @@ def generate(
             for spec in chosen_specs(find_project(project_dir), names):
                 if spec.efforts:
                     note(describe_training(spec))
+                for line in limits_in_seeds(find_project(project_dir).root, spec):
+                    note(line)
             return
         drifts = generator.check(project_dir, names or ())
     for drift in drifts:

@@ -103,6 +103,7 @@ def _search(
     dry_run: bool,
 ) -> Found:
     """Load, search, show, and write ``<n>_lattice`` unless nothing is to be written."""
+    from dbt_anonymize.evaluation.category_limits import limits_in_warehouse  # noqa: PLC0415
     from dbt_anonymize.lattice.efforts import Task, find_efforts  # noqa: PLC0415
     from dbt_anonymize.lattice.load import coded_guarantees, load_table  # noqa: PLC0415
     from dbt_anonymize.lattice.report import lattice_rows, write_lattice  # noqa: PLC0415
@@ -111,10 +112,13 @@ def _search(
     with open_warehouse(project, target) as warehouse:
         table = load_table(warehouse, spec, measure=options.measure)
         task = Task(spec, table, coded_guarantees(warehouse, spec), options)
+        limits = limits_in_warehouse(warehouse, spec)
     # The warehouse is closed meanwhile: a file of DuckDB would be locked for everybody else.
     with _prefixed(spec.name), _progress(options.measure) as steps:
         found = find_efforts(task, steps)
     _show(console, task, found)
+    for line in limits:
+        console.print(line)
     if not dry_run:
         rows = lattice_rows(task, found)
         with open_warehouse(project, target) as warehouse:

@@ -17,7 +17,7 @@ from dbt_anonymize.lattice.efforts import Task, find_efforts
 from dbt_anonymize.lattice.guarantees import compile_guarantees
 from dbt_anonymize.lattice.local import measure_rounds
 from dbt_anonymize.lattice.report import lattice_rows
-from dbt_anonymize.spec import Effort, Hierarchy, load_specs
+from dbt_anonymize.spec import Effort, Hierarchy, load_specs, quality
 from tests.projects import Project
 from tests.search.recount import Recount
 from tests.search.running import SPEC, load, run, text_of, with_spec
@@ -402,3 +402,23 @@ def test_the_command_is_listed() -> None:
     from typer.testing import CliRunner
 
     assert "search" in CliRunner().invoke(app, ["--help"]).output
+
+
+def test_features_with_too_many_categories_are_named(
+    shop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quality, "MOST_CATEGORIES", 3)
+    result = run(shop, "--efforts", "1", "--dry-run")
+    assert result.exit_code == 0, result.output
+    with shop.connection() as connection:
+        occurring = connection.execute(
+            "select count(distinct value), count(distinct level_1), count(distinct level_2) "
+            "from customers_hierarchy_zip where value in (select zip from customers_microdata)"
+        ).fetchall()[0]
+    level = next(n for n, size in enumerate(occurring) if size <= 3)
+    line = (
+        f"customers: zip has {occurring[0]:,} values, and models read at most 3: they read it at "
+        f"level {level} ({occurring[level]:,} labels), in effort 0 too."
+    )
+    assert level > 0
+    assert line in " ".join(result.output.split())

@@ -11,18 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.categories import Category
 from dbt_anonymize.evaluation.design import class_means, make_design, make_space
-from dbt_anonymize.evaluation.features import (
-    POSITIONS,
-    VALUES,
-    Category,
-    Column,
-    Feature,
-    Interval,
-    Plain,
-    Reading,
-)
+from dbt_anonymize.evaluation.features import POSITIONS, VALUES, Column, Plain, Reading
 from dbt_anonymize.evaluation.hierarchy import read_hierarchy
+from dbt_anonymize.evaluation.intervals import Interval
 from dbt_anonymize.evaluation.problem import EffortData
 from dbt_anonymize.evaluation.relations import column_kind, ranked_texts, read_arrays
 from dbt_anonymize.evaluation.sampling import Sample
@@ -31,6 +24,7 @@ from dbt_anonymize.evaluation.spaces import Space
 if TYPE_CHECKING:
     import duckdb
 
+Feature = Plain | Interval | Category
 # What an effort has for levels where they differ per record.
 PER_RECORD = "per record"
 

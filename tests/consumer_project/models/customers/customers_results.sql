@@ -4,6 +4,7 @@
     quality=ref('customers_quality'),
     scores=ref('customers_scores'),
     privacy=ref('customers_privacy'),
+    evaluation=ref('customers_evaluation'),
     target='churned',
     model='decision_tree',
     measure='f1',
