@@ -406,7 +406,9 @@ def test_what_others_say_about_records_is_not_recorded(
         "make_estimator",
         lambda model, *given: make_estimator(model, *given) if model == "zero_rule" else Moody(),
     )
-    monkeypatch.setattr(estimators, "_imported", lambda _: estimators.EstimatorType("others", "M"))
+    monkeypatch.setattr(
+        estimators, "_imported", lambda _: estimators.EstimatorType("builtins", "object")
+    )
     found = evaluated(connection, interval_efforts(connection), model="others.Moody")
     assert set(found[found["kind"] == "failure"]["name"]) == {"RuntimeError"}
     assert len(log.warnings) == 2

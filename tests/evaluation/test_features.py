@@ -138,8 +138,8 @@ def test_null_is_not_known_and_has_an_indicator_at_every_level(connection: Conne
 
 def test_the_root_tells_nothing_of_numbers(connection: Connection) -> None:
     raw, data = read(connection, INTERVAL, [7, 50], [None, None], levels=3, hierarchy=AGES)
-    assert rows(data, POSITIONS) == originals(raw, data, POSITIONS) == [[], []]
-    assert np.isnan(rows(data)[0][0])
+    assert np.isnan([row[0] for row in rows(data, POSITIONS) + rows(data)]).all()
+    assert np.isnan([row[0] for row in originals(raw, data, POSITIONS)]).all()
 
 
 def test_an_interval_of_dates_is_read_in_days(connection: Connection) -> None:
@@ -184,10 +184,12 @@ def test_a_category_is_one_feature_per_label_of_its_level(connection: Connection
         (0, values, [[0, 1, 0], [1, 0, 0], [0, 0, 1]]),
         (1, ["DE", "DE", 'it\'s "IT"'], [[1, 0], [1, 0], [0, 1]]),
         (2, ["DE", "other", "other"], [[1, 0], [0, 1], [0, 1]]),
-        (3, ["*", "*", "*"], [[], [], []]),
+        (3, ["*", "*", "*"], [[1], [1], [1]]),
     ):
         raw, data = read(connection, CATEGORY, values, shown, levels=level, hierarchy=CITIES)
-        assert rows(data) == rows(data, POSITIONS) == originals(raw, data) == expected
+        assert rows(data) == rows(data, POSITIONS) == expected
+        # At the root one feature says that nothing is known; it is the same for all.
+        assert originals(raw, data) == ([[0]] * 3 if level == 3 else expected)
 
 
 def test_labels_that_no_record_has_are_no_features(connection: Connection) -> None:
@@ -345,6 +347,15 @@ def test_a_long_list_of_codes_is_read_at_the_finest_level_with_few_enough_labels
         assert effort.coarser == ({} if level == declared else {"x": {declared: level}})
 
 
+def test_a_level_that_tells_nothing_does_not_stand_in_for_too_many_labels(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quality, "MOST_CATEGORIES", 2)
+    tree = pd.DataFrame({"value": ["11", "12", "21"], "level_1": "*"})
+    with pytest.raises(EvaluationError, match="at most 2 categories"):
+        read(connection, CATEGORY, ["11", "12", "21"], ["*"] * 3, levels=1, hierarchy=tree)
+
+
 def test_leaves_are_not_read_coarser(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -444,5 +455,5 @@ def test_a_class_mean_of_equal_numbers_is_that_number_to_the_last_digit(
 
 
 def test_a_one_hot_shows_labels_that_it_has_no_feature_for_as_nothing() -> None:
-    block = OneHot(np.array([0, 2, -1]), 2, has_indicator=True)
-    assert block.take(np.array([0, 1, 2])).tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 1]]
+    block = OneHot(np.array([0, 2, -1]), 2)
+    assert block.take(np.array([0, 1, 2])).tolist() == [[1, 0], [0, 0], [0, 0]]

@@ -12,6 +12,7 @@ import pytest
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.evaluation.features import POSITIONS
+from dbt_anonymize.evaluation.spaces import ranked
 from tests.evaluation.tables import effort, mean, scores, table
 from tests.evaluation.test_features import AGES, CATEGORY, INTERVAL, originals, read, rows
 
@@ -40,86 +41,80 @@ def test_each_label_is_read_in_a_block_of_its_level_and_in_coarser_ones(
         levels=[0, 2, 1, 0, 3],
         hierarchy=HIERARCHY,
     )
-    # Level 0: Bonn, Rome, not known. Level 1: DE, IT, not known. Level 2: Rome, not known.
+    # Level 0: Bonn, Rome. Level 1: DE, IT. Level 2: Rome. And whether nothing is known.
     assert rows(data) == [
-        [0, 1, 0, 0, 1, 0, 1, 0],
-        [0, 0, 1, 0, 0, 1, 1, 0],
-        [0, 0, 1, 1, 0, 0, 1, 0],
-        [1, 0, 0, 1, 0, 0, 1, 0],
-        [0, 0, 1, 0, 0, 1, 0, 1],
+        [0, 1, 0, 1, 1, 0],
+        [0, 0, 0, 0, 1, 0],
+        [0, 0, 1, 0, 1, 0],
+        [1, 0, 1, 0, 1, 0],
+        [0, 0, 0, 0, 0, 1],
     ]
     # Untouched records are known at every level; no record of the effort shows Pisa or Köln.
     assert originals(raw, data) == [
-        [0, 1, 0, 0, 1, 0, 1, 0],
-        [0, 0, 0, 0, 1, 0, 1, 0],
-        [0, 0, 0, 1, 0, 0, 1, 0],
-        [1, 0, 0, 1, 0, 0, 1, 0],
-        [0, 0, 1, 0, 0, 1, 0, 1],
+        [0, 1, 0, 1, 1, 0],
+        [0, 0, 0, 1, 1, 0],
+        [0, 0, 1, 0, 1, 0],
+        [1, 0, 1, 0, 1, 0],
+        [0, 0, 0, 0, 0, 1],
     ]
 
 
-def test_intervals_have_a_position_in_each_level(connection: Connection) -> None:
-    raw, data = read(
-        connection,
-        INTERVAL,
-        [3, 12, 41, 12.5],
-        [(0, 10), (0, 15), None, (12.5, 12.5)],
-        levels=[1, 2, 3, 0],
-        hierarchy=AGES,
-    )
-    # The number itself, and the positions at level 1 and 2, each with a feature for not known.
-    expected = [[nan, 1, 0, 0, 0, 0], [nan, 1, nan, 1, 0, 0], [nan, 1] * 3, [12.5, 0, 1, 0, 0, 0]]
-    np.testing.assert_array_equal(rows(data, POSITIONS), expected)
-    found = np.array(originals(raw, data, POSITIONS))
-    np.testing.assert_array_equal(
-        found[:, [0, 2, 4]], [[3, 0, 0], [12, 1, 0], [41, 3, 1], [12.5, 1, 0]]
-    )
-    assert not found[:, [1, 3, 5]].any()
-    # Other models see midpoints and numbers.
-    assert [row[0] for row in rows(data)][:2] == [5, 7.5]
-    assert [row[0] for row in originals(raw, data)] == [3, 12, 41, 12.5]
+def ends(raw: Any, data: Any) -> tuple[list[list[float]], list[list[float]]]:
+    """Return the ranks of both ends as models that split see them, all records training."""
+    space = data.own[POSITIONS]
+    found = [np.array(rows(data, POSITIONS)), np.array(originals(raw, data, POSITIONS))]
+    ranked(found, space.ends)
+    return found[0].tolist(), found[1].tolist()
 
 
-def test_intervals_between_two_levels_are_their_first_and_last_leaf(
+def test_an_interval_is_where_it_begins_and_ends_among_what_is_shown(
     connection: Connection,
 ) -> None:
     raw, data = read(
         connection,
         INTERVAL,
-        [3, 12, 41, None],
-        [(10, 40), (10, 15), (15, 60), None],
-        levels=[None, 1, 2, 3],
+        [3, 12, 41, 12.5, None, 30],
+        [(0, 10), (0, 15), (15, 60), (12.5, 12.5), None, (10, 40)],
+        levels=[1, 2, 2, 0, 3, None],
         hierarchy=AGES,
     )
-    expected = [[1, 2, 0], [1, 1, 0], [2, 3, 0], [nan, nan, 1]]
-    np.testing.assert_array_equal(rows(data, POSITIONS), expected)
-    own = [[0, 0, 0], [1, 1, 0], [3, 3, 0], [nan, nan, 1]]
-    np.testing.assert_array_equal(originals(raw, data, POSITIONS), own)
-    assert rows(data)[0] == [25, 0]
+    own, original = ends(raw, data)
+    # They begin at 0, 10, 12.5, 15 and end at 10, 12.5, 15, 40, 60.
+    expected = [[0, 0, 0], [0, 2, 0], [3, 4, 0], [2, 1, 0], [nan, nan, 1], [1, 3, 0]]
+    np.testing.assert_array_equal(own, expected)
+    # An untouched value is read as the finest interval around it: 3 is in [0, 10), 12 between
+    # 10 and 12.5, 41 in [15, 60), and 30 between 15 and 40.
+    expected = [[0, 0, 0], [1, 1, 0], [3, 4, 0], [2, 1, 0], [nan, nan, 1], [3, 3, 0]]
+    np.testing.assert_array_equal(original, expected)
+    # Other models see midpoints and numbers.
+    assert [row[0] for row in rows(data)][:2] == [5, 7.5]
+    assert [row[0] for row in originals(raw, data)][:4] == [3, 12, 41, 12.5]
+
+
+def test_a_bound_belongs_to_the_interval_that_it_begins(connection: Connection) -> None:
+    raw, data = read(
+        connection,
+        INTERVAL,
+        [10, 9.999, 15, 59.9],
+        [(10, 15), (0, 10), (15, 60), (15, 60)],
+        levels=[1, 1, 2, 2],
+        hierarchy=AGES,
+    )
+    own, original = ends(raw, data)
+    assert own == original == [[1, 1], [0, 0], [2, 2], [2, 2]]
 
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
-@pytest.mark.parametrize("space", ["values", POSITIONS])
 def test_one_level_for_all_is_read_as_in_an_effort_of_that_level(
-    connection: Connection, level: int, space: str
+    connection: Connection, level: int
 ) -> None:
     column = "value" if level == 0 else f"level_{level}"
     raw, labels = [*HIERARCHY["value"], "Bonn", None], [*HIERARCHY[column], "*", None]
-    numbers, shown = [3, 12, 20, 50, None], [(0, 10), (10, 15), (15, 40), (40, 60), None]
-    if level == 0:
-        shown = [v if v is None else (v, v) for v in numbers]
-    elif level == 2:
-        shown = [(0, 15), (0, 15), (15, 60), (15, 60), None]
-    elif level == 3:
-        shown = [None] * 5
-    for kind, values, own, tree in (
-        (CATEGORY, raw, labels, HIERARCHY),
-        (INTERVAL, numbers, shown, AGES),
-    ):
-        expected = read(connection, kind, values, own, levels=level, hierarchy=tree)
-        found = read(connection, kind, values, own, levels=[level] * len(own), hierarchy=tree)
-        np.testing.assert_array_equal(rows(found[1], space), rows(expected[1], space))
-        np.testing.assert_array_equal(originals(*found, space), originals(*expected, space))
+    expected = read(connection, CATEGORY, raw, labels, levels=level, hierarchy=HIERARCHY)
+    found = read(connection, CATEGORY, raw, labels, levels=[level] * len(raw), hierarchy=HIERARCHY)
+    for space in ("values", POSITIONS):
+        assert rows(found[1], space) == rows(expected[1], space)
+        assert originals(*found, space) == originals(*expected, space)
 
 
 def test_a_label_that_leads_to_two_coarser_ones_is_not_known_there(connection: Connection) -> None:
@@ -132,9 +127,9 @@ def test_a_label_that_leads_to_two_coarser_ones_is_not_known_there(connection: C
         levels=[1, 1, 2, 1],
         hierarchy=tree,
     )
-    # Level 1: DE, IT, not known; level 2: B, not known.
-    assert rows(data) == [[1, 0, 0, 0, 1], [1, 0, 0, 0, 1], [0, 0, 1, 1, 0], [0, 1, 0, 1, 0]]
-    assert originals(raw, data)[:2] == [[1, 0, 0, 0, 0], [1, 0, 0, 1, 0]]
+    # Level 1: DE, IT; level 2: B.
+    assert rows(data) == [[1, 0, 0], [1, 0, 0], [0, 0, 1], [0, 1, 1]]
+    assert originals(raw, data)[:2] == [[1, 0, 0], [1, 0, 1]]
 
 
 def test_a_label_of_another_level_is_refused_and_not_shown(connection: Connection) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from dbt_anonymize.evaluation.features import (
 )
 from dbt_anonymize.evaluation.hierarchy import ROOT, Hierarchy
 from dbt_anonymize.evaluation.relations import column_kind, text_rank_sql
-from dbt_anonymize.evaluation.spaces import UNKNOWN, Block, OneHot, Shares
+from dbt_anonymize.evaluation.spaces import UNKNOWN, Block, Indicator, OneHot, Shares
 from dbt_anonymize.spec import quality
 
 if TYPE_CHECKING:
@@ -127,11 +127,13 @@ class Category:
             read = {level: self._readable(level, occurring) for level in in_use}
             coarser = {level: at for level, at in read.items() if at != level}
             pairs: list[tuple[Block, Block]] = [
-                self._one_hot(levels, places, raw, level) for level in sorted(set(read.values()))
+                self._one_hot(levels, places, raw, at, read) for at in sorted(set(read.values()))
             ]
         else:
             raw_codes = codes if first is None else first.codes
             pairs = [self._shares(levels, places, raw, occurring, raw_codes)]
+        if (places == UNKNOWN).any():
+            pairs.append((Indicator(places == UNKNOWN), Indicator(raw == UNKNOWN)))
         own, original = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
         return Column(
             codes,
@@ -144,15 +146,16 @@ class Category:
         )
 
     def _readable(self, level: int, occurring: Codes) -> int:
-        """Return the finest level from this one on with few enough labels that occur."""
+        """Return the finest level from this one on with labels that occur, and few enough."""
         for at in range(level, self.hierarchy.levels + 1):
-            if len(np.unique(self.hierarchy.positions(at)[occurring])) <= quality.MOST_CATEGORIES:
+            labels = np.unique(self.hierarchy.positions(at)[occurring])
+            if 0 < np.count_nonzero(labels != UNKNOWN) <= quality.MOST_CATEGORIES:
                 return at
         check_categories(self.name, len(occurring))
         return level
 
     def _one_hot(
-        self, levels: Codes, places: Codes, raw: Codes, level: int
+        self, levels: Codes, places: Codes, raw: Codes, level: int, read: Mapping[int, int]
     ) -> tuple[OneHot, OneHot]:
         """Return a feature for each label of a level that a record of the effort shows."""
         tree = self.hierarchy
@@ -164,10 +167,10 @@ class Category:
         feature = np.full(tree.size(level), len(shown))
         feature[shown] = np.arange(len(shown))
         carried = np.where(raw == UNKNOWN, UNKNOWN, tree.positions(level)[raw])
-        has_indicator = bool((above == UNKNOWN).any())
+        is_own = np.isin(levels, [own for own, at in read.items() if at == level])
         own, original = (
-            OneHot(np.where(at == UNKNOWN, UNKNOWN, feature[at]), len(shown), has_indicator)
-            for at in (above, carried)
+            OneHot(np.where(at == UNKNOWN, UNKNOWN, feature[at]), len(shown), flags)
+            for at, flags in ((above, is_own & (places != UNKNOWN)), (carried, None))
         )
         return own, original
 
@@ -188,6 +191,5 @@ class Category:
         feature[occurring] = np.arange(len(occurring))
         of_raw = np.where(raw == UNKNOWN, UNKNOWN, feature[raw])
         untouched = (of_raw[:, None] == np.arange(len(occurring))).astype(np.float64)
-        has_indicator = bool((places == UNKNOWN).any())
         counted = of_raw[raw_codes] if self.reading.categories == "frequencies" else None
-        return Shares(table, has_indicator, counted), Shares(untouched, has_indicator)
+        return Shares(table, counted), Shares(untouched)

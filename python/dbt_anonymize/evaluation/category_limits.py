@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dbt_anonymize.spec import Spec
     from dbt_anonymize.warehouse import Warehouse
 
-_TEXT_TYPES = ("char", "text", "string")
+_TEXT_TYPES = ("char", "text", "string", "enum", "uuid")
 
 
 def limits_in_warehouse(warehouse: Warehouse, spec: Spec) -> list[str]:
@@ -116,7 +116,7 @@ def _levels(levels: int) -> list[str]:
 
 
 def _distinct(columns: Sequence[str]) -> str:
-    return ", ".join(f"count(distinct {quote_name(column)})" for column in columns)
+    return ", ".join(f"count(distinct nullif(cast({quote_name(c)} as text), '*'))" for c in columns)
 
 
 def _said(spec: Spec, name: str, sizes: Sequence[int]) -> Iterator[str]:
@@ -131,11 +131,16 @@ def _said(spec: Spec, name: str, sizes: Sequence[int]) -> Iterator[str]:
             f"{start}: without a hierarchy the evaluation will stop. Leave it out of the features, "
             "or group its values in the source."
         )
+    elif categories == "label" and not any(0 < size <= limit for size in sizes):
+        yield (
+            f"{start}: no level of its hierarchy has fewer, so the evaluation will stop. Add a "
+            "level, or leave it out of the features."
+        )
     elif categories != "label":
         yield (
             f"{start}: with categories: {categories} the evaluation will stop. Write categories: "
             "label, or leave it out of the features."
         )
     else:
-        level = next((n for n, size in enumerate(sizes) if size <= limit), len(sizes) - 1)
+        level = next(n for n, size in enumerate(sizes) if 0 < size <= limit)
         yield f"{start}: they read it at level {level} ({sizes[level]:,} labels), in effort 0 too."

@@ -67,7 +67,8 @@ class EstimatorType:
     @property
     def splits(self) -> bool:
         """Whether it compares features with thresholds, and sees nothing else of them."""
-        return any(f"{self.module}.".startswith(f"{module}.") for module in _SPLITTING)
+        modules = [self.module, *(base.__module__ for base in self.load().__mro__)]
+        return any(f"{m}.".startswith(f"{splitting}.") for m in modules for splitting in _SPLITTING)
 
     def load(self) -> type[Any]:
         """Import and return the class.

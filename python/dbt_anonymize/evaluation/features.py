@@ -11,9 +11,10 @@ interval           for models that split: its position among all intervals of it
                    midpoint, or the mean of its class (``class_mean``); untouched values are
                    themselves. With ``bounds`` two features, lower and upper
 category           a feature for each label of its level; an untouched value has that of its label
-level per record   a position, or a feature for each label, for each level that occurs; what is
-                   finer than a record shows is not known, an untouched value is known at every
-                   level. Intervals between levels: first and last leaf
+level per record   a category: features for each level that training records show; what is finer
+                   than a record shows is zero, an untouched value is known at every level. An
+                   interval, for models that split: the ranks of its bounds among those that
+                   training records show; an untouched value is read as the finest one around it
 plain number       itself
 plain text, bool   a feature for each value
 =================  ===============================================================================
@@ -42,7 +43,7 @@ from dbt_anonymize.evaluation.relations import (
     ranked_texts,
     text_rank_sql,
 )
-from dbt_anonymize.evaluation.spaces import UNKNOWN, Block, Numbers, OneHot
+from dbt_anonymize.evaluation.spaces import UNKNOWN, Block, Indicator, Numbers, OneHot
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.spec import quality
 
@@ -155,7 +156,9 @@ class Plain:
             known = len(labels) - labels.count(None)
             check_categories(self.name, known)
             positions = np.where(np.arange(len(labels)) < known, np.arange(len(labels)), UNKNOWN)
-            blocks = [OneHot(positions, known, has_indicator=known < len(labels))]
+            blocks = [OneHot(positions, known)]
+            if known < len(labels):
+                blocks.append(Indicator(positions == UNKNOWN))
         both = {POSITIONS: blocks, VALUES: blocks}
         return Column(codes, both, both)
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.features import (
@@ -22,11 +21,10 @@ from dbt_anonymize.evaluation.features import (
     check_numbers,
     distinct_rows,
     has_nan,
-    level_sql,
 )
 from dbt_anonymize.evaluation.hierarchy import ROOT, Hierarchy
 from dbt_anonymize.evaluation.relations import column_kind, number_sql, text_sql
-from dbt_anonymize.evaluation.spaces import UNKNOWN, Block, Numbers
+from dbt_anonymize.evaluation.spaces import UNKNOWN, Block, Ends, Numbers
 from dbt_anonymize.literals import quote_text
 
 if TYPE_CHECKING:
@@ -60,7 +58,7 @@ class Interval:
             found[bound] = (
                 f"case when {is_known} then coalesce({number}, cast('inf' as double)) end"
             )
-        return found | (level_sql(relation, self.name) if has_levels else {})
+        return found
 
     def untouched(self, arrays: Arrays) -> Column:
         """Return the column of effort 0: the numbers themselves."""
@@ -84,12 +82,7 @@ class Interval:
             check_numbers(self.name, arrays[bound])
         lower, of_lower = np.unique(arrays["lower"], return_inverse=True)
         upper, of_upper = np.unique(arrays["upper"], return_inverse=True)
-        parts = [of_lower, of_upper]
-        levels = np.full(len(of_lower), -1.0 if level is None else level)
-        if level is None:
-            levels = np.where(np.isnan(arrays["level"]), -1.0, arrays["level"])
-            parts.append(levels.astype(np.int64) + 1)
-        sample, codes = distinct_rows(parts)
+        sample, codes = distinct_rows([of_lower, of_upper])
         bounds = np.column_stack([lower[of_lower[sample]], upper[of_upper[sample]]])
         raw = first.raw[:, None]
         if self.reading.numbers == "bounds":
@@ -98,45 +91,26 @@ class Interval:
             own, original = [bounds.mean(axis=1, keepdims=True)], [raw]
         spaces = {VALUES: own}
         originals = {VALUES: original}
-        if self.reading.numbers == "by_model" and (levels != 0).any():
-            both = self._positions(bounds, levels[sample].astype(np.int64), first.raw)
-            spaces[POSITIONS], originals[POSITIONS] = both
-        return self._column(codes, spaces, originals)
+        if self.reading.numbers == "by_model" and level is None:
+            spaces[POSITIONS], originals[POSITIONS] = (
+                _ends(bounds),
+                _ends(np.repeat(raw, 2, axis=1)),
+            )
+        elif self.reading.numbers == "by_model" and level:
+            spaces[POSITIONS] = [self._position(bounds[:, 0], level, is_bound=True)]
+            originals[POSITIONS] = [self._position(first.raw, level)]
+        return self._column(codes, spaces, originals, kind=Ends if level is None else Numbers)
 
-    def _positions(
-        self, bounds: Floats, levels: Codes, raw: Floats
-    ) -> tuple[list[Floats], list[Floats]]:
-        """Return numbers per code and per untouched code, for models that split."""
-        tree = self.hierarchy
-        is_known = ~np.isnan(bounds[:, 0])
-        in_use = sorted(set(levels[is_known].tolist()))
-        first, raw_leaf = tree.leaf_of(bounds[:, 0]), tree.leaf_of(raw)
-        self._check_bounds(bounds[:, 0], first, levels)
-        own, original = [], []
-        if 0 in in_use:  # finer than every leaf
-            own.append(np.where(levels == 0, bounds[:, 0], np.nan)[:, None])
-            original.append(raw[:, None])
-        if UNKNOWN in in_use:  # between two levels
-            last = np.searchsorted(tree.leaves, bounds[:, 1], side="left") - 1
-            last = np.where(levels == 0, first, last)
-            own.append(_or_nan(np.column_stack([first, last]), is_known[:, None]))
-            both = np.column_stack([raw_leaf, raw_leaf])
-            original.append(_or_nan(both, both != UNKNOWN))
-            return own, original
-        for level in (level for level in in_use if level > 0):
-            above = tree.positions(level)[first]
-            # In a hierarchy that is not nested a label may lead to several of a coarser level.
-            for finer in (finer for finer in in_use if 0 < finer < level):
-                at = np.flatnonzero(levels == finer)
-                above[at] = tree.ancestors(finer, level)[tree.positions(finer)[first[at]]]
-            is_shown = is_known & (levels <= level) & (above != UNKNOWN)
-            own.append(_or_nan(above, is_shown)[:, None])
-            carried = np.where(raw_leaf == UNKNOWN, UNKNOWN, tree.positions(level)[raw_leaf])
-            original.append(_or_nan(carried, carried != UNKNOWN)[:, None])
-        return own, original
+    def _position(self, numbers: Floats, level: int, *, is_bound: bool = False) -> Floats:
+        """Return the position among the intervals of a level; NaN for ``*`` and NULL."""
+        leaf = self.hierarchy.leaf_of(numbers)
+        if is_bound:
+            self._check_bounds(numbers, leaf)
+        found = np.where(leaf == UNKNOWN, UNKNOWN, self.hierarchy.positions(level)[leaf])
+        return np.where(found == UNKNOWN, np.nan, found.astype(np.float64))[:, None]
 
-    def _check_bounds(self, lower: Floats, leaf: Codes, levels: Codes) -> None:
-        wrong = (levels != 0) & (leaf != UNKNOWN) & (self.hierarchy.leaves[leaf] != lower)
+    def _check_bounds(self, lower: Floats, leaf: Codes) -> None:
+        wrong = (leaf != UNKNOWN) & (self.hierarchy.leaves[leaf] != lower)
         if wrong.any():
             raise EvaluationError(
                 f"every interval of feature `{self.name}` must begin at a bound of its hierarchy; "
@@ -150,6 +124,8 @@ class Interval:
         own: Mapping[str, list[Floats]],
         original: Mapping[str, list[Floats]],
         raw: Floats | None = None,
+        *,
+        kind: type[Numbers] = Numbers,
     ) -> Column:
         """Return a column whose blocks are numbers; a hidden record has none."""
         size = len(own[VALUES][0])
@@ -162,7 +138,10 @@ class Interval:
 
         def blocks(values: Mapping[str, list[Floats]]) -> Blocks:
             made: dict[str, Sequence[Block]] = {
-                space: [Numbers(b, flag) for b, flag in zip(found, flags[space], strict=True)]
+                space: [
+                    (kind if space == POSITIONS else Numbers)(b, flag)
+                    for b, flag in zip(found, flags[space], strict=True)
+                ]
                 for space, found in values.items()
             }
             return {POSITIONS: made[VALUES], **made}  # the same object where there is no other
@@ -178,5 +157,7 @@ class Interval:
         )
 
 
-def _or_nan(values: Codes, is_known: NDArray[np.bool_]) -> Floats:
-    return np.where(is_known, values.astype(np.float64), np.nan)
+def _ends(bounds: Floats) -> list[Floats]:
+    """Return where intervals begin, and the largest number in them; a number is itself."""
+    lower, upper = bounds.T
+    return [np.column_stack([lower, np.where(lower < upper, np.nextafter(upper, -np.inf), upper)])]

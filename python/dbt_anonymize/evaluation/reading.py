@@ -157,6 +157,8 @@ class EffortReader:
         relation = self.sample.of(effort.relation)
         expressions = {
             f.name: f.sql(relation, has_levels=effort.is_recoded)
+            if isinstance(f, Category)
+            else f.sql(relation)
             for f in self.features
             if not isinstance(f, Plain)
         }

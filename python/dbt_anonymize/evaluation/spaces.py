@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,8 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 UNKNOWN = -1
+# By which side equal numbers are counted, for the first and the second feature of `Ends`.
+_SIDES: tuple[tuple[int, Literal["left", "right"], int], ...] = ((0, "right", 1), (1, "left", 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +57,16 @@ class Numbers:
 
 
 @dataclass(frozen=True, eq=False)
+class Ends(Numbers):
+    """Where an interval begins and ends, as the largest number in it.
+
+    A view puts the ranks among the training rows in the place of both, see `ranked`.
+    """
+
+
+@dataclass(frozen=True, eq=False)
 class OneHot:
-    """A feature for each label, and where asked one that says that no label is known.
+    """A feature for each label.
 
     Attributes
     ----------
@@ -63,28 +74,47 @@ class OneHot:
         Of the label; `UNKNOWN`, or ``size`` and more for a label without a feature.
     size : int
         Labels with a feature.
-    has_indicator : bool
-        As in `Numbers`.
+    shown : array of bool, shape (codes,), or None
+        Where there are blocks for several levels: which codes are labels of this one.
     """
 
     positions: Codes
     size: int
-    has_indicator: bool = False
+    shown: Bools | None = None
 
     @property
     def scaled(self) -> list[bool]:
         """Which features have a unit: none."""
-        return [False] * (self.size + self.has_indicator)
+        return [False] * self.size
 
     def take(self, codes: Codes) -> Floats:
         """Return the features of codes."""
         at = self.positions[codes]
-        found = np.zeros((len(at), self.size + self.has_indicator))
+        found = np.zeros((len(at), self.size))
         shown = np.flatnonzero((at != UNKNOWN) & (at < self.size))
         found[shown, at[shown]] = 1.0
-        if self.has_indicator:
-            found[at == UNKNOWN, -1] = 1.0
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class Indicator:
+    """One feature: 1.0 where nothing is known.
+
+    Attributes
+    ----------
+    is_unknown : array of bool, shape (codes,)
+    """
+
+    is_unknown: Bools
+
+    @property
+    def scaled(self) -> list[bool]:
+        """Which features have a unit: none."""
+        return [False]
+
+    def take(self, codes: Codes) -> Floats:
+        """Return the feature of codes."""
+        return self.is_unknown[codes].astype(np.float64)[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,27 +125,21 @@ class Shares:
     ----------
     table : array of float, shape (codes, leaves)
         Zero throughout where nothing is known.
-    has_indicator : bool
-        As in `Numbers`.
     leaf_of_record : array of int, shape (records,), or None
         Where leaves weigh as often as they occur: the leaf of each record, `UNKNOWN` for NULL.
     """
 
     table: Floats
-    has_indicator: bool = False
     leaf_of_record: Codes | None = None
 
     @property
     def scaled(self) -> list[bool]:
         """Which features have a unit: none."""
-        return [False] * (self.table.shape[1] + self.has_indicator)
+        return [False] * self.table.shape[1]
 
     def take(self, codes: Codes) -> Floats:
         """Return the features of codes."""
-        found = self.table[codes]
-        if not self.has_indicator:
-            return found
-        return np.column_stack([found, ~found.any(axis=1)])
+        return self.table[codes]
 
     def counted(self, records: Codes) -> Shares:
         """Return shares in which leaves weigh as often as they occur in some records.
@@ -132,7 +156,7 @@ class Shares:
         return replace(self, table=table)
 
 
-Block = Numbers | OneHot | Shares
+Block = Numbers | OneHot | Indicator | Shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +190,26 @@ class Space:
     def quasi(self) -> Bools:
         """Which features are those of quasi-identifiers, shape (features,)."""
         return np.repeat(np.array(self.is_quasi, dtype=np.bool_), np.diff(self.starts))
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """First features of the blocks that are `Ends`; the next one is the end."""
+        found, at = [], 0
+        for block in (block for blocks in self.columns for block in blocks):
+            if isinstance(block, Ends):
+                found.append(at)
+            at += len(block.scaled)
+        return found
+
+    def shown(self, columns: Sequence[Codes], rows: Codes) -> Bools:
+        """Return which features are not of a level that no row shows, shape (features,)."""
+        flags: list[bool] = []
+        for codes, blocks in zip(columns, self.columns, strict=True):
+            for block in blocks:
+                level = block.shown if isinstance(block, OneHot) else None
+                is_shown = level is None or bool(level[codes[rows]].any())
+                flags += [is_shown] * len(block.scaled)
+        return np.array(flags, dtype=np.bool_)
 
     @property
     def is_fitted(self) -> bool:
@@ -204,3 +248,26 @@ class Space:
             for block in blocks
         ]
         return np.hstack(parts) if parts else np.zeros((len(rows), 0))
+
+
+def ranked(rows: Sequence[Floats], ends: Sequence[int]) -> None:
+    """Put ranks among the training rows in the place of where intervals begin and end.
+
+    A number is read as the finest interval that training rows show around it: it begins where the
+    last one at or before the number begins, and ends where the first one at or after it ends. So a
+    threshold between neighbours is a bound, whatever the intervals overlap.
+
+    Parameters
+    ----------
+    rows : sequence of array of float, shape (n, features)
+        The distinct training rows first; they are changed.
+    ends : sequence of int
+        Features in which intervals begin; in the next one they end.
+    """
+    for feature, side, less in ((f + i, s, n) for f in ends for i, s, n in _SIDES):
+        known = np.unique(rows[0][:, feature])
+        known = known[~np.isnan(known)]
+        for each in rows:
+            values = each[:, feature]
+            rank = np.searchsorted(known, values, side=side) - less
+            each[:, feature] = np.where(np.isnan(values), np.nan, rank)

@@ -16,8 +16,9 @@ from dbt_anonymize.evaluation.design import (
     class_means,
     used_rows,
 )
+from dbt_anonymize.evaluation.features import distinct_rows
 from dbt_anonymize.evaluation.problem import EffortData, Problem
-from dbt_anonymize.evaluation.spaces import Space
+from dbt_anonymize.evaluation.spaces import Space, ranked
 from dbt_anonymize.evaluation.splits import Split
 from dbt_anonymize.evaluation.training import TrainingSet
 
@@ -111,15 +112,19 @@ def make_view(
         if not effort.is_recoded:
             asked.append(_asked((GENERALIZED,), effort, own, split.test, means))
     rows = [trained, *(each.rows for each in asked)]
+    ranked(rows, own.ends)
     _fill(rows, place, np.flatnonzero(own.scaled))
-    varies = np.flatnonzero((trained != trained[0]).any(axis=0))
-    rows = [_only(each, varies) for each in rows]
-    training = TrainingSet(rows[0], place, records, _flags(own.scaled, varies))
+    tells = own.shown(effort.design.columns, used) & (trained != trained[0]).any(axis=0)
+    features = np.flatnonzero(tells)
+    rows = [_only(each, features) for each in rows]
+    training = TrainingSet(rows[0], place, records, _flags(own.scaled, features))
     asked = [replace(each, rows=r) for each, r in zip(asked, rows[1:], strict=True)]
     if position and effort.is_recoded:
         # Hidden records train, but nobody is read as one of them.
         shown = place[released] if len(place) == len(released) else place
-        asked.append(_closest(training, shown, _flags(own.quasi, varies), asked[0]))
+        tested, _ = used_rows(untouched.design.codes[split.test], untouched.design.size)
+        groups = _alike(effort, own, used), _alike(untouched, own, tested)
+        asked.append(_closest(training, shown, groups, _flags(own.quasi, features), asked[0]))
     return View(training, tuple(asked))
 
 
@@ -166,16 +171,33 @@ def _asked(
     return Asked(test_on, effort.design.take(space, used, means), place)
 
 
+def _alike(effort: EffortData, space: Space, rows: Codes) -> tuple[Codes, Codes]:
+    """Return the first of the rows with equal quasi-identifiers, and which each row equals."""
+    columns = zip(effort.design.columns, space.is_quasi, strict=True)
+    parts = [codes[rows] for codes, is_quasi in columns if is_quasi]
+    if not parts:
+        return np.zeros(1, dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
+    return distinct_rows(parts)
+
+
 def _closest(
-    training: TrainingSet, released: Codes, quasi: NDArray[np.bool_], untouched: Asked
+    training: TrainingSet,
+    released: Codes,
+    groups: tuple[tuple[Codes, Codes], tuple[Codes, Codes]],
+    quasi: NDArray[np.bool_],
+    untouched: Asked,
 ) -> Asked:
-    """Return untouched rows with the quasi-identifiers of the closest released training row."""
+    """Return untouched rows with the quasi-identifiers of the closest released training row.
+
+    ``groups`` are those of equal training rows and of equal untouched rows, see `_alike`.
+    """
     if not quasi.any():
         return Asked((GENERALIZED,), untouched.rows, untouched.place)
-    used, place = used_rows(released, len(training.rows))
-    candidates, member = np.unique(training.rows[used][:, quasi], axis=0, return_inverse=True)
-    counts = np.bincount(member[place], minlength=len(candidates))
-    wanted, of_row = np.unique(untouched.rows[:, quasi], axis=0, return_inverse=True)
+    (first, member), (wanted, of_row) = groups
+    counts = np.bincount(member[released], minlength=len(first))
+    is_released = counts > 0
+    candidates = training.rows[first[is_released]][:, quasi]
+    found = closest_rows(untouched.rows[wanted][:, quasi], candidates, counts[is_released])
     rows = untouched.rows.copy()
-    rows[:, quasi] = candidates[closest_rows(wanted, candidates, counts)][of_row]
+    rows[:, quasi] = candidates[found][of_row]
     return Asked((GENERALIZED,), rows, untouched.place)

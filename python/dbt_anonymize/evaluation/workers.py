@@ -71,7 +71,7 @@ def workers_in_memory(problem: Problem, workers: int) -> int:
         return workers
     features = max(space.starts[-1] for effort in problem.efforts for space in effort.own.values())
     numbers = max(target.records for target in problem.targets) * features
-    return max(1, min(workers, int(_MEMORY / (8 * _MATRICES * numbers))))
+    return max(1, min(workers, int(_MEMORY / (8 * _MATRICES * max(1, numbers)))))
 
 
 def make_tasks(targets: int, repetitions: int, efforts: int, workers: int) -> list[Task]:

@@ -159,7 +159,7 @@ def _shares_are_added_up(quality: Mapping[str, Any], task: str | None) -> Iterat
     from dbt_anonymize.evaluation.estimators import estimator_type  # noqa: PLC0415
 
     categories = quality.get("categories")
-    if categories not in {"leaves", "frequencies"} or task is None:
+    if categories not in ("leaves", "frequencies") or task is None:
         return
     named = {name: c for name, c in _mapping(quality.get("models")).items() if _mapping(c) or not c}
     models = [_mapping(choice).get("model") or name for name, choice in named.items()]
