@@ -13,13 +13,12 @@ import numpy as np
 import pytest
 
 from dbt_anonymize.lattice.grouping import classes_of
-from dbt_anonymize.lattice.guarantees import compile_guarantees
 from dbt_anonymize.lattice.information_loss import make_loss
 from dbt_anonymize.lattice.table import Table
 from tests.properties.compilation import Ref, call, compile_models
 from tests.properties.warehouse import Warehouse
 
-from .arx import ADULT, EXPECTATIONS, Expectation, expectations, table_of
+from .arx import ADULT, EXPECTATIONS, Expectation, arx_guarantees, expectations, table_of
 
 pytestmark = pytest.mark.skipif(
     not (EXPECTATIONS.exists() and ADULT.exists()),
@@ -96,7 +95,7 @@ def load(warehouse: Warehouse, table: Table, expected: Expectation) -> None:
     """Create hierarchies, frequencies and the classes of the expected vector."""
     assert expected.node is not None
     classes = classes_of(table, expected.node)
-    guarantees = compile_guarantees(expected.guarantees, table)
+    guarantees = arx_guarantees(expected.guarantees, table)
     order = make_loss(expected.measure, aggregate=expected.aggregate).per_class(table, classes)
     limit = int(float(expected.suppression_limit) * table.total)
     suppressed = guarantees.suppress(classes, guarantees.violating(classes), order, limit)
