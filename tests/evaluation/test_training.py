@@ -27,6 +27,8 @@ def declared(**quality: Any) -> Spec:
     content = spec(features=["age", "income"])
     content["columns"]["smoker"] = {"role": "insensitive"}
     content["quality"] = {"measure": "accuracy", "random_state": 1} | quality
+    if quality.get("model") == "zero_rule":  # decides nothing by itself
+        content["release"] = {"effort": 1}
     return Spec.model_validate(content)
 
 
@@ -47,10 +49,12 @@ def built(connection: duckdb.DuckDBPyConnection, anonymization: Spec) -> pd.Data
         }
     )
     effort = table(connection, frame)
+    ages = pd.DataFrame({"lower_bound": np.arange(RECORDS).astype(float)})
+    tree = table(connection, ages.assign(level_1=ages["lower_bound"], level_2="all", level_3="*"))
 
     class Dbt:
-        def ref(self, _: str) -> duckdb.DuckDBPyRelation:
-            return effort
+        def ref(self, name: str) -> duckdb.DuckDBPyRelation:
+            return tree if name == "ages" else effort
 
         def config(self, **_: Any) -> None:
             pass
