@@ -15,31 +15,6 @@
 {%- endmacro %}
 
 
-{# The last thing of these commands: whoever calls dbt within a longer process gets its umask back. #}
-{% macro _after_materializations() -%}
-    {%- if execute and dbt_anonymize._has_vault() -%}
-        {% call statement("make_files_as_before", language="python") -%}
-import json
-
-from dbt_anonymize.vault.place import make_files_as_before
-
-
-class dbtObj:
-    def __init__(self, load):
-        pass
-
-
-def model(dbt, session):
-    make_files_as_before()
-
-
-def materialize(result, session):
-    pass
-        {%- endcall %}
-    {%- endif -%}
-{%- endmacro %}
-
-
 {#
   Whether the project keeps anything in the vault, if only a seed: people are loaded before anybody has written a spec about
   them. A file of that name that only others fill is theirs.

@@ -200,11 +200,14 @@ split_scores as (
 {%- if evaluation %}
 
 {# Categories with more labels than a model reads. #}
+{%- set coarser = dbt.listagg(
+    "name || ' at level ' || cast(cast(value as " ~ dbt.type_int() ~ ") as " ~ dbt.type_string() ~ ")", "', '", "order by name, value"
+) -%}
 coarser as (
 
     select
         effort,
-        {{ dbt.listagg("name || ' at level ' || cast(cast(value as " ~ dbt.type_int() ~ ") as " ~ dbt.type_string() ~ ")", "', '", "order by name, value") | trim }} as coarser_features
+        {{ coarser.split() | join(" ") | replace("( ", "(") | replace(" )", ")") }} as coarser_features
     from {{ evaluation }}
     where kind = 'reading'
     group by effort

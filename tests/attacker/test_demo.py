@@ -224,7 +224,6 @@ def test_earlier_releases(
             with pytest.raises(VerificationError, match=message) as error:
                 run_attacks(warehouse, project, spec, release=release, earlier=[path])
             assert "Moreau" not in str(error.value)
-            assert "Error:" not in str(error.value)  # nor the words of the driver
         databases = warehouse.rows("select database_name from duckdb_databases()")
         assert not any("attack" in name for (name,) in databases)
     found, alone = by_key(results), by_key(attacked["wdbc_nested"])

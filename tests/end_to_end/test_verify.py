@@ -106,8 +106,8 @@ def test_what_is_not_built_cannot_be_verified(demo: Project, tmp_path: Path) -> 
 
 def test_what_runs_beside_the_models_is_reported(demo: Project, tmp_path: Path) -> None:
     project = demo.copy(tmp_path / "hooked")
-    hook = "on-run-end:\n  - \"update main.wdbc_microdata set diagnosis = 'M'\"\n  -"
-    project.edit("dbt_project.yml", lambda text: text.replace("on-run-end:", hook))
+    hook = "\non-run-end: \"update main.wdbc_microdata set diagnosis = 'M'\"\n"
+    project.edit("dbt_project.yml", lambda text: text + hook)
     project.execute("update main.wdbc_microdata set diagnosis = 'M'")
     result = verify(project, "wdbc", "--check", "lineage", "--format", "json")
     assert result.exit_code == 1, result.output

@@ -36,6 +36,7 @@ _PARTS = (
 )
 _WITH_EXTRA_COLUMNS = re.compile(r"microdata|effort_\d|anonymized|release")
 _CLASS_COLUMNS = frozenset({"cqi", "equivalence_class"})
+_TEXTS_OF_GUARANTEES = frozenset({"broken_guarantees", "reason"})
 _TARGET_COLUMNS = frozenset({"class", "true_class", "predicted_class"})
 
 Table = tuple[list[str], list[tuple[Any, ...]]]
@@ -116,6 +117,8 @@ def _renamed(naming: Naming, column: str, value: Any) -> Any:
         return value
     if column in _CLASS_COLUMNS:
         return _renamed_class(naming, value)
+    if column in _TEXTS_OF_GUARANTEES:
+        return value.replace(" of illness (", f" of {naming.column('illness')} (")
     if column in {"quasi_identifiers", "target"}:
         return ", ".join(map(naming.column, value.split(", ")))
     if column in _TARGET_COLUMNS:

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from dbt_anonymize.errors import VaultError
-from dbt_anonymize.vault.place import keep_files_private, make_files_as_before, protect_vault
+from dbt_anonymize.vault.place import keep_files_private, protect_vault
 from tests.projects import Project
 from tests.vault.projects import copy_with
 
@@ -185,16 +185,21 @@ def test_a_place_for_spilled_rows_that_the_profile_sets_is_kept(
 @pytest.mark.parametrize("before", [0o022, 0o077])
 def test_files_are_private_until_the_end_of_a_command(before: int) -> None:
     """Closed several times, as by several models of the vault, and opened once."""
+    from dbt.events.types import CommandCompleted
+    from dbt_common.events.event_manager_client import cleanup_event_logger
+    from dbt_common.events.functions import fire_event
+    from dbt_common.events.types import Formatting
+
     umask = os.umask(before)
     try:
         for _ in range(3):
             keep_files_private()
+        fire_event(Formatting("a model is done"))
         assert os.umask(0o077) == 0o077
-        make_files_as_before()
-        assert os.umask(before) == before
-        make_files_as_before()
+        fire_event(CommandCompleted(command="build", success=False, elapsed=1.0))
         assert os.umask(before) == before
     finally:
+        cleanup_event_logger()
         os.umask(umask)
 
 
@@ -217,6 +222,33 @@ def test_a_seed_with_identifiers_finds_the_vault_closed(tmp_path: Path) -> None:
     vault.chmod(0o755)
     assert project.dbt("seed", "-s", "customers").succeeded
     assert (mode(vault), mode(vault / "vault.duckdb")) == ("0o700", "0o600")
+
+
+@pytest.mark.parametrize(
+    ("code", "ended"),
+    [
+        ("session.sql('from nowhere')", "nowhere does not exist"),
+        ("signal.raise_signal(signal.SIGINT); time.sleep(1)", "keyboard interrupt"),
+    ],
+)
+def test_a_process_goes_on_as_before_however_its_command_ends(
+    tmp_path: Path, code: str, ended: str
+) -> None:
+    """Also where dbt is interrupted, and runs no hook any more."""
+    project = copy_with(tmp_path / "project", "members")
+    model = (
+        "import signal\nimport time\n\n\n"
+        f"def model(dbt, session):\n    {code}\n    return session.sql('select 1 as a')\n"
+    )
+    (project.folder / "models" / "failing.py").write_text(model, encoding="utf-8")
+    before = os.umask(0o022)
+    try:
+        outcome = project.dbt("build", "-s", "customers", "failing")
+        assert not outcome.succeeded
+        assert ended in outcome.messages
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)
 
 
 def test_releases_and_warehouse_are_for_others_although_the_vault_is_not(

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 PRIVATE_UMASK = 0o077
-# The umask of the process before a command of dbt that writes the vault, while it runs.
-_umask_before: list[int] = []
+# The event of dbt that each command ends with, also one that failed or was interrupted.
+_END_OF_COMMAND = "CommandCompleted"
 _FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 # Where DuckDB puts rows that do not fit into memory, unless it is told otherwise.
 _SPILL_SUFFIX = ".tmp"
@@ -155,20 +155,22 @@ def close_vaults(warehouse: Warehouse, project: Project, database: str) -> None:
 
 
 def keep_files_private() -> None:
-    """Let all files that this process makes from now on be read by their owner only.
+    """Let only their owner read the files that this process makes until dbt's command is over.
 
     A umask is of the whole process, threads of dbt and of DuckDB included, and any of them may
-    write the vault; what is for others, as a release is, gets its mode when it is complete.
+    write the vault; what is for others, as a release is, gets its mode when it is complete. Whoever
+    calls dbt within a longer process gets the umask back, however the command ends.
     """
+    from dbt_common.events.event_manager_client import add_callback_to_manager  # noqa: PLC0415
+
     before = os.umask(PRIVATE_UMASK)
-    if before != PRIVATE_UMASK:
-        _umask_before[:] = [before]
+    if before != PRIVATE_UMASK:  # else the process is private as it is, or by an earlier call
 
+        def give_back(event: Any) -> None:
+            if event.info.name == _END_OF_COMMAND:
+                os.umask(before)
 
-def make_files_as_before() -> None:
-    """Undo `keep_files_private`, for a process that goes on after a command of dbt."""
-    if _umask_before:
-        os.umask(_umask_before.pop())
+        add_callback_to_manager(give_back)
 
 
 @contextlib.contextmanager

@@ -521,16 +521,29 @@ runner_up as (
 
 ),
 
+coarser as (
+
+    select
+        effort,
+        string_agg(name || ' at level ' || cast(cast(value as integer) as TEXT), ', ' order by name, value) as coarser_features
+    from "shop"."main"."customers_evaluation"
+    where kind = 'reading'
+    group by effort
+
+),
+
 reasoned as (
 
     select
         chosen.*,
+        coarser.coarser_features,
         shares.choice_share,
         runner_up.runner_up,
         runner_up.q_difference_to_runner_up,
         runner_up.q_difference_to_runner_up_low,
         runner_up.q_difference_to_runner_up_high
     from chosen
+    left join coarser on chosen.effort = coarser.effort
     left join shares on chosen.effort = shares.effort
     left join runner_up on chosen.is_chosen and chosen.effort = runner_up.chosen_effort
 
@@ -566,6 +579,7 @@ select
     q_difference_to_runner_up,
     q_difference_to_runner_up_low,
     q_difference_to_runner_up_high,
+    coarser_features,
     cast('max_q' as TEXT) as choose,
     case
         when effort = 0 then 'not chosen: effort 0 is the untouched table'

@@ -22,8 +22,7 @@ from dbt_anonymize.verification.finding import Finding
 from dbt_anonymize.warehouse import PACKAGE, Warehouse
 
 _OWN_HOOK = re.compile(
-    r"\s*\{\{\s*dbt_anonymize\._"
-    r"(check_\w+|forget_recoding|before_materializations|after_materializations)\(\d*\)\s*\}\}\s*"
+    r"\s*\{\{\s*dbt_anonymize\._(check_\w+|forget_recoding|before_materializations)\(\d*\)\s*\}\}\s*"
 )
 # They name relations, which everybody can see, and do nothing else.
 _ORDINARY = {f"generate_{part}_name" for part in ("schema", "database", "alias")}
