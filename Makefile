@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup setup-dev demo lint format types test test-fast test-slow compat compat-smallest postgres faults seeds generate bench clean
+.PHONY: help setup setup-dev demo lint lint-python lint-sql format types test test-fast test-slow compat compat-smallest postgres faults seeds generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -36,10 +36,14 @@ demo: setup ## Build the three demonstrations and print their results
 	$(BIN)/dbt build
 	$(BIN)/dbt-anonymize results
 
-lint: setup-dev ## Check style: ruff, mypy, and sqlfluff on the SQL that the macros write
+lint: lint-python lint-sql ## Check style: ruff, mypy, and sqlfluff on the SQL that the macros write
+
+lint-python: setup-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+lint-sql: setup-dev
 	$(BIN)/sqlfluff lint --disable-progress-bar tests/golden/sql
 
 types: setup-dev ## Check types only
@@ -49,7 +53,9 @@ format: setup-dev ## Format the Python code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-test: lint ## Run the linters and the tests, samples of the expensive ones
+# The linters and the tests of another dbt take one core each.
+test: setup-dev ## Run the linters and the tests, samples of the expensive ones
+	$(MAKE) --jobs=2 lint compat-smallest
 	$(PYTEST) -m "not slow"
 
 test-fast: setup-dev ## Run the tests that need no dbt
@@ -74,8 +80,6 @@ compat: setup-dev .venv-dbt-1.10/.ready .venv-dbt-1.12/.ready ## Run consumer pr
 
 compat-smallest: .venv-dbt-1.12/.ready
 	.venv-dbt-1.12/bin/python -m pytest tests/compat
-
-test: compat-smallest
 
 postgres: export DBT_ANONYMIZE_POSTGRES := $(DBT_ANONYMIZE_POSTGRES)
 postgres: ## Run the tests of vault, grants and re-linking on the server of DBT_ANONYMIZE_POSTGRES

@@ -121,11 +121,10 @@ def _renamed(naming: Naming, column: str, value: Any) -> Any:
         return value.replace(" of illness (", f" of {naming.column('illness')} (")
     if column in {"quasi_identifiers", "target"}:
         return ", ".join(map(naming.column, value.split(", ")))
-    if column in _TARGET_COLUMNS:
-        return naming.text("outcome", value)
     if column.removesuffix("_leaf") in _QUASI_IDENTIFIERS:
         return _renamed_label(naming, _QUASI_IDENTIFIERS[column.removesuffix("_leaf")], value)
-    return naming.text(KINDS[column], value) if column in KINDS else value
+    kind = "outcome" if column in _TARGET_COLUMNS else KINDS.get(column)
+    return naming.text(kind, value) if kind else value
 
 
 def _renamed_label(naming: Naming, kind: str, label: str) -> str:
