@@ -96,7 +96,7 @@ def stopped_search(
         return search(table, guarantees, loss, limit, time_limit=1.0)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(settings(deadline=None), 150)
 @given(st.data())
 def test_no_node_loses_less_than_the_bound_of_a_search_that_was_stopped(
     data: st.DataObject,
@@ -120,7 +120,7 @@ def test_no_node_loses_less_than_the_bound_of_a_search_that_was_stopped(
             assert result.bound <= float(result.optimum.loss)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(settings(deadline=None), 80)
 @given(st.data())
 def test_a_stopped_search_is_no_worse_than_the_optimum_of_the_loss(data: st.DataObject) -> None:
     table = data.draw(tables())

@@ -19,6 +19,7 @@ from dbt_anonymize.lattice.information_loss import make_loss
 from dbt_anonymize.lattice.results import SearchResult
 from dbt_anonymize.lattice.search import search
 from dbt_anonymize.lattice.table import BoolArray, Classes, Node, Table
+from tests.sampling import sample
 
 from . import arx
 from .arx import ADULT, EXPECTATIONS, Expectation, arx_guarantees, expectations, table_of
@@ -106,6 +107,15 @@ _FOUND = [expected for expected in _EXPECTED if expected is None or expected.nod
 _NOT_FOUND = [expected for expected in _EXPECTED if expected is None or expected.node is None]
 
 
+# Of each privacy model a part is searched for.
+_SEARCHED_FOR = sample(
+    "searches for an optimum of ARX",
+    [expected for expected in _FOUND if expected],
+    0.5,
+    lambda expected: expected.name.split("-")[0],
+)
+
+
 def each(expected: Sequence[Expectation | None]) -> pytest.MarkDecorator:
     names = [one.name if one else "absent" for one in expected]
     return pytest.mark.parametrize("expected", expected, ids=names)
@@ -168,7 +178,7 @@ def found_by_search(expected: Expectation) -> SearchResult:
 _SEARCHED: dict[str, SearchResult] = {}
 
 
-@each(_FOUND)
+@pytest.mark.parametrize("expected", _SEARCHED_FOR)
 def test_the_search_finds_a_vector_with_the_expected_loss(expected: Expectation) -> None:
     result = found_by_search(expected)
     assert result.is_complete
