@@ -111,7 +111,7 @@ _NOT_FOUND = [expected for expected in _EXPECTED if expected is None or expected
 _SEARCHED_FOR = sample(
     "searches for an optimum of ARX",
     [expected for expected in _FOUND if expected],
-    0.5,
+    1 / 3,
     lambda expected: expected.name.split("-")[0],
 )
 

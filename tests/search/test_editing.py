@@ -15,6 +15,7 @@ from dbt_anonymize.errors import SpecError
 from dbt_anonymize.spec import Effort, load_spec
 from dbt_anonymize.spec.editing import with_efforts, write_efforts
 from dbt_anonymize.spec.efforts import written
+from tests.sampling import examples
 from tests.unit.declarations import spec, write_spec
 
 NAMES = ("age", "full name", "größe", "on", "a: b, {c}")
@@ -73,7 +74,7 @@ def specs(draw: st.DrawFn) -> tuple[str, str, str]:
     return parts
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@examples(settings(deadline=None, derandomize=True, database=None), 200)
 @given(parts=specs(), efforts=st.lists(EFFORTS, min_size=1, max_size=5))
 def test_everything_but_the_list_stays_byte_for_byte(
     parts: tuple[str, str, str], efforts: list[Effort]

@@ -21,6 +21,7 @@ from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.evaluation import evaluate
 from dbt_anonymize.generate import check, generate, render
 from dbt_anonymize.spec import Spec
+from tests.sampling import examples
 from tests.unit.declarations import REPOSITORY, SPEC, rich, spec, write_project, write_spec
 
 HOSTILE_NAMES = [
@@ -324,7 +325,7 @@ def test_properties_describe_every_model_and_every_column(content: dict[str, Any
         unique_by=str.casefold,
     )
 )
-@settings(max_examples=40, deadline=None)
+@examples(settings(deadline=None), 40)
 def test_any_column_name_reads_back_from_sql_python_and_yaml(names: list[str]) -> None:
     phone, age, city, income, ill, key = names
     try:
