@@ -8,7 +8,8 @@
 
 {#
   Each test may be wrong. Tests in an order that the scores do not decide, up to the first that fails, are together wrong
-  no more often than one (fixed sequence). An effort that does not beat the zero rule fails: to skip it, the scores would decide.
+  no more often than one (fixed sequence). An effort that lacks a score or does not beat the zero rule fails: to skip it, the
+  scores would decide.
 -#}
 tested as (
 
@@ -20,7 +21,7 @@ tested as (
     from (
         select
             *,
-            keeps_guarantees and is_complete and not (qualifies and coalesce(is_non_inferior, false)) as fails
+            keeps_guarantees and not (qualifies and coalesce(is_non_inferior, false)) as fails
         from scored
     ) as in_order
 

@@ -24,9 +24,13 @@
 {% macro default___has_vault() -%}{{ return(false) }}{%- endmacro %}
 
 {% macro duckdb___has_vault() -%}
-    {%- set vault = var("dbt_anonymize_vault_database", "vault") -%}
-    {%- if vault not in (target.attach or []) | map(attribute="alias") | list -%}{{ return(false) }}{%- endif -%}
-    {{ return(vault in graph.nodes.values() | map(attribute="database") | list) }}
+    {#- As DuckDB compares names, and as it names a file that is attached without an alias. #}
+    {%- set vault = var("dbt_anonymize_vault_database", "vault") | lower -%}
+    {%- if vault not in graph.nodes.values() | map(attribute="database") | select | map("lower") | list -%}
+        {{ return(false) }}
+    {%- endif -%}
+    {%- set attached = run_query("select lower(database_name) from duckdb_databases()").columns[0].values() -%}
+    {{ return(vault in attached and vault != target.database | lower) }}
 {%- endmacro %}
 
 

@@ -31,7 +31,7 @@ class VaultFolder(dbtPlugin):
         is_ours = any(macro.package_name == PACKAGE for macro in manifest.macros.values())
         if adapter and is_ours and command not in _WITHOUT_WAREHOUSE:
             try:
-                require_folders(adapter.config.credentials, manifest)
+                require_folders(adapter.config.credentials)
             except VaultError as error:
                 raise DbtRuntimeError(str(error)) from None
         return {}

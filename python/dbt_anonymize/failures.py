@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -89,7 +90,9 @@ def _reads(node: Any) -> list[str]:
 
 def _told(node: Any, message: str) -> str:
     """Return what failed, and why if the reason is one of ours."""
-    reason = " ".join(_reason(message)) or "Its message is in the log of dbt."
+    explained = re.search(r"/\* (.*) \*/", message) if node.resource_type == "test" else None
+    reason = explained[1] + "." if explained else " ".join(_reason(message))
+    reason = reason or "Its message is in the log of dbt."
     return f"{node.resource_type} {node.name}: {reason}"
 
 

@@ -65,8 +65,9 @@ def read_profile(root: Path, target: str | None = None) -> Profile:
         try:
             set_from_args(chosen, None)
             return load_profile(str(root), {}, chosen.profile, chosen.target)
-        except DbtBaseException as error:
-            raise ProjectError(_what_is_wrong(root, chosen, error)) from error
+        # dbt looks into it before it checks what it is.
+        except (DbtBaseException, AttributeError, KeyError, TypeError) as error:
+            raise ProjectError(_what_is_wrong(root, chosen, error)) from None
 
 
 def _what_is_wrong(root: Path, chosen: Namespace, error: Exception) -> str:
@@ -93,10 +94,15 @@ def _what_is_wrong(root: Path, chosen: Namespace, error: Exception) -> str:
         )
     declared = _mapping(profiles[profile])
     targets = list(map(str, _mapping(declared.get("outputs"))))
+    if not targets:
+        return f"{file}: the profile {profile} must have targets under outputs. Write one."
     target = chosen.target or declared.get("target", "default")
     if target not in targets and "{{" not in str(target):
         remedy = did_you_mean(target, targets, "Name one of them with --target.")
-        return f"{target}: must be a target of the profile {profile}, {names(targets)}. {remedy}"
+        return (
+            f"{target}: must be a target of the profile {profile}, which has {names(targets)}. "
+            f"{remedy}"
+        )
     return (
         f"{file}: the target {target} of the profile {profile} must be one that dbt can read; got "
         f"{type(error).__name__}. See `dbt debug`."

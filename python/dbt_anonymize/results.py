@@ -104,7 +104,7 @@ def in_words(efforts: Sequence[EffortResult], task: str) -> list[str]:
     if zero is not None:
         said.append(f"{_ZERO_RULES[task]}: {zero:.3f}")
     said += [
-        "effort 0, the untouched table, is not above that: the model learns nothing from it"
+        "effort 0, the untouched table, is not surely above that: the model may learn nothing"
         for effort in efforts
         if effort.effort == 0 and effort.beats_zero_rule is False
     ]

@@ -239,7 +239,7 @@ def open_warehouse(project: Project, target: str | None = None) -> Iterator[Ware
             )
         # What dbt falls back to; parsing has proved that it leads to a profile.
         config = RuntimeConfig.from_args(dbt_arguments(project.root, target))
-        require_folders(config.credentials, parsed.result)
+        require_folders(config.credentials)
         reset_adapters()  # type: ignore[no-untyped-call]
         register_adapter(config, get_mp_context())
         adapter = get_adapter(config)

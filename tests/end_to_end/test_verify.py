@@ -104,6 +104,14 @@ def test_what_is_not_built_cannot_be_verified(demo: Project, tmp_path: Path) -> 
     assert "dbt build" in result.output
 
 
+def test_what_the_last_build_did_stays_known(demo: Project) -> None:
+    """To `dbt retry`, and to `dbt-anonymize results`."""
+    kept = demo.folder / "target" / "run_results.json"
+    before = kept.read_bytes()
+    verify(demo, "wdbc", "--check", "lineage")
+    assert kept.read_bytes() == before
+
+
 def test_what_runs_beside_the_models_is_reported(demo: Project, tmp_path: Path) -> None:
     project = demo.copy(tmp_path / "hooked")
     hook = "\non-run-end: \"update main.wdbc_microdata set diagnosis = 'M'\"\n"

@@ -276,6 +276,8 @@ def test_scores_are_the_measures_and_what_is_not_a_number_is_null(warehouse: War
         (*key, 1, 1, "measure", "accuracy", None, None, 0.75),
         (*key, 1, 2, "measure", "roc_auc", "yes", None, math.nan),
         (*key, 1, 3, "measure", "roc_auc", None, None, None),
+        (*key, 1, 4, "measure", "rmse", None, None, math.inf),
+        (*key, 1, 5, "measure", "r2", None, None, -math.inf),
         (*key, 2, 1, "failure", "one class only", None, None, None),
         (*key, None, None, "confusion", "yes", "no", None, 3.0),
         (*key, None, None, "probability", "yes", "1", 500, 3.0),
@@ -295,6 +297,8 @@ def test_scores_are_the_measures_and_what_is_not_a_number_is_null(warehouse: War
             (1, 1, "accuracy", None, 0.75, None),
             (1, 2, "roc_auc", "yes", None, None),
             (1, 3, "roc_auc", None, None, None),
+            (1, 4, "rmse", None, None, None),
+            (1, 5, "r2", None, None, None),
             (2, 1, None, None, None, "one class only"),
         )
     ]

@@ -428,6 +428,20 @@ def test_every_effort_before_the_chosen_one_is_non_inferior(warehouse: Warehouse
     ]
 
 
+def test_an_effort_that_lacks_a_score_ends_the_tests(warehouse: Warehouse) -> None:
+    """To test the stronger ones all the same, the scores would have decided the order."""
+    same = (0.9, 0.88, 0.8, 0.82, 0.9)
+    efforts = [Effort(k, 90, 0, same) for k in (1, 3, 5, 9)]
+    efforts[2] = Effort(5, 90, 0, (*same[:-1], None))
+    load(warehouse, efforts)
+    found = warehouse.rows(results_model(0.25, "k", "auto", "strongest_non_inferior"))
+    assert chosen_in(found) == [1]
+    assert found[2]["reason"] == "does not qualify: accuracy has a value in 4 of 5 splits"
+    assert found[3]["reason"] == (
+        "not chosen: effort 2 with a smaller k fails, so stronger ones are not tested"
+    )
+
+
 def test_without_every_score_of_the_untouched_table_nothing_is_non_inferior(
     warehouse: Warehouse,
 ) -> None:

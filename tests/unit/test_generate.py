@@ -309,7 +309,12 @@ def test_properties_describe_every_model_and_every_column(content: dict[str, Any
     assert test == {
         "dbt_anonymize.k_anonymity": {
             "name": "visits_anonymized_k_anonymity",
-            "config": {"store_failures": False, "store_failures_as": "ephemeral"},
+            "config": {
+                "store_failures": False,
+                "store_failures_as": "ephemeral",
+                "error_if": "!= 0 /* k_anonymity requires at least 3 records in each equivalence "
+                "class; build the release again */",
+            },
         }
     }
 

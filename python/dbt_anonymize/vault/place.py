@@ -37,8 +37,8 @@ _SPILL_SUFFIX = ".tmp"
 _ELSEWHERE = re.compile(r"\w\w+:")
 
 
-def require_folders(credentials: Any, manifest: Any) -> None:
-    """Stop where a database file that a project fills would have no folder.
+def require_folders(credentials: Any) -> None:
+    """Stop where a database file that is attached would have no folder.
 
     DuckDB makes the file, but no folder, and says no more than that it cannot open the file.
 
@@ -46,26 +46,23 @@ def require_folders(credentials: Any, manifest: Any) -> None:
     ----------
     credentials : dbt.adapters.contracts.connection.Credentials
         Of the profile, with relative paths in the working directory.
-    manifest : dbt.contracts.graph.manifest.Manifest
-        What the project declares.
 
     Raises
     ------
     VaultError
         If the folder of an attached file is missing.
     """
-    filled = {node.database for node in manifest.nodes.values()}
     for attachment in getattr(credentials, "attach", None) or ():
         # The path of another kind may be a connection with a password.
         kind = attachment.type or (attachment.options or {}).get("type", "duckdb")
         is_file = str(kind).lower() == "duckdb" and not _ELSEWHERE.match(attachment.path)
         folder = Path(attachment.path).absolute().parent
-        if attachment.alias in filled and is_file and not folder.is_dir():
+        if is_file and not folder.is_dir():
             parents = "" if folder.parent.is_dir() else "-p "
+            name = attachment.alias or Path(attachment.path).stem
             raise VaultError(
-                f"{attachment.alias}: its database file must have a folder, which only its owner "
-                f"can read; there is no {folder}. "
-                f"Run `mkdir {parents}-m 700 {shlex.quote(str(folder))}`."
+                f"{name}: its database file must have a folder, which only its owner can read; "
+                f"there is no {folder}. Run `mkdir {parents}-m 700 {shlex.quote(str(folder))}`."
             )
 
 
@@ -159,7 +156,8 @@ def keep_files_private() -> None:
 
     A umask is of the whole process, threads of dbt and of DuckDB included, and any of them may
     write the vault; what is for others, as a release is, gets its mode when it is complete. Whoever
-    calls dbt within a longer process gets the umask back, however the command ends.
+    calls dbt within a longer process gets the umask back, however the command ends; if it calls dbt
+    from within dbt, the process stays private.
     """
     from dbt_common.events.event_manager_client import add_callback_to_manager  # noqa: PLC0415
 

@@ -165,7 +165,8 @@ def compile_sql(project: Project, spec: Spec, target: str | None) -> dict[str, s
     if spec.mapping == "token":
         selected.append(f"+{spec.name}_identifiers")
     # Not a word of dbt: it would print the SQL. Of incremental models, the SQL that gives all rows.
-    arguments = ["--quiet", "--log-level", "none", "compile", "--full-refresh"]
+    # What the last build did is left to `dbt retry` and to our own results.
+    arguments = ["--quiet", "--log-level", "none", "--no-write-json", "compile", "--full-refresh"]
     arguments += ["--select", *selected]
     arguments += ["--exclude", "resource_type:test", "resource_type:unit_test"]
     arguments += ["--target", target] if target else []
