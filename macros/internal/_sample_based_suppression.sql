@@ -1,5 +1,5 @@
 {#
-  CTEs that end in `judged`: the rows of the CTE `classes` with `must_go`: whether a class breaks a guarantee by itself, or
+  CTEs that end in `judged`: the rows of the CTE `classes` with `is_suppressed`: whether a class breaks a guarantee by itself, or
   has to go so that the average risk of all released classes holds. For the latter the classes go from the smallest upward
   (in the order of class_size, then of the labels), as few as suffice.
 #}
@@ -14,7 +14,7 @@ judged as (
 
     select
         *,
-        is_violating as must_go
+        is_violating as is_suppressed
     from classes
 
 ),
@@ -65,7 +65,7 @@ judged as (
                 then true
             {%- endfor %}
             else false
-        end as must_go
+        end as is_suppressed
     from positioned
     left join remaining on positioned.effort = remaining.effort
 

@@ -73,7 +73,7 @@ limits as (
     select
         effort,
         {{ dbt_anonymize._may_be_suppressed(suppression_limit, "sum(records)") }} as may_be_suppressed,
-        sum(case when must_go then records else 0 end) as violating_records
+        sum(case when is_suppressed then records else 0 end) as violating_records
     from judged
     group by effort
 
@@ -95,9 +95,9 @@ select
     {%- for measure in measures %}
     judged.{{ dbt_anonymize._quote(measure) }},
     {%- endfor %}
-    judged.must_go as is_violating,
+    judged.is_suppressed as is_violating,
     {#- Effort 0 is the untouched baseline: nothing is suppressed in it, and nothing is released from it. #}
-    judged.effort > 0 and judged.must_go and limits.violating_records <= limits.may_be_suppressed as is_suppressed
+    judged.effort > 0 and judged.is_suppressed and limits.violating_records <= limits.may_be_suppressed as is_suppressed
 from judged
 inner join limits on judged.effort = limits.effort
 {%- endmacro %}

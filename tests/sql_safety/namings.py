@@ -15,6 +15,7 @@ _SUFFIXES = tuple({suffix for suffixes in DERIVED_SUFFIXES.values() for suffix i
 # Without a question mark, after which DuckDB takes a path for a query, and without a single quote,
 # which dbt-duckdb does not escape where it loads a seed.
 FOLDER = 'say "a"; -- 😀 {{ 1/0 }} $HOME %s'
+_SHORT = [text for text in TEXTS if len(text) < 12]
 # dbt itself renders Jinja within its variables.
 RELEASE_FOLDER = 'it\'s "released"; -- 😀 %s'
 
@@ -37,14 +38,15 @@ def namings(draw: st.DrawFn, names: Sequence[str], *, extra: int) -> Naming:
     drawn = draw(
         st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), max_size=5)
     )
-    pool = usable([*names, *(text.replace("\0", "") for text in drawn)])
+    # PyYAML writes the second one as a line break, which it reads as a space.
+    pool = usable([*names, *(text.replace("\0", "").replace("\x85", "") for text in drawn)])
     chance.shuffle(pool)
     return Naming(
         columns=dict(zip(COLUMNS, pool, strict=False)),
         texts=_texts(chance),
         extra=pool[len(COLUMNS) :][:extra],
         prose=" ".join(chance.sample(TEXTS, 12)),
-        purpose="".join(chance.sample([text for text in TEXTS if len(text) < 12], 6)).strip(),
+        purpose=" ".join("".join(chance.sample(_SHORT, 6)).split()),
         release_folder=RELEASE_FOLDER,
     )
 

@@ -313,6 +313,7 @@ WRONG: list[tuple[str, object, str, str]] = [
         "mapping",
         "must be class or none where release.access is public",
     ),
+    ("relinking", {"purposes": ["two\nlines"]}, "relinking.purposes.1", "must be one line"),
     ("relinking", {"purposes": []}, "relinking.purposes", "at least 1 entries"),
     (
         "relinking",

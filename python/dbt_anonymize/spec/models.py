@@ -76,7 +76,13 @@ def _weight(value: object) -> object:
     )
 
 
-Purpose = Annotated[str, Field(pattern=r"^\S(.*\S)?$", max_length=200)]
+def _one_line(value: object) -> object:
+    if isinstance(value, str) and (value != value.strip() or len(value.splitlines()) != 1):
+        raise rule_error("must be one line without spaces around it", "Write it so.")
+    return value
+
+
+Purpose = Annotated[str, Field(max_length=200), BeforeValidator(_one_line)]
 SpecName = Annotated[
     str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=LONGEST_NAME), BeforeValidator(_name)
 ]

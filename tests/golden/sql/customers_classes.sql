@@ -1198,7 +1198,7 @@ judged as (
 
     select
         *,
-        is_violating as must_go
+        is_violating as is_suppressed
     from classes
 
 ),
@@ -1208,7 +1208,7 @@ limits as (
     select
         effort,
         floor(0.1 * sum(records)) as may_be_suppressed,
-        sum(case when must_go then records else 0 end) as violating_records
+        sum(case when is_suppressed then records else 0 end) as violating_records
     from judged
     group by effort
 
@@ -1237,7 +1237,7 @@ select
     judged."churned_t",
     judged."churned_beta",
     judged."churned_delta",
-    judged.must_go as is_violating,
-    judged.effort > 0 and judged.must_go and limits.violating_records <= limits.may_be_suppressed as is_suppressed
+    judged.is_suppressed as is_violating,
+    judged.effort > 0 and judged.is_suppressed and limits.violating_records <= limits.may_be_suppressed as is_suppressed
 from judged
 inner join limits on judged.effort = limits.effort
