@@ -20,13 +20,13 @@ from typing import Any
 import duckdb
 
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verification.attacks.composition import attack_composition
-from dbt_anonymize.verification.attacks.inference import attack_inference
-from dbt_anonymize.verification.attacks.known import Known, learn
-from dbt_anonymize.verification.attacks.linkage import attack_linkage
-from dbt_anonymize.verification.attacks.mapping import attack_mapping
-from dbt_anonymize.verification.attacks.released import Origin, Released, read_release
-from dbt_anonymize.verification.attacks.session import Session
+from dbt_anonymize.verify.attacks.composition import attack_composition
+from dbt_anonymize.verify.attacks.inference import attack_inference
+from dbt_anonymize.verify.attacks.known import Known, learn
+from dbt_anonymize.verify.attacks.linkage import attack_linkage
+from dbt_anonymize.verify.attacks.mapping import attack_mapping
+from dbt_anonymize.verify.attacks.released import Origin, Released, read_release
+from dbt_anonymize.verify.attacks.session import Session
 
 PEOPLE = """
 create table people_microdata as

@@ -24,7 +24,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
 from benchmarks.relations import CUSTOMERS  # noqa: E402 (found by the line above)
-from dbt_anonymize.generate import generate  # noqa: E402
+from dbt_anonymize.project.generate import generate  # noqa: E402
 from tests.projects import Project, copy_consumer  # noqa: E402
 
 LONGEST_MESSAGE = 2_000

@@ -18,10 +18,10 @@ import duckdb
 import yaml
 from dbt.cli.main import dbtRunner
 
-from dbt_anonymize.lattice.load import load_table
-from dbt_anonymize.project import find_project
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.warehouse import open_warehouse
+from dbt_anonymize.search.load import load_table
 from dbt_anonymize.spec import load_specs
-from dbt_anonymize.warehouse import open_warehouse
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 # Values of each quasi-identifier, and labels of its levels; the first two are intervals of numbers.

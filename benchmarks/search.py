@@ -23,12 +23,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TypeVar
 
-from dbt_anonymize.lattice.chain import chain
-from dbt_anonymize.lattice.front import pareto_front
-from dbt_anonymize.lattice.guarantees import compile_guarantees
-from dbt_anonymize.lattice.information_loss import make_loss
-from dbt_anonymize.lattice.search import search
-from dbt_anonymize.lattice.table import Table
+from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.privacy.guarantees import compile_guarantees
+from dbt_anonymize.privacy.table import Table
+from dbt_anonymize.search.chain import chain
+from dbt_anonymize.search.optimum import search
+from dbt_anonymize.search.pareto import pareto_front
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from tables import CodedTable, draw_table, read_table

@@ -15,7 +15,7 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 
-from dbt_anonymize.lattice.table import Attribute, Table
+from dbt_anonymize.privacy.table import Attribute, Table
 
 # Drawn tables: name, number of leaves, leaves per label of each level below the root, skew.
 DRAWN = (

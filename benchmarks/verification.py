@@ -25,9 +25,9 @@ import numpy as np
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
-from dbt_anonymize.verification import identifier_values  # noqa: E402 (as the next one)
-from dbt_anonymize.verification.byte_search import BytePatterns  # noqa: E402
-from dbt_anonymize.verification.content import check_content  # noqa: E402
+from dbt_anonymize.verify.identifiers import values as identifier_values  # noqa: E402 (as the next one)
+from dbt_anonymize.verify.identifiers.byte_search import BytePatterns  # noqa: E402
+from dbt_anonymize.verify.identifiers.content import check_content  # noqa: E402
 from tests.verification import clinic as clinics  # noqa: E402 (found by the line above)
 
 PLANTED = 10

@@ -9,7 +9,7 @@
 {% macro duckdb___publication(candidate, declaration) -%}
 import json
 
-from dbt_anonymize.publish import publish
+from dbt_anonymize.release.publish import publish
 
 
 class dbtObj:

@@ -42,7 +42,7 @@
 {% macro duckdb___vault_protection() -%}
 import json
 
-from dbt_anonymize.vault.place import keep_files_private, protect_vault
+from dbt_anonymize.vault.files import keep_files_private, protect_vault
 
 
 class dbtObj:

@@ -4,7 +4,7 @@
 def __getattr__(name: str) -> object:
     """Give dbt its plugins when it asks for them; whoever does not ask need not wait for dbt."""
     if name == "plugins":
-        from dbt_anonymize.dbt_plugin import plugins  # noqa: PLC0415
+        from dbt_anonymize.vault.dbt_plugin import plugins  # noqa: PLC0415
 
         return plugins
     raise AttributeError(name)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.verification.attacks.composition import Beside, attack_composition
-from dbt_anonymize.verification.attacks.inference import attack_inference
-from dbt_anonymize.verification.attacks.linkage import attack_linkage
-from dbt_anonymize.verification.attacks.mapping import attack_mapping
-from dbt_anonymize.verification.attacks.result import AttackResult
+from dbt_anonymize.verify.attacks.composition import Beside, attack_composition
+from dbt_anonymize.verify.attacks.inference import attack_inference
+from dbt_anonymize.verify.attacks.linkage import attack_linkage
+from dbt_anonymize.verify.attacks.mapping import attack_mapping
+from dbt_anonymize.verify.attacks.result import AttackResult
 from tests.attacker import naive
 from tests.attacker.worlds import Record, World, read, read_known, session_of, spec_of, worlds
 from tests.sampling import examples

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dbt_anonymize.verification.attacks.bounds import Shares, confidence_bound
+from dbt_anonymize.verify.attacks.bounds import Shares, confidence_bound
 
 VALUES = "abcd"
 TABLES = st.lists(st.lists(st.sampled_from(VALUES), min_size=1, max_size=9), min_size=1, max_size=4)

@@ -9,15 +9,10 @@ import duckdb
 import pytest
 
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.project import find_project
-from dbt_anonymize.results import release_file
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.results import release_file
 from dbt_anonymize.spec import load_specs
-from dbt_anonymize.verification.attacks import (
-    AttackResult,
-    findings,
-    run_attacks,
-    write_attacks,
-)
+from dbt_anonymize.verify.attacks import AttackResult, findings, run_attacks, write_attacks
 from tests.projects import REPOSITORY, Project
 from tests.search.running import warehouse_of
 

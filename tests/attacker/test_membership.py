@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verification.attacks.membership import advantage, attack_membership
-from dbt_anonymize.verification.attacks.result import AttackResult, findings
-from dbt_anonymize.verification.attacks.session import Session
+from dbt_anonymize.verify.attacks.membership import advantage, attack_membership
+from dbt_anonymize.verify.attacks.result import AttackResult, findings
+from dbt_anonymize.verify.attacks.session import Session
 from tests.attacker.worlds import World, spec_of
 
 WORLD = World((), (1, 1), has_subject=False)

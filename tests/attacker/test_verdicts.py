@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.verification.attacks import AttackResult, findings
-from dbt_anonymize.verification.attacks.composition import Beside, attack_composition
-from dbt_anonymize.verification.attacks.inference import attack_inference
-from dbt_anonymize.verification.attacks.linkage import attack_linkage, declared_k, declared_risk
-from dbt_anonymize.verification.attacks.mapping import attack_mapping
-from dbt_anonymize.verification.attacks.running import read_earlier
+from dbt_anonymize.verify.attacks import AttackResult, findings
+from dbt_anonymize.verify.attacks.composition import Beside, attack_composition
+from dbt_anonymize.verify.attacks.inference import attack_inference
+from dbt_anonymize.verify.attacks.linkage import attack_linkage, declared_k, declared_risk
+from dbt_anonymize.verify.attacks.mapping import attack_mapping
+from dbt_anonymize.verify.attacks.running import read_earlier
 from tests.attacker.worlds import Record, World, read, read_known, session_of, spec_of
 
 LEVELS = ((2, 1), (1, 1))

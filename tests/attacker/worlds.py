@@ -11,9 +11,9 @@ import duckdb
 from hypothesis import strategies as st
 
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verification.attacks.known import Known, learn
-from dbt_anonymize.verification.attacks.released import Origin, Released, read_release
-from dbt_anonymize.verification.attacks.session import Session
+from dbt_anonymize.verify.attacks.known import Known, learn
+from dbt_anonymize.verify.attacks.released import Origin, Released, read_release
+from dbt_anonymize.verify.attacks.session import Session
 
 ZIPS = {"01": ("0*", "*"), "02": ("0*", "*"), "11": ("1*", "*"), "12": ("1*", "*")}
 LAST_AGE = 40

@@ -18,11 +18,11 @@ import duckdb
 import pytest
 import yaml
 
-from dbt_anonymize.generate import generate
-from dbt_anonymize.project import find_project
+from dbt_anonymize.project.generate import generate
+from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_spec
 from dbt_anonymize.spec.models import Spec
-from dbt_anonymize.verification.lineage import Models, Node, compile_models
+from dbt_anonymize.verify.lineage import Models, Node, compile_models
 from tests.projects import REPOSITORY, Project
 
 SPEC = {

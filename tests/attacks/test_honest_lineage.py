@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from dbt_anonymize.project import find_project
+from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_spec
-from dbt_anonymize.verification.finding import Finding
-from dbt_anonymize.verification.lineage import Node, check_lineage, lineage_findings
+from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.lineage import Node, check_lineage, lineage_findings
 from tests.attacks.clinic import SPEC, Clinic, compiled, write_clinic
 from tests.attacks.leaks import CRM
 from tests.projects import Project

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.verification.finding import Finding
-from dbt_anonymize.verification.lineage import Models, Node, lineage_findings
+from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.lineage import Models, Node, lineage_findings
 from tests.attacks.clinic import SECRETS, Clinic, node_name
 from tests.attacks.leaks import LEAKS, Leak
 from tests.sampling import sample

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from dbt_anonymize.project import find_project
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.spec import load_spec
-from dbt_anonymize.verification.finding import Finding
-from dbt_anonymize.verification.lineage.compiled import compile_sql
-from dbt_anonymize.verification.lineage.trusted import _by_rows, build_findings
-from dbt_anonymize.warehouse import Warehouse, open_warehouse
+from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.lineage.compiled import compile_sql
+from dbt_anonymize.verify.lineage.trusted import _by_rows, build_findings
 from tests.attacks.clinic import write_clinic
 from tests.projects import Project
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dbt_anonymize.generate import generate
+from dbt_anonymize.project.generate import generate
 from tests.projects import REPOSITORY, Project
 
 from .pages import CasePage

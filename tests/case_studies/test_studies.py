@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from dbt_anonymize.evaluation.splits import Splitting, draw_splits, seeds
-from dbt_anonymize.generate import generate
+from dbt_anonymize.project.generate import generate
 from tests.search.running import run as search
 
 from .building import Built, build

@@ -9,7 +9,7 @@ import jinja2
 import pytest
 from minijinja import Environment, TemplateError
 
-from dbt_anonymize.generate import render, render_history
+from dbt_anonymize.project.generate import render, render_history
 from dbt_anonymize.spec import Spec
 from tests.projects import CONSUMER_PROJECT, REPOSITORY
 from tests.unit.declarations import SPEC, rich, spec

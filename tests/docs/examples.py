@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import yaml
 
-from dbt_anonymize.generate import render
+from dbt_anonymize.project.generate import render
 from dbt_anonymize.spec import Spec
 from tests.projects import REPOSITORY, Project
 

@@ -7,9 +7,9 @@ import itertools
 import duckdb
 import pytest
 
-from dbt_anonymize.generate import generate
-from dbt_anonymize.project import find_project
-from dbt_anonymize.warehouse import open_warehouse
+from dbt_anonymize.project.generate import generate
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.warehouse import open_warehouse
 from tests.end_to_end.test_fail_closed import SEED_AND_RUN, add_rows, everything_written, stops
 from tests.projects import Project
 

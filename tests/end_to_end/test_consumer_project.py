@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dbt_anonymize.generate import check
+from dbt_anonymize.project.generate import check
 from tests.projects import CONSUMER_PROJECT, Project
 
 

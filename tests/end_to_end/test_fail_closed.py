@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt_anonymize.generate import generate
+from dbt_anonymize.project.generate import generate
 from tests.projects import Project
 
 RELEASE = "release/dev/customers.duckdb"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from dbt_anonymize.generate import generate
+from dbt_anonymize.project.generate import generate
 from tests.end_to_end.test_fail_closed import PLANTED, everything_written, stops
 from tests.projects import Project
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from dbt_anonymize.evaluation import evaluator
+from dbt_anonymize.evaluation import run as evaluator
 
 
 class Log:

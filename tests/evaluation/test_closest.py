@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dbt_anonymize.evaluation import closest
-from dbt_anonymize.evaluation.closest import closest_rows
+from dbt_anonymize.evaluation.data import closest
+from dbt_anonymize.evaluation.data.closest import closest_rows
 
 
 @pytest.fixture(params=["tree", "row by row", "blocks", "at once"])

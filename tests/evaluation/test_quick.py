@@ -13,11 +13,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from dbt_anonymize.evaluation import quick
+from dbt_anonymize.evaluation import fast_estimators as quick
 from dbt_anonymize.evaluation.estimators import make_estimator
+from dbt_anonymize.evaluation.fast_estimators import is_quick, quick_answers
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import Target
-from dbt_anonymize.evaluation.quick import is_quick, quick_answers
 from dbt_anonymize.evaluation.training import TrainingSet, fit_predict
 
 SCALED = ["logistic_regression", "kernel_svm", "k_nearest_neighbours", "linear_svm"]

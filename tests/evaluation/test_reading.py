@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dbt_anonymize.evaluation.data import features
 from dbt_anonymize.evaluation.splits import seeds, split_records
-from dbt_anonymize.spec import quality
 from tests.case_studies.preparation import DATA
 from tests.evaluation.conftest import Log
 from tests.evaluation.tables import effort, evaluated, mean, measured, table
@@ -304,7 +304,7 @@ def test_rare_categories_do_not_outweigh_the_others(connection: Connection) -> N
 def test_log_and_table_say_at_which_level_a_long_list_is_read(
     connection: Connection, monkeypatch: pytest.MonkeyPatch, log: Log
 ) -> None:
-    monkeypatch.setattr(quality, "MOST_CATEGORIES", 5)
+    monkeypatch.setattr(features, "MOST_CATEGORIES", 5)
     efforts, read = job_efforts(connection)
     found = evaluated(connection, efforts, features=read, repetitions=1)
     rows = found[found["kind"] == "reading"][["effort", "name", "other", "value"]]

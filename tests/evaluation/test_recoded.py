@@ -11,8 +11,8 @@ import pytest
 
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import estimators
-from dbt_anonymize.evaluation.features import POSITIONS
-from dbt_anonymize.evaluation.spaces import ranked
+from dbt_anonymize.evaluation.data.features import POSITIONS
+from dbt_anonymize.evaluation.data.spaces import ranked
 from tests.evaluation.tables import effort, mean, scores, table
 from tests.evaluation.test_features import AGES, CATEGORY, INTERVAL, originals, read, rows
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dbt_anonymize.errors import EvaluationError, SearchError
-from dbt_anonymize.evaluation.refit import Recount, check_recountable, training_table
+from dbt_anonymize.evaluation.suppression import Recount, check_recountable, training_table
 
 DRAWS = np.random.default_rng(11)
 CLASSES = DRAWS.integers(0, 12, 200)

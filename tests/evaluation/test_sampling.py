@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from dbt_anonymize.evaluation.sampling import draw_sample
+from dbt_anonymize.evaluation.data.sampling import draw_sample
 from tests.evaluation.conftest import Log
 from tests.evaluation.tables import evaluated, interval_efforts, measured, table
 

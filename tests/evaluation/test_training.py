@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dbt_anonymize.evaluation import evaluator
+from dbt_anonymize.evaluation import run as evaluator
 from dbt_anonymize.evaluation.progress import Progress
-from dbt_anonymize.generate import render
+from dbt_anonymize.project.generate import render
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.training import describe_training, training_factors
 from tests.evaluation.conftest import Log

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dbt_anonymize.evaluation.design import make_design, make_space
+from dbt_anonymize.evaluation.data.design import make_design, make_space
+from dbt_anonymize.evaluation.data.features import VALUES, Column
+from dbt_anonymize.evaluation.data.spaces import Numbers
 from dbt_anonymize.evaluation.estimators import estimator_type, make_estimator, model_names
-from dbt_anonymize.evaluation.features import VALUES, Column
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import EffortData, Problem, Target
-from dbt_anonymize.evaluation.spaces import Numbers
 from dbt_anonymize.evaluation.splits import Split, Splitting
 from dbt_anonymize.evaluation.training import fit_predict
 from dbt_anonymize.evaluation.views import Asked, View, make_view

@@ -12,12 +12,12 @@ import pytest
 
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import scoring, workers
-from dbt_anonymize.evaluation.design import Design
-from dbt_anonymize.evaluation.features import POSITIONS, VALUES
+from dbt_anonymize.evaluation.data.design import Design
+from dbt_anonymize.evaluation.data.features import POSITIONS, VALUES
+from dbt_anonymize.evaluation.data.spaces import Numbers, Space
 from dbt_anonymize.evaluation.problem import EffortData, Model, Problem, Target, Task
 from dbt_anonymize.evaluation.progress import Progress, dbt_logger
 from dbt_anonymize.evaluation.scoring import score_task
-from dbt_anonymize.evaluation.spaces import Numbers, Space
 from dbt_anonymize.evaluation.splits import Split, Splitting
 from dbt_anonymize.evaluation.workers import make_tasks, worker_count, workers_in_memory
 from tests.evaluation.tables import evaluated, interval_efforts

@@ -15,15 +15,16 @@ import sklearn.tree  # noqa: F401 (imported once, not by every build)
 from dbt.adapters.duckdb.connections import DuckDBConnectionManager
 from dbt.cli.main import dbtRunner
 
-from dbt_anonymize import publish as publish_module
-from dbt_anonymize import release_audit, release_lock
-from dbt_anonymize.project import find_project
-from dbt_anonymize.publish import publish
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.warehouse import open_warehouse
+from dbt_anonymize.release import audit as release_audit
+from dbt_anonymize.release import lock as release_lock
+from dbt_anonymize.release import publish as publish_module
+from dbt_anonymize.release.publish import publish
 from dbt_anonymize.spec import load_specs
-from dbt_anonymize.vault.audit import Attempt, Receipt
-from dbt_anonymize.vault.given_rows import GivenRows
-from dbt_anonymize.vault.relink import relink
-from dbt_anonymize.warehouse import open_warehouse
+from dbt_anonymize.vault.relink.audit import Attempt, Receipt
+from dbt_anonymize.vault.relink.released_rows import GivenRows
+from dbt_anonymize.vault.relink.run import relink
 from tests.faults.people import RELEASE, TABLE
 
 _REQUESTS_OF_A_SESSION = 5

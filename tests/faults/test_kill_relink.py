@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import time
 
-from dbt_anonymize.vault.audit import Receipt, check_audit
+from dbt_anonymize.vault.relink.audit import Receipt, check_audit
 from tests.faults.killing import KILLS, SEED, Kills
 from tests.faults.processes import Child, Launcher
 from tests.projects import Project

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from dbt_anonymize.errors import PublishError
-from dbt_anonymize.publish import publish
+from dbt_anonymize.release.publish import publish
 from tests.faults.people import WAREHOUSE, files_of_release, released, write_people
 from tests.faults.tasks import RELEASE, TABLE
 
@@ -110,6 +110,6 @@ def test_a_leftover_that_cannot_be_removed_is_named(
     def refuse(path: Path) -> None:
         raise PermissionError(1, "Operation not permitted", str(path))
 
-    monkeypatch.setattr("dbt_anonymize.publish.shutil.rmtree", refuse)
+    monkeypatch.setattr("dbt_anonymize.release.publish.shutil.rmtree", refuse)
     with pytest.raises(PublishError, match=rf"while {re.escape(str(path))} .*Operation not perm"):
         publish_table(session, tmp_path, "new")

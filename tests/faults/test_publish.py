@@ -16,12 +16,12 @@ from typing import Any
 import duckdb
 import pytest
 
-from dbt_anonymize import publish as publish_module
 from dbt_anonymize.errors import PublishError
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.publish import publish
-from dbt_anonymize.release_audit import audit, holds_release
-from dbt_anonymize.release_lock import alone
+from dbt_anonymize.release import publish as publish_module
+from dbt_anonymize.release.audit import audit, holds_release
+from dbt_anonymize.release.lock import alone
+from dbt_anonymize.release.publish import publish
 from tests.faults.people import (
     RELEASE,
     TABLE,

@@ -17,11 +17,11 @@ from typing import Any
 import duckdb
 import pytest
 
-from dbt_anonymize import publish as publish_module
-from dbt_anonymize.generate import generate
-from dbt_anonymize.publish import publish
-from dbt_anonymize.release_audit import audit
-from dbt_anonymize.release_lock import alone
+from dbt_anonymize.project.generate import generate
+from dbt_anonymize.release import publish as publish_module
+from dbt_anonymize.release.audit import audit
+from dbt_anonymize.release.lock import alone
+from dbt_anonymize.release.publish import publish
 from tests.faults.killing import wait_for_start
 from tests.faults.people import WAREHOUSE, files_of_release, released, write_people
 from tests.faults.processes import Launcher

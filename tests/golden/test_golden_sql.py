@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import sqlglot
 
-from dbt_anonymize.generate import generate
+from dbt_anonymize.project.generate import generate
 from tests.projects import Project, copy_consumer
 from tests.vault.projects import SPECS
 

@@ -1,8 +1,8 @@
 import pytest
 from typer.testing import CliRunner
 
+from dbt_anonymize.cli.hierarchy import app
 from dbt_anonymize.hierarchies import is_nested, read_hierarchy
-from dbt_anonymize.hierarchies.cli import app
 
 runner = CliRunner()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from dbt_anonymize.hierarchies.cli import app
+from dbt_anonymize.cli.hierarchy import app
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "hierarchies.md"
 BLOCK = re.compile(r"^```(console|csv)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

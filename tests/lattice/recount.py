@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dbt_anonymize.lattice.table import Attribute, Node, Table
+from dbt_anonymize.privacy.table import Attribute, Node, Table
 
 NEARLY = 1e-9
 EULER = 0.5772156649015329

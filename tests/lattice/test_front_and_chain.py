@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.lattice import chain as chain_module
-from dbt_anonymize.lattice import front as front_module
-from dbt_anonymize.lattice.chain import chain
-from dbt_anonymize.lattice.front import pareto_front
-from dbt_anonymize.lattice.guarantees import compile_guarantees
-from dbt_anonymize.lattice.information_loss import make_loss
-from dbt_anonymize.lattice.search import search
+from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.privacy.guarantees import compile_guarantees
+from dbt_anonymize.search import chain as chain_module
+from dbt_anonymize.search import pareto as front_module
+from dbt_anonymize.search.chain import chain
+from dbt_anonymize.search.optimum import search
+from dbt_anonymize.search.pareto import pareto_front
 from tests.lattice.brute_force import feasible_nodes, guarantees_for, numbered_table, tables
 
 LIMITS = [Decimal(0), Decimal("0.05"), Decimal("0.3"), Decimal(1)]

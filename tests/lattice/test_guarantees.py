@@ -13,12 +13,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.lattice.diagnosis import explain_infeasible
-from dbt_anonymize.lattice.grouping import classes_of
-from dbt_anonymize.lattice.guarantees import compile_guarantees
-from dbt_anonymize.lattice.information_loss import make_loss
-from dbt_anonymize.lattice.search import search
-from dbt_anonymize.lattice.table import (
+from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.privacy.grouping import classes_of
+from dbt_anonymize.privacy.guarantees import compile_guarantees
+from dbt_anonymize.privacy.table import (
     Attribute,
     BoolArray,
     Classes,
@@ -26,6 +24,8 @@ from dbt_anonymize.lattice.table import (
     SensitiveAttribute,
     Table,
 )
+from dbt_anonymize.search.diagnosis import explain_infeasible
+from dbt_anonymize.search.optimum import search
 from tests.sampling import examples
 
 from . import recount

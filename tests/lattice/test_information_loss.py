@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.lattice.grouping import classes_of
-from dbt_anonymize.lattice.information_loss import AGGREGATES, MEASURES, RankedLoss, make_loss
-from dbt_anonymize.lattice.table import Attribute, BoolArray, Classes, Node, Table
+from dbt_anonymize.information_loss.registry import AGGREGATES, MEASURES, RankedLoss, make_loss
+from dbt_anonymize.privacy.grouping import classes_of
+from dbt_anonymize.privacy.table import Attribute, BoolArray, Classes, Node, Table
 from tests.sampling import examples
 
 from . import recount

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.lattice.guarantees import compile_guarantees
-from dbt_anonymize.lattice.information_loss import make_loss
-from dbt_anonymize.lattice.local import local_rounds
-from dbt_anonymize.lattice.table import Attribute, Node, SensitiveAttribute, Table
+from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.privacy.guarantees import compile_guarantees
+from dbt_anonymize.privacy.table import Attribute, Node, SensitiveAttribute, Table
+from dbt_anonymize.search.local_recoding import local_rounds
 
 PROPERTY = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 LOSS = make_loss("loss", gs=0.05)

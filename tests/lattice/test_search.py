@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 
 from benchmarks.tables import read_table
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.lattice import search as search_module
-from dbt_anonymize.lattice.clock import Clock
-from dbt_anonymize.lattice.grouping import classes_of
-from dbt_anonymize.lattice.guarantees import Guarantees, compile_guarantees
-from dbt_anonymize.lattice.information_loss import InformationLoss, make_loss
-from dbt_anonymize.lattice.results import CheckedNode, Progress, SearchResult, Status
-from dbt_anonymize.lattice.rollup import Grouper
-from dbt_anonymize.lattice.search import search
-from dbt_anonymize.lattice.table import Attribute, Table
+from dbt_anonymize.information_loss.registry import InformationLoss, make_loss
+from dbt_anonymize.privacy.grouping import classes_of
+from dbt_anonymize.privacy.guarantees import Guarantees, compile_guarantees
+from dbt_anonymize.privacy.table import Attribute, Table
+from dbt_anonymize.search import optimum as search_module
+from dbt_anonymize.search.clock import Clock
+from dbt_anonymize.search.optimum import search
+from dbt_anonymize.search.results import CheckedNode, Progress, SearchResult, Status
+from dbt_anonymize.search.rollup import Grouper
 from tests.lattice.brute_force import (
     feasible_nodes,
     guarantees_for,

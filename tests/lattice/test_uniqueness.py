@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dbt_anonymize.lattice.distances import digamma, grassberger
-from dbt_anonymize.lattice.k_map import estimated_k
+from dbt_anonymize.privacy.distances import digamma, grassberger
+from dbt_anonymize.privacy.k_map import estimated_k
 from tests.oracles import uniqueness
 from tests.sampling import examples
 

@@ -18,14 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.lattice.distances import grassberger
-from dbt_anonymize.lattice.guarantees import (
-    Guarantees,
-    Release,
-    ReleaseRule,
-    compile_guarantees,
-)
-from dbt_anonymize.lattice.table import (
+from dbt_anonymize.privacy.distances import grassberger
+from dbt_anonymize.privacy.guarantees import Guarantees, Release, ReleaseRule, compile_guarantees
+from dbt_anonymize.privacy.table import (
     Attribute,
     BoolArray,
     Classes,

@@ -14,11 +14,11 @@ from functools import partial
 import pytest
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.lattice.grouping import classes_of
-from dbt_anonymize.lattice.information_loss import make_loss
-from dbt_anonymize.lattice.results import SearchResult
-from dbt_anonymize.lattice.search import search
-from dbt_anonymize.lattice.table import BoolArray, Classes, Node, Table
+from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.privacy.grouping import classes_of
+from dbt_anonymize.privacy.table import BoolArray, Classes, Node, Table
+from dbt_anonymize.search.optimum import search
+from dbt_anonymize.search.results import SearchResult
 from tests.sampling import sample
 
 from . import arx

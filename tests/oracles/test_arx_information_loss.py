@@ -12,9 +12,9 @@ import duckdb
 import numpy as np
 import pytest
 
-from dbt_anonymize.lattice.grouping import classes_of
-from dbt_anonymize.lattice.information_loss import make_loss
-from dbt_anonymize.lattice.table import Table
+from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.privacy.grouping import classes_of
+from dbt_anonymize.privacy.table import Table
 from tests.properties.compilation import Ref, call, compile_models
 from tests.properties.warehouse import Warehouse
 

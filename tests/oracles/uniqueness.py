@@ -18,8 +18,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from dbt_anonymize.lattice.distances import digamma
-from dbt_anonymize.lattice.table import FloatArray, IntArray
+from dbt_anonymize.privacy.distances import digamma
+from dbt_anonymize.privacy.table import FloatArray, IntArray
 
 # Sampled fraction up to which Dankar's rule trusts the Pitman model.
 _SMALL_FRACTION = 0.1

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from dbt_anonymize.evaluation.outputs import COLUMN_TYPES
-from dbt_anonymize.generate import generate
+from dbt_anonymize.project.generate import generate
 from tests.postgres.server import VARIABLE, Server, Watch, temporary_server
 from tests.projects import Project, copy_consumer
 from tests.vault.projects import SPECS

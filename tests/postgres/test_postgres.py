@@ -15,9 +15,9 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
-from dbt_anonymize.project import find_project
-from dbt_anonymize.vault.audit import check_audit
-from dbt_anonymize.warehouse import open_warehouse
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.warehouse import open_warehouse
+from dbt_anonymize.vault.relink.audit import check_audit
 from tests.postgres.conftest import NAMES, Built
 from tests.projects import Project, run_command
 from tests.vault.projects import everything_written

@@ -363,9 +363,9 @@ def kernel_losses(
     table: Measured, effort: Effort, factor: float, aggregate: str
 ) -> dict[str, float]:
     """Return what the Python search computes for an effort with one level per attribute."""
-    from dbt_anonymize.lattice.grouping import classes_of
-    from dbt_anonymize.lattice.information_loss import make_loss
-    from dbt_anonymize.lattice.table import Attribute, Table
+    from dbt_anonymize.information_loss.registry import make_loss
+    from dbt_anonymize.privacy.grouping import classes_of
+    from dbt_anonymize.privacy.table import Attribute, Table
 
     found = effort.people
     attributes, leaves, node = [], [], []

@@ -9,10 +9,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from dbt_anonymize.lattice.checking import Checker
-from dbt_anonymize.lattice.guarantees import compile_guarantees
-from dbt_anonymize.lattice.information_loss import make_loss
-from dbt_anonymize.lattice.table import Table
+from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.privacy.guarantees import compile_guarantees
+from dbt_anonymize.privacy.table import Table
+from dbt_anonymize.search.checking import Checker
 
 from .statements import SUPPRESSION_LIMITS
 from .warehouse import Warehouse

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from dbt_anonymize.errors import AnonymizeError
-from dbt_anonymize.vault.audit import FIRST_HASH, Receipt, check_audit
+from dbt_anonymize.vault.relink.audit import FIRST_HASH, Receipt, check_audit
 from tests.projects import Project
 from tests.relinking.running import (
     AUDIT,

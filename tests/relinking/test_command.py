@@ -16,14 +16,14 @@ import duckdb
 import pytest
 from click.testing import Result
 
-from dbt_anonymize.project import find_project
-from dbt_anonymize.results import read_results
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.results import read_results
+from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.spec import load_specs
-from dbt_anonymize.vault import showing
-from dbt_anonymize.vault.showing import show
-from dbt_anonymize.verification.finding import Check
-from dbt_anonymize.verification.verify import verify
-from dbt_anonymize.warehouse import open_warehouse
+from dbt_anonymize.vault.relink import output as showing
+from dbt_anonymize.vault.relink.output import show
+from dbt_anonymize.verify.finding import Check
+from dbt_anonymize.verify.run import verify
 from tests.projects import Project
 from tests.relinking.running import (
     POLICY,

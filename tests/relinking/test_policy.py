@@ -10,8 +10,8 @@ import pytest
 
 from dbt_anonymize.errors import RelinkingError, WarehouseError
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.vault.given_rows import GivenRows, RelinkingInputError
-from dbt_anonymize.vault.links import Links
+from dbt_anonymize.vault.relink.links import Links
+from dbt_anonymize.vault.relink.released_rows import GivenRows, RelinkingInputError
 from tests.projects import Project
 from tests.relinking.running import AUDIT, POLICY, RELEASED, SPEC, VAULT, Session, open_session
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from dbt_anonymize.errors import RelinkingError
-from dbt_anonymize.vault.given_rows import RelinkingInputError
+from dbt_anonymize.vault.relink.released_rows import RelinkingInputError
 from tests.projects import Project
 from tests.relinking.running import POLICY, RELEASED, SPEC, VAULT, Session, open_session
 

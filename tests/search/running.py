@@ -9,13 +9,13 @@ from typing import Any
 from click.testing import Result
 from typer.testing import CliRunner
 
-from dbt_anonymize import generate
 from dbt_anonymize.cli import app
-from dbt_anonymize.lattice.efforts import Options, Task
-from dbt_anonymize.lattice.load import coded_guarantees, load_table
-from dbt_anonymize.project import find_project
+from dbt_anonymize.project import generate
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
+from dbt_anonymize.search.efforts import Options, Task
+from dbt_anonymize.search.load import coded_guarantees, load_table
 from dbt_anonymize.spec import load_specs
-from dbt_anonymize.warehouse import Warehouse, open_warehouse
 from tests.projects import Project
 
 SPEC = "anonymizations/customers.yml"

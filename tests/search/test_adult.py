@@ -13,7 +13,7 @@ import duckdb
 import pytest
 import yaml
 
-from dbt_anonymize.lattice.search import search
+from dbt_anonymize.search.optimum import search
 from tests.oracles.arx import arx_guarantees
 from tests.projects import REPOSITORY, Project, copy_consumer
 from tests.search.running import load

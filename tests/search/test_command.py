@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.cli import app
-from dbt_anonymize.generate import generate
-from dbt_anonymize.lattice.efforts import Task, find_efforts
-from dbt_anonymize.lattice.guarantees import compile_guarantees
-from dbt_anonymize.lattice.local import measure_rounds
-from dbt_anonymize.lattice.report import lattice_rows
-from dbt_anonymize.spec import Effort, Hierarchy, load_specs, quality
+from dbt_anonymize.evaluation.data import features
+from dbt_anonymize.privacy.guarantees import compile_guarantees
+from dbt_anonymize.project.generate import generate
+from dbt_anonymize.search.efforts import Task, find_efforts
+from dbt_anonymize.search.local_recoding import measure_rounds
+from dbt_anonymize.search.report import lattice_rows
+from dbt_anonymize.spec import Effort, Hierarchy, load_specs
 from tests.projects import Project
 from tests.search.recount import Recount
 from tests.search.running import SPEC, load, run, text_of, with_spec
@@ -116,7 +117,7 @@ def test_numbers_of_the_lattice_are_those_of_the_records(searched: Project) -> N
 
 
 def test_dbt_builds_what_the_search_promised(searched: Project, tmp_path: Path) -> None:
-    from dbt_anonymize import generate
+    from dbt_anonymize.project import generate
 
     project = searched.copy(tmp_path / "project")
     generate.generate(project.folder, ["customers"])
@@ -135,7 +136,7 @@ def test_dbt_builds_what_the_search_promised(searched: Project, tmp_path: Path) 
 
 
 def test_people_of_a_population_are_promised_and_built(crowd: Project, tmp_path: Path) -> None:
-    from dbt_anonymize import generate
+    from dbt_anonymize.project import generate
 
     project = crowd.copy(tmp_path / "project")
     result = run(project, "--efforts", "3")
@@ -407,7 +408,7 @@ def test_the_command_is_listed() -> None:
 def test_features_with_too_many_categories_are_named(
     shop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(quality, "MOST_CATEGORIES", 3)
+    monkeypatch.setattr(features, "MOST_CATEGORIES", 3)
     result = run(shop, "--efforts", "1", "--dry-run")
     assert result.exit_code == 0, result.output
     with shop.connection() as connection:

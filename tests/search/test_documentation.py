@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt_anonymize import generate
+from dbt_anonymize.project import generate
 from tests.projects import REPOSITORY, Project, copy_consumer
 from tests.search.running import run
 

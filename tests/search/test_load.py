@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from dbt_anonymize.errors import SearchError, WarehouseError
-from dbt_anonymize.lattice import load as loading
-from dbt_anonymize.lattice.grouping import classes_of
-from dbt_anonymize.lattice.table import Classes, Table
+from dbt_anonymize.privacy.grouping import classes_of
+from dbt_anonymize.privacy.table import Classes, Table
+from dbt_anonymize.search import load as loading
 from dbt_anonymize.spec import Spec, load_specs
 from tests.projects import Project
 from tests.search.recount import Recount

@@ -10,8 +10,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from dbt_anonymize.warehouse import Warehouse
-from dbt_anonymize.warehouse import _explained as explained
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.project.warehouse import _explained as explained
 
 ROWS = [
     (1, 2, 0.1, "checked", True, None),
@@ -81,7 +81,7 @@ def stored(warehouse: Warehouse) -> list[tuple[Any, ...]]:
 
 
 def test_a_table_is_replaced(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dbt_anonymize.warehouse._ROWS_OF_A_STATEMENT", 2)
+    monkeypatch.setattr("dbt_anonymize.project.warehouse._ROWS_OF_A_STATEMENT", 2)
     warehouse.replace_table("stored", {"a": "varchar"}, [("old",)])
     warehouse.replace_table("stored", TYPES, ROWS)
     assert stored(warehouse) == ROWS
@@ -97,7 +97,7 @@ def test_a_table_that_cannot_be_written_stays(warehouse: Warehouse) -> None:
 def test_numbers_come_as_one_array_per_column(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dbt_anonymize.warehouse._ROWS_AT_ONCE", 2)
+    monkeypatch.setattr("dbt_anonymize.project.warehouse._ROWS_AT_ONCE", 2)
     found = warehouse.numbers("select i as a, i * 1099511627776 as b from range(5) as t (i)")
     assert list(found) == ["a", "b"]
     assert found["a"].tolist() == [0, 1, 2, 3, 4]

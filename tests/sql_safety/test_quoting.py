@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.literals import markdown, printable, quote_name, quote_path, quote_text
-from dbt_anonymize.project import find_project
-from dbt_anonymize.warehouse import Warehouse, open_warehouse
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from tests.projects import REPOSITORY, Project
 from tests.sql_safety.hostile import TEXTS
 

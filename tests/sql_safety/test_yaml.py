@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dbt_anonymize.errors import AnonymizeError
-from dbt_anonymize.project import find_project
+from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.spec.yaml_file import read_yaml
 from tests.projects import REPOSITORY

@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 import yaml
 
-from dbt_anonymize.generate import generate
+from dbt_anonymize.project.generate import generate
 from tests.projects import REPOSITORY, Project
 
 NAME = "people"

@@ -11,14 +11,15 @@ import yaml
 from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
-from dbt_anonymize.evaluation.category_limits import limits_in_seeds
-from dbt_anonymize.spec import load_specs, quality
+from dbt_anonymize.evaluation.data import features
+from dbt_anonymize.project.category_limits import limits_in_seeds
+from dbt_anonymize.spec import load_specs
 from tests.unit.declarations import SPEC, write_project
 
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quality, "MOST_CATEGORIES", 4)
+    monkeypatch.setattr(features, "MOST_CATEGORIES", 4)
 
 
 def seeds(tmp_path: Path, cities: int, incomes: list[str], **changes: Any) -> Path:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.evaluation import evaluate
-from dbt_anonymize.generate import check, generate, render
+from dbt_anonymize.project.generate import check, generate, render
 from dbt_anonymize.spec import Spec
 from tests.sampling import examples
 from tests.unit.declarations import REPOSITORY, SPEC, rich, spec, write_project, write_spec

@@ -13,7 +13,7 @@ import yaml
 from pydantic import ValidationError
 
 from dbt_anonymize.errors import AnonymizeError, SpecError
-from dbt_anonymize.generate import render
+from dbt_anonymize.project.generate import render
 from dbt_anonymize.spec import Spec, load_spec, load_specs
 from dbt_anonymize.spec.efforts import written
 from tests.unit.declarations import REPOSITORY

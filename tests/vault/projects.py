@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from dbt_anonymize.generate import generate
+from dbt_anonymize.project.generate import generate
 from tests.projects import Project, copy_consumer
 
 SPECS = Path(__file__).parent / "anonymizations"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dbt_anonymize.generate import render
+from dbt_anonymize.project.generate import render
 from dbt_anonymize.spec import Spec
 from tests.projects import Project
 from tests.unit.declarations import spec

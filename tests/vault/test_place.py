@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from dbt_anonymize.errors import VaultError
-from dbt_anonymize.vault.place import keep_files_private, protect_vault
+from dbt_anonymize.vault.files import keep_files_private, protect_vault
 from tests.projects import Project
 from tests.vault.projects import copy_with
 

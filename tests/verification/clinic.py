@@ -11,10 +11,10 @@ from typing import Any, cast
 
 import duckdb
 
-from dbt_anonymize.project import Project, find_project
+from dbt_anonymize.project.layout import Project, find_project
+from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verification.finding import Finding
-from dbt_anonymize.warehouse import Warehouse, open_warehouse
+from dbt_anonymize.verify.finding import Finding
 from tests import projects
 
 PEOPLE = 120

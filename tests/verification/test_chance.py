@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from dbt_anonymize.verification.chance import Entries, Seen, beyond_chance
+from dbt_anonymize.verify.identifiers.coincidence import Entries, Seen, beyond_chance
 
 Draw = Callable[[np.random.Generator], np.ndarray]
 

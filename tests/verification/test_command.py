@@ -14,12 +14,12 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dbt_anonymize.cli import app
-from dbt_anonymize.project import find_project
+from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_specs
-from dbt_anonymize.verification import verify as module
-from dbt_anonymize.verification.finding import Finding
-from dbt_anonymize.verification.recount.modes import read_modes
-from dbt_anonymize.verification.verify import verify
+from dbt_anonymize.verify import run as module
+from dbt_anonymize.verify.file_modes import read_modes
+from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.run import verify
 from tests.projects import Project
 
 

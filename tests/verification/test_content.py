@@ -11,14 +11,17 @@ import duckdb
 import pytest
 
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.project import find_project
-from dbt_anonymize.results import release_file
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.results import release_file
 from dbt_anonymize.spec import load_specs
-from dbt_anonymize.verification import forms, identifier_values, places, relations
-from dbt_anonymize.verification.content import check_content
-from dbt_anonymize.verification.finding import Finding
-from dbt_anonymize.verification.identifier_values import spill_in_private
-from dbt_anonymize.verification.places import joined
+from dbt_anonymize.verify import relations
+from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.identifiers import search_targets as places
+from dbt_anonymize.verify.identifiers import text_variants as forms
+from dbt_anonymize.verify.identifiers import values as identifier_values
+from dbt_anonymize.verify.identifiers.content import check_content
+from dbt_anonymize.verify.identifiers.search_targets import joined
+from dbt_anonymize.verify.identifiers.values import spill_in_private
 from tests.projects import Project
 from tests.verification.clinic import Clinic, broken, open_clinic, opened
 

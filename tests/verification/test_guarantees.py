@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.generate import generate
-from dbt_anonymize.project import find_project
-from dbt_anonymize.results import release_file
+from dbt_anonymize.project.generate import generate
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.results import release_file
 from dbt_anonymize.spec import load_specs
-from dbt_anonymize.verification.finding import Finding
-from dbt_anonymize.verification.guarantees import check_guarantees
+from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.recomputation.guarantees import check_guarantees
 from tests.projects import Project
 from tests.verification.clinic import Clinic, broken, open_clinic, opened, with_guarantees
 

@@ -12,9 +12,9 @@ import yaml
 from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
-from dbt_anonymize.generate import generate
-from dbt_anonymize.verification.finding import Status
-from dbt_anonymize.verification.verify_cli import _verdict
+from dbt_anonymize.cli.verify import _verdict
+from dbt_anonymize.project.generate import generate
+from dbt_anonymize.verify.finding import Status
 from tests.projects import Project
 from tests.vault.projects import copy_with
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt_anonymize.verification.recount import limits, models
-from dbt_anonymize.verification.recount.limits import declared, exceeds
-from dbt_anonymize.verification.recount.models import Distribution
+from dbt_anonymize.verify.recomputation import limits, models
+from dbt_anonymize.verify.recomputation.limits import declared, exceeds
+from dbt_anonymize.verify.recomputation.models import Distribution
 
 # Values of the table in their order, and their labels at the levels 1 and 2 of a tree of height 3.
 VALUES = "abcdef"

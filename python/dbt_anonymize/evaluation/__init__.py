@@ -3,6 +3,6 @@
 Importing this package is cheap: scikit-learn, pandas and dbt are imported when they are needed.
 """
 
-from dbt_anonymize.evaluation.evaluator import evaluate
+from dbt_anonymize.evaluation.run import evaluate
 
 __all__ = ["evaluate"]

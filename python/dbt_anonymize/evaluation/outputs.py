@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dbt_anonymize.evaluation.data import features
 from dbt_anonymize.evaluation.problem import Problem
 from dbt_anonymize.evaluation.scoring import Outcome
 from dbt_anonymize.evaluation.tallies import BINS, Cell, Tallies
 from dbt_anonymize.evaluation.views import GENERALIZED, ORIGINAL
-from dbt_anonymize.spec import quality
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +81,7 @@ def reading_lines(problem: Problem) -> list[str]:
             for level, at in levels.items():
                 efforts.setdefault((feature, level, at), []).append(str(effort.effort))
     return [
-        f"feature {feature} has more than {quality.MOST_CATEGORIES:,} labels at level {level}; "
+        f"feature {feature} has more than {features.MOST_CATEGORIES:,} labels at level {level}; "
         f"models read it at level {at} in effort {', '.join(numbers)}"
         for (feature, level, at), numbers in efforts.items()
     ]

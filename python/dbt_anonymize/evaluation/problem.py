@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.evaluation.design import Design
-from dbt_anonymize.evaluation.features import VALUES
-from dbt_anonymize.evaluation.refit import Recount
-from dbt_anonymize.evaluation.spaces import Space
+from dbt_anonymize.evaluation.data.design import Design
+from dbt_anonymize.evaluation.data.features import VALUES
+from dbt_anonymize.evaluation.data.spaces import Space
 from dbt_anonymize.evaluation.splits import Splitting
+from dbt_anonymize.evaluation.suppression import Recount
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -27,8 +27,8 @@ from dbt_anonymize.evaluation.measures import (
     survival_measures,
 )
 from dbt_anonymize.evaluation.problem import Codes, EffortData, Floats, Model, Problem, Target, Task
-from dbt_anonymize.evaluation.refit import TrainingTable, training_table
 from dbt_anonymize.evaluation.splits import Split, draw_splits, seeds
+from dbt_anonymize.evaluation.suppression import TrainingTable, training_table
 from dbt_anonymize.evaluation.tallies import Cell, PackedTallies, Tallies
 from dbt_anonymize.evaluation.training import fit_predict
 from dbt_anonymize.evaluation.views import Asked, View, make_view

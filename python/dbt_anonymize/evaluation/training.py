@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.evaluation import estimators
+from dbt_anonymize.evaluation.fast_estimators import is_quick, quick_answers
 from dbt_anonymize.evaluation.forest import forest_probabilities, supports
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import Target
-from dbt_anonymize.evaluation.quick import is_quick, quick_answers
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -9,16 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.evaluation.closest import closest_rows
-from dbt_anonymize.evaluation.design import (
-    Codes,
-    Floats,
-    class_means,
-    used_rows,
-)
-from dbt_anonymize.evaluation.features import distinct_rows
+from dbt_anonymize.evaluation.data.closest import closest_rows
+from dbt_anonymize.evaluation.data.design import Codes, Floats, class_means, used_rows
+from dbt_anonymize.evaluation.data.features import distinct_rows
+from dbt_anonymize.evaluation.data.spaces import Space, ranked
 from dbt_anonymize.evaluation.problem import EffortData, Problem
-from dbt_anonymize.evaluation.spaces import Space, ranked
 from dbt_anonymize.evaluation.splits import Split
 from dbt_anonymize.evaluation.training import TrainingSet
 

@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from dbt_anonymize.lattice.names import MeasureName
+from dbt_anonymize.information_loss.names import MeasureName
 from dbt_anonymize.spec.base import (
     MOST_LEVELS,
     ColumnName,

@@ -30,8 +30,6 @@ LARGEST_SEED = 2**32 - 1
 # A hundred times what publications use; every split trains each model once for each effort.
 MOST_REPETITIONS = 10_000
 MOST_FOLDS = 1_000
-# Of one feature: each is a column of a model.
-MOST_CATEGORIES = 2000
 # Always trained too, so that every score has a floor to be compared with.
 BASELINE = "zero_rule"
 

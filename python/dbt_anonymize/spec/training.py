@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from dbt_anonymize.pluralize import counted
 from dbt_anonymize.spec.models import Spec
 from dbt_anonymize.spec.quality import BASELINE
-from dbt_anonymize.wording import counted
 
 
 def training_factors(spec: Spec) -> dict[str, int]:

@@ -1,0 +1,65 @@
+"""The command ``dbt-anonymize generate``: write the models of specs, or look whether they agree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dbt_anonymize.cli.common import (
+    FAILED_CHECK,
+    Names,
+    ProfilesDir,
+    ProjectDir,
+    Quiet,
+    chosen_specs,
+    errors_without_traceback,
+    note,
+    say,
+)
+from dbt_anonymize.pluralize import counted
+
+
+def generate(
+    names: Names = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; fail if models differ from the specs.")
+    ] = False,
+    project_dir: ProjectDir = Path(),
+    profiles_dir: ProfilesDir = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write models/<name>/ from anonymizations/<name>.yml."""
+    from dbt_anonymize.project import generate as generator  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.project.category_limits import limits_in_seeds  # noqa: PLC0415
+    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
+    from dbt_anonymize.spec.training import describe_training  # noqa: PLC0415
+
+    with errors_without_traceback():
+        if not check:
+            changed = generator.generate(project_dir, names or ())
+            for path in changed:
+                note(path.as_posix())
+            note(f"{counted(len(changed), 'file')} changed." if changed else "Nothing to change.")
+            for spec in chosen_specs(find_project(project_dir), names):
+                if spec.efforts:
+                    note(describe_training(spec))
+                for line in limits_in_seeds(find_project(project_dir).root, spec):
+                    note(line)
+            return
+        drifts = generator.check(project_dir, names or ())
+    for drift in drifts:
+        if drift.kind == "different":
+            say(drift.diff)
+    if drifts:
+        say(
+            "\n".join(
+                f"{drift.path.as_posix()}: must be what its spec says; it is {drift.kind}."
+                for drift in drifts
+            )
+            + "\nRun `dbt-anonymize generate`.",
+            err=True,
+        )
+        raise typer.Exit(FAILED_CHECK)
+    note("Models and specs agree.")

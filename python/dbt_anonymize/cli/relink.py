@@ -1,0 +1,178 @@
+"""The command ``dbt-anonymize relink``: from released rows back to people, as the policy allows.
+
+Exit codes: 0 granted, 1 refused, 2 bad input.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from dbt_anonymize.cli.common import (
+    ProfilesDir,
+    ProjectDir,
+    Quiet,
+    Target,
+    errors_without_traceback,
+    say,
+)
+from dbt_anonymize.errors import RelinkingError
+from dbt_anonymize.pluralize import counted
+from dbt_anonymize.vault.relink.output import Format
+
+if TYPE_CHECKING:
+    from dbt_anonymize.spec import Spec
+    from dbt_anonymize.vault.relink.audit import Attempt, Receipt
+    from dbt_anonymize.vault.relink.released_rows import GivenRows, RelinkingInputError
+    from dbt_anonymize.vault.relink.run import People
+
+REFUSED = 1
+STDIN = "-"
+
+
+def relink(
+    name: Annotated[str, typer.Argument(help="The anonymization.")],
+    file: Annotated[
+        str,
+        typer.Argument(help="Released rows: CSV with a header or JSON lines; - is standard input."),
+    ] = STDIN,
+    *,
+    purpose: Annotated[
+        str | None,
+        typer.Option(help="What it is for: one of relinking.purposes.", show_default=False),
+    ] = None,
+    form: Annotated[
+        Format, typer.Option("--format", help="How people are shown; json is JSON lines.")
+    ] = Format.table,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="A new file that only you can read; standard output by default."),
+    ] = None,
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
+    quiet: Quiet = False,
+) -> None:
+    """Go back from released rows to people: for custodians, and every attempt is recorded.
+
+    Only as the spec's relinking allows: for a declared purpose, from a release that lost little,
+    and never to a group of fewer than k people. CSV holds the values as they are; a spreadsheet may
+    take some for formulas.
+    """
+    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
+    from dbt_anonymize.spec import load_specs  # noqa: PLC0415
+    from dbt_anonymize.vault.relink.released_rows import RelinkingInputError  # noqa: PLC0415
+    from dbt_anonymize.vault.relink.run import relink as relinked  # noqa: PLC0415
+
+    data = sys.stdout
+    # What dbt has to say must not stand among the people.
+    with errors_without_traceback(), _refusals(), contextlib.redirect_stdout(sys.stderr):
+        project = find_project(project_dir)
+        (spec,) = load_specs(project.root, [name])
+        given = _given(file, spec)
+        with contextlib.ExitStack() as stack:
+            out = data
+            if output is not None:
+                try:
+                    out = stack.enter_context(_new_file(output.absolute()))
+                except RelinkingInputError as problem:
+                    given = problem
+            with open_warehouse(project, target) as warehouse:
+                people = relinked(
+                    warehouse,
+                    spec,
+                    purpose=purpose,
+                    given=given,
+                    recorded=lambda *written: say(_summary(spec.name, *written), err=True),
+                )
+                _show(out, people, form)
+
+
+@contextlib.contextmanager
+def _refusals() -> Iterator[None]:
+    try:
+        yield
+    except RelinkingError as refusal:
+        say(str(refusal), err=True)
+        raise typer.Exit(REFUSED) from None
+
+
+def _given(file: str, spec: Spec) -> GivenRows | RelinkingInputError:
+    """Read the rows before the warehouse is open: whoever waits for input must lock nobody out."""
+    from dbt_anonymize.vault.relink.links import LINKS  # noqa: PLC0415
+    from dbt_anonymize.vault.relink.released_rows import RelinkingInputError, read_given_rows  # noqa: PLC0415
+
+    link = LINKS.get(spec.mapping, LINKS["class"])
+    try:
+        if file == STDIN:
+            return read_given_rows(sys.stdin.buffer, link)
+        with Path(file).open("rb") as stream:
+            return read_given_rows(stream, link)
+    except RelinkingInputError as problem:
+        return problem
+    except OSError as error:
+        # Without the name of the file, which may be that of a person: it would be in the audit.
+        return RelinkingInputError(
+            f"the given rows must be in a file that can be read; {_reason(error)}. "
+            "Name another file, or - for standard input."
+        )
+
+
+@contextlib.contextmanager
+def _new_file(path: Path) -> Iterator[TextIO]:
+    """Give a file that only its owner can read, gone again unless all goes well."""
+    from dbt_anonymize.vault.relink.released_rows import RelinkingInputError  # noqa: PLC0415
+
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise RelinkingInputError(
+            "--output must name a file that can be made and is not there yet; "
+            f"{_reason(error)}. Name another one."
+        ) from None
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as out:
+            yield out
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _reason(error: OSError) -> str:
+    """Return why, without the name of the file."""
+    return (error.strerror or type(error).__name__).lower()
+
+
+def _summary(name: str, attempt: Attempt, receipt: Receipt) -> str:
+    # In the form that `verify --receipt` takes.
+    said = f"Recorded in {name}_relinkings, receipt {receipt.attempt}:{receipt.hash}"
+    if attempt.outcome == "refused":
+        return f"{name}: nobody is shown. {said}"
+    return (
+        f"{name}: {counted(attempt.given_rows, 'row')} given, "
+        f"{counted(attempt.shown_people, 'person', 'people')} of "
+        f"{counted(attempt.shown_groups, 'group')} shown; "
+        f"{counted(attempt.unknown_rows, 'row')} of nobody. {said}"
+    )
+
+
+def _show(out: TextIO, people: People, form: Format) -> None:
+    from dbt_anonymize.errors import WarehouseError  # noqa: PLC0415
+    from dbt_anonymize.vault.relink.output import show  # noqa: PLC0415
+
+    try:
+        show(out, people.columns, people.batches, form)
+    except BrokenPipeError:  # whoever reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+    except OSError as error:
+        raise WarehouseError(
+            f"the people could not be written ({_reason(error)}). "
+            "Check that the disk is not full, and try again."
+        ) from error

@@ -1,0 +1,323 @@
+"""The command ``dbt-anonymize search``: find efforts, show them, and write them into the spec."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from enum import Enum, StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from dbt_anonymize.cli.common import (
+    ProfilesDir,
+    ProjectDir,
+    Quiet,
+    SafeConsole,
+    Target,
+    errors_without_traceback,
+    is_quiet,
+)
+from dbt_anonymize.information_loss.names import MeasureName, published
+
+if TYPE_CHECKING:
+    from rich.table import Table as ShownTable
+
+    from dbt_anonymize.project.layout import Project
+    from dbt_anonymize.search.efforts import Found, Options, Steps, Task
+    from dbt_anonymize.search.results import CheckedNode, ProgressCallback
+    from dbt_anonymize.search.results import Progress as State
+    from dbt_anonymize.spec import Effort, Spec
+
+# The choices of the spec, as the command line takes them.
+Measure = Enum(  # type: ignore[misc]
+    "Measure", {name: name for name in get_args(MeasureName)}
+)
+
+
+class Recoding(StrEnum):
+    """Whether all records have the same levels."""
+
+    full_domain = "full_domain"
+    local = "local"
+
+
+def search(
+    name: Annotated[str, typer.Argument(help="The anonymization.")],
+    *,
+    efforts: Annotated[
+        int | None, typer.Option(min=1, help="Efforts to find; search.efforts of the spec, or 5.")
+    ] = None,
+    measure: Annotated[
+        Measure | None,
+        typer.Option(help="Information loss to minimize; search.measure of the spec, or loss."),
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0, help="Seconds; then the best so far is taken.")
+    ] = None,
+    recoding: Annotated[
+        Recoding, typer.Option(help="Same levels for all records, or rounds of levels.")
+    ] = Recoding.full_domain,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what is found; write nothing.")
+    ] = False,
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
+    quiet: Quiet = False,
+) -> None:
+    """Find efforts from weak to strong and write them into anonymizations/<name>.yml."""
+    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
+    from dbt_anonymize.search.efforts import Options  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.spec import load_specs  # noqa: PLC0415
+
+    # What is found is what was asked for only where nothing is written.
+    console = SafeConsole(quiet=quiet and not dry_run)
+    with errors_without_traceback():
+        project = find_project(project_dir)
+        (spec,) = load_specs(project.root, [name])
+        options = Options(
+            efforts=spec.search.efforts if efforts is None else efforts,
+            measure=spec.search.measure if measure is None else str(measure.value),
+            recoding=recoding.value,
+            time_limit=time_limit,
+        )
+        found = _search(console, project, target, spec, options, dry_run=dry_run)
+        if not found.efforts:
+            console.print(
+                "The untouched table keeps every guarantee already, and nothing coarser reaches "
+                "more: there is no effort to write."
+            )
+        elif not dry_run:
+            _write(console, project, spec, found.efforts)
+
+
+def _search(
+    console: SafeConsole,
+    project: Project,
+    target: str | None,
+    spec: Spec,
+    options: Options,
+    *,
+    dry_run: bool,
+) -> Found:
+    """Load, search, show, and write ``<n>_lattice`` unless nothing is to be written."""
+    from dbt_anonymize.project.category_limits import limits_in_warehouse  # noqa: PLC0415
+    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
+    from dbt_anonymize.search.efforts import Task, find_efforts  # noqa: PLC0415
+    from dbt_anonymize.search.load import coded_guarantees, load_table  # noqa: PLC0415
+    from dbt_anonymize.search.report import lattice_rows, write_lattice  # noqa: PLC0415
+
+    with open_warehouse(project, target) as warehouse:
+        table = load_table(warehouse, spec, measure=options.measure)
+        task = Task(spec, table, coded_guarantees(warehouse, spec), options)
+        limits = limits_in_warehouse(warehouse, spec)
+    # The warehouse is closed meanwhile: a file of DuckDB would be locked for everybody else.
+    with _prefixed(spec.name), _progress(options.measure) as steps:
+        found = find_efforts(task, steps)
+    _show(console, task, found)
+    for line in limits:
+        console.print(line)
+    if not dry_run:
+        rows = lattice_rows(task, found)
+        with open_warehouse(project, target) as warehouse:
+            relation = write_lattice(warehouse, spec.name, list(spec.quasi_identifiers), rows)
+        console.print(f"{relation}: {_count(len(rows), 'node')}.")
+    return found
+
+
+@contextlib.contextmanager
+def _prefixed(name: str) -> Iterator[None]:
+    """Say whose error it is."""
+    from dbt_anonymize.errors import SearchError  # noqa: PLC0415
+
+    try:
+        yield
+    except SearchError as error:
+        raise SearchError(f"{name}: {error}") from error
+
+
+@contextlib.contextmanager
+def _progress(measure: str) -> Iterator[Steps]:
+    """Give steps that show themselves as one bar after the other, on a terminal only."""
+    from rich.progress import (  # noqa: PLC0415 (keeps --help fast)
+        BarColumn,
+        Progress,
+        TaskID,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[state]}"),
+        TimeElapsedColumn(),
+    )
+    console = SafeConsole(stderr=True, quiet=is_quiet())
+    with Progress(*columns, console=console, transient=True) as bars:
+
+        def start(step: str) -> ProgressCallback:
+            for shown in bars.task_ids:
+                bars.remove_task(shown)
+            bar: TaskID = bars.add_task(step, total=None, state="")
+
+            def update(state: State) -> None:
+                shown = _shown_state(state, measure)
+                bars.update(bar, total=state.total, completed=state.settled, state=shown)
+
+            return update
+
+        yield start
+
+
+def _shown_state(state: State, measure: str) -> str:
+    """Return how many nodes are done, and the best of them."""
+    nodes = (
+        f"{state.settled:,} of {_count(state.total, 'node')}: {state.checked:,} checked, "
+        f"{state.settled - state.checked:,} pruned"
+    )
+    if state.best is None:
+        return nodes
+    return f"{nodes}; best: {measure} {_lost(measure, state.best.loss)}, k {state.best.k}"
+
+
+def _lost(measure: str, loss: float) -> str:
+    """Return a loss as its measure is published: precision is higher where less is lost."""
+    return f"{published(measure, loss):.6g}"
+
+
+def _show(console: SafeConsole, task: Task, found: Found) -> None:
+    """Print the optimum, the chain and the Pareto front."""
+    best, measure = found.result.optimum, task.options.measure
+    if best is None:
+        return
+    levels = ", ".join(_levels(task.spec, best))
+    console.print(
+        f"{task.spec.name}: {levels} loses the least ({measure} {_lost(measure, best.loss)}), "
+        f"with k = {best.k} and {best.suppressed} of {_count(task.table.total, 'record')} "
+        f"suppressed."
+    )
+    if list(best.node) == [tree.levels for tree in task.spec.quasi_identifiers.values()]:
+        console.print(
+            "Everything is at the root: found so far, only a release that tells nothing about the "
+            "quasi-identifiers keeps the guarantees."
+        )
+    console.print(_work(found, measure))
+    chained: dict[CheckedNode, int] = {}
+    if task.options.recoding == "local":
+        _show_rounds(console, task, found)
+    else:
+        useful = (node for _, node in found.chain.points if any(node.node))
+        chained = {node: number for number, node in enumerate(useful, start=1)}
+        console.print("Efforts from weak to strong: the least loss with the required k")
+        console.print(_nodes_table(task, found.chain.points, chained))
+    unproven = "" if found.front.is_complete else " (as far as found in the time it had)"
+    console.print(f"Pareto front: no other levels reach this k with less loss{unproven}")
+    console.print(_nodes_table(task, found.front.points, chained, is_front=True))
+
+
+def _work(found: Found, measure: str) -> str:
+    """Return how much was searched, and whether the outcome is proven."""
+    result = found.result
+    way = "best-first through " if _is_best_first(found) else ""
+    proof = "" if found.is_complete else " The time limit ended it: best so far, not proven."
+    if not result.is_complete:
+        proof += (
+            f" By what was searched, no levels can reach a better {measure} than "
+            f"{_lost(measure, result.bound)}."
+        )
+    others = result.lattice_size - result.checked
+    kind = "ruled out" if result.is_complete else "ruled out or open"
+    rest = f", {others:,} {kind}" if others > 0 else ""
+    return (
+        f"Searched {way}{_count(result.lattice_size, 'node')} in {result.elapsed:.1f} s: "
+        f"{result.checked:,} checked{rest}.{proof}\n"
+    )
+
+
+def _show_rounds(console: SafeConsole, task: Task, found: Found) -> None:
+    """Print the rounds of each effort, and what they lose as far as that is known."""
+    names = ", ".join(task.spec.quasi_identifiers)
+    console.print(f"Efforts from weak to strong: rounds of levels of {names}")
+    numeric = ("effort", "required k", "suppressed", task.options.measure, "rounds")
+    table = _table(numeric, "levels of each round")
+    for number, effort in enumerate(found.local, start=1):
+        loss = "-" if effort.loss is None else _lost(task.options.measure, effort.loss)
+        cells = (number, effort.required, effort.suppressed, loss, len(effort.rounds))
+        levels = "; ".join(" ".join(map(str, node)) for node in effort.rounds)
+        table.add_row(*map(str, cells), levels)
+    console.print(table)
+    remarks = []
+    if any(effort.loss is None for effort in found.local):
+        remarks.append(f"The build measures {task.options.measure}.")
+    if task.guarantees.has_release_rules:
+        remarks.append("Suppressed are at most so many, since rounds may have classes in common.")
+    if remarks:
+        console.print(" ".join(remarks) + "\n")
+
+
+def _is_best_first(found: Found) -> bool:
+    from dbt_anonymize.search.optimum import MOST_ENUMERATED  # noqa: PLC0415
+
+    return found.result.lattice_size > MOST_ENUMERATED
+
+
+def _levels(spec: Spec, checked: CheckedNode) -> list[str]:
+    return [f"{name} {n}" for name, n in zip(spec.quasi_identifiers, checked.node, strict=True)]
+
+
+def _nodes_table(
+    task: Task,
+    points: tuple[tuple[int, CheckedNode], ...],
+    efforts: dict[CheckedNode, int],
+    *,
+    is_front: bool = False,
+) -> ShownTable:
+    """Return required k and node of each point; on the front the required k is the reached one."""
+    measure = task.options.measure
+    headings = ("effort", *(() if is_front else ("required k",)), "reached k", "suppressed")
+    table = _table((*headings, measure), "levels")
+    for required, checked in points:
+        table.add_row(
+            str(efforts.get(checked, "-")),
+            *(() if is_front else (str(required),)),
+            str(checked.k),
+            str(checked.suppressed),
+            _lost(measure, checked.loss),
+            ", ".join(_levels(task.spec, checked)),
+        )
+    return table
+
+
+def _table(numeric: tuple[str, ...], last: str) -> ShownTable:
+    """Return an empty table of numbers and a last column of text."""
+    from rich import box  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for heading in numeric:
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column(last)
+    return table
+
+
+def _write(console: SafeConsole, project: Project, spec: Spec, efforts: tuple[Effort, ...]) -> None:
+    """Write the efforts into the file of the spec, and say what comes next."""
+    from dbt_anonymize.spec.editing import write_efforts  # noqa: PLC0415
+    from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
+
+    path = spec_paths(project.root)[spec.name]
+    shown = path.relative_to(project.root).as_posix()
+    if write_efforts(path, efforts):
+        console.print(
+            f"{shown}: {_count(len(efforts), 'effort')}. Review the change, then run "
+            f"`dbt-anonymize generate {spec.name}` and `dbt build`."
+        )
+    else:
+        console.print(f"{shown}: has these efforts already.")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

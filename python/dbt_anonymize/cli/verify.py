@@ -1,0 +1,223 @@
+"""The command ``dbt-anonymize verify``: carry out the proofs and show what they found.
+
+Exit codes: 0 every promise holds, 1 one does not, 2 bad input.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from enum import Enum, StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from dbt_anonymize.cli.common import (
+    FAILED_CHECK,
+    Names,
+    ProfilesDir,
+    ProjectDir,
+    Quiet,
+    SafeConsole,
+    Target,
+    chosen_specs,
+    errors_without_traceback,
+    is_quiet,
+)
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.verify.finding import CHECKS, Check, Finding, Status
+
+if TYPE_CHECKING:
+    from dbt_anonymize.vault.relink.audit import Receipt
+
+_RECEIPT = re.compile(r"0*([1-9][0-9]{0,17}):([0-9a-fA-F]{64})")
+# What is shown without being asked for, the worst first.
+_SHOWN: tuple[Status, ...] = ("FAILED", "warning")
+# One and several of each status.
+_WORDS: dict[Status, tuple[str, str]] = {
+    "FAILED": ("FAILED", "FAILED"),
+    "warning": ("warning", "warnings"),
+    "holds": ("holds", "hold"),
+    "measured": ("measured", "measured"),
+}
+_STYLES: dict[Status, str] = {
+    "FAILED": "bold red",
+    "warning": "yellow",
+    "holds": "green",
+    "measured": "cyan",
+}
+# The proofs, as the command line takes them.
+CheckName = Enum("CheckName", {name: name for name in CHECKS})  # type: ignore[misc]
+
+
+class Form(StrEnum):
+    """How findings are shown; json is JSON lines."""
+
+    text = "text"
+    json = "json"
+
+
+def verify(
+    names: Names = None,
+    *,
+    check: Annotated[
+        list[CheckName] | None,
+        typer.Option(help="Proof to carry out; may be repeated. All by default."),
+    ] = None,
+    earlier: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Release file of the same people published before; may be repeated. "
+            "With exactly one NAME."
+        ),
+    ] = None,
+    receipt: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NUMBER:HASH",
+            help="Receipt of a re-linking, as `relink` shows it, kept outside of the vault; may be "
+            "repeated. With exactly one NAME.",
+        ),
+    ] = None,
+    form: Annotated[
+        Form, typer.Option("--format", help="How findings are shown; json is JSON lines.")
+    ] = Form.text,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Show also all that holds and all numbers.")
+    ] = False,
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
+    quiet: Quiet = False,
+) -> None:
+    """Prove what is promised about releases, with code that does not trust the build.
+
+    lineage: no released column is made of what must not be released. content: no identifier is in a
+    released cell or in the bytes of the files. guarantees: counted again from the release alone.
+    attacks: how often real attacks succeed; their numbers are also in <name>_attacks. audit: the
+    record of re-linkings is whole.
+    """
+    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.verify.run import verify as prove  # noqa: PLC0415
+
+    console = SafeConsole(soft_wrap=True)
+    checks = [chosen.value for chosen in check] if check else CHECKS
+    files = [file.absolute() for file in earlier or ()]
+    broken = 0
+    with errors_without_traceback():
+        _require_one_name(names, {"--earlier": earlier, "--receipt": receipt})
+        receipts = _receipts(receipt or ())
+        project = find_project(project_dir)
+        for spec in chosen_specs(project, names):
+            found = prove(
+                project, spec, checks=checks, earlier=files, receipts=receipts, target=target
+            )
+            if form is Form.json:
+                broken += _show_json(spec.name, found)
+            else:
+                broken += _show_text(console, spec.name, found, is_verbose=verbose)
+    if broken:
+        raise typer.Exit(FAILED_CHECK)
+
+
+def _require_one_name(
+    names: list[str] | None, options: Mapping[str, Sequence[object] | None]
+) -> None:
+    """Refuse what is about one anonymization where none or several are named."""
+    given = [option for option, values in options.items() if values]
+    if given and len(names or ()) != 1:
+        raise VerificationError(
+            f"{' and '.join(given)}: must come with exactly one NAME, that of the anonymization "
+            f"they belong to; got {len(names or ())}."
+        )
+
+
+def _receipts(written: Iterable[str]) -> list[Receipt]:
+    """Read receipts of the audit."""
+    from dbt_anonymize.vault.relink.audit import Receipt  # noqa: PLC0415 (keeps --help fast)
+
+    receipts = []
+    for text in written:
+        found = _RECEIPT.fullmatch(text.strip())
+        if found is None:
+            raise VerificationError(
+                f"--receipt: must be NUMBER:HASH, with the number of the attempt and the "
+                f"64 hexadecimal digits that `dbt-anonymize relink` shows; got {text!r}."
+            )
+        receipts.append(Receipt(int(found[1]), found[2].lower()))
+    return receipts
+
+
+def _show_json(name: str, findings: Iterator[Finding]) -> int:
+    broken = 0
+    for finding in findings:
+        typer.echo(json.dumps({"anonymization": name, **asdict(finding)}))
+        broken += finding.holds is False
+    return broken
+
+
+def _show_text(
+    console: SafeConsole, name: str, findings: Iterator[Finding], *, is_verbose: bool
+) -> int:
+    """Show at once what somebody must do something about, and count the rest."""
+    notes = SafeConsole(soft_wrap=True, quiet=is_quiet())
+    notes.print(name, style="bold")
+    counts: dict[Check, Counter[Status]] = {}
+    for finding in findings:
+        counts.setdefault(finding.check, Counter())[finding.status] += 1
+        if is_verbose or finding.status in _SHOWN:
+            _show_finding(console, finding)
+    for check, number in counts.items():
+        notes.print(f"  {check:<10}  {_counted(number)}")
+    total = sum(counts.values(), Counter[Status]())
+    verdict = console if total["FAILED"] else notes
+    verdict.print(f"{name}: {_verdict(total)}\n", style=_STYLES[_worst(total)])
+    return total["FAILED"]
+
+
+def _worst(total: Counter[Status]) -> Status:
+    return next((status for status in _SHOWN if total[status]), "holds")
+
+
+def _verdict(total: Counter[Status]) -> str:
+    failed, judged = total["FAILED"], total["FAILED"] + total["holds"]
+    promises, do = "promise" if judged == 1 else "promises", "does" if failed == 1 else "do"
+    broken = f"{failed} of {judged} {promises} {do} not hold"
+    holding = f"{judged} {'promise holds' if judged == 1 else 'promises hold'}"
+    warnings: Counter[Status] = Counter({"warning": total["warning"]})
+    return ", ".join(filter(None, (broken if failed else holding, _counted(warnings))))
+
+
+def _counted(number: Counter[Status]) -> str:
+    """Tell how many findings there are of each status.
+
+    Examples
+    --------
+    >>> _counted(Counter({"holds": 3, "warning": 1}))
+    '1 warning, 3 hold'
+    """
+    return ", ".join(
+        f"{number[status]} {one if number[status] == 1 else several}"
+        for status, (one, several) in _WORDS.items()
+        if number[status]
+    )
+
+
+def _show_finding(console: SafeConsole, finding: Finding) -> None:
+    """Show a finding: indented to be read on a terminal, and as one line elsewhere."""
+    status = Text(f"  {finding.status:<8}", style=_STYLES[finding.status])
+    text = f"{finding.subject}: {finding.message}"
+    if not console.is_terminal:
+        console.print(f"{status.plain}  {finding.check:<10}  {text}")
+        return
+    line = Table.grid(padding=(0, 2), expand=True)
+    for width in (status.cell_len, 10, None):
+        line.add_column(width=width, ratio=1 if width is None else None, overflow="fold")
+    line.add_row(status, finding.check, text)
+    console.print(line, soft_wrap=False)

@@ -1,0 +1,195 @@
+"""Quasi-identifiers that are texts, as features: see ``features``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.data import features
+from dbt_anonymize.evaluation.data.features import (
+    POSITIONS,
+    VALUES,
+    Arrays,
+    Codes,
+    Column,
+    Floats,
+    Reading,
+    check_categories,
+    distinct_rows,
+    level_sql,
+)
+from dbt_anonymize.evaluation.data.hierarchy import ROOT, Hierarchy
+from dbt_anonymize.evaluation.data.relations import column_kind, text_rank_sql
+from dbt_anonymize.evaluation.data.spaces import UNKNOWN, Block, Indicator, OneHot, Shares
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True)
+class Category:
+    """A quasi-identifier that is a text."""
+
+    name: str
+    hierarchy: Hierarchy
+    reading: Reading
+    may_be_hidden: bool = False
+
+    def sql(self, relation: duckdb.DuckDBPyRelation, *, has_levels: bool = False) -> dict[str, str]:
+        """Return SQL of what is read of each record of an effort, by a name."""
+        column_kind(relation, self.name)
+        found = {"label": text_rank_sql(self.name)}
+        return found | (level_sql(relation, self.name) if has_levels else {})
+
+    def untouched(self, arrays: Arrays, labels: Sequence[str | None]) -> Column:
+        """Return the column of effort 0: each value, or its label where there are too many."""
+        codes = arrays["label"].astype(np.int64)
+        leaf = self._places(labels, np.zeros(len(labels), dtype=np.int64), codes)
+        return self._column(codes, np.zeros(len(labels), dtype=np.int64), leaf, raw=leaf)
+
+    def generalized(
+        self, arrays: Arrays, labels: Sequence[str | None], level: int | None, first: Column
+    ) -> Column:
+        """Return the column of another effort.
+
+        Parameters
+        ----------
+        arrays : mapping of str to array
+            What its SQL gave.
+        labels : sequence of str or None
+            The text of each rank.
+        level : int or None
+            Of the effort; None if each record has its own.
+        first : Column
+            That of effort 0.
+        """
+        codes = arrays["label"].astype(np.int64)
+        if level is not None:
+            levels, texts = np.full(len(labels), level), list(labels)
+        else:
+            own = self._levels(arrays["level"])
+            sample, codes = distinct_rows([codes, own])
+            levels, texts = own[sample], [labels[at] for at in arrays["label"][sample].astype(int)]
+        places = self._places(texts, levels, codes)
+        return self._column(codes, levels, places, raw=first.raw, first=first)
+
+    def _levels(self, found: Floats) -> Codes:
+        if np.isnan(found).any():
+            raise EvaluationError(
+                f"column `{self.name}_level` must hold the level of every record; it is missing in "
+                "some. Only intervals have labels between two levels. Build the recoding again."
+            )
+        return found.astype(np.int64)
+
+    def _places(self, texts: Sequence[str | None], levels: Codes, codes: Codes) -> Codes:
+        """Return the position of each label in its level; `UNKNOWN` for ``*`` and NULL."""
+        places = np.full(len(texts), UNKNOWN)
+        is_stray = np.zeros(len(texts), dtype=np.bool_)
+        known = {
+            level: {label: at for at, label in enumerate(self.hierarchy.labels(level))}
+            for level in set(levels.tolist())
+        }
+        for at, (text, level) in enumerate(zip(texts, levels.tolist(), strict=True)):
+            if text is None or text == ROOT:
+                continue
+            places[at] = known[level].get(text, UNKNOWN)
+            is_stray[at] = places[at] == UNKNOWN
+        strays = int(is_stray[codes].sum())
+        if strays:
+            raise EvaluationError(
+                f"every label of feature `{self.name}` must be in its level of the hierarchy; "
+                f"{strays} of {len(codes)} records have another. Build the efforts and the "
+                "hierarchy again."
+            )
+        return places
+
+    def _column(
+        self,
+        codes: Codes,
+        levels: Codes,
+        places: Codes,
+        *,
+        raw: Codes,
+        first: Column | None = None,
+    ) -> Column:
+        """Return a column from the level and the position of each code."""
+        size = len(places)
+        occurring = np.unique(raw[raw != UNKNOWN])
+        if self.may_be_hidden:
+            levels, places = np.append(levels, 0), np.append(places, UNKNOWN)
+        coarser: dict[int, int] = {}
+        if self.reading.categories == "label":
+            in_use = set(levels[places != UNKNOWN].tolist())
+            read = {level: self._readable(level, occurring) for level in in_use}
+            coarser = {level: at for level, at in read.items() if at != level}
+            pairs: list[tuple[Block, Block]] = [
+                self._one_hot(levels, places, raw, at, read) for at in sorted(set(read.values()))
+            ]
+        else:
+            raw_codes = codes if first is None else first.codes
+            pairs = [self._shares(levels, places, raw, occurring, raw_codes)]
+        if (places == UNKNOWN).any():
+            pairs.append((Indicator(places == UNKNOWN), Indicator(raw == UNKNOWN)))
+        own, original = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        return Column(
+            codes,
+            {POSITIONS: own, VALUES: own},
+            {POSITIONS: original, VALUES: original},
+            hidden=size if self.may_be_hidden else None,
+            is_quasi=True,
+            raw=raw,
+            coarser=coarser,
+        )
+
+    def _readable(self, level: int, occurring: Codes) -> int:
+        """Return the finest level from this one on with labels that occur, and few enough."""
+        for at in range(level, self.hierarchy.levels + 1):
+            labels = np.unique(self.hierarchy.positions(at)[occurring])
+            if 0 < np.count_nonzero(labels != UNKNOWN) <= features.MOST_CATEGORIES:
+                return at
+        check_categories(self.name, len(occurring))
+        return level
+
+    def _one_hot(
+        self, levels: Codes, places: Codes, raw: Codes, level: int, read: Mapping[int, int]
+    ) -> tuple[OneHot, OneHot]:
+        """Return a feature for each label of a level that a record of the effort shows."""
+        tree = self.hierarchy
+        above = np.full(len(places), UNKNOWN)
+        for finer in (finer for finer in set(levels.tolist()) if finer <= level):
+            at = np.flatnonzero((levels == finer) & (places != UNKNOWN))
+            above[at] = tree.ancestors(finer, level)[places[at]]
+        shown = np.unique(above[above != UNKNOWN])
+        feature = np.full(tree.size(level), len(shown))
+        feature[shown] = np.arange(len(shown))
+        carried = np.where(raw == UNKNOWN, UNKNOWN, tree.positions(level)[raw])
+        is_own = np.isin(levels, [own for own, at in read.items() if at == level])
+        own, original = (
+            OneHot(np.where(at == UNKNOWN, UNKNOWN, feature[at]), len(shown), flags)
+            for at, flags in ((above, is_own & (places != UNKNOWN)), (carried, None))
+        )
+        return own, original
+
+    def _shares(
+        self, levels: Codes, places: Codes, raw: Codes, occurring: Codes, raw_codes: Codes
+    ) -> tuple[Shares, Shares]:
+        """Return a feature for each leaf that occurs."""
+        check_categories(self.name, len(occurring))
+        tree = self.hierarchy
+        table = np.zeros((len(places), len(occurring)))
+        for level in set(levels.tolist()):
+            of_leaf = tree.positions(level)
+            sizes = np.bincount(of_leaf[of_leaf != UNKNOWN], minlength=1)
+            at = np.flatnonzero((levels == level) & (places != UNKNOWN))
+            covered = of_leaf[occurring] == places[at][:, None]
+            table[at] = covered / sizes[places[at]][:, None]
+        feature = np.full(len(tree.leaves), UNKNOWN)
+        feature[occurring] = np.arange(len(occurring))
+        of_raw = np.where(raw == UNKNOWN, UNKNOWN, feature[raw])
+        untouched = (of_raw[:, None] == np.arange(len(occurring))).astype(np.float64)
+        counted = of_raw[raw_codes] if self.reading.categories == "frequencies" else None
+        return Shares(table, counted), Shares(untouched)

@@ -1,0 +1,215 @@
+"""The distinct rows of an effort, as codes, and what depends on who is released.
+
+A row is a code per column; a `Space` says which features a code means. A category of many labels
+takes no more memory than a number until its rows are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbt_anonymize.evaluation.data.features import VALUES, Column, distinct_rows
+from dbt_anonymize.evaluation.data.spaces import Numbers, Space
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ClassMeans:
+    """What is needed to put the mean of its equivalence class in the place of a midpoint.
+
+    Attributes
+    ----------
+    features : tuple of int
+        Features that are means.
+    midpoints : array of float, shape (distinct rows, means)
+        NaN where the interval is not known.
+    raw : tuple of array of float, shape (records,)
+        The number of each record, one array per feature; NaN where it is NULL.
+    classes : array of int, shape (records,)
+        Equivalence class of each record.
+    row_classes : array of int, shape (distinct rows,)
+        Equivalence class of each row; -1 where the quasi-identifiers are missing.
+    """
+
+    features: tuple[int, ...]
+    midpoints: Floats
+    raw: tuple[Floats, ...]
+    classes: Codes
+    row_classes: Codes
+
+
+@dataclass(frozen=True)
+class Design:
+    """The records of an effort with equal rows stored once.
+
+    Attributes
+    ----------
+    columns : tuple of array of int, shape (distinct rows,)
+        A code for each column that was read.
+    codes : array of int, shape (records,)
+        The row of each record.
+    hidden : array of int, shape (records,), or None
+        The row of each record with all quasi-identifiers missing.
+    means : ClassMeans or None
+        For `class_means`.
+    """
+
+    columns: tuple[NDArray[np.int32], ...]
+    codes: Codes
+    hidden: Codes | None = None
+    means: ClassMeans | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of distinct rows."""
+        return len(self.columns[0])
+
+    def take(self, space: Space, rows: Codes, means: Floats | None = None) -> Floats:
+        """Return the features of rows, with class means if they are given.
+
+        Parameters
+        ----------
+        space : Space
+            What the codes mean.
+        rows : array of int, shape (n,)
+            Positions of distinct rows.
+        means : array of float, shape (distinct rows, means), optional
+            From `class_means`.
+
+        Returns
+        -------
+        array of float, shape (n, features)
+            NaN where a number is not known.
+        """
+        found = space.take(self.columns, rows)
+        if means is not None and self.means is not None:
+            found[:, self.means.features] = means[rows]
+        return found
+
+
+def make_design(
+    columns: Sequence[Column],
+    *,
+    classes: Codes | None = None,
+    raw: Sequence[Floats | None] = (),
+) -> Design:
+    """Return the distinct rows of an effort.
+
+    Parameters
+    ----------
+    columns : sequence of Column, length >= 1
+        One per feature.
+    classes : array of int, optional
+        Equivalence class of each record, if class means stand for numbers.
+    raw : sequence of array or None
+        For each column the number of each record where a class mean stands for it.
+    """
+    codes = [column.codes for column in columns]
+    records = len(codes[0])
+    may_be_hidden = any(column.hidden is not None for column in columns)
+    if may_be_hidden:
+        codes = [
+            np.append(c.codes, c.codes if c.hidden is None else np.full(records, c.hidden))
+            for c in columns
+        ]
+    parts = list(codes)
+    if classes is not None:
+        parts.append(np.append(classes, np.full(len(codes[0]) - records, -1)))
+    first, row_codes = distinct_rows(parts)
+    used = tuple(own[first].astype(np.int32) for own in codes)
+    means = None if classes is None else _means(columns, used, raw, classes, parts[-1][first])
+    return Design(used, row_codes[:records], row_codes[records:] if may_be_hidden else None, means)
+
+
+def make_space(columns: Sequence[Column], name: str, *, is_original: bool = False) -> Space:
+    """Return what the codes of columns mean: their own, or those of untouched records."""
+    blocks = tuple((c.original if is_original else c.own)[name] for c in columns)
+    return Space(blocks, tuple(column.is_quasi for column in columns))
+
+
+def _means(
+    columns: Sequence[Column],
+    codes: Sequence[NDArray[np.int32]],
+    raw: Sequence[Floats | None],
+    classes: Codes,
+    row_classes: Codes,
+) -> ClassMeans:
+    starts = make_space(columns, VALUES).starts
+    places = [place for place, numbers in enumerate(raw) if numbers is not None]
+    midpoints = []
+    for place in places:
+        (block,) = columns[place].own[VALUES]
+        if not isinstance(block, Numbers):
+            raise TypeError("only numbers have class means")
+        midpoints.append(block.values[codes[place], 0])
+    return ClassMeans(
+        features=tuple(starts[place] for place in places),
+        midpoints=np.column_stack(midpoints),
+        raw=tuple(numbers for numbers in raw if numbers is not None),
+        classes=classes,
+        row_classes=row_classes,
+    )
+
+
+def class_means(design: Design, released: Codes) -> Floats | None:
+    """Return the mean of its equivalence class for each row.
+
+    Parameters
+    ----------
+    design : Design
+        With midpoints.
+    released : array of int
+        Positions of the records whose numbers count.
+
+    Returns
+    -------
+    array of float, shape (distinct rows, means), or None
+        A class of which no released record has a number keeps its midpoint. So does one whose
+        numbers all are the midpoint, to the last digit, as at level 0. NaN where the interval is
+        not known. None without class means.
+    """
+    means = design.means
+    if means is None:
+        return None
+    has_class = np.flatnonzero(means.row_classes >= 0)
+    row_classes = means.row_classes[has_class]
+    members = means.classes[released]
+    size = int(means.classes.max()) + 1
+    numbers = means.midpoints.copy()
+    for place, raw in enumerate(means.raw):
+        midpoints = np.zeros(size)
+        midpoints[row_classes] = numbers[has_class, place]
+        differences = raw[released] - midpoints[members]
+        is_known = ~np.isnan(differences)
+        counts = np.bincount(members[is_known], minlength=size)
+        sums = np.bincount(members[is_known], weights=differences[is_known], minlength=size)
+        numbers[has_class, place] += (sums / np.maximum(counts, 1))[row_classes]
+    return numbers
+
+
+def used_rows(codes: Codes, rows: int) -> tuple[Codes, Codes]:
+    """Return the distinct rows that records use, and the place of each record among them.
+
+    Parameters
+    ----------
+    codes : array of int, shape (records,)
+        The row of each record, 0 .. ``rows`` - 1.
+    rows : int
+        How many rows there are.
+
+    Examples
+    --------
+    >>> used_rows(np.array([3, 1, 3]), 5)
+    (array([1, 3]), array([1, 0, 1]))
+    """
+    is_used = np.zeros(rows, dtype=bool)
+    is_used[codes] = True
+    kept = np.flatnonzero(is_used)
+    place = np.cumsum(is_used) - 1
+    return kept, place[codes]

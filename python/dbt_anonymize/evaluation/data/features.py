@@ -1,0 +1,222 @@
+"""How a value enters a model: generalized and untouched values in one space.
+
+A model that was trained on labels must be able to read values that it has never seen. So every
+feature is one of the *effort*, and an untouched value is carried up to it by the hierarchy:
+
+=================  ===============================================================================
+value              as features
+=================  ===============================================================================
+interval           for models that split: its position among all intervals of its level, so that a
+                   threshold between neighbours is their common bound. For other models its
+                   midpoint, or the mean of its class (``class_mean``); untouched values are
+                   themselves. With ``bounds`` two features, lower and upper
+category           a feature for each label of its level; an untouched value has that of its label
+level per record   a category: features for each level that training records show; what is finer
+                   than a record shows is zero, an untouched value is known at every level. An
+                   interval, for models that split: the ranks of its bounds among those that
+                   training records show; an untouched value is read as the finest one around it
+plain number       itself
+plain text, bool   a feature for each value
+=================  ===============================================================================
+
+Dates are days since 1970-01-01. NULL and ``*`` follow one rule everywhere: a number becomes the
+median of the training records, a category zero, and one more feature says that it is not known.
+
+With ``leaves`` a label is the share of each of its leaves, with ``frequencies`` weighted by how
+often they occur: for models that add up features. A model that splits would take one of the tied
+leaves and misread the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.data.relations import (
+    column_kind,
+    number_sql,
+    ranked_texts,
+    text_rank_sql,
+)
+from dbt_anonymize.evaluation.data.spaces import UNKNOWN, Block, Indicator, Numbers, OneHot
+from dbt_anonymize.literals import quote_name
+
+if TYPE_CHECKING:
+    import duckdb
+
+NUMBERS = ("by_model", "midpoint", "class_mean", "bounds")
+CATEGORIES = ("label", "leaves", "frequencies")
+# Each is a column of the matrix that a model sees.
+MOST_CATEGORIES = 2000
+# The spaces of models that split, and of all others.
+POSITIONS, VALUES = "positions", "values"
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Arrays = Mapping[str, NDArray[Any]]
+Blocks = Mapping[str, Sequence[Block]]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How generalized values enter a model.
+
+    Parameters
+    ----------
+    numbers : str
+        by_model, midpoint, class_mean or bounds.
+    categories : str
+        label, leaves or frequencies.
+
+    Raises
+    ------
+    EvaluationError
+        If there is no such reading.
+    """
+
+    numbers: str = "by_model"
+    categories: str = "label"
+
+    def __post_init__(self) -> None:
+        for setting, valid in (("numbers", NUMBERS), ("categories", CATEGORIES)):
+            if getattr(self, setting) not in valid:
+                raise EvaluationError(
+                    f"quality.{setting} must be one of {list(valid)}; got "
+                    f"{getattr(self, setting)!r}. Name one of them."
+                )
+
+    def space(self, *, splits: bool) -> str:
+        """Return the space that a model sees, by whether it splits features."""
+        return POSITIONS if splits and self.numbers == "by_model" else VALUES
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One feature of one effort.
+
+    Attributes
+    ----------
+    codes : array of int, shape (records,)
+        Which value each record has.
+    own : mapping of str to sequence of Block
+        By space, what each code is.
+    original : mapping of str to sequence of Block
+        By space, what each code of the untouched effort is: the same features.
+    hidden : int or None
+        Code of a record that is suppressed but kept.
+    is_quasi : bool
+        Whether it is generalized.
+    raw : array, shape (codes of the untouched effort,)
+        Its numbers, NaN for NULL; or its leaves, `UNKNOWN` for NULL.
+    coarser : mapping of int to int
+        Levels that have too many labels, and at which one they are read.
+    """
+
+    codes: Codes
+    own: Blocks
+    original: Blocks
+    hidden: int | None = None
+    is_quasi: bool = False
+    raw: NDArray[Any] = field(default_factory=lambda: np.zeros(0))
+    coarser: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A column that is not generalized: the same in all efforts."""
+
+    name: str
+
+    def sql(self, relation: duckdb.DuckDBPyRelation) -> dict[str, str]:
+        """Return SQL of what is read of each record, by a name."""
+        kind = column_kind(relation, self.name)
+        return {
+            "value": text_rank_sql(self.name) if kind == "text" else number_sql(self.name, kind)
+        }
+
+    def column(self, relation: duckdb.DuckDBPyRelation, arrays: Arrays) -> Column:
+        """Return the column, by its type.
+
+        Raises
+        ------
+        EvaluationError
+            If a number is infinite, or there are more than `MOST_CATEGORIES` categories.
+        """
+        if column_kind(relation, self.name) != "text":
+            check_numbers(self.name, arrays["value"])
+            values, codes = np.unique(arrays["value"], return_inverse=True)
+            blocks: list[Block] = [Numbers(values[:, None], has_indicator=has_nan(values))]
+        else:
+            codes = arrays["value"].astype(np.int64)
+            labels = ranked_texts(relation, self.name)
+            known = len(labels) - labels.count(None)
+            check_categories(self.name, known)
+            positions = np.where(np.arange(len(labels)) < known, np.arange(len(labels)), UNKNOWN)
+            blocks = [OneHot(positions, known)]
+            if known < len(labels):
+                blocks.append(Indicator(positions == UNKNOWN))
+        both = {POSITIONS: blocks, VALUES: blocks}
+        return Column(codes, both, both)
+
+
+def distinct_rows(parts: Sequence[NDArray[Any]]) -> tuple[Codes, Codes]:
+    """Return where each distinct combination of codes occurs first, and which each record has.
+
+    Parameters
+    ----------
+    parts : sequence of array of int, length >= 1
+        Codes, each shape (records,).
+
+    Examples
+    --------
+    >>> distinct_rows([np.array([1, 0, 1]), np.array([5, 5, 5])])
+    (array([1, 0]), array([1, 0, 1]))
+    """
+    together = np.zeros(len(parts[0]), dtype=np.int64)
+    for part in parts:
+        _, together = np.unique(together, return_inverse=True)
+        lowest = int(part.min())
+        together = together * (int(part.max()) - lowest + 1) + (part - lowest)
+    _, first, codes = np.unique(together, return_index=True, return_inverse=True)
+    return first, codes
+
+
+def level_sql(relation: duckdb.DuckDBPyRelation, name: str) -> dict[str, str]:
+    """Return SQL of the level of each record, where records have levels of their own."""
+    column = f"{name}_level"
+    if column_kind(relation, column) != "number":
+        raise EvaluationError(
+            f"column `{column}` must hold numbers, the level of each record; it does not. "
+            "Build the recoding again."
+        )
+    return {"level": f"cast({quote_name(column)} as double)"}
+
+
+def has_nan(values: Floats) -> bool:
+    """Tell whether a number is not known."""
+    return bool(np.isnan(values).any())
+
+
+def check_numbers(name: str, values: Floats) -> None:
+    """Refuse infinite numbers."""
+    bad = int(np.isinf(values).sum())
+    if bad:
+        raise EvaluationError(
+            f"every number of feature `{name}` must be finite or missing; {bad} of {len(values)} "
+            "are not. Clean them in the source."
+        )
+
+
+def check_categories(name: str, categories: int) -> None:
+    """Refuse a feature with more than `MOST_CATEGORIES` categories."""
+    largest = MOST_CATEGORIES
+    if categories > largest:
+        raise EvaluationError(
+            f"feature `{name}` must have at most {largest} categories, since each is a column of "
+            f"the model; got {categories}. Leave it out of the features or group it."
+        )

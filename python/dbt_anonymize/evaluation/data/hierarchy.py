@@ -1,0 +1,172 @@
+"""Hierarchies as positions: which label each leaf has at each level.
+
+Labels of categories are in the order of their texts, labels of intervals in that of their bounds,
+so that neighbours are neighbours. ``*`` says nothing and has the position `UNKNOWN`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.data.relations import SOURCE, column_kind, number_sql, query, text_sql
+from dbt_anonymize.evaluation.data.spaces import UNKNOWN
+
+if TYPE_CHECKING:
+    import duckdb
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+ROOT = "*"
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """A hierarchy of one quasi-identifier.
+
+    Attributes
+    ----------
+    name : str
+        The quasi-identifier.
+    leaves : array of str or float, shape (leaves,)
+        Sorted: values of a category, lower bounds of the leaves of an interval.
+    texts : tuple of sequence of str or None
+        Label of each leaf, from level 1 upward.
+    """
+
+    name: str
+    leaves: NDArray[Any]
+    texts: tuple[Sequence[str | None], ...]
+    _known: dict[int, Codes] = field(default_factory=dict, repr=False)
+
+    @property
+    def levels(self) -> int:
+        """The highest level."""
+        return len(self.texts)
+
+    @cached_property
+    def is_interval(self) -> bool:
+        """Whether leaves are intervals."""
+        return self.leaves.dtype.kind == "f"
+
+    def positions(self, level: int) -> Codes:
+        """Return the position of the label of each leaf at a level, 0 the leaves themselves.
+
+        Raises
+        ------
+        EvaluationError
+            If there is no such level, or a leaf has no label there.
+        """
+        if level not in self._known:
+            self._known[level] = self._ordered(level)
+        return self._known[level]
+
+    def labels(self, level: int) -> list[str]:
+        """Return the labels of a level of categories in the order of their positions."""
+        if level == 0:
+            return [str(leaf) for leaf in self.leaves]
+        found = dict(zip(self.positions(level).tolist(), self.texts[level - 1], strict=True))
+        return [str(found[position]) for position in sorted(set(found) - {UNKNOWN})]
+
+    def size(self, level: int) -> int:
+        """Return how many labels a level has, without ``*``."""
+        return int(self.positions(level).max(initial=UNKNOWN)) + 1
+
+    def ancestors(self, level: int, coarser: int) -> Codes:
+        """Return the position at a coarser level for each label of a level.
+
+        Returns
+        -------
+        array of int, shape (labels of ``level``,)
+            `UNKNOWN` where it is ``*``, or where leaves of the label lead to different labels, as
+            in a hierarchy that is not nested.
+        """
+        own, above = self.positions(level), self.positions(coarser)
+        is_known = own != UNKNOWN
+        lowest = np.full(self.size(level), np.iinfo(np.int64).max)
+        highest = np.full(self.size(level), UNKNOWN)
+        np.minimum.at(lowest, own[is_known], above[is_known])
+        np.maximum.at(highest, own[is_known], above[is_known])
+        return np.where(lowest == highest, highest, UNKNOWN)
+
+    def leaf_of(self, numbers: Floats) -> Codes:
+        """Return the leaf of an interval that holds each number; `UNKNOWN` for NaN."""
+        found = np.clip(np.searchsorted(self.leaves, numbers, side="right") - 1, 0, None)
+        return np.where(np.isnan(numbers), UNKNOWN, found)
+
+    def _ordered(self, level: int) -> Codes:
+        if level == 0:
+            return np.arange(len(self.leaves))
+        if level > self.levels:
+            raise EvaluationError(
+                f"hierarchy of `{self.name}` must have the column level_{level} to be read at that "
+                f"level; got {self.levels} levels. Correct the level in the spec or add the column."
+            )
+        texts = self.texts[level - 1]
+        missing = sum(text is None for text in texts)
+        if missing:
+            raise EvaluationError(
+                f"hierarchy of `{self.name}` must give each value one label at level {level}; got "
+                f"{missing} of {len(texts)} without a label. Correct the hierarchy."
+            )
+        known = dict.fromkeys(text for text in texts if text != ROOT)
+        ordered = known if self.is_interval else sorted(map(str, known))
+        place = {text: position for position, text in enumerate(ordered)}
+        return np.array([place.get(text, UNKNOWN) for text in texts], dtype=np.int64)
+
+
+def read_hierarchy(name: str, kind: str, relation: duckdb.DuckDBPyRelation) -> Hierarchy:
+    """Read the hierarchy of a quasi-identifier.
+
+    Parameters
+    ----------
+    name : str
+        The quasi-identifier.
+    kind : str
+        interval: columns ``lower_bound``, ``level_1``, …; categorical: ``value``, ``level_1``, ….
+    relation : duckdb.DuckDBPyRelation
+        One row per leaf.
+
+    Raises
+    ------
+    EvaluationError
+        If a leaf stands there more than once with different labels, or there is none.
+    """
+    found = {column.lower() for column in relation.columns}
+    levels = 0
+    while f"level_{levels + 1}" in found:
+        levels += 1
+    if kind == "interval":
+        bound = column_kind(relation, "lower_bound")
+        if bound == "text":
+            raise EvaluationError(
+                f"hierarchy of `{name}` must have bounds that are numbers or dates; got text. "
+                "Check the hierarchy's kind in the spec."
+            )
+        leaf = number_sql("lower_bound", bound)
+    else:
+        leaf = f"encode({text_sql('value')})"
+    # Bytes: a collation would take different labels for the same.
+    labels = [f"encode({text_sql(f'level_{level}')})" for level in range(1, levels + 1)]
+    sql = f"select distinct {', '.join([leaf, *labels])} from {SOURCE} order by all"  # noqa: S608
+    fetched = query(relation, sql).fetchall()
+    rows = [[_decoded(cell) for cell in row] for row in fetched if row[0] is not None]
+    leaves = np.array([row[0] for row in rows], dtype=float if kind == "interval" else object)
+    if not rows or len(set(leaves.tolist())) < len(rows):
+        raise EvaluationError(
+            f"hierarchy of `{name}` must give each value one label at each level; got {len(rows)} "
+            f"rows for {len(set(leaves.tolist()))} values. Correct the hierarchy."
+        )
+    texts = tuple(tuple(row[level] for row in rows) for level in range(1, levels + 1))
+    return Hierarchy(name, leaves, texts)
+
+
+def _decoded(cell: Any) -> Any:
+    return cell.decode("utf-8") if isinstance(cell, bytes) else cell

@@ -1,0 +1,163 @@
+"""Quasi-identifiers that are numbers or dates, as features: see ``features``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.data.features import (
+    POSITIONS,
+    VALUES,
+    Arrays,
+    Blocks,
+    Codes,
+    Column,
+    Floats,
+    Reading,
+    check_numbers,
+    distinct_rows,
+    has_nan,
+)
+from dbt_anonymize.evaluation.data.hierarchy import ROOT, Hierarchy
+from dbt_anonymize.evaluation.data.relations import column_kind, number_sql, text_sql
+from dbt_anonymize.evaluation.data.spaces import UNKNOWN, Block, Ends, Numbers
+from dbt_anonymize.literals import quote_text
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A quasi-identifier that is a number or a date."""
+
+    name: str
+    hierarchy: Hierarchy
+    reading: Reading
+    may_be_hidden: bool = False
+
+    def sql(self, relation: duckdb.DuckDBPyRelation, *, has_levels: bool = False) -> dict[str, str]:
+        """Return SQL of what is read of each record of an effort, by a name."""
+        column_kind(relation, self.name)
+        found = {}
+        for bound in ("lower", "upper"):
+            kind = column_kind(relation, f"{self.name}_{bound}")
+            if kind == "text":
+                raise EvaluationError(
+                    f"column `{self.name}_{bound}` must hold numbers or dates, since "
+                    f"`{self.name}` is declared as an interval; it holds text. Check the "
+                    "hierarchy's kind in the spec."
+                )
+            number = number_sql(f"{self.name}_{bound}", kind)
+            is_known = f"{text_sql(self.name)} <> {quote_text(ROOT)}"
+            # Not NULL: that a bound is missing where there is a label is an error.
+            found[bound] = (
+                f"case when {is_known} then coalesce({number}, cast('inf' as double)) end"
+            )
+        return found
+
+    def untouched(self, arrays: Arrays) -> Column:
+        """Return the column of effort 0: the numbers themselves."""
+        check_numbers(self.name, arrays["lower"])
+        values, codes = np.unique(arrays["lower"], return_inverse=True)
+        return self._column(codes, {VALUES: [values[:, None]]}, {VALUES: [values[:, None]]}, values)
+
+    def generalized(self, arrays: Arrays, level: int | None, first: Column) -> Column:
+        """Return the column of another effort.
+
+        Parameters
+        ----------
+        arrays : mapping of str to array
+            What its SQL gave.
+        level : int or None
+            Of the effort; None if each record has its own.
+        first : Column
+            That of effort 0.
+        """
+        for bound in ("lower", "upper"):
+            check_numbers(self.name, arrays[bound])
+        lower, of_lower = np.unique(arrays["lower"], return_inverse=True)
+        upper, of_upper = np.unique(arrays["upper"], return_inverse=True)
+        sample, codes = distinct_rows([of_lower, of_upper])
+        bounds = np.column_stack([lower[of_lower[sample]], upper[of_upper[sample]]])
+        raw = first.raw[:, None]
+        if self.reading.numbers == "bounds":
+            own, original = [bounds], [np.repeat(raw, 2, axis=1)]
+        else:
+            own, original = [bounds.mean(axis=1, keepdims=True)], [raw]
+        spaces = {VALUES: own}
+        originals = {VALUES: original}
+        if self.reading.numbers == "by_model" and level is None:
+            spaces[POSITIONS], originals[POSITIONS] = (
+                _ends(bounds),
+                _ends(np.repeat(raw, 2, axis=1)),
+            )
+        elif self.reading.numbers == "by_model" and level:
+            spaces[POSITIONS] = [self._position(bounds[:, 0], level, is_bound=True)]
+            originals[POSITIONS] = [self._position(first.raw, level)]
+        return self._column(codes, spaces, originals, kind=Ends if level is None else Numbers)
+
+    def _position(self, numbers: Floats, level: int, *, is_bound: bool = False) -> Floats:
+        """Return the position among the intervals of a level; NaN for ``*`` and NULL."""
+        leaf = self.hierarchy.leaf_of(numbers)
+        if is_bound:
+            self._check_bounds(numbers, leaf)
+        found = np.where(leaf == UNKNOWN, UNKNOWN, self.hierarchy.positions(level)[leaf])
+        return np.where(found == UNKNOWN, np.nan, found.astype(np.float64))[:, None]
+
+    def _check_bounds(self, lower: Floats, leaf: Codes) -> None:
+        wrong = (leaf != UNKNOWN) & (self.hierarchy.leaves[leaf] != lower)
+        if wrong.any():
+            raise EvaluationError(
+                f"every interval of feature `{self.name}` must begin at a bound of its hierarchy; "
+                f"{int(wrong.sum())} of {len(lower)} do not. Build the efforts and the hierarchy "
+                "again."
+            )
+
+    def _column(
+        self,
+        codes: Codes,
+        own: Mapping[str, list[Floats]],
+        original: Mapping[str, list[Floats]],
+        raw: Floats | None = None,
+        *,
+        kind: type[Numbers] = Numbers,
+    ) -> Column:
+        """Return a column whose blocks are numbers; a hidden record has none."""
+        size = len(own[VALUES][0])
+        if self.may_be_hidden:
+            own = {
+                space: [np.vstack([b, np.full((1, b.shape[1]), np.nan)]) for b in blocks]
+                for space, blocks in own.items()
+            }
+        flags = {space: [has_nan(b) for b in blocks] for space, blocks in own.items()}
+
+        def blocks(values: Mapping[str, list[Floats]]) -> Blocks:
+            made: dict[str, Sequence[Block]] = {
+                space: [
+                    (kind if space == POSITIONS else Numbers)(b, flag)
+                    for b, flag in zip(found, flags[space], strict=True)
+                ]
+                for space, found in values.items()
+            }
+            return {POSITIONS: made[VALUES], **made}  # the same object where there is no other
+
+        made = blocks(own)
+        return Column(
+            codes,
+            made,
+            made if raw is not None and not self.may_be_hidden else blocks(original),
+            hidden=size if self.may_be_hidden else None,
+            is_quasi=True,
+            raw=np.zeros(0) if raw is None else raw,
+        )
+
+
+def _ends(bounds: Floats) -> list[Floats]:
+    """Return where intervals begin, and the largest number in them; a number is itself."""
+    lower, upper = bounds.T
+    return [np.column_stack([lower, np.where(lower < upper, np.nextafter(upper, -np.inf), upper)])]

@@ -1,0 +1,267 @@
+"""Read the relations of an evaluation, each once, into the arrays that workers need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.data.categories import Category
+from dbt_anonymize.evaluation.data.design import class_means, make_design, make_space
+from dbt_anonymize.evaluation.data.features import POSITIONS, VALUES, Column, Plain, Reading
+from dbt_anonymize.evaluation.data.hierarchy import read_hierarchy
+from dbt_anonymize.evaluation.data.intervals import Interval
+from dbt_anonymize.evaluation.data.relations import column_kind, ranked_texts, read_arrays
+from dbt_anonymize.evaluation.data.sampling import Sample
+from dbt_anonymize.evaluation.data.spaces import Space
+from dbt_anonymize.evaluation.problem import EffortData
+
+if TYPE_CHECKING:
+    import duckdb
+
+Feature = Plain | Interval | Category
+# What an effort has for levels where they differ per record.
+PER_RECORD = "per record"
+
+
+@dataclass(frozen=True)
+class FeatureColumn:
+    """A column that the model reads; ``hierarchy`` only for a quasi-identifier."""
+
+    name: str
+    kind: str
+    hierarchy: duckdb.DuckDBPyRelation | None = None
+
+
+@dataclass(frozen=True)
+class Effort:
+    """A generalized relation.
+
+    ``levels`` are those of its quasi-identifiers, or `PER_RECORD` where each record has its own, in
+    the columns ``<quasi-identifier>_level`` of the relation. ``k`` is what it requires beside the
+    guarantees.
+    """
+
+    effort: int
+    relation: duckdb.DuckDBPyRelation
+    levels: Mapping[str, int] | str
+    k: int | None = None
+
+    @property
+    def is_recoded(self) -> bool:
+        """Whether levels differ per record."""
+        return isinstance(self.levels, str)
+
+    def level(self, name: str) -> int | None:
+        """Return the level of a quasi-identifier; None if each record has its own."""
+        return None if isinstance(self.levels, str) else self.levels.get(name, 0)
+
+
+@dataclass(frozen=True)
+class EffortReader:
+    """Reads the features of one effort after the other; the first is the untouched one.
+
+    Attributes
+    ----------
+    columns : sequence of FeatureColumn
+        In the order in which models see them.
+    reading : Reading
+        How generalized values enter a model.
+    sample : Sample
+        The records that are read.
+    record_key : str
+        Unique column.
+    may_be_hidden : bool
+        Whether suppressed records train too.
+    has_recount : bool
+        Whether equivalence classes are needed to count suppressed records again.
+    """
+
+    untouched: Effort
+    columns: Sequence[FeatureColumn]
+    reading: Reading
+    sample: Sample
+    record_key: str
+    may_be_hidden: bool = False
+    has_recount: bool = False
+
+    @cached_property
+    def features(self) -> list[Feature]:
+        """How each column is read.
+
+        Raises
+        ------
+        EvaluationError
+            If a quasi-identifier has no hierarchy.
+        """
+        found: list[Feature] = []
+        for column in self.columns:
+            name, kind = column.name, column.kind
+            if kind == "plain":
+                found.append(Plain(name))
+                continue
+            if kind not in {"interval", "categorical"} or column.hierarchy is None:
+                raise EvaluationError(
+                    f"feature `{name}` must be plain, or interval or categorical with a "
+                    f"hierarchy; got kind {kind!r}. Run `dbt-anonymize generate` again."
+                )
+            tree = read_hierarchy(name, kind, column.hierarchy)
+            made = Interval if kind == "interval" else Category
+            found.append(made(name, tree, self.reading, self.may_be_hidden))
+        return found
+
+    def first(
+        self, extra: Mapping[str, str]
+    ) -> tuple[EffortData, dict[str, NDArray[Any]], FirstArrays]:
+        """Read the untouched effort.
+
+        Parameters
+        ----------
+        extra : mapping of str to str
+            SQL of further numbers of each record, by a name.
+
+        Returns
+        -------
+        tuple
+            The effort, the further numbers, and what reading the other efforts needs.
+        """
+        relation = self.sample.of(self.untouched.relation)
+        expressions = {f.name: f.sql(relation) for f in self.features}
+        values, parts = self._read(self.untouched, relation, expressions, extra)
+        keys = values["record_hash"]
+        _check_keys(keys, self.record_key)
+        columns: list[Column] = []
+        for feature in self.features:
+            arrays = parts[feature.name]
+            if isinstance(feature, Plain):
+                columns.append(feature.column(relation, arrays))
+            elif isinstance(feature, Interval):
+                columns.append(feature.untouched(arrays))
+            else:
+                columns.append(feature.untouched(arrays, ranked_texts(relation, feature.name)))
+        data = self._data(self.untouched, columns, values)
+        return data, {name: values[name] for name in extra}, FirstArrays(keys, columns)
+
+    def further(self, effort: Effort, first: FirstArrays) -> EffortData:
+        """Read another effort; columns that are not generalized are those of the first."""
+        has_means = self._has_means
+        extra = {}
+        if has_means or self.has_recount:
+            column_kind(effort.relation, "equivalence_class")
+            extra["class"] = "hash(equivalence_class)"
+        relation = self.sample.of(effort.relation)
+        expressions = {
+            f.name: f.sql(relation, has_levels=effort.is_recoded)
+            if isinstance(f, Category)
+            else f.sql(relation)
+            for f in self.features
+            if not isinstance(f, Plain)
+        }
+        values, parts = self._read(effort, relation, expressions, extra)
+        _check_same_keys(first.keys, values["record_hash"], effort.effort)
+        classes = None
+        if "class" in values:
+            classes = np.unique(values["class"], return_inverse=True)[1].astype(np.int64)
+        columns: list[Column] = []
+        for feature, untouched in zip(self.features, first.columns, strict=True):
+            if isinstance(feature, Plain):
+                columns.append(untouched)
+                continue
+            arrays, level = parts[feature.name], effort.level(feature.name)
+            if isinstance(feature, Interval):
+                columns.append(feature.generalized(arrays, level, untouched))
+            else:
+                texts = ranked_texts(relation, feature.name)
+                columns.append(feature.generalized(arrays, texts, level, untouched))
+        return self._data(effort, columns, values, classes=classes, first=first.columns)
+
+    def _data(
+        self,
+        effort: Effort,
+        columns: Sequence[Column],
+        values: Mapping[str, NDArray[Any]],
+        *,
+        classes: NDArray[np.int64] | None = None,
+        first: Sequence[Column] | None = None,
+    ) -> EffortData:
+        suppressed = values["is_suppressed"].astype(bool)
+        has_means = self._has_means and first is not None
+        raw = [
+            untouched.raw[untouched.codes] if isinstance(feature, Interval) else None
+            for feature, untouched in zip(self.features, first or (), strict=bool(first))
+        ]
+        design = make_design(columns, classes=classes if has_means else None, raw=raw)
+        return EffortData(
+            effort.effort,
+            design,
+            _spaces(columns),
+            _spaces(columns, is_original=True),
+            suppressed,
+            class_means(design, np.flatnonzero(~suppressed)),
+            is_recoded=effort.is_recoded,
+            classes=classes if self.has_recount else None,
+            k=effort.k,
+            coarser={
+                feature.name: column.coarser
+                for feature, column in zip(self.features, columns, strict=True)
+                if column.coarser
+            },
+        )
+
+    @property
+    def _has_means(self) -> bool:
+        has_intervals = any(isinstance(feature, Interval) for feature in self.features)
+        return self.reading.numbers == "class_mean" and has_intervals
+
+    def _read(
+        self,
+        effort: Effort,
+        relation: duckdb.DuckDBPyRelation,
+        parts: Mapping[str, Mapping[str, str]],
+        extra: Mapping[str, str],
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, dict[str, NDArray[Any]]]]:
+        """Read the parts of features, and further numbers."""
+        column_kind(effort.relation, "is_suppressed")
+        flat = {f"{f} {part}": sql for f, sqls in parts.items() for part, sql in sqls.items()}
+        flat |= {"is_suppressed": "cast(coalesce(is_suppressed, true) as bigint)", **extra}
+        values = read_arrays(relation, flat, order_by=self.record_key)
+        found = {f: {part: values[f"{f} {part}"] for part in sqls} for f, sqls in parts.items()}
+        return values, found
+
+
+@dataclass(frozen=True)
+class FirstArrays:
+    """What efforts share: keys, and the columns of the untouched one."""
+
+    keys: NDArray[Any]
+    columns: Sequence[Column]
+
+
+def _spaces(columns: Sequence[Column], *, is_original: bool = False) -> dict[str, Space]:
+    """Return the spaces by their names; the same object where they do not differ."""
+    found = {VALUES: make_space(columns, VALUES, is_original=is_original)}
+    differ = any(column.own[POSITIONS] is not column.own[VALUES] for column in columns)
+    own = make_space(columns, POSITIONS, is_original=is_original) if differ else found[VALUES]
+    return {**found, POSITIONS: own}
+
+
+def _check_keys(keys: NDArray[Any], record_key: str) -> None:
+    repeated = int((keys[1:] == keys[:-1]).sum())
+    if repeated:
+        raise EvaluationError(
+            f"record key `{record_key}` must be unique; got {repeated} repeated values in "
+            f"{len(keys)} records. Name another column or remove the duplicates."
+        )
+
+
+def _check_same_keys(expected: NDArray[Any], found: NDArray[Any], effort: int) -> None:
+    if not np.array_equal(expected, found):
+        raise EvaluationError(
+            f"effort {effort} must hold the same record keys as effort 0; got {len(found)} and "
+            f"{len(expected)} records whose keys differ. Build all efforts in one run."
+        )

@@ -1,0 +1,76 @@
+"""A seeded sample of records, drawn in the database, so that large tables are scored in memory.
+
+A record is in the sample if the MD5 of its key and the random state is among the smallest: a draw
+that depends on nothing but both, is the same in every effort, and needs no order of rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.data.relations import SOURCE, query, text_sql
+from dbt_anonymize.literals import quote_text
+
+if TYPE_CHECKING:
+    import duckdb
+
+SMALLEST_SAMPLE = 10
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Which records are evaluated.
+
+    Attributes
+    ----------
+    records : int
+        Of the source.
+    size : int
+        Records that are evaluated.
+    condition : str or None
+        SQL of those; None for all.
+    """
+
+    records: int
+    size: int
+    condition: str | None = None
+
+    def of(self, relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+        """Return the records of the sample, lazily, of a relation with the record key."""
+        return relation if self.condition is None else relation.filter(self.condition)
+
+
+def draw_sample(
+    untouched: duckdb.DuckDBPyRelation, record_key: str, largest: int, random_state: int
+) -> Sample:
+    """Choose the records that are evaluated.
+
+    Parameters
+    ----------
+    untouched : duckdb.DuckDBPyRelation
+        Effort 0.
+    record_key : str
+        Unique column.
+    largest : int
+        Largest number of records, >= 10.
+    random_state : int
+        Of the spec.
+
+    Raises
+    ------
+    EvaluationError
+        If ``largest`` is too small.
+    """
+    if largest < SMALLEST_SAMPLE:
+        raise EvaluationError(
+            f"quality.sample must be at least {SMALLEST_SAMPLE} records; got {largest}. Raise it."
+        )
+    records = query(untouched, f"select count(*) from {SOURCE}").fetchall()[0][0]  # noqa: S608
+    if records <= largest:
+        return Sample(records, records)
+    draw = f"md5({text_sql(record_key)} || {quote_text(str(random_state))})"
+    smallest = f"select {draw} as draw from {SOURCE} order by draw limit {largest}"  # noqa: S608
+    limit = query(untouched, f"select max(draw) from ({smallest}) as drawn").fetchall()[0][0]  # noqa: S608
+    return Sample(records, largest, f"{draw} <= {quote_text(limit)}")

@@ -1,0 +1,121 @@
+"""Read whose record it is, and the sensitive attributes that guarantees are about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.data.reading import EffortReader
+from dbt_anonymize.evaluation.data.relations import SOURCE, query, read_arrays, text_sql, value_text
+from dbt_anonymize.evaluation.suppression import Recount
+from dbt_anonymize.literals import quote_name
+
+if TYPE_CHECKING:
+    import duckdb
+
+Codes = NDArray[np.int64]
+
+
+def read_subjects(
+    relation: duckdb.DuckDBPyRelation, column: str, reader: EffortReader, keys: NDArray[Any]
+) -> Codes:
+    """Return a code for the subject of each record.
+
+    Parameters
+    ----------
+    relation : duckdb.DuckDBPyRelation
+        Has the record key and the subject of each record, of whatever type.
+    column : str
+        The subject.
+    reader : EffortReader
+        Whose records are read.
+    keys : array
+        Of the untouched effort.
+
+    Raises
+    ------
+    EvaluationError
+        If there are other records, or a subject is NULL.
+    """
+    missing = f"count(*) filter (where {quote_name(column)} is null)"
+    sampled = reader.sample.of(relation)
+    nulls = query(sampled, f"select {missing} from {SOURCE}").fetchall()[0][0]  # noqa: S608
+    if nulls:
+        raise EvaluationError(
+            f"subject `{column}` must be known for every record; got {nulls} NULL. Say whose they "
+            "are, or leave them out of the source."
+        )
+    code = {"subject": rank_sql(column)}
+    values = read_arrays(sampled, code, order_by=reader.record_key)
+    if not np.array_equal(keys, values["record_hash"]):
+        raise EvaluationError(
+            f"subjects must be known for the records of effort 0; got {len(values['record_hash'])} "
+            f"and {len(keys)} records whose keys differ. Build all in one run."
+        )
+    return values["subject"].astype(np.int64)
+
+
+def rank_sql(column: str) -> str:
+    """Return SQL for the place of a value among the distinct ones, from 0; NULL is the last."""
+    return f"dense_rank() over (order by {quote_name(column)} nulls last) - 1"
+
+
+def make_recount(
+    reader: EffortReader,
+    guarantees: Sequence[Mapping[str, Any]],
+    values: Mapping[str, NDArray[Any]],
+    *,
+    subjects: Codes | None,
+    population_size: int | None,
+) -> Recount:
+    """Return what is needed to check guarantees on training records alone.
+
+    Parameters
+    ----------
+    reader : EffortReader
+        Has read ``values``.
+    guarantees : sequence of mapping
+        As a spec resolves them, with values as texts.
+    values : mapping of str to array
+        Codes of the sensitive attributes, by ``sensitive <name>``.
+    subjects : array of int or None
+        Whose record it is.
+    population_size : int or None
+        See `Recount`.
+    """
+    relation = reader.sample.of(reader.untouched.relation)
+    declared: list[Mapping[str, Any]] = []
+    for guarantee in guarantees:
+        if guarantee.get("values") is None:
+            declared.append(guarantee)
+            continue
+        limited = {value_text(value) for value in guarantee["values"]}
+        texts = _texts_in_order(relation, guarantee["attribute"])
+        codes = [code for code, text in enumerate(texts) if text in limited]
+        declared.append({**guarantee, "values": codes})
+    return Recount(
+        guarantees=declared,
+        sensitive={
+            name: values[f"sensitive {name}"].astype(np.int64)
+            for name in sensitive_attributes(guarantees)
+        },
+        subjects=subjects,
+        population_size=population_size,
+    )
+
+
+def sensitive_attributes(guarantees: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the attributes that guarantees name, in their order."""
+    return list(dict.fromkeys(g["attribute"] for g in guarantees if g.get("attribute")))
+
+
+def _texts_in_order(relation: duckdb.DuckDBPyRelation, column: str) -> list[str | None]:
+    """Return the texts of the distinct values in the order of `rank_sql`."""
+    name = quote_name(column)
+    distinct = f"select distinct {name} from {SOURCE}"  # noqa: S608
+    sql = f"select {text_sql(column)} from ({distinct}) as found order by {name} nulls last"  # noqa: S608
+    return [row[0] for row in query(relation, sql).fetchall()]

@@ -1,0 +1,191 @@
+"""Which training records would be suppressed if there were no others.
+
+An anonymization that has seen the test records may look better than it is: a class may be large
+enough only together with them. Here the declared guarantees are checked on the training records
+alone, by the checks of the search (``lattice.guarantees``). Levels are declared, so they stay.
+What violates a guarantee is suppressed also beyond the suppression limit: models that saw records
+of classes that are too small would look better under a stricter limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.privacy.guarantees import Guarantees, compile_guarantees
+from dbt_anonymize.privacy.table import Classes, SensitiveAttribute, Table, ValueCounts
+
+Codes = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Recount:
+    """What is needed to check the guarantees on some of the records.
+
+    Attributes
+    ----------
+    guarantees : sequence of mapping
+        As a spec resolves them; ``values`` of ``alpha_k_anonymity`` as codes.
+    sensitive : mapping of str to array of int, shape (records,)
+        The sensitive attributes that they name; codes in the order of the type.
+    subjects : array of int, shape (records,), or None
+        Whose record it is: people count once.
+    population_size : int or None
+        Of the population, for estimators.
+    """
+
+    guarantees: Sequence[Mapping[str, Any]]
+    sensitive: Mapping[str, Codes]
+    subjects: Codes | None = None
+    population_size: int | None = None
+
+
+def check_recountable(guarantees: Sequence[Mapping[str, Any]] | None) -> None:
+    """Raise if guarantees cannot be checked on the training records alone.
+
+    Parameters
+    ----------
+    guarantees : sequence of mapping, or None
+        As a spec resolves them.
+
+    Raises
+    ------
+    EvaluationError
+        If there are none, or one needs a population table or a hierarchy.
+    """
+    if not guarantees:
+        raise EvaluationError(
+            "fit: per_split must know the declared guarantees; got none. Run "
+            "`dbt-anonymize generate` again."
+        )
+    for guarantee in guarantees:
+        model = guarantee["model"]
+        if model == "delta_presence" or (model == "k_map" and not guarantee.get("estimator")):
+            raise EvaluationError(
+                f"fit: per_split must be able to check {model} on the training records alone, but "
+                "a population has no training part. Use fit: once."
+            )
+        if guarantee.get("distance") == "hierarchical":
+            raise EvaluationError(
+                f"fit: per_split checks {model} with the distances equal and ordered; got "
+                "hierarchical. Use fit: once."
+            )
+
+
+@dataclass(frozen=True)
+class TrainingTable:
+    """The training records of a split, as the checks read them."""
+
+    table: Table
+    recount: Recount
+    train: Codes
+
+    def suppressed(self, classes: Codes, k: int | None = None) -> Bools:
+        """Return which training records an effort would suppress, however many they are.
+
+        Parameters
+        ----------
+        classes : array of int, shape (records,)
+            Equivalence class of every record in this effort.
+        k : int, optional
+            What the effort requires beside the guarantees.
+
+        Returns
+        -------
+        array of bool, shape (training records,)
+
+        Raises
+        ------
+        SearchError
+            If a guarantee can never hold on these records.
+        """
+        declared = [*self.recount.guarantees]
+        if k is not None:
+            declared.append({"model": "k_anonymity", "k": k})
+        guarantees = compile_guarantees(declared, self.table)
+        _, member = np.unique(classes[self.train], return_inverse=True)
+        counted = _count(member, self.table, guarantees)
+        must_go = guarantees.suppress(counted, guarantees.violating(counted))
+        return np.asarray(must_go[member])
+
+
+def training_table(recount: Recount, train: Codes) -> TrainingTable:
+    """Return the training records of a split, for all efforts.
+
+    Parameters
+    ----------
+    recount : Recount
+        Of all records.
+    train : array of int
+        Positions of the training records.
+    """
+    records = len(train)
+    sensitive = []
+    occurring: dict[str, dict[int, int]] = {}
+    for name, codes in recount.sensitive.items():
+        values, own = np.unique(codes[train], return_inverse=True)
+        occurring[name] = {int(value): position for position, value in enumerate(values)}
+        sensitive.append((SensitiveAttribute(name, len(values)), own))
+    guarantees = [_with_codes(guarantee, occurring) for guarantee in recount.guarantees]
+    subjects = None if recount.subjects is None else recount.subjects[train]
+    table = Table(
+        attributes=(),
+        leaves=np.zeros((records, 0), dtype=np.int64),
+        records=np.ones(records, dtype=np.int64),
+        sensitive=tuple(sensitive),
+        subject=subjects,
+        population_size=recount.population_size,
+    )
+    own_recount = Recount(guarantees, recount.sensitive, subjects, recount.population_size)
+    return TrainingTable(table, own_recount, train)
+
+
+def _with_codes(
+    guarantee: Mapping[str, Any], occurring: Mapping[str, Mapping[int, int]]
+) -> Mapping[str, Any]:
+    """Return a guarantee whose values are codes among those that occur in training records."""
+    if guarantee.get("values") is None:
+        return guarantee
+    own = occurring[guarantee["attribute"]]
+    return {**guarantee, "values": [own[value] for value in guarantee["values"] if value in own]}
+
+
+def _count(member: Codes, table: Table, guarantees: Guarantees) -> Classes:
+    """Count the records, people and sensitive values of each class."""
+    size = int(member.max()) + 1 if len(member) else 0
+    records = np.bincount(member, minlength=size)
+    people = records
+    if table.subject is not None:
+        people = np.bincount(_once_per_person(member, table.subject), minlength=size)
+    first = np.full(size, len(member), dtype=np.int64)
+    np.minimum.at(first, member, np.arange(len(member)))
+    counted = range(len(table.sensitive)) if guarantees.needs.sensitive else ()
+    return Classes(
+        levels=(),
+        codes=np.zeros((size, 0), dtype=np.int64),
+        records=records,
+        people=people,
+        first=first,
+        values=tuple(_count_values(member, table, position) for position in counted),
+    )
+
+
+def _count_values(member: Codes, table: Table, position: int) -> ValueCounts:
+    attribute, codes = table.sensitive[position]
+    pairs = member * attribute.size + codes
+    if table.subject is not None:
+        pairs = _once_per_person(pairs, table.subject)
+    found, counts = np.unique(pairs, return_counts=True)
+    return ValueCounts(found // attribute.size, found % attribute.size, counts)
+
+
+def _once_per_person(codes: Codes, subjects: Codes) -> Codes:
+    """Return each code once per person that has it."""
+    people = int(subjects.max(initial=0)) + 1
+    return np.unique(codes * people + subjects) // people

@@ -1,0 +1,1 @@
+"""How much an effort loses, by any of the published measures."""

@@ -1,0 +1,338 @@
+"""What every measure of information loss shares: factors, and sums over the table made once."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+
+from dbt_anonymize.errors import SearchError
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Node, Table
+
+
+class TableSums:
+    """Numbers per leaf, and sums over the records of one table, per attribute and level.
+
+    Attributes
+    ----------
+    table : Table
+        Not changed while this is in use.
+    total : int
+        Records N.
+    weights : float array (attributes,)
+        Divided by their mean, so that they add up to the number of attributes.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.total = table.total
+        weights = np.array([attribute.weight for attribute in table.attributes], dtype=np.float64)
+        if not weights.max(initial=0.0) > 0.0:
+            raise SearchError(
+                "weights of the quasi-identifiers must have one above 0; got none. "
+                "Raise the weight of an attribute that matters."
+            )
+        self.weights = weights / weights.mean()
+
+    @cached_property
+    def columns(self) -> list[IntArray]:
+        """Leaves of each attribute, side by side in memory."""
+        return [np.ascontiguousarray(column) for column in self.table.leaves.T]
+
+    @cached_property
+    def leaf_counts(self) -> list[FloatArray]:
+        """Records of each leaf, by attribute."""
+        return [
+            _counted(self.table.leaves[:, position], self.table.records, len(attribute.levels[0]))
+            for position, attribute in enumerate(self.table.attributes)
+        ]
+
+    @cached_property
+    def label_counts(self) -> list[list[FloatArray]]:
+        """Records of each label, by attribute and level."""
+        return [
+            [
+                _counted(labels, leaves, len(shares))
+                for labels, shares in zip(attribute.levels, attribute.shares, strict=True)
+            ]
+            for leaves, attribute in zip(self.leaf_counts, self.table.attributes, strict=True)
+        ]
+
+    @cached_property
+    def shares(self) -> list[list[FloatArray]]:
+        """Share of the label of each leaf, by attribute and level."""
+        return [
+            [shares[labels] for labels, shares in zip(found.levels, found.shares, strict=True)]
+            for found in self.table.attributes
+        ]
+
+    @cached_property
+    def share_totals(self) -> list[list[float]]:
+        """Sum over the records of the share of their label, by attribute and level."""
+        return [
+            [float(leaves @ by_leaf) for by_leaf in shares]
+            for leaves, shares in zip(self.leaf_counts, self.shares, strict=True)
+        ]
+
+    @cached_property
+    def log_domain(self) -> float:
+        """Bits of the number of combinations of raw values."""
+        return math.fsum(math.log2(domain) for domain in self._domains)
+
+    @cached_property
+    def _are_null(self) -> list[BoolArray]:
+        """Which leaves are NULL: those that are the root at every level already."""
+        return [
+            (found.shares[0] == 1.0) & (found.domain_size > 1) for found in self.table.attributes
+        ]
+
+    @cached_property
+    def _values(self) -> list[int]:
+        """Raw values of each attribute: rows of its hierarchy, or numbers that occur."""
+        return [
+            attribute.domain_size
+            if attribute.smallest_share > 0.0
+            else max(int(np.count_nonzero(counts[~is_null])), 1)
+            for attribute, counts, is_null in zip(
+                self.table.attributes, self.leaf_counts, self._are_null, strict=True
+            )
+        ]
+
+    @cached_property
+    def _domains(self) -> list[int]:
+        """Raw values of each attribute, and NULL beside them where it occurs."""
+        return [
+            values + bool(counts[is_null].any())
+            for values, counts, is_null in zip(
+                self._values, self.leaf_counts, self._are_null, strict=True
+            )
+        ]
+
+    @cached_property
+    def log_cells(self) -> list[list[FloatArray]]:
+        """Bits of the number of raw values that the label of each leaf covers; by attribute, level.
+
+        Of categories their share of the hierarchy, of intervals the numbers in them that occur; of
+        the root, which is the label of NULL at every level, all values and NULL.
+        """
+        return [
+            [np.log2(self._covered(position, level)) for level in range(len(attribute.levels))]
+            for position, attribute in enumerate(self.table.attributes)
+        ]
+
+    def _covered(self, position: int, level: int) -> FloatArray:
+        attribute, is_null = self.table.attributes[position], self._are_null[position]
+        domain = float(self._domains[position])
+        if level == attribute.height:
+            return np.full(len(is_null), domain)
+        if attribute.smallest_share > 0.0:
+            covered = self.shares[position][level] * attribute.domain_size
+        else:
+            labels = attribute.levels[level]
+            occurring = (self.leaf_counts[position] > 0.0) & ~is_null
+            covered = _counted(labels, occurring, len(attribute.shares[level]))[labels]
+        return np.where(is_null, domain, np.maximum(covered, 1.0))
+
+    @cached_property
+    def _mean_log_cells(self) -> list[list[float]]:
+        return [
+            [float(leaves @ by_leaf) / self.total for by_leaf in levels]
+            for leaves, levels in zip(self.leaf_counts, self.log_cells, strict=True)
+        ]
+
+    def mean_log_cells(self, node: Node) -> float:
+        """Return the mean over the records of the bits that the labels of a node cover."""
+        means = zip(self._mean_log_cells, node, strict=True)
+        return sum(by_level[level] for by_level, level in means)
+
+    def class_log_cells(self, classes: Classes, rows: IntArray) -> FloatArray:
+        """Return the bits that the labels of some classes cover."""
+        leaves = self.table.leaves[classes.first[rows]]
+        bits = np.zeros(len(rows))
+        for position, level in enumerate(classes.levels):
+            bits += self.log_cells[position][level][leaves[:, position]]
+        return bits
+
+    @cached_property
+    def _distinct_labels(self) -> list[list[int]]:
+        return [[int(np.count_nonzero(c)) for c in levels] for levels in self.label_counts]
+
+    def most_classes(self, node: Node) -> int:
+        """Return an upper bound on the number of classes of a node that have records."""
+        labels = (by_level[level] for by_level, level in zip(self._distinct_labels, node))  # noqa: B905
+        return min(math.prod(labels), len(self.table.records))
+
+
+class InformationLoss(ABC):
+    """A measure of what a node loses; lower is better.
+
+    Parameters
+    ----------
+    gs : float in [0, 1], default 0.5
+        Weighs generalization against suppression: below 0.5 suppression costs less, above it
+        generalization does. Their factors are ``min(1, 2 - 2 gs)`` and ``min(1, 2 gs)``.
+    """
+
+    name: str
+
+    def __init__(self, *, gs: float = 0.5) -> None:
+        self.generalization_factor = min(1.0, 2.0 - 2.0 * gs)
+        self.suppression_factor = min(1.0, 2.0 * gs)
+        self._sums: TableSums | None = None
+
+    @property
+    @abstractmethod
+    def is_monotone_in_suppression(self) -> bool:
+        """Whether suppressing one more class of a node never lowers the loss."""
+
+    def sums(self, table: Table) -> TableSums:
+        """Return the sums over a table, made at the first call with it."""
+        if self._sums is None or self._sums.table is not table:
+            self._sums = TableSums(table)
+        return self._sums
+
+    def loss(self, table: Table, classes: Classes, suppressed: BoolArray) -> float:
+        """Return the loss of a node.
+
+        Parameters
+        ----------
+        table : Table
+            Its records are the N of the formulas.
+        classes : Classes
+            Of one node of the table. Classes without records (population only) do not count.
+        suppressed : bool array (classes,)
+            Which classes are suppressed.
+
+        Returns
+        -------
+        float
+            0 for a table without records.
+        """
+        if table.total == 0:
+            return 0.0
+        return self._loss(self.sums(table), classes, suppressed)
+
+    def lower_bound(self, table: Table, node: Node) -> float:
+        """Return a number that no loss of this node or a coarser one falls below."""
+        if table.total == 0:
+            return 0.0
+        return self._lower_bound(self.sums(table), node)
+
+    def coarser_bound(self, table: Table, classes: Classes) -> float:
+        """Return a number that no loss of this node or a coarser one falls below.
+
+        Tighter than `lower_bound`, whatever is suppressed, since the classes are known.
+        """
+        if table.total == 0:
+            return 0.0
+        return self._coarser_bound(self.sums(table), classes)
+
+    def attribute_bounds(
+        self,
+        table: Table,
+        suppressed: BoolArray | None,
+    ) -> tuple[FloatArray, ...] | None:
+        """Return lower bounds of the loss of each quasi-identifier, one per level.
+
+        Parameters
+        ----------
+        table : Table
+            As for `loss`.
+        suppressed : bool array (rows of the table,) or None
+            Rows of which it is known that they are suppressed.
+
+        Returns
+        -------
+        tuple of float arrays, one per attribute, or None
+            To be put together by `combine`; None for a measure over classes.
+        """
+        return None
+
+    def combine(self, losses: FloatArray) -> FloatArray:
+        """Put losses (nodes, attributes) together to a float array (nodes,), as `loss` does."""
+        raise NotImplementedError(f"{self.name} has no losses per attribute")
+
+    def per_class(self, table: Table, classes: Classes) -> FloatArray | None:
+        """Return what orders classes of equal size for suppression; None if nothing does."""
+        return None
+
+    @abstractmethod
+    def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float: ...
+
+    @abstractmethod
+    def _lower_bound(self, sums: TableSums, node: Node) -> float: ...
+
+    def _coarser_bound(self, sums: TableSums, classes: Classes) -> float:
+        return self._lower_bound(sums, classes.levels)
+
+
+def suppressed_records(classes: Classes, suppressed: BoolArray) -> int:
+    """Return the number of records in suppressed classes."""
+    return int(classes.records @ suppressed)
+
+
+class Suppressed:
+    """Suppressed records, counted by leaf once for all levels of an attribute.
+
+    A class is counted at the leaf of its first row, which has the label of the class. Where most
+    rows are suppressed the others are counted.
+    """
+
+    def __init__(
+        self, sums: TableSums, rows: IntArray, weights: IntArray, *, are_kept: bool = False
+    ) -> None:
+        self._sums = sums
+        self._rows = rows
+        self._weights = weights.astype(np.float64)
+        self._are_kept = are_kept
+        self._leaf_counts: dict[int, FloatArray] = {}
+        found = int(weights.sum())
+        self.records = sums.total - found if are_kept else found
+
+    @classmethod
+    def of_classes(cls, sums: TableSums, classes: Classes, suppressed: BoolArray) -> Suppressed:
+        """Take the suppressed classes of a node."""
+        chosen, are_kept = _shorter_side(suppressed)
+        return cls(sums, classes.first[chosen], classes.records[chosen], are_kept=are_kept)
+
+    @classmethod
+    def of_rows(cls, sums: TableSums, suppressed: BoolArray | None) -> Suppressed:
+        """Take rows of the table."""
+        if suppressed is None:
+            return cls(sums, np.zeros(0, np.intp), np.zeros(0, np.int64))
+        rows, are_kept = _shorter_side(suppressed)
+        return cls(sums, rows, sums.table.records[rows], are_kept=are_kept)
+
+    def leaf_counts(self, position: int) -> FloatArray:
+        """Count the records of each leaf of an attribute."""
+        if position not in self._leaf_counts:
+            total = self._sums.leaf_counts[position]
+            leaves = self._sums.columns[position][self._rows]
+            found = _counted(leaves, self._weights, len(total))
+            self._leaf_counts[position] = total - found if self._are_kept else found
+        return self._leaf_counts[position]
+
+    def shares(self, position: int, level: int) -> float:
+        """Add up the shares of the labels of an attribute."""
+        if self.records == 0:
+            return 0.0
+        return float(self.leaf_counts(position) @ self._sums.shares[position][level])
+
+    def label_counts(self, position: int, level: int) -> FloatArray:
+        """Count the records of each label of an attribute."""
+        labels = self._sums.table.attributes[position].levels[level]
+        size = len(self._sums.label_counts[position][level])
+        return _counted(labels, self.leaf_counts(position), size)
+
+
+def _shorter_side(suppressed: BoolArray) -> tuple[IntArray, bool]:
+    """Return the positions of the suppressed, or, where these are fewer, of the others."""
+    are_kept = 2 * int(np.count_nonzero(suppressed)) > len(suppressed)
+    return np.flatnonzero(~suppressed if are_kept else suppressed), are_kept
+
+
+def _counted(codes: IntArray, weights: IntArray | FloatArray | BoolArray, size: int) -> FloatArray:
+    """Add up weights by code; numpy counts in integers where there is nothing to count."""
+    return np.bincount(codes, weights=weights, minlength=size).astype(np.float64, copy=False)

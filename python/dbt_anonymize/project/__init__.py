@@ -1,0 +1,1 @@
+"""A dbt project: its folders, profile and warehouse, and what is generated in it."""

@@ -1,0 +1,146 @@
+"""Say before a build which features have more categories than a model reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dbt_anonymize.evaluation.data import features
+from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.spec.yaml_file import read_yaml
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from dbt_anonymize.project.warehouse import Warehouse
+    from dbt_anonymize.spec import Spec
+
+_TEXT_TYPES = ("char", "text", "string", "enum", "uuid")
+
+
+def limits_in_warehouse(warehouse: Warehouse, spec: Spec) -> list[str]:
+    """Return a sentence for each feature with too many categories among the records.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Where ``<n>_microdata`` is built.
+    spec : Spec
+        The anonymization.
+    """
+    relation = warehouse.relation_of_ref(f"{spec.name}_microdata")
+    texts = {
+        name
+        for name, kind in warehouse.columns(relation)
+        if any(part in kind.lower() for part in _TEXT_TYPES)
+    }
+    found: list[str] = []
+    for name in spec.features:
+        tree = spec.quasi_identifiers.get(name)
+        if tree is None and name in texts:
+            ((size,),) = warehouse.rows(f"select {_distinct([name])} from {relation}")  # noqa: S608
+            found += _said(spec, name, [size])
+        elif tree is not None and tree.kind == "categorical":
+            column = f"cast({quote_name(name)} as text)"
+            occurs = f"cast(value as text) in (select {column} from {relation})"  # noqa: S608
+            columns = _distinct(["value", *_levels(tree.levels)])
+            hierarchy = warehouse.relation_of_ref(tree.ref)
+            (sizes,) = warehouse.rows(f"select {columns} from {hierarchy} where {occurs}")  # noqa: S608
+            found += _said(spec, name, sizes)
+    return found
+
+
+def limits_in_seeds(root: Path, spec: Spec) -> list[str]:
+    """Return a sentence for each feature with too many categories in a seed.
+
+    Parameters
+    ----------
+    root : Path
+        Of the project. What is no seed of it is not known before it is built.
+    spec : Spec
+        The anonymization.
+    """
+    import duckdb  # noqa: PLC0415 (keeps other commands fast)
+
+    with duckdb.connect() as connection:
+        found: list[str] = []
+        for name in spec.features:
+            tree = spec.quasi_identifiers.get(name)
+            if tree is not None and tree.kind == "categorical":
+                columns = ["value", *_levels(tree.levels)]
+                sizes = _sizes(connection, _seed(root, tree.ref), columns, is_typed=False)
+                found += _said(spec, name, sizes)
+            elif tree is None and isinstance(spec.source.ref, str):
+                sizes = _sizes(connection, _seed(root, spec.source.ref), [name], is_typed=True)
+                found += _said(spec, name, sizes)
+    return found
+
+
+def _sizes(
+    connection: duckdb.DuckDBPyConnection,
+    path: Path | None,
+    columns: Sequence[str],
+    *,
+    is_typed: bool,
+) -> Sequence[int]:
+    """Return how many values columns of a file have; none if that is not known, or no texts."""
+    import duckdb  # noqa: PLC0415
+
+    if path is None:
+        return []
+    file = f"read_csv({quote_text(str(path))}, all_varchar = {not is_typed}, header = true)"
+    try:
+        described = connection.execute(f"describe select * from {file}").fetchall()  # noqa: S608
+        types = {str(row[0]): str(row[1]) for row in described}
+        if any(types.get(column) != "VARCHAR" for column in columns):
+            return []
+        return list(connection.execute(f"select {_distinct(columns)} from {file}").fetchall()[0])  # noqa: S608
+    except duckdb.Error:  # the build says what is wrong with it
+        return []
+
+
+def _seed(root: Path, name: str) -> Path | None:
+    """Return the file of a seed; None where there is none, as for a model."""
+    content, _ = read_yaml(root / "dbt_project.yml")
+    declared = content.get("seed-paths") if isinstance(content, dict) else None
+    folders = [str(folder) for folder in declared or ["seeds"] if "{{" not in str(folder)]
+    for folder in folders or ["seeds"]:
+        for path in sorted((root / folder).rglob(f"{name}.csv")):
+            return path
+    return None
+
+
+def _levels(levels: int) -> list[str]:
+    return [f"level_{level}" for level in range(1, levels + 1)]
+
+
+def _distinct(columns: Sequence[str]) -> str:
+    return ", ".join(f"count(distinct nullif(cast({quote_name(c)} as text), '*'))" for c in columns)
+
+
+def _said(spec: Spec, name: str, sizes: Sequence[int]) -> Iterator[str]:
+    """Yield what comes of a feature with so many labels at each level, if there are too many."""
+    limit = features.MOST_CATEGORIES
+    if not sizes or sizes[0] <= limit:
+        return
+    start = f"{spec.name}: {name} has {sizes[0]:,} values, and models read at most {limit:,}"
+    categories = spec.quality.categories
+    if len(sizes) == 1:
+        yield (
+            f"{start}: without a hierarchy the evaluation will stop. Leave it out of the features, "
+            "or group its values in the source."
+        )
+    elif categories == "label" and not any(0 < size <= limit for size in sizes):
+        yield (
+            f"{start}: no level of its hierarchy has fewer, so the evaluation will stop. Add a "
+            "level, or leave it out of the features."
+        )
+    elif categories != "label":
+        yield (
+            f"{start}: with categories: {categories} the evaluation will stop. Write categories: "
+            "label, or leave it out of the features."
+        )
+    else:
+        level = next(n for n, size in enumerate(sizes) if 0 < size <= limit)
+        yield f"{start}: they read it at level {level} ({sizes[level]:,} labels), in effort 0 too."

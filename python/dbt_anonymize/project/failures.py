@@ -1,0 +1,107 @@
+"""What the last build failed at, out of the file that dbt leaves about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from dbt_anonymize.project.layout import Project
+
+_FAILED = frozenset({"error", "fail", "runtime error"})
+# How the reasons of our own macros begin, which never hold a value.
+_OURS = "is stopped; nothing is released and the earlier release is unchanged."
+_STACK = "> in macro"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What a build failed at.
+
+    Parameters
+    ----------
+    text : str
+        The nodes that failed, with our own reasons; nothing that could hold a value.
+    has_results : bool
+        Whether the same build made the results before it failed.
+    """
+
+    text: str
+    has_results: bool
+
+
+def last_failure(project: Project, manifest: Any, name: str) -> Failure | None:
+    """Return what the last dbt command failed at on the way to a release.
+
+    Parameters
+    ----------
+    project : Project
+        The dbt project.
+    manifest : dbt.contracts.graph.manifest.Manifest
+        What it declares now.
+    name : str
+        Name of the anonymization.
+
+    Returns
+    -------
+    Failure or None
+        None where nothing failed, or nothing is known.
+    """
+    file = project.root / os.environ.get("DBT_TARGET_PATH", "target") / "run_results.json"
+    try:
+        ran = json.loads(file.read_text(encoding="utf-8"))["results"]
+    except (OSError, ValueError, KeyError):
+        return None
+    nodes = {**manifest.nodes, **manifest.unit_tests}
+    way = _upstream(nodes, f"{name}_anonymized")
+    statuses = {result["unique_id"]: result["status"] for result in ran}
+    failed = [
+        _told(nodes[result["unique_id"]], result.get("message") or "")
+        for result in ran
+        if result["status"] in _FAILED
+        and result["unique_id"] in nodes
+        and way & {result["unique_id"], *_reads(nodes[result["unique_id"]])}
+    ]
+    if not failed:
+        return None
+    of_results = [key for key in way if nodes[key].name == f"{name}_results"]
+    has_results = any(statuses.get(key) == "success" for key in of_results)
+    return Failure(f"{name}: the last build failed. " + " ".join(failed), has_results)
+
+
+def _upstream(nodes: dict[str, Any], name: str) -> set[str]:
+    """Return the nodes that a model is made of, itself among them."""
+    found: set[str] = set()
+    left = [key for key, node in nodes.items() if node.name == name]
+    while left:
+        key = left.pop()
+        if key in nodes and key not in found:
+            found.add(key)
+            left.extend(_reads(nodes[key]))
+    return found
+
+
+def _reads(node: Any) -> list[str]:
+    return list(getattr(node.depends_on, "nodes", ()))  # a seed reads nothing
+
+
+def _told(node: Any, message: str) -> str:
+    """Return what failed, and why if the reason is one of ours."""
+    explained = re.search(r"/\* (.*) \*/", message) if node.resource_type == "test" else None
+    reason = explained[1] + "." if explained else " ".join(_reason(message))
+    reason = reason or "Its message is in the log of dbt."
+    return f"{node.resource_type} {node.name}: {reason}"
+
+
+def _reason(message: str) -> Iterator[str]:
+    lines = iter(message.splitlines())
+    if not any(_OURS in line for line in lines):
+        return
+    for line in lines:
+        if line.strip().startswith(_STACK):
+            return
+        if line.strip():
+            yield line.strip().removeprefix("- ")

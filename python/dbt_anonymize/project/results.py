@@ -1,0 +1,190 @@
+"""What the last build found: the results of an anonymization as a table for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+
+# Half of the last decimal that is shown.
+_SHOWN = 0.0005
+_ZERO_RULES = {
+    "classification": "always guessing the most frequent class",
+    "regression": "always guessing the mean",
+    "survival": "the same risk for everybody",
+}
+
+
+@dataclass(frozen=True)
+class EffortResult:
+    """One row of ``<n>_results``; the fields are columns of that relation."""
+
+    effort: int
+    k: int | None
+    suppressed_records: int
+    qf_mean: float | None
+    qf_low: float | None
+    qf_high: float | None
+    zero_rule: float | None
+    beats_zero_rule: bool | None
+    qnf: float | None
+    q: float | None
+    qualifies: bool
+    is_chosen: bool
+    choice_share: float | None
+    runner_up: int | None
+    q_difference_to_runner_up: float | None
+    q_difference_to_runner_up_low: float | None
+    q_difference_to_runner_up_high: float | None
+    reason: str
+
+    @property
+    def qf(self) -> str:
+        """QF with its interval; one that ends with the scale is not the same on both sides."""
+        if self.qf_mean is None:
+            return "-"
+        text = f"{self.qf_mean:.3f}"
+        if self.qf_low is None or self.qf_high is None:
+            return text
+        below, above = self.qf_mean - self.qf_low, self.qf_high - self.qf_mean
+        if abs(above - below) < _SHOWN:
+            return f"{text} ± {below:.3f}"
+        if above < below:
+            return f"{text} (≥ {self.qf_low:.3f})"
+        return f"{text} (≤ {self.qf_high:.3f})"
+
+
+def read_results(warehouse: Warehouse, name: str) -> list[EffortResult]:
+    """Read the results of an anonymization.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Where it was built.
+    name : str
+        Name of the anonymization.
+
+    Returns
+    -------
+    list of EffortResult
+        Ordered by effort.
+
+    Raises
+    ------
+    WarehouseError
+        If it was not built yet.
+    """
+    relation = warehouse.relation_of_ref(f"{name}_results")
+    columns = ", ".join(field.name for field in fields(EffortResult))
+    sql = f"select {columns} from {relation} order by effort"  # noqa: S608 (names of our own)
+    return [EffortResult(*row) for row in warehouse.rows(sql)]
+
+
+def in_words(efforts: Sequence[EffortResult], task: str) -> list[str]:
+    """Say what the figures mean: what is no better than guessing, and how sure the choice is.
+
+    Parameters
+    ----------
+    efforts : sequence of EffortResult
+        Ordered by effort.
+    task : str
+        classification, regression or survival.
+
+    Returns
+    -------
+    list of str
+        Sentences; none about what is not known.
+    """
+    said = []
+    zero = next((e.zero_rule for e in efforts if e.zero_rule is not None), None)
+    if zero is not None:
+        said.append(f"{_ZERO_RULES[task]}: {zero:.3f}")
+    said += [
+        "effort 0, the untouched table, is not surely above that: the model may learn nothing"
+        for effort in efforts
+        if effort.effort == 0 and effort.beats_zero_rule is False
+    ]
+    if any(effort.qf_mean is not None and effort.qf_low is None for effort in efforts):
+        said.append("no intervals: too few splits to tell how much they vary (from 5 on)")
+    for effort in efforts:
+        if effort.is_chosen:
+            said += [f"effort {effort.effort} is {effort.reason}", *_sureness(effort, efforts)]
+    return said
+
+
+def _sureness(chosen: EffortResult, efforts: Sequence[EffortResult]) -> Iterator[str]:
+    """Say how far ahead the chosen effort is, and how often it wins."""
+    low, high = chosen.q_difference_to_runner_up_low, chosen.q_difference_to_runner_up_high
+    if chosen.q_difference_to_runner_up is not None and low is not None and high is not None:
+        second = f"effort {chosen.runner_up}"
+        yield (
+            f"it is {chosen.q_difference_to_runner_up:.3f} ahead of {second}, with an interval "
+            f"from {low:.3f} to {high:.3f}"
+            + (f" that covers zero: {second} may be as good" if low <= 0 else "")
+        )
+    shares = [(e.choice_share, e.effort) for e in efforts if e.choice_share]
+    if len(shares) > 1:
+        listed = ", ".join(
+            f"effort {number} in {share:.1%}"
+            for share, number in sorted(shares, key=lambda one: (-one[0], one[1]))
+        )
+        yield f"chosen if repetitions are drawn again: {listed}"
+
+
+def is_of(warehouse: Warehouse, spec: Spec) -> bool:
+    """Whether the results are of the spec as it is now.
+
+    A build knows the generated models only: what was changed in a spec since counts for nothing
+    until they are generated again.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Where it was built.
+    spec : Spec
+        The anonymization.
+    """
+    relation = warehouse.relation_of_ref(f"{spec.name}_results")
+    sql = f"select distinct fingerprint from {relation}"  # noqa: S608 (name of our own)
+    return warehouse.rows(sql) == [(spec.fingerprint,)]
+
+
+def release_file(warehouse: Warehouse, name: str) -> Path:
+    """Return where the release of an anonymization is published, relative to the project.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Where it is built; the file depends on its target.
+    name : str
+        Name of the anonymization.
+    """
+    return Path(warehouse.meta(f"{name}_anonymized")["path"])
+
+
+def place_of_release(warehouse: Warehouse, name: str) -> str | None:
+    """Return where the release of an anonymization is, or None where there is none yet.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Where it is built; its project is the working directory.
+    name : str
+        Name of the anonymization.
+
+    Returns
+    -------
+    str or None
+        The file (DuckDB), relative to the project; elsewhere the relation, which is granted.
+    """
+    if warehouse.is_duckdb:
+        file = release_file(warehouse, name)
+        return str(file) if file.is_file() else None
+    try:
+        return str(warehouse.relation_of_ref(f"{name}_anonymized"))
+    except WarehouseError:
+        return None

@@ -1,0 +1,284 @@
+"""Reading the warehouse of a dbt project through dbt's own connection, whatever the adapter."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dbt_anonymize.errors import AnonymizeError, WarehouseError, told
+from dbt_anonymize.literals import quote_text
+from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.profile import dbt_arguments, read_profile
+from dbt_anonymize.spec.problems import did_you_mean
+from dbt_anonymize.vault.files import close_vaults, private_files, require_folders
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PACKAGE = "dbt_anonymize"
+_ROWS_AT_ONCE = 100_000
+# Rows of one `insert ... values`: few enough for the limits of every warehouse.
+_ROWS_OF_A_STATEMENT = 500
+_LOCKED = "could not set lock on file"
+# Kinds of errors that no connection is to blame for: of drivers as PEP 249 names them, and DuckDB.
+_OF_OUR_SQL = re.compile(
+    r"(Binder|Catalog|Parser|Syntax|Conversion|TypeMismatch|OutOfRange|InvalidInput|Constraint)"
+    r"(Exception|Error)\b|(ProgrammingError|DataError|NotSupportedError|Undefined\w+|Ambiguous\w+)\b"
+)
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """An open connection to the warehouse of a project.
+
+    Parameters
+    ----------
+    adapter : dbt.adapters.base.BaseAdapter
+        With an open connection.
+    manifest : dbt.contracts.graph.manifest.Manifest
+        What the project declares.
+    """
+
+    adapter: Any
+    manifest: Any
+
+    def meta(self, name: str) -> dict[str, Any]:
+        """Return what a generated model declares about itself."""
+        node = self._node(name)
+        return dict(node.config.meta.get("dbt_anonymize", {}))
+
+    def relation_of_ref(self, name: str, *, remedy: str | None = None) -> Any:
+        """Return the existing relation of a model, seed or snapshot.
+
+        The remedy tells what to do where it does not exist.
+        """
+        node = self._node(name, remedy)
+        remedy = remedy or "Run `dbt build` first."
+        return self._existing(name, node.database, node.schema, node.alias, remedy)
+
+    def _node(self, name: str, remedy: str | None = None) -> Any:
+        nodes = {
+            node.name: node
+            for node in self.manifest.nodes.values()
+            if node.resource_type in {"model", "seed", "snapshot"}
+        }
+        if name not in nodes:
+            raise WarehouseError(
+                f"{name}: must be a model or seed of the project. "
+                + (remedy or did_you_mean(name, nodes, "Write its name as in ref()."))
+            )
+        return nodes[name]
+
+    def relation_of_source(self, source: str, table: str) -> Any:
+        """Return the existing relation of a dbt source."""
+        sources = {(node.source_name, node.name): node for node in self.manifest.sources.values()}
+        name = f"{source}.{table}"
+        if (source, table) not in sources:
+            raise WarehouseError(
+                f"{name}: must be a source of the project. "
+                + did_you_mean(name, map(".".join, sources), "Write its name as in source().")
+            )
+        node = sources[source, table]
+        remedy = "Load it first."
+        return self._existing(name, node.database, node.schema, node.identifier, remedy)
+
+    def columns(self, relation: Any) -> list[tuple[str, str]]:
+        """Return name and data type of each column of a relation."""
+        found = self.adapter.get_columns_in_relation(relation)
+        return [(str(column.name), str(column.data_type)) for column in found]
+
+    @property
+    def is_duckdb(self) -> bool:
+        """Whether databases are files of ours."""
+        return bool(self.adapter.type() == "duckdb")
+
+    def cursor(self) -> Any:
+        """Return a cursor of the driver: what it runs is not written into the log of dbt."""
+        return self.adapter.connections.get_thread_connection().handle.cursor()
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        cursor = self.cursor()
+        cursor.execute(sql)
+        return [tuple(row) for row in cursor.fetchall()]
+
+    def macro(self, name: str, /, *, package: str = PACKAGE, **arguments: Any) -> Any:
+        """Return what a macro returns or, where it returns nothing, writes."""
+        return self.adapter.execute_macro(name, project=package, kwargs=arguments)
+
+    def numbers(self, sql: str) -> dict[str, NDArray[Any]]:
+        """Return all rows of a query of numbers that are never NULL, as one array per column."""
+        import numpy as np  # noqa: PLC0415 (keeps other commands fast)
+
+        cursor = self.cursor()
+        cursor.execute(sql)
+        if hasattr(cursor, "fetchnumpy"):  # DuckDB: no Python object for each number
+            return {name: np.asarray(column) for name, column in cursor.fetchnumpy().items()}
+        names = [str(column[0]) for column in cursor.description]
+        parts: list[NDArray[Any]] = []
+        while batch := cursor.fetchmany(_ROWS_AT_ONCE):
+            parts.append(np.array(batch).reshape(len(batch), len(names)))
+        rows = np.concatenate(parts) if parts else np.zeros((0, len(names)), dtype=np.int64)
+        return {name: np.ascontiguousarray(rows[:, place]) for place, name in enumerate(names)}
+
+    def replace_table(
+        self, relation: Any, types: Mapping[str, str], rows: Sequence[Sequence[Any]]
+    ) -> None:
+        """Create a table in place of the one that may be there, in one transaction.
+
+        Parameters
+        ----------
+        relation : dbt.adapters.base.BaseRelation
+            The table.
+        types : mapping
+            SQL type by quoted column.
+        rows : sequence of sequences
+            Values in the order of the columns: int, float, bool, text, or None.
+        """
+        declared = ", ".join(f"{name} {kind}" for name, kind in types.items())
+        connections = self.adapter.connections
+        connections.clear_transaction()
+        connections.begin()
+        # Not through the adapter, which would write every row into the log of dbt.
+        cursor = self.cursor()
+        try:
+            cursor.execute(f"drop table if exists {relation}")
+            cursor.execute(f"create table {relation} ({declared})")
+            _insert(cursor, str(relation), rows)
+            connections.commit()
+        except BaseException:
+            connections.rollback_if_open()
+            raise
+
+    def _existing(self, name: str, database: str, schema: str, identifier: str, remedy: str) -> Any:
+        relation = self.adapter.get_relation(
+            database=database, schema=schema, identifier=identifier
+        )
+        if relation is None:
+            raise WarehouseError(
+                f"{name}: must exist in the warehouse; {database}.{schema} does not hold it. "
+                f"{remedy}"
+            )
+        return relation
+
+
+def _insert(cursor: Any, relation: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Fill a table; DuckDB reads a data frame a hundred times as fast as a statement."""
+    if hasattr(cursor, "register") and rows:
+        import pandas as pd  # noqa: PLC0415 (keeps other commands fast)
+
+        cursor.register("dbt_anonymize_rows", pd.DataFrame(rows, dtype=object))
+        cursor.execute(f"insert into {relation} select * from dbt_anonymize_rows")  # noqa: S608
+        cursor.unregister("dbt_anonymize_rows")
+        return
+    for start in range(0, len(rows), _ROWS_OF_A_STATEMENT):
+        values = ", ".join(map(_values, rows[start : start + _ROWS_OF_A_STATEMENT]))
+        cursor.execute(f"insert into {relation} values {values}")  # noqa: S608
+
+
+def _values(row: Sequence[Any]) -> str:
+    """Return numbers, booleans and texts as a row of SQL literals."""
+    return f"({', '.join(map(_value, row))})"
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return quote_text(value) if isinstance(value, str) else repr(value)
+
+
+@contextlib.contextmanager
+def open_warehouse(project: Project, target: str | None = None) -> Iterator[Warehouse]:
+    """Open the warehouse of a project, with the profile and target that dbt itself would use.
+
+    Parameters
+    ----------
+    project : Project
+        The dbt project; the working directory while the connection is open.
+    target : str, optional
+        Target of the profile; by default ``DBT_TARGET`` or that of the profile.
+
+    Yields
+    ------
+    Warehouse
+        Open until the end of the block.
+
+    Raises
+    ------
+    ProjectError
+        If dbt has no profile and target to use.
+    VaultError
+        If a vault has no folder, or cannot be closed to others.
+    WarehouseError
+        If the project cannot be parsed, or the warehouse cannot be read.
+    """
+    # dbt takes more than a second to import; commands that do not need it must not wait.
+    from dbt.adapters.factory import get_adapter, register_adapter, reset_adapters  # noqa: PLC0415
+    from dbt.cli.main import dbtRunner  # noqa: PLC0415
+    from dbt.config.runtime import RuntimeConfig  # noqa: PLC0415
+    from dbt.context.providers import generate_runtime_macro_context  # noqa: PLC0415
+    from dbt.mp_context import get_mp_context  # noqa: PLC0415
+
+    # Paths in profiles.yml are relative to the project.
+    with contextlib.chdir(project.root), contextlib.ExitStack() as until_closed:
+        # What dbt prints itself of a broken profile are the lines around, which hold passwords.
+        read_profile(project.root, target)
+        target = target or os.environ.get("DBT_TARGET")
+        choice = ["--target", target] if target else []
+        parsed = dbtRunner().invoke(["--quiet", "parse", *choice])
+        if not parsed.success:
+            raise WarehouseError(
+                f"{project.root}: must be a project that dbt can parse; got {parsed.exception}. "
+                "See `dbt parse`."
+            )
+        # What dbt falls back to; parsing has proved that it leads to a profile.
+        config = RuntimeConfig.from_args(dbt_arguments(project.root, target))
+        require_folders(config.credentials)
+        reset_adapters()  # type: ignore[no-untyped-call]
+        register_adapter(config, get_mp_context())
+        adapter = get_adapter(config)
+        adapter.set_macro_resolver(parsed.result)
+        adapter.set_macro_context_generator(generate_runtime_macro_context)
+        try:
+            with adapter.connection_named("dbt_anonymize"):
+                warehouse = Warehouse(adapter=adapter, manifest=parsed.result)
+                if warehouse.is_duckdb:
+                    # As a build does first: a command runs no hook of dbt.
+                    close_vaults(warehouse, project, config.credentials.database)
+                # Not before: a warehouse that is only made now is for others too.
+                until_closed.enter_context(private_files())
+                yield warehouse
+        except AnonymizeError:
+            raise
+        except Exception as error:
+            raise _explained(error) from error
+        finally:
+            adapter.cleanup_connections()
+            if adapter.type() == "duckdb":
+                # Else the next project of this process would read the databases of this one.
+                adapter.connections.close_all_connections()
+            reset_adapters()  # type: ignore[no-untyped-call]
+
+
+def _explained(error: Exception) -> WarehouseError:
+    """Return the error of a driver in our words."""
+    if _LOCKED in str(error).lower():
+        return WarehouseError(
+            "the warehouse must not be open in another process: DuckDB lets only one process in "
+            "while one writes. Close the other one (a dbt run, a notebook, a database browser) "
+            "and try again."
+        )
+    if _OF_OUR_SQL.match(told(error)):
+        return WarehouseError(
+            f"the warehouse refused a statement ({told(error)}). If `dbt build` has just run with "
+            "this version, it is an error of dbt-anonymize: please report it with this message."
+        )
+    return WarehouseError(
+        f"the warehouse could not be read ({told(error)}). Check the connection with `dbt debug`."
+    )

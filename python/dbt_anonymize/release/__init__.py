@@ -1,0 +1,1 @@
+"""Publishing a release: one at a time, audited, renamed into place."""

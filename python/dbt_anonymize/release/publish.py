@@ -1,0 +1,189 @@
+"""Publishing: write a new database file beside the release, audit it, rename it into place.
+
+A DuckDB file that any other process has open cannot be written, so the released file is never
+written twice: a reader that holds it open keeps the complete earlier release, everybody else sees
+the complete new one, and at no moment is there half a release. Until it is renamed, the new file
+is in a folder that only its owner may enter. One build at a time publishes a release, and another
+waits for its turn; what a killed one left behind, the next removes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dbt_anonymize.errors import PublishError, told
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.release.audit import audit, open_file
+from dbt_anonymize.release.lock import alone
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+RELEASE_MODE = 0o644
+FOLDER_MODE = 0o755
+# Readers such as BI drivers are usually older than the writer.
+STORAGE_VERSION = "v1.4.0"
+_RECORDS = "dbt_anonymize_records"
+# Types that Arrow, in which records go from engine to engine, does not have: they go as text.
+_LOST_ON_THE_WAY = re.compile(r"\b(BIT|TIME WITH TIME ZONE)\b")
+
+
+def publish(
+    session: DuckDBPyConnection, *, relation: str, table: str, folder: str, path: str
+) -> None:
+    """Publish a relation as the only table of a DuckDB file.
+
+    Parameters
+    ----------
+    session : duckdb.DuckDBPyConnection
+        Connection that sees ``relation`` (committed).
+    relation : str
+        Quoted name of the relation to publish; its row order is kept.
+    table : str
+        Name of the table in the file.
+    folder : str
+        The dbt project.
+    path : str
+        The release file, relative to the project or absolute. Its folder is created; an existing
+        file is replaced in one step.
+
+    Raises
+    ------
+    PublishError
+        If the file cannot be written, is not what was to be published, or is being published by
+        another build, or if the platform has no ``flock`` (Windows); the earlier release is
+        unchanged. The message quotes no value of the relation.
+    """
+    target = Path(folder) / path
+    try:
+        _make_folder(target.parent)
+        if target.is_symlink():
+            # The rename would replace the link, and readers of what it leads to would never know.
+            raise PublishError(
+                f"{target} must be a file, since it is replaced as a whole; it is a symbolic link. "
+                "The earlier release is unchanged. Remove the link, or set the folder of the "
+                "releases (dbt_anonymize_release_folder) to where it leads."
+            )
+        if target.is_dir():
+            raise _in_the_way(target, target, "it is a folder")
+        log = Path(f"{target}.wal")
+        with alone(target), _stage(target) as stage:
+            _require_ours(log, target, is_folder=False)
+            _write(session, relation=relation, table=table, stage=stage)
+            audit(session, relation=relation, table=table, stage=stage)
+            stage.chmod(RELEASE_MODE)
+            _sync(stage)
+            # A reader that was killed may have left a log of the earlier file, which would make
+            # the new one unreadable.
+            log.unlink(missing_ok=True)
+            stage.replace(target)
+            # The release is in place: a file system that cannot do this has not failed to publish.
+            with contextlib.suppress(OSError):
+                _sync(target.parent)
+    except PublishError:
+        raise
+    except Exception as error:
+        # dbt prints the chain of errors, with the words of the driver.
+        raise _failed(target, error) from None
+
+
+def _failed(target: Path, error: Exception) -> PublishError:
+    cause = told(error)
+    remedy = "Build again."
+    if isinstance(error, OSError) or "IO Error" in cause or "Could not write file" in cause:
+        remedy = "Check that the folder is writable and not full, and build again."
+    return PublishError(
+        f"{target} could not be published ({cause}). The earlier release is unchanged. {remedy}"
+    )
+
+
+def _make_folder(folder: Path) -> None:
+    """Create a folder for readers, whatever the umask of who builds."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    for path in reversed(missing):
+        path.mkdir(exist_ok=True)
+        path.chmod(FOLDER_MODE)
+
+
+@contextlib.contextmanager
+def _stage(target: Path) -> Iterator[Path]:
+    """Name a file in a private folder beside ``target``; call it only while nobody else publishes.
+
+    The folder is gone afterwards, and with it those that killed builds left.
+    """
+    start, end = f".{target.name}.", ".stage"
+    for left_over in list(target.parent.iterdir()):
+        if left_over.name.startswith(start) and left_over.name.endswith(end):
+            _require_ours(left_over, target, is_folder=True)
+            try:
+                shutil.rmtree(left_over)
+            except OSError as error:
+                raise _in_the_way(left_over, target, error.strerror or "it is in use") from None
+    # Mode 0700, whatever the umask: not even what the engine creates in it can be read by others.
+    folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=start, suffix=end))
+    try:
+        yield folder / target.name
+    finally:
+        # What cannot be removed now does not undo the release; the next build tries again.
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _require_ours(path: Path, target: Path, *, is_folder: bool) -> None:
+    """Refuse to remove what no build can have left: a link, another kind, somebody else's."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return
+    if not (stat.S_ISDIR if is_folder else stat.S_ISREG)(found.st_mode):
+        raise _in_the_way(path, target, f"it is {_kind(found)}")
+    if found.st_uid != os.geteuid():
+        raise _in_the_way(path, target, "it belongs to another account")
+
+
+def _in_the_way(path: Path, target: Path, reason: str) -> PublishError:
+    return PublishError(
+        f"{target} cannot be published while {path} is there, which this build must not remove "
+        f"({reason}). The earlier release is unchanged. Look at it, remove it, and build again."
+    )
+
+
+def _kind(found: os.stat_result) -> str:
+    if stat.S_ISLNK(found.st_mode):
+        return "a symbolic link"
+    return "a folder" if stat.S_ISDIR(found.st_mode) else "a file"
+
+
+def _write(session: DuckDBPyConnection, *, relation: str, table: str, stage: Path) -> None:
+    """Stream the relation into a file of an engine of its own; `open_file` says why."""
+    cursor = session.cursor()
+    described = cursor.execute(f"describe {relation}").fetchall()
+    types = {quote_name(name): str(kind) for name, kind, *_ in described}
+    columns = ", ".join(f"{name} {kind}" for name, kind in types.items())
+    select = ", ".join(
+        f"cast({name} as varchar)" if _LOST_ON_THE_WAY.search(kind) else name
+        for name, kind in types.items()
+    )
+    with open_file(session, stage, storage_compatibility_version=STORAGE_VERSION) as file:
+        file.execute(f"create table main.{quote_name(table)} ({columns})")
+        records = cursor.sql(f"select {select} from {relation}")  # noqa: S608 (quoted)
+        file.register(_RECORDS, records.__arrow_c_stream__())
+        file.execute(f"insert into main.{quote_name(table)} from {_RECORDS}")
+        file.unregister(_RECORDS)
+        file.execute("checkpoint")
+
+
+def _sync(path: Path) -> None:
+    """Make a file, or a rename inside a folder, survive a power cut."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

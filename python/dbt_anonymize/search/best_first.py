@@ -1,0 +1,131 @@
+"""Search of a lattice that is too large for arrays: best-first, from the coarsest node down."""
+
+from __future__ import annotations
+
+import heapq
+import math
+
+import numpy as np
+
+from dbt_anonymize.information_loss.registry import RankedLoss
+from dbt_anonymize.privacy.table import Node
+from dbt_anonymize.search.checking import Checker
+from dbt_anonymize.search.clock import Clock
+from dbt_anonymize.search.lattice import Lattice
+from dbt_anonymize.search.results import CheckedNode, Progress, Status, VisitedNodes
+
+
+class BestFirstSearch:
+    """Expands the node that promises the least loss; the coarsest node is the first.
+
+    Below a node that proves all finer ones infeasible nothing is expanded. As the feasible nodes of
+    monotone guarantees are connected through the coarsest node, and other nodes are expanded
+    whether they are feasible or not, nothing is left out when the queue is empty.
+
+    Parameters
+    ----------
+    checker : Checker
+        Checks nodes.
+    lattice : Lattice
+        The nodes.
+    k : int
+        People that a released class must have; the guarantees may ask for more.
+    """
+
+    def __init__(self, checker: Checker, lattice: Lattice, *, k: int = 0):
+        self.checker = checker
+        self.lattice = lattice
+        self.found: dict[Node, CheckedNode] = {}
+        self.pruned: list[Node] = []
+        self.is_complete = False
+        self._k = k
+        self._excluded: set[Node] = set()
+        self._seen: set[Node] = {lattice.highest}
+        self._queue: list[tuple[float, Node]] = [(-math.inf, lattice.highest)]
+        # Nodes of the queue that are checked whatever the time.
+        self._urgent = 1
+
+    def exclude(self, node: Node) -> None:
+        """Leave out a node; others are not affected."""
+        self._excluded.add(node)
+
+    def start(self, node: Node) -> None:
+        """Check a node that may be good before all others, whatever the time."""
+        if node not in self._seen:
+            self._seen.add(node)
+            self._urgent += 1
+            heapq.heappush(self._queue, (-math.inf, node))
+
+    def run(self, clock: Clock) -> CheckedNode | None:
+        """Return the feasible node with the least loss, or the best until the time is over.
+
+        The coarsest node is checked even when there is no time at all.
+        """
+        best: CheckedNode | None = None
+        while self._queue and (self._urgent > 0 or not (self.found and clock.is_over())):
+            bound, node = heapq.heappop(self._queue)
+            self._urgent -= 1
+            if node in self._excluded or (best is not None and _is_hopeless(bound, best)):
+                # Neither says anything about finer nodes: these may lose less.
+                self.pruned.append(node)
+                self._expand(node)
+                continue
+            check = self.checker.check(node, self._k)
+            result = check.result
+            self.found[node] = result
+            if result.is_feasible and (best is None or result.loss < best.loss):
+                best = result
+            if not check.proves_finer_infeasible:
+                self._expand(node)
+            clock.report(lambda best=best: self.progress(best))  # type: ignore[misc]
+        self.is_complete = not self._queue
+        clock.report(lambda: self.progress(best), is_last=True)
+        return best
+
+    def bound(self, best: CheckedNode | None) -> float:
+        """Return a number that no feasible node loses less than, as far as is known.
+
+        Nodes that nobody looked at may be as fine as the finest of all.
+        """
+        least = math.inf if best is None else float(best.loss)
+        if not self._queue:
+            return least
+        finest = self.checker.loss.lower_bound(self.checker.table, self.lattice.lowest)
+        return min(float(finest), least)
+
+    def progress(self, best: CheckedNode | None) -> Progress:
+        """Return how far the search is."""
+        settled = len(self.found) + len(self.pruned)
+        return Progress(len(self.found), settled, self.lattice.size, best)
+
+    def visited(self) -> VisitedNodes:
+        """Return what was learned."""
+        checked = list(self.found.values())
+        nodes = [found.node for found in checked] + self.pruned
+        unknown = [-1] * len(self.pruned)
+        status = [Status.CHECKED] * len(checked) + [Status.PRUNED] * len(self.pruned)
+        losses = [found.loss for found in checked] + [math.nan] * len(self.pruned)
+        return VisitedNodes(
+            levels=np.array(nodes, dtype=np.int64).reshape(len(nodes), len(self.lattice.shape)),
+            k=np.array([found.k for found in checked] + unknown, dtype=np.int64),
+            suppressed=np.array([found.suppressed for found in checked] + unknown, dtype=np.int64),
+            loss=np.array(losses, dtype=np.float64),
+            status=np.array(status, dtype=np.uint8),
+        )
+
+    def _expand(self, node: Node) -> None:
+        """Queue the nodes one level finer in one attribute."""
+        for attribute, level in enumerate(node):
+            if level == self.lattice.lowest[attribute]:
+                continue
+            finer = (*node[:attribute], level - 1, *node[attribute + 1 :])
+            if finer not in self._seen:
+                self._seen.add(finer)
+                bound = float(self.checker.loss.lower_bound(self.checker.table, finer))
+                heapq.heappush(self._queue, (bound, finer))
+
+
+def _is_hopeless(bound: float, best: CheckedNode) -> bool:
+    if isinstance(best.loss, RankedLoss):
+        return bound > float(best.loss)
+    return bound >= best.loss

@@ -1,0 +1,195 @@
+"""A chain of efforts from weak to strong: each generalizes at least as much as the one before."""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+
+from dbt_anonymize.errors import SearchError
+from dbt_anonymize.information_loss.registry import InformationLoss
+from dbt_anonymize.privacy.guarantees import Guarantees
+from dbt_anonymize.privacy.table import Node, Table
+from dbt_anonymize.search.best_first import BestFirstSearch
+from dbt_anonymize.search.checking import Checker
+from dbt_anonymize.search.clock import Clock
+from dbt_anonymize.search.enumerated import EnumeratedSearch
+from dbt_anonymize.search.lattice import Lattice
+from dbt_anonymize.search.optimum import MOST_ENUMERATED, check_limit
+from dbt_anonymize.search.results import CheckedNode, ProgressCallback
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Efforts from weak to strong.
+
+    Attributes
+    ----------
+    points : tuple of (int, CheckedNode)
+        Class size that was required, and the node that loses the least with it among those that
+        generalize at least as much as the node before. Levels never fall, nodes differ, and the
+        class size they reach rises.
+    is_complete : bool
+        Whether every node is proven to lose the least.
+    """
+
+    points: tuple[tuple[int, CheckedNode], ...]
+    is_complete: bool
+
+
+def chain(
+    table: Table,
+    guarantees: Guarantees,
+    loss: InformationLoss,
+    suppression_limit: Decimal,
+    length: int,
+    *,
+    start: Node | None = None,
+    time_limit: float | None = None,
+    progress: ProgressCallback | None = None,
+) -> Chain:
+    """Find efforts from weak to strong.
+
+    The first is the optimum. The class sizes required of the others are spaced geometrically up to
+    the largest one that a node reaches which still tells something (not every attribute is at its
+    root).
+
+    Parameters
+    ----------
+    table, guarantees, loss, suppression_limit, time_limit, progress
+        As for `dbt_anonymize.search.optimum.search`. The time limit is for the whole chain.
+    length : int
+        Number of efforts, >= 1.
+    start : tuple of int, optional
+        A node that is known to be good: the first effort loses no more.
+
+    Returns
+    -------
+    Chain
+        Of nodes that release something. Shorter than ``length`` where nothing above its last node
+        is left; empty where no node is feasible.
+
+    Raises
+    ------
+    SearchError
+        If the length or the limit is not as above.
+    """
+    check_limit(suppression_limit)
+    if length < 1:
+        raise SearchError(
+            f"efforts of a search must be >= 1; got {length}. Ask for 3, for example."
+        )
+    lattice = Lattice.of(table)
+    clock = Clock(time_limit, progress)
+    checker = Checker(table, guarantees, loss, suppression_limit, lattice.lowest, must_release=True)
+    builder = _Builder(checker, lattice, clock)
+    builder.build(length, start)
+    return Chain(tuple(builder.points), builder.is_complete)
+
+
+class _Builder:
+    """Adds one node after the other."""
+
+    def __init__(self, checker: Checker, lattice: Lattice, clock: Clock):
+        self.points: list[tuple[int, CheckedNode]] = []
+        self.is_complete = True
+        self._known: dict[Node, CheckedNode] = {}
+        self._checker = checker
+        self._lattice = lattice
+        self._clock = clock
+        tops = tuple(attribute.height for attribute in checker.table.attributes)
+        # The node that releases nothing but how many records there are, if it is in the lattice.
+        self._empty = tops if lattice.highest == tops else None
+
+    def build(self, length: int, start: Node | None) -> None:
+        """Add up to ``length`` nodes, of which the first is no worse than the start."""
+        k = self._checker.guarantees.min_class_size
+        first = self._best(self._lattice, k, (), start)
+        if first is None:
+            return
+        self.points.append((k, first))
+        for left in range(length - 1, 0, -1):
+            if self._clock.is_over():
+                # Perhaps there are more: nobody looked.
+                self.is_complete = False
+                return
+            if not self._add(left):
+                return
+
+    def _add(self, left: int) -> bool:
+        """Add a node above the last one, where ``left`` are still to be added."""
+        last = self.points[-1][1]
+        excluded = tuple({last.node, self._empty or last.node})
+        largest = self._largest_k(last.node, excluded)
+        if largest <= last.k:
+            return False
+        spaced = math.ceil(last.k * (largest / last.k) ** (1.0 / left))
+        above = Lattice(last.node, self._lattice.highest)
+        # The other guarantees may not hold at the spaced class size, but at a smaller one.
+        for k in sorted({min(max(spaced, last.k + 1), largest), last.k + 1}, reverse=True):
+            found = self._best(above, k, excluded, self._known_above(last.node, k, excluded))
+            if found is not None:
+                self.points.append((k, found))
+                return True
+        return False
+
+    def _known_above(self, node: Node, k: int, excluded: tuple[Node, ...]) -> Node | None:
+        """Return the best node above another that an earlier search has found to release this k."""
+        known = (
+            found
+            for found in self._known.values()
+            if found.k >= k
+            and found.node not in excluded
+            and all(map(operator.ge, found.node, node))
+        )
+        best = min(known, key=lambda found: found.loss, default=None)
+        return None if best is None else best.node
+
+    def _best(
+        self,
+        lattice: Lattice,
+        k: int,
+        excluded: tuple[Node, ...],
+        start: Node | None,
+    ) -> CheckedNode | None:
+        state: EnumeratedSearch | BestFirstSearch
+        if lattice.size > MOST_ENUMERATED:
+            state = BestFirstSearch(self._checker, lattice, k=k)
+        else:
+            state = EnumeratedSearch(self._checker, lattice, k=k)
+        for node in excluded:
+            state.exclude(node)
+        if start is not None:
+            state.start(start)
+        best = state.run(self._clock)
+        self._known |= {found.node: found for found in state.found.values() if found.is_feasible}
+        self.is_complete = self.is_complete and state.is_complete
+        return best
+
+    def _largest_k(self, node: Node, excluded: tuple[Node, ...]) -> int:
+        """Return the largest class size that any node above can reach, as far as size matters.
+
+        A finer node has parts of the classes of a coarser one: it is enough to look at the
+        coarsest nodes that are not excluded.
+        """
+        highest = self._lattice.highest
+        nodes = [highest]
+        if highest in excluded:
+            nodes = [
+                (*highest[:axis], top - 1, *highest[axis + 1 :])
+                for axis, top in enumerate(highest)
+                if top > node[axis]
+            ]
+        return max((self._reached(n) for n in nodes if n not in excluded), default=0)
+
+    def _reached(self, node: Node) -> int:
+        """Return the people of the smallest class after suppressing as much as is allowed."""
+        classes = self._checker.grouper.classes(node)
+        order = np.argsort(classes.people, kind="stable")
+        gone = np.cumsum(classes.records[order])
+        # Classes of one size are suppressed together or not at all.
+        kept = classes.people[order][gone > self._checker.most_suppressed]
+        return int(kept.min()) if len(kept) else int(classes.people.max(initial=0))

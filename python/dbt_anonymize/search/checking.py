@@ -1,0 +1,145 @@
+"""Check one node: form its classes, suppress what violates, measure what is lost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+
+from dbt_anonymize.information_loss.registry import InformationLoss
+from dbt_anonymize.privacy.guarantees import Guarantees
+from dbt_anonymize.privacy.table import BoolArray, Node, Table
+from dbt_anonymize.search.results import CheckedNode
+from dbt_anonymize.search.rollup import GroupedClasses, Grouper
+
+
+@dataclass(frozen=True)
+class Check:
+    """What checking a node tells about it and others.
+
+    Attributes
+    ----------
+    result : CheckedNode
+        Of the node itself.
+    proves_finer_infeasible : bool
+        Whether no finer node is feasible either.
+    classes : GroupedClasses or None
+        Its classes; None where they did not have to be formed.
+    gone : bool array (classes,) or None
+        Classes whose records are suppressed at every finer feasible node too.
+    """
+
+    result: CheckedNode
+    proves_finer_infeasible: bool
+    classes: GroupedClasses | None = None
+    gone: BoolArray | None = None
+
+
+class Checker:
+    """Checks nodes of one table.
+
+    Parameters
+    ----------
+    table : Table
+        Distinct rows with counts.
+    guarantees : Guarantees
+        Compiled for the table.
+    loss : InformationLoss
+        Of the nodes.
+    suppression_limit : Decimal
+        Share of the records that may be suppressed, in [0, 1]; rounded down to whole records.
+    lowest : tuple of int
+        No node finer than this one is checked.
+    must_release : bool, default False
+        Whether a node is feasible only where some record is released.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        guarantees: Guarantees,
+        loss: InformationLoss,
+        suppression_limit: Decimal,
+        lowest: Node,
+        *,
+        must_release: bool = False,
+    ):
+        self.table = table
+        self.guarantees = guarantees
+        self.loss = loss
+        self.grouper = Grouper(table, lowest)
+        self.most_suppressed = int(suppression_limit * table.total)
+        self.checked = 0
+        self._must_release = must_release
+        # Whether a node above an unsuppressed, feasible one is feasible, and with suppression:
+        # whether the records that must go never become more further up.
+        self.is_monotone = guarantees.is_monotone_in_generalization and (
+            self.most_suppressed == 0 or guarantees.is_monotone_in_suppression
+        )
+
+    def check(self, node: Node, k: int = 0) -> Check:
+        """Check a node.
+
+        Parameters
+        ----------
+        node : tuple of int
+            Level of each attribute.
+        k : int
+            People that a released class must have; the guarantees may ask for more.
+        """
+        self.checked += 1
+        size = max(k, self.guarantees.min_class_size)
+        # A part of a small class is small too, whatever the other guarantees are like.
+        ungrouped = self.grouper.ungrouped(node)
+        if self.most_suppressed < self.table.total:
+            count = ungrouped.least_small_records(size)
+            if count > self.most_suppressed:
+                return _infeasible(node, count, proves_finer_infeasible=True)
+        classes = ungrouped.classes()
+        small = classes.people < size
+        count = int(classes.records[small].sum())
+        if count > self.most_suppressed:
+            return _infeasible(node, count, proves_finer_infeasible=True)
+        violating, gone = self._violating(classes, small)
+        count = int(classes.records[violating].sum())
+        is_impossible = self.guarantees.is_impossible(classes)
+        if count > self.most_suppressed or is_impossible:
+            return _infeasible(node, count, classes, gone, proves_finer_infeasible=self.is_monotone)
+        suppressed = violating
+        if self.guarantees.has_release_rules:
+            order = self.loss.per_class(self.table, classes)
+            suppressed = self.guarantees.suppress(classes, violating, order, self.most_suppressed)
+            count = int(classes.records[suppressed].sum())
+            if count > self.most_suppressed:
+                return _infeasible(
+                    node, count, classes, gone, proves_finer_infeasible=self.is_monotone
+                )
+        released = classes.people[~suppressed & (classes.records > 0)]
+        if self._must_release and not len(released):
+            is_all_gone = int(classes.records[gone].sum()) == self.table.total
+            return _infeasible(node, count, classes, gone, proves_finer_infeasible=is_all_gone)
+        loss = self.loss.loss(self.table, classes, suppressed)
+        smallest = int(released.min()) if len(released) else 0
+        return Check(CheckedNode(node, smallest, count, loss, True), False, classes, gone)
+
+    def _violating(self, classes: GroupedClasses, small: BoolArray) -> tuple[BoolArray, BoolArray]:
+        """Return which classes violate, and which of them violate in every finer node too."""
+        has_records = classes.records > 0
+        small = small & has_records
+        if self.guarantees.is_class_size_alone:
+            return small, small
+        violating = self.guarantees.violating(classes) | small
+        gone = violating & has_records if self.guarantees.is_monotone_in_suppression else small
+        return violating, gone
+
+
+def _infeasible(
+    node: Node,
+    count: int,
+    classes: GroupedClasses | None = None,
+    gone: BoolArray | None = None,
+    *,
+    proves_finer_infeasible: bool,
+) -> Check:
+    result = CheckedNode(node, 0, count, math.nan, False)
+    return Check(result, proves_finer_infeasible, classes, gone)

@@ -1,0 +1,264 @@
+"""From the coded table of an anonymization to the efforts that its spec gets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+from dbt_anonymize.errors import SearchError
+from dbt_anonymize.information_loss.registry import InformationLoss, make_loss
+from dbt_anonymize.privacy.guarantees import Guarantees, compile_guarantees
+from dbt_anonymize.privacy.table import Node, Table
+from dbt_anonymize.search.chain import Chain, chain
+from dbt_anonymize.search.diagnosis import explain_infeasible
+from dbt_anonymize.search.local_recoding import local_rounds, measure_rounds
+from dbt_anonymize.search.optimum import search
+from dbt_anonymize.search.pareto import ParetoFront, pareto_front
+from dbt_anonymize.search.results import ProgressCallback, SearchResult
+from dbt_anonymize.spec import Effort, Spec
+
+Recoding = Literal["full_domain", "local"]
+# Called with the name of each step; returns what takes its progress.
+Steps = Callable[[str], ProgressCallback | None]
+
+# In the rounds of a local recoding suppression is cheap, because the next round takes the records
+# up; ARX recommends 0 to 0.05.
+_FACTOR_OF_ROUNDS = 0.05
+# Shares of a time limit: the optimum matters most, the Pareto front least.
+_SHARE_OF_OPTIMUM, _SHARE_OF_CHAIN = 0.5, 0.6
+# No effort depends on the Pareto front, which takes a search for each of up to a hundred points.
+SECONDS_OF_FRONT = 60.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a search is asked for.
+
+    Attributes
+    ----------
+    efforts : int
+        Length of the chain, >= 1.
+    measure : str
+        Measure of information loss.
+    recoding : {"full_domain", "local"}
+        Whether all records have the same levels, or rounds generalize what is left.
+    time_limit : float or None
+        Seconds for everything together. Without one, the optimum and the chain are proven, and
+        the Pareto front gets `SECONDS_OF_FRONT`.
+    """
+
+    efforts: int
+    measure: str
+    recoding: Recoding = "full_domain"
+    time_limit: float | None = None
+
+
+@dataclass(frozen=True)
+class LocalEffort:
+    """An effort of local recoding, and what is known about it before it is built.
+
+    Attributes
+    ----------
+    required : int
+        Class size that it was searched for.
+    rounds : tuple of Node
+        Levels of each round.
+    suppressed : int
+        Records that the last round leaves over.
+    loss : float or None
+        By the measure of the search; None of a measure that needs the classes of all rounds.
+    """
+
+    required: int
+    rounds: tuple[Node, ...]
+    suppressed: int
+    loss: float | None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found for an anonymization.
+
+    Attributes
+    ----------
+    result : SearchResult
+        Of the search for the optimum, which is not None.
+    chain : Chain
+        Nodes from weak to strong.
+    front : ParetoFront
+        Of class size and loss.
+    efforts : tuple of Effort
+        The chain as a spec writes it, in order; without a node that generalizes nothing.
+    local : tuple of LocalEffort
+        What is known about each of the efforts where they are of local recoding; else empty.
+    """
+
+    result: SearchResult
+    chain: Chain
+    front: ParetoFront
+    efforts: tuple[Effort, ...]
+    local: tuple[LocalEffort, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the optimum and the chain are proven."""
+        return self.result.is_complete and self.chain.is_complete
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is searched: a table, what it must keep, and what is minimized."""
+
+    spec: Spec
+    table: Table
+    declared: Sequence[Mapping[str, Any]]
+    options: Options
+
+    @property
+    def suppression_limit(self) -> Decimal:
+        """Share of the records, as it is written in the spec."""
+        return Decimal(str(self.spec.suppression_limit))
+
+    @property
+    def guarantees(self) -> Guarantees:
+        """Compiled for the table."""
+        return compile_guarantees(self.declared, self.table)
+
+    def loss(self, factor: float | None = None) -> InformationLoss:
+        """Return the measure, with the factor of the spec unless another one is given."""
+        declared = self.spec.information_loss
+        # Other measures are put together in the way that they are published with.
+        aggregate = declared.aggregate if self.options.measure == "loss" else None
+        gs = declared.generalization_suppression_factor if factor is None else factor
+        return make_loss(self.options.measure, aggregate=aggregate, gs=gs)
+
+
+def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
+    """Search the optimum, the chain and the Pareto front.
+
+    Parameters
+    ----------
+    task : Task
+        What is searched.
+    steps : callable, optional
+        Called before each step with its name.
+
+    Returns
+    -------
+    Found
+        The same input gives the same efforts, unless a time limit ends the search.
+
+    Raises
+    ------
+    SearchError
+        If a guarantee cannot be checked, or no node keeps them all; the message tells which one
+        fails and what would be the closest feasible.
+    """
+    clock = _Deadline(task.options.time_limit)
+    guarantees, loss, limit = task.guarantees, task.loss(), task.suppression_limit
+    common = (task.table, guarantees, loss, limit)
+    result = search(*common, time_limit=clock.share(_SHARE_OF_OPTIMUM), progress=steps("optimum"))
+    if result.optimum is None:
+        raise SearchError(explain_infeasible(task.table, task.declared, limit, result.is_complete))
+    found = chain(
+        *common,
+        task.options.efforts,
+        start=result.optimum.node,
+        time_limit=clock.share(_SHARE_OF_CHAIN),
+        progress=steps("efforts"),
+    )
+    efforts: tuple[Effort, ...]
+    local: tuple[LocalEffort, ...] = ()
+    if task.options.recoding == "local":
+        efforts, local = _local_efforts(task, found, guarantees, clock, steps)
+    else:
+        efforts = _full_domain_efforts(task, found, guarantees)
+    left = clock.share(1.0)
+    front = pareto_front(
+        *common,
+        time_limit=SECONDS_OF_FRONT if left is None else left,
+        progress=steps("Pareto front"),
+    )
+    return Found(result, found, front, efforts, local)
+
+
+def _full_domain_efforts(task: Task, found: Chain, guarantees: Guarantees) -> tuple[Effort, ...]:
+    """Return the nodes of a chain as efforts."""
+    return tuple(
+        Effort(levels=_levels(task.spec, checked.node), k=_own_k(required, guarantees))
+        for required, checked in found.points
+        if any(checked.node)  # level 0 everywhere is the source, which is never released
+    )
+
+
+def _own_k(required: int, guarantees: Guarantees) -> int | None:
+    """Return the k that an effort must be written with; None where it is the guaranteed one."""
+    return required if required > guarantees.min_class_size else None
+
+
+def _local_efforts(
+    task: Task, found: Chain, guarantees: Guarantees, clock: _Deadline, steps: Steps
+) -> tuple[tuple[Effort, ...], tuple[LocalEffort, ...]]:
+    """Return rounds for the class sizes of a chain as efforts, and what is known about them."""
+    searched = (_local(task, required, clock, steps) for required, _ in found.points)
+    root = tuple(attribute.height for attribute in task.table.attributes)
+    known = tuple(
+        local
+        for number, local in enumerate(searched)
+        # As in a chain of nodes: everything at the root is no effort after the first.
+        if local is not None and (number == 0 or set(local.rounds) != {root})
+    )
+    if not known:
+        raise SearchError(
+            "rounds of levels must suppress at most suppression_limit "
+            f"{task.suppression_limit:f} of the records; none that were found do, although levels "
+            "that are the same for all records can. Search without `--recoding local`, or raise "
+            "the limit."
+        )
+    efforts = tuple(
+        Effort(
+            recoding="local",
+            rounds=tuple(_levels(task.spec, node) for node in local.rounds),
+            k=_own_k(local.required, guarantees),
+        )
+        for local in known
+    )
+    return efforts, known
+
+
+def _local(task: Task, required: int, clock: _Deadline, steps: Steps) -> LocalEffort | None:
+    """Return rounds with a class size; None where they suppress more than is allowed."""
+    declared = [*task.declared, {"model": "k_anonymity", "k": required}]
+    guarantees = compile_guarantees(declared, task.table)
+    rounds = local_rounds(
+        task.table,
+        guarantees,
+        task.loss(_FACTOR_OF_ROUNDS),
+        time_limit=clock.share(_SHARE_OF_CHAIN),
+        progress=steps(f"rounds for k = {required}"),
+    )
+    if not rounds:
+        return None
+    nodes = tuple(node for node, _ in rounds)
+    suppressed, lost = measure_rounds(task.table, guarantees, task.loss(), nodes)
+    if suppressed > task.suppression_limit * task.table.total:
+        return None
+    return LocalEffort(required, nodes, suppressed, lost)
+
+
+def _levels(spec: Spec, node: Node) -> dict[str, int]:
+    return dict(zip(spec.quasi_identifiers, node, strict=True))
+
+
+class _Deadline:
+    """What is left of a time limit."""
+
+    def __init__(self, limit: float | None) -> None:
+        self._end = None if limit is None else time.monotonic() + limit
+
+    def share(self, share: float) -> float | None:
+        """Return a share of the seconds that are left; None without a limit."""
+        return None if self._end is None else max(0.0, self._end - time.monotonic()) * share

@@ -1,0 +1,101 @@
+"""Foresee which nodes are infeasible without suppression, to check those that exclude the most.
+
+The logarithm of how many records violate is close to a sum of one number per attribute and level.
+These numbers are fitted to the nodes that were checked. What comes of it only decides the order of
+the checks, never their outcome.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray
+from dbt_anonymize.search.lattice import Lattice
+
+# Checks before the first fit, and between two of them; large lattices take longer to fit.
+FIRST, BETWEEN, NODES_PER_CHECK = 12, 8, 4096
+# Nodes that a check must be expected to exclude to be preferred to the next one in turn.
+WORTHWHILE = 4.0
+LEAST_CHANCE = 0.8
+# Logarithm between no violating record, and one: of the records + 1.
+LIMIT = 0.4
+# Ridge penalty; least spread of the predictions (natural logarithm); share of it in the logistic.
+PENALTY, LEAST_SPREAD, SHARPNESS = 0.3, 0.3, 0.6
+
+
+class Guide:
+    """Suggests nodes to check.
+
+    Parameters
+    ----------
+    lattice : Lattice
+        The nodes.
+    entropy : float array (lattice.shape)
+        How finely each node tells records apart.
+    """
+
+    def __init__(self, lattice: Lattice, entropy: FloatArray):
+        self._lattice = lattice
+        self._entropy = entropy.reshape(-1)
+        self._gain = np.zeros(lattice.size)
+        self._indices: list[int] = []
+        self._logarithms: list[float] = []
+        self._wait = FIRST
+
+    def observe(self, index: int, violating: int) -> None:
+        """Take in how many records violate at a node."""
+        self._indices.append(index)
+        self._logarithms.append(float(np.log(violating + 1.0)))
+        self._gain[index] = 0.0
+        self._wait -= 1
+
+    def suggest(self, is_open: BoolArray, is_settled: BoolArray) -> int | None:
+        """Return the node whose check is expected to exclude the most, if it is worthwhile.
+
+        Parameters
+        ----------
+        is_open : bool array (lattice.shape)
+            Nodes that may be the optimum.
+        is_settled : bool array (lattice.shape)
+            Nodes that are known to be feasible or infeasible.
+        """
+        if self._wait <= 0:
+            self._wait = max(BETWEEN, self._lattice.size // NODES_PER_CHECK)
+            excluded: FloatArray = is_open.astype(np.float64)
+            for axis in range(excluded.ndim):
+                np.cumsum(excluded, axis=axis, out=excluded)
+            chances = self._chances()
+            self._gain = np.where(chances > LEAST_CHANCE, chances * excluded.reshape(-1), 0.0)
+        self._gain[is_settled.reshape(-1)] = 0.0
+        best = int(self._gain.argmax())
+        return best if self._gain[best] > WORTHWHILE else None
+
+    def _chances(self) -> FloatArray:
+        """Return how likely each node is infeasible."""
+        logarithms = np.array(self._logarithms)
+        mean = float(logarithms.mean())
+        features = self._features(np.array(self._indices))
+        normal = features.T @ features + PENALTY * np.eye(features.shape[1])
+        weights = np.linalg.solve(normal, features.T @ (logarithms - mean))
+        spread = max(LEAST_SPREAD, float((logarithms - mean - features @ weights).std()))
+        per_level, start = [], 0
+        for low, count in zip(self._lattice.lowest, self._lattice.shape, strict=True):
+            # The lattice adds up by level of the hierarchy; the lowest one has no number.
+            per_level.append(np.zeros(low + count))
+            per_level[-1][low + 1 :] = weights[start : start + count - 1]
+            start += count - 1
+        foreseen = mean + self._lattice.add_up(tuple(per_level)).reshape(-1)
+        foreseen += weights[start] + weights[start + 1] * self._entropy
+        distance = (foreseen - LIMIT) / (SHARPNESS * spread)
+        chances: FloatArray = 1.0 / (1.0 + np.exp(-np.clip(distance, -50.0, 50.0)))
+        return chances
+
+    def _features(self, indices: IntArray) -> FloatArray:
+        """Return one column per level above the lowest, a constant, and the entropy."""
+        levels = self._lattice.levels(indices) - np.array(self._lattice.lowest)
+        columns = [
+            levels[:, attribute, None] == np.arange(1, count)
+            for attribute, count in enumerate(self._lattice.shape)
+        ]
+        constant = np.ones((len(indices), 1))
+        return np.concatenate([*columns, constant, self._entropy[indices, None]], axis=1)

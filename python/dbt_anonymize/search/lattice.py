@@ -1,0 +1,100 @@
+"""The nodes within the level bounds, as a box of integers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dbt_anonymize.errors import SearchError
+from dbt_anonymize.privacy.table import FloatArray, IntArray, Node, Table
+
+Box = tuple[slice, ...]
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """All nodes between two nodes, both included.
+
+    Attributes
+    ----------
+    lowest, highest : tuple of int
+        Levels per attribute.
+
+    Examples
+    --------
+    >>> lattice = Lattice((0, 1), (1, 3))
+    >>> lattice.size, lattice.node(4), lattice.index((1, 2))
+    (6, (1, 2), 4)
+    """
+
+    lowest: Node
+    highest: Node
+
+    @classmethod
+    def of(cls, table: Table) -> Lattice:
+        """Return the lattice within the level bounds of a table's attributes.
+
+        Raises
+        ------
+        SearchError
+            Where the bounds of an attribute are outside its hierarchy or the wrong way round.
+        """
+        for attribute in table.attributes:
+            if not 0 <= attribute.lowest <= attribute.top <= attribute.height:
+                raise SearchError(
+                    f"levels of `{attribute.name}` must be two levels from 0 to "
+                    f"{attribute.height}, the lower one first; got {attribute.lowest} to "
+                    f"{attribute.top}. Correct the bounds of the search."
+                )
+        return cls(
+            tuple(attribute.lowest for attribute in table.attributes),
+            tuple(attribute.top for attribute in table.attributes),
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of levels per attribute."""
+        return tuple(high - low + 1 for low, high in zip(self.lowest, self.highest, strict=True))
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+        return math.prod(self.shape)
+
+    def node(self, index: int) -> Node:
+        """Return a node by its number in the order of an array of this shape."""
+        offsets = np.unravel_index(index, self.shape) if self.shape else ()
+        return tuple(int(o) + low for o, low in zip(offsets, self.lowest, strict=True))
+
+    def index(self, node: Node) -> int:
+        """Return the number of a node."""
+        offsets = tuple(level - low for level, low in zip(node, self.lowest, strict=True))
+        return int(np.ravel_multi_index(offsets, self.shape)) if self.shape else 0
+
+    def levels(self, indices: IntArray) -> IntArray:
+        """Return the levels (nodes, attributes) of nodes by number."""
+        if not self.shape:
+            return np.zeros((len(indices), 0), dtype=np.int64)
+        levels: IntArray = np.stack(np.unravel_index(indices, self.shape), axis=1)
+        return levels + np.array(self.lowest, dtype=np.int64)
+
+    def finer(self, node: Node) -> Box:
+        """Return the part of an array of this shape with the node and all finer ones."""
+        return tuple(
+            slice(0, level - low + 1) for level, low in zip(node, self.lowest, strict=True)
+        )
+
+    def coarser(self, node: Node) -> Box:
+        """Return the part of an array of this shape with the node and all coarser ones."""
+        return tuple(slice(level - low, None) for level, low in zip(node, self.lowest, strict=True))
+
+    def add_up(self, numbers: tuple[FloatArray, ...]) -> FloatArray:
+        """Return for each node the sum over attributes of a number per level, in this shape."""
+        total = np.zeros(self.shape)
+        for axis, of_level in enumerate(numbers):
+            axes = [1] * len(self.shape)
+            axes[axis] = -1
+            total += of_level[self.lowest[axis] : self.highest[axis] + 1].reshape(axes)
+        return total

@@ -1,0 +1,483 @@
+"""From ``<n>_frequencies`` and the hierarchies to the coded table that a search reads.
+
+The warehouse makes the codes: only whole numbers and counts are fetched, packed into as few columns
+as they fit, one row per combination that the search can tell apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+
+from dbt_anonymize.errors import SearchError
+from dbt_anonymize.privacy.table import (
+    Attribute,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    SensitiveAttribute,
+    Table,
+)
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Hierarchy, Spec
+
+# A key is a bigint; one bit is left so that no sum of codes comes near its end.
+_LARGEST_KEY = 2**62
+
+
+def load_table(warehouse: Warehouse, spec: Spec, *, measure: str) -> Table:
+    """Read what a search of an anonymization needs.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Where ``<n>_frequencies`` (and ``<n>_population``) is built.
+    spec : Spec
+        The anonymization; its search bounds decide whether raw values are told apart.
+    measure : str
+        Measure of information loss; ``classification`` needs the target.
+
+    Returns
+    -------
+    Table
+        Rows in the order of their codes. A NULL quasi-identifier is a leaf of its own, whose label
+        is ``*`` at every level above 0; the label ``*`` covers everything at every level.
+
+    Raises
+    ------
+    WarehouseError
+        If a relation does not exist or cannot be read.
+    SearchError
+        If the frequencies are of another spec or older than the hierarchies, a hierarchy is not
+        functional or not nested, an attribute of a guarantee has a NULL, or the population does not
+        hold everybody.
+    """
+    source = _Source.find(warehouse, spec)
+    _check_hierarchies(source)
+    kept = [_Kept.read(source, name) for name in _kept_columns(spec, measure)]
+    attributes = [_Domain.read(source, name) for name in spec.quasi_identifiers]
+    rows = _Rows.read(source, attributes, kept)
+    return _table(source, attributes, kept, rows)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The relations that are read."""
+
+    warehouse: Warehouse
+    spec: Spec
+    frequencies: Any
+    population: Any | None
+
+    @classmethod
+    def find(cls, warehouse: Warehouse, spec: Spec) -> _Source:
+        """Find them, and check that they are of this spec."""
+        remedy = _rebuild(spec)
+        frequencies = warehouse.relation_of_ref(f"{spec.name}_frequencies", remedy=remedy)
+        leaves = [f"{name}_leaf" for name in spec.quasi_identifiers]
+        keys = [*spec.quasi_identifiers, *leaves, "records"]
+        subject = ["subject"] if spec.subject else []
+        _check_columns(
+            warehouse, spec, frequencies, {*keys, *spec.sensitive, spec.target, *subject}
+        )
+        population = None
+        if spec.population_relation is not None:
+            population = warehouse.relation_of_ref(f"{spec.name}_population", remedy=remedy)
+            _check_columns(warehouse, spec, population, set(keys))
+        return cls(warehouse, spec, frequencies, population)
+
+    @property
+    def relations(self) -> list[Any]:
+        """Those with quasi-identifiers."""
+        return (
+            [self.frequencies] if self.population is None else [self.frequencies, self.population]
+        )
+
+    def numbers(self, macro: str, **arguments: Any) -> dict[str, IntArray]:
+        """Return the columns that the statement of a macro selects."""
+        found = self.warehouse.numbers(self.warehouse.macro(macro, **arguments))
+        return {name: column.astype(np.int64, copy=False) for name, column in found.items()}
+
+    def quasi_identifier(self, name: str) -> dict[str, Any]:
+        """Return a quasi-identifier as macros take it."""
+        hierarchy = self.spec.quasi_identifiers[name]
+        relation = self.warehouse.relation_of_ref(hierarchy.ref)
+        return {
+            "name": name,
+            "kind": hierarchy.kind,
+            "hierarchy": relation,
+            "levels": hierarchy.levels,
+            "nested": hierarchy.nested,
+        }
+
+
+def _check_columns(warehouse: Warehouse, spec: Spec, relation: Any, expected: set[str]) -> None:
+    # Some warehouses fold the names of columns.
+    found = {name.casefold(): name for name, _ in warehouse.columns(relation)}
+    known = {name.casefold(): name for name in expected}
+    differing = sorted((found | known)[name] for name in found.keys() ^ known.keys())
+    if differing:
+        raise SearchError(
+            f"{relation.identifier}: must be built from anonymizations/{spec.name}.yml as it is "
+            f"now; its columns differ from the spec in {', '.join(differing)}. "
+            f"{_rebuild(spec)}"
+        )
+
+
+def _rebuild(spec: Spec) -> str:
+    models = f"+{spec.name}_frequencies"
+    if spec.population_relation is not None:
+        models += f" +{spec.name}_population"
+    return f"Run `dbt-anonymize generate {spec.name}` and `dbt build --select {models}`."
+
+
+def _check_hierarchies(source: _Source) -> None:
+    """Check that levels are nested, hierarchies well-formed, and the same as in the last build."""
+    spec = source.spec
+    scattered = [name for name, tree in spec.quasi_identifiers.items() if not tree.nested]
+    if scattered:
+        raise SearchError(
+            f"{spec.name}: must have nested hierarchies to be searched, so that a higher level "
+            f"never parts what a lower one joins; nested is false for {', '.join(scattered)}. "
+            "Write the efforts by hand, or make the hierarchy nested."
+        )
+    problems: list[str] = []
+    for name in spec.quasi_identifiers:
+        declared = source.quasi_identifier(name)
+        errors = source.warehouse.macro("_hierarchy_errors", quasi_identifier=declared)
+        problems.extend(f"{spec.name}: {error}" for error in errors)
+    if problems:
+        raise SearchError("\n".join(problems))
+    for name in spec.quasi_identifiers:
+        uncovered = source.numbers(
+            "_search_uncovered",
+            relations=source.relations,
+            quasi_identifier=source.quasi_identifier(name),
+        )["records"]
+        if int(uncovered[0]):
+            problems.append(
+                f"{spec.name}: the hierarchy of {name} must be the one that the frequencies were "
+                f"built with; {int(uncovered[0])} records have another place in it now. "
+                f"{_rebuild(spec)}"
+            )
+    if problems:
+        raise SearchError("\n".join(problems))
+
+
+def _kept_columns(spec: Spec, measure: str) -> list[str]:
+    """Return the columns beside the quasi-identifiers that guarantees and measure look at."""
+    attributes = [str(g["attribute"]) for g in spec.guarantees.resolved if "attribute" in g]
+    return list(dict.fromkeys([*attributes, *([spec.target] * (measure == "classification"))]))
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """A sensitive attribute of a guarantee, or the target."""
+
+    name: str
+    size: int
+    tree: tuple[IntArray, ...]
+
+    @classmethod
+    def read(cls, source: _Source, name: str) -> _Kept:
+        """Count its values, which may not be NULL, and code their hierarchy."""
+        counts = source.numbers("_search_kept_counts", frequencies=source.frequencies, column=name)
+        missing = int(counts["missing"][0])
+        if missing:
+            raise SearchError(
+                f"{source.spec.name}: {name} must not be NULL where a guarantee limits it; "
+                f"{missing} records have none. Filter them in a model before."
+            )
+        return cls(name, int(counts["size"][0]), cls._tree(source, name))
+
+    @staticmethod
+    def _tree(source: _Source, name: str) -> tuple[IntArray, ...]:
+        hierarchy = source.spec.sensitive_hierarchies.get(name)
+        if hierarchy is None:
+            return ()
+        levels = source.numbers(
+            "_search_kept_tree",
+            frequencies=source.frequencies,
+            column=name,
+            hierarchy=source.warehouse.relation_of_ref(hierarchy.ref),
+            levels=hierarchy.levels,
+        )
+        codes = [levels[f"level_{level}"] for level in range(1, hierarchy.levels + 1)]
+        uncovered = int((codes[-1] < 0).sum())
+        if uncovered:
+            raise SearchError(
+                f"{source.spec.name}: the hierarchy of {name} must have all of its values; "
+                f"{uncovered} values are missing. Add them to {hierarchy.ref}."
+            )
+        return (np.arange(len(codes[0])), *(_dense(level) for level in codes))
+
+    @property
+    def part(self) -> dict[str, Any]:
+        """Return it as a part of a key."""
+        return {"name": self.name, "role": "kept", "size": self.size}
+
+
+@dataclass(frozen=True)
+class _Domain:
+    """A quasi-identifier with all of its leaves, those that do not occur included.
+
+    ``levels`` and ``shares`` are those of `Attribute`; the last leaf is NULL.
+    """
+
+    name: str
+    hierarchy: Hierarchy
+    declared: dict[str, Any]
+    by: str
+    levels: tuple[IntArray, ...]
+    shares: tuple[FloatArray, ...]
+    rows: int
+
+    @classmethod
+    def read(cls, source: _Source, name: str) -> _Domain:
+        """Read the codes of a hierarchy; of an interval attribute also those of its raw values."""
+        hierarchy, declared = source.spec.quasi_identifiers[name], source.quasi_identifier(name)
+        relation, is_interval = declared["hierarchy"], hierarchy.kind == "interval"
+        codes = source.numbers(
+            "_search_hierarchy",
+            hierarchy=relation,
+            kind=hierarchy.kind,
+            levels=hierarchy.levels,
+        )
+        bounds = _bounds(source, relation) if is_interval else None
+        rows = len(codes["level_1"])
+        bound = source.spec.search.levels.get(name)
+        # Raw numbers and dates are many; where none may be released their intervals are enough.
+        is_raw = is_interval and (bound is None or bound.lowest == 0)
+        if is_raw:
+            leaves = source.numbers(
+                "_search_values", relations=source.relations, quasi_identifier=declared
+            )["leaf"]
+        else:
+            leaves = np.arange(rows)
+        levels, shares = [np.arange(len(leaves) + 1)], [np.zeros(len(leaves) + 1)]
+        if not is_interval:
+            shares[0][:] = 1.0 / rows
+        shares[0][-1] = 1.0
+        for level in range(1, hierarchy.levels + 1):
+            labels, is_root = codes[f"level_{level}"], codes[f"is_root_{level}"] == 1
+            of_label = _shares(labels, bounds)
+            of_label[labels[is_root]] = 1.0
+            # NULL has the label `*`, which may be that of other leaves too.
+            null = int(labels[is_root][0]) if is_root.any() else len(of_label)
+            levels.append(np.append(labels[leaves], null))
+            shares.append(of_label if is_root.any() else np.append(of_label, 1.0))
+        by = "raw" if is_raw else "leaf"
+        return cls(name, hierarchy, declared, by, tuple(levels), tuple(shares), rows)
+
+    @property
+    def part(self) -> dict[str, Any]:
+        """Return it as a part of a key."""
+        size = len(self.levels[0]) - 1
+        return {**self.declared, "role": "quasi_identifier", "by": self.by, "size": size}
+
+    def of_present(self, is_present: BoolArray, spec: Spec) -> Attribute:
+        """Return the attribute with those leaves only that occur, in the same order."""
+        levels, shares = [], []
+        for labels, of_label in zip(self.levels, self.shares, strict=True):
+            occurring, codes = np.unique(labels[is_present], return_inverse=True)
+            levels.append(codes.reshape(-1).astype(np.int64))
+            shares.append(of_label[occurring])
+        bound = spec.search.levels.get(self.name)
+        is_interval = self.hierarchy.kind == "interval"
+        return Attribute(
+            name=self.name,
+            levels=tuple(levels),
+            shares=tuple(shares),
+            domain_size=self.rows,
+            smallest_share=0.0 if is_interval else 1.0 / self.rows,
+            weight=spec.weights[self.name],
+            lowest=0 if bound is None else bound.lowest,
+            highest=None if bound is None else bound.highest,
+        )
+
+
+def _bounds(source: _Source, hierarchy: Any) -> tuple[FloatArray, FloatArray]:
+    """Return where each interval starts and ends, from the start of its hierarchy on."""
+    bounds = source.warehouse.rows(source.warehouse.macro("_search_bounds", hierarchy=hierarchy))
+    start = min(lower for lower, _ in bounds)
+    ends = np.array([[_width(end - start) for end in interval] for interval in bounds])
+    return ends[:, 0], ends[:, 1]
+
+
+def _width(difference: Any) -> float:
+    """Return a difference of two numbers, or of two dates, as a number."""
+    if isinstance(difference, timedelta):
+        return difference.total_seconds()
+    return float(difference)
+
+
+def _shares(labels: IntArray, bounds: tuple[FloatArray, FloatArray] | None) -> FloatArray:
+    """Return how much of a hierarchy each label of a level covers."""
+    count = int(labels.max()) + 1
+    if bounds is None:
+        return np.bincount(labels, minlength=count).astype(np.float64) / len(labels)
+    lower, upper = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(lower, labels, bounds[0])
+    np.maximum.at(upper, labels, bounds[1])
+    shares: FloatArray = (upper - lower) / bounds[1].max()
+    return shares
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """What the warehouse counted; codes of quasi-identifiers first, in the order of the keys."""
+
+    codes: tuple[IntArray, ...]
+    kept: tuple[IntArray, ...]
+    subject: IntArray | None
+    records: IntArray
+    population: IntArray
+    starts: IntArray
+
+    @classmethod
+    def read(cls, source: _Source, attributes: Sequence[_Domain], kept: Sequence[_Kept]) -> _Rows:
+        """Count the rows that differ in a code, and take the keys apart."""
+        own, others = _packed(a.part for a in attributes), _packed(k.part for k in kept)
+        found = source.numbers(
+            "_search_rows",
+            frequencies=source.frequencies,
+            population=source.population,
+            keys=[*own, *others],
+            has_subject=source.spec.subject is not None,
+        )
+        if not len(found["records"]):
+            raise SearchError(
+                f"{source.frequencies.identifier}: must hold records; it has none. "
+                f"{_rebuild(source.spec)}"
+            )
+        keys = [found.pop(f"key_{number}") for number in range(1, len(own) + len(others) + 1)]
+        changes = np.zeros(len(found["records"]), dtype=np.bool_)
+        changes[0] = True
+        for key in keys[: len(own)]:
+            changes[1:] |= key[1:] != key[:-1]
+        return cls(
+            codes=tuple(_unpacked(keys[: len(own)], own)),
+            kept=tuple(_unpacked(keys[len(own) :], others)),
+            subject=found.get("subject"),
+            records=found["records"],
+            population=found["population"],
+            starts=np.flatnonzero(changes),
+        )
+
+
+def _packed(parts: Iterator[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Share out parts to keys that fit into a bigint, and give each part its stride."""
+    keys: list[list[dict[str, Any]]] = []
+    stride = _LARGEST_KEY
+    for part in parts:
+        size = part["size"] + 1
+        if stride * size > _LARGEST_KEY:
+            keys.append([])
+            stride = 1
+        keys[-1].append({**part, "stride": stride})
+        stride *= size
+    return keys
+
+
+def _unpacked(keys: Sequence[IntArray], packed: list[list[dict[str, Any]]]) -> Iterator[IntArray]:
+    """Take keys apart into the codes of their parts."""
+    for key, parts in zip(keys, packed, strict=True):
+        rest = key
+        for part in parts[:-1]:
+            rest, code = np.divmod(rest, part["size"] + 1)
+            yield code
+        yield rest
+
+
+def _table(
+    source: _Source, attributes: Sequence[_Domain], kept: Sequence[_Kept], rows: _Rows
+) -> Table:
+    """Put the table together; codes of leaves that do not occur are left out."""
+    # Column by column, as a search reads it.
+    leaves = np.empty((len(rows.records), len(attributes)), dtype=np.int64, order="F")
+    present: list[Attribute] = []
+    for place, (domain, codes) in enumerate(zip(attributes, rows.codes, strict=True)):
+        is_present = np.bincount(codes, minlength=len(domain.levels[0])) > 0
+        leaves[:, place] = (np.cumsum(is_present) - 1)[codes]
+        present.append(domain.of_present(is_present, source.spec))
+    if source.population is not None:
+        _check_population(source, rows)
+    subject = rows.subject
+    if subject is not None:
+        subject = np.unique(subject, return_inverse=True)[1].reshape(-1)
+    columns = {one.name: (one, codes) for one, codes in zip(kept, rows.kept, strict=True)}
+    target = columns.get(source.spec.target)
+    limited = {g["attribute"] for g in source.spec.guarantees.resolved if "attribute" in g}
+    return Table(
+        attributes=tuple(present),
+        leaves=leaves,
+        records=rows.records,
+        sensitive=tuple(
+            (SensitiveAttribute(name, one.size, one.tree), codes)
+            for name, (one, codes) in columns.items()
+            if name in limited
+        ),
+        subject=subject,
+        population=None if source.population is None else rows.population,
+        population_size=source.spec.population_size,
+        target=None if target is None else target[1],
+    )
+
+
+def _check_population(source: _Source, rows: _Rows) -> None:
+    """Check that everybody of the source is in the population."""
+    records = np.add.reduceat(rows.records, rows.starts)
+    population = np.add.reduceat(rows.population, rows.starts)
+    missing = int(((records > 0) & (population == 0)).sum())
+    if missing:
+        spec = source.spec
+        raise SearchError(
+            f"{spec.name}: the population must hold everybody in the source; {missing} of "
+            f"{int((records > 0).sum())} combinations of quasi-identifiers are missing in it. "
+            f"Correct its relation. {_rebuild(spec)}"
+        )
+
+
+def _dense(codes: IntArray) -> IntArray:
+    return np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def coded_guarantees(warehouse: Warehouse, spec: Spec) -> list[dict[str, Any]]:
+    """Return the guarantees as a search takes them: limited values by their codes.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Where ``<n>_frequencies`` is built.
+    spec : Spec
+        Its guarantees name the values themselves.
+
+    Returns
+    -------
+    list of dict
+        As ``spec.guarantees.resolved``. A limited value that does not occur limits nothing.
+    """
+    guarantees = []
+    for guarantee in spec.guarantees.resolved:
+        if "values" not in guarantee:
+            guarantees.append(guarantee)
+            continue
+        codes = warehouse.numbers(
+            warehouse.macro(
+                "_search_kept_codes",
+                frequencies=warehouse.relation_of_ref(f"{spec.name}_frequencies"),
+                column=guarantee["attribute"],
+                names=[_as_warehouse_text(value) for value in guarantee["values"]],
+            )
+        )
+        guarantees.append({**guarantee, "values": codes["code"].astype(np.int64).tolist()})
+    return guarantees
+
+
+def _as_warehouse_text(value: object) -> str:
+    """Return a value of a spec as a warehouse casts it to text."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

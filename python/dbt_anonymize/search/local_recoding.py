@@ -1,0 +1,239 @@
+"""Local recoding: generalize again, at other levels, the records that one node would suppress."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+import numpy as np
+
+from dbt_anonymize.errors import SearchError
+from dbt_anonymize.information_loss.attributes import Loss, PerAttribute, Precision
+from dbt_anonymize.information_loss.registry import InformationLoss
+from dbt_anonymize.privacy.grouping import classes_of, group, labels_of
+from dbt_anonymize.privacy.guarantees import Guarantees, first_released
+from dbt_anonymize.privacy.table import BoolArray, Node, Table
+from dbt_anonymize.search.optimum import search
+from dbt_anonymize.search.results import ProgressCallback
+
+# At most fifty rounds. ARX asks for a share of the records left, which makes hundreds of rounds.
+SMALLEST_SHARE = Decimal("0.02")
+
+
+@dataclass(frozen=True)
+class _Round:
+    """One round: its node, and which rows of the whole table it releases."""
+
+    node: Node
+    rows: BoolArray
+
+
+def local_rounds(
+    table: Table,
+    guarantees: Guarantees,
+    loss: InformationLoss,
+    *,
+    smallest_share: Decimal = SMALLEST_SHARE,
+    time_limit: float | None = None,
+    progress: ProgressCallback | None = None,
+) -> list[tuple[Node, int]]:
+    """Find levels for one part of the records after the other until none is left.
+
+    Each round searches the node that loses the least for the records that are left, of which it
+    may suppress all but a small share of the table; classes that keep every guarantee about
+    classes are released, the others are left to the next round. Where the rest cannot be released
+    by itself, rounds are taken back from the last one on until a node releases their records and
+    the rest.
+
+    Parameters
+    ----------
+    table : Table
+        Distinct rows with counts. Not with a population: nobody outside the table has a round.
+    guarantees : Guarantees
+        Compiled for this table, so that the distribution that classes are compared with stays that
+        of all records. Those about the whole release are not looked at here: they suppress later.
+    loss : InformationLoss
+        What each round minimizes, suppressed records included. A low generalization/suppression
+        factor (ARX: 0 to 0.05) makes suppression cheap, so that rounds release a few records with
+        little generalization; with 0.5 the first round releases nearly all of them.
+    smallest_share : Decimal
+        In (0, 1]: each round releases at least this share of all records, or all that are left.
+    time_limit : float, optional
+        Seconds; searches end early then, so that rounds may lose more than they would have to.
+    progress : callable, optional
+        Of the search in each round.
+
+    Returns
+    -------
+    list of (node, int)
+        Levels and released records of each round, in order, every one of them > 0. Together they
+        are all records, unless not even the coarsest node keeps the guarantees for all of them;
+        then records are left, and the list is empty where none can be released.
+
+    Raises
+    ------
+    SearchError
+        If the share is not as above or the table has a population.
+
+    References
+    ----------
+    .. [1] Prasser, Kohlmayer and Kuhn 2016, and ARX's `optimizeIterativeFast`.
+    """
+    _check(table, smallest_share)
+    # What holds for every class holds for the classes of all rounds; other rules are for the whole.
+    guarantees = replace(guarantees, release_rules=())
+    started = time.monotonic()
+
+    def best_node(left: BoolArray, limit: Decimal) -> Node | None:
+        remaining = None
+        if time_limit is not None:
+            remaining = max(0.0, time_limit - (time.monotonic() - started))
+        found = search(
+            _part(table, left), guarantees, loss, limit, time_limit=remaining, progress=progress
+        ).optimum
+        return None if found is None else found.node
+
+    rounds: list[_Round] = []
+    left = table.records > 0
+    while left.any():
+        node = best_node(left, _limit(table, left, smallest_share))
+        released = left if node is None else _released(table, left, guarantees, node)
+        if node is None or not released.any():
+            break
+        rounds.append(_Round(node, released))
+        left = left & ~released
+    if left.any():
+        rounds = _completed(table, guarantees, rounds, left, best_node)
+    return [(r.node, int(table.records[r.rows].sum())) for r in rounds]
+
+
+def measure_rounds(
+    table: Table, guarantees: Guarantees, loss: InformationLoss, nodes: Sequence[Node]
+) -> tuple[int, float | None]:
+    """Return what rounds of local recoding leave over, and what they lose together.
+
+    Parameters
+    ----------
+    table, guarantees
+        As for `local_rounds`.
+    loss : InformationLoss
+        The measure.
+    nodes : sequence of Node
+        Levels of each round, at least one.
+
+    Returns
+    -------
+    suppressed : int
+        Records that the last round leaves over, and those in the smallest classes that have to go
+        so that the guarantees about the whole release hold. At most so many: classes of several
+        rounds that look the same are larger together.
+    loss : float or None
+        Of a measure that adds up over records; None where it depends on classes, since labels of
+        several rounds may be the same class, and where the whole release asks for suppression.
+    """
+    parts: list[tuple[Node, BoolArray, bool]] = []
+    left = table.records > 0
+    for node in nodes:
+        released = _released(table, left, guarantees, node)
+        parts.append((node, released, False))
+        left = left & ~released
+    # What is left over is suppressed at the levels of the last round.
+    parts.append((nodes[-1], left, True))
+    left_over = int(table.records[left].sum())
+    small = _in_classes_too_small(table, guarantees, parts[:-1])
+    return left_over + small, None if small else _loss_of_parts(table, loss, parts)
+
+
+def _in_classes_too_small(
+    table: Table, guarantees: Guarantees, parts: Sequence[tuple[Node, BoolArray, bool]]
+) -> int:
+    """Count the records that have to go for the guarantees about the whole release."""
+    if not guarantees.has_release_rules:
+        return 0
+    released = [classes_of(_part(table, rows), node) for node, rows, _ in parts if rows.any()]
+    people = np.concatenate([classes.people for classes in released])
+    records = np.concatenate([classes.records for classes in released])
+    order = np.argsort(people, kind="stable")
+    return int(records[order][: first_released(guarantees, people[order])].sum())
+
+
+def _loss_of_parts(
+    table: Table, loss: InformationLoss, parts: Sequence[tuple[Node, BoolArray, bool]]
+) -> float | None:
+    """Put together the losses of parts of a table: node, rows, whether they are suppressed."""
+    if not isinstance(loss, (Loss, Precision)):
+        return None
+    measure: PerAttribute = loss
+    losses = np.zeros(len(table.attributes))
+    for node, rows, is_suppressed in parts:
+        if rows.any():
+            part = _part(table, rows)
+            classes = classes_of(part, node)
+            suppressed = np.full(len(classes.records), is_suppressed)
+            # Each loss is a mean over the records of its part.
+            losses += measure.per_attribute(part, classes, suppressed) * part.total / table.total
+    return float(measure.combine(losses[np.newaxis])[0])
+
+
+def _completed(
+    table: Table,
+    guarantees: Guarantees,
+    rounds: list[_Round],
+    left: BoolArray,
+    best_node: Callable[[BoolArray, Decimal], Node | None],
+) -> list[_Round]:
+    """Return rounds that release everything, or the rounds as they are if there are none."""
+    for kept in range(len(rounds) - 1, -1, -1):
+        left = left | rounds[kept].rows
+        node = best_node(left, Decimal(0))
+        # A search that ran out of time may have found none.
+        for candidate in (node, tuple(attribute.top for attribute in table.attributes)):
+            if candidate is None:
+                continue
+            released = _released(table, left, guarantees, candidate)
+            if bool((released == left).all()):
+                return [*rounds[:kept], _Round(candidate, released)]
+    return rounds
+
+
+def _limit(table: Table, left: BoolArray, smallest_share: Decimal) -> Decimal:
+    """Return the share of the records left that a round may suppress."""
+    share_left = Decimal(int(table.records[left].sum())) / table.total
+    return max(Decimal(0), 1 - smallest_share / share_left)
+
+
+def _part(table: Table, rows: BoolArray) -> Table:
+    return replace(
+        table,
+        leaves=table.leaves[rows],
+        records=table.records[rows],
+        sensitive=tuple((attribute, values[rows]) for attribute, values in table.sensitive),
+        subject=None if table.subject is None else table.subject[rows],
+        target=None if table.target is None else table.target[rows],
+    )
+
+
+def _released(table: Table, rows: BoolArray, guarantees: Guarantees, node: Node) -> BoolArray:
+    """Return which of some rows are in classes, formed by these rows alone, that are released."""
+    part = _part(table, rows)
+    classes = classes_of(part, node)
+    violating = guarantees.violating(classes)
+    _, class_of_row = group(labels_of(part, node, np.arange(len(part.leaves))))
+    released = np.zeros(len(rows), dtype=np.bool_)
+    released[rows] = ~violating[class_of_row]
+    return released
+
+
+def _check(table: Table, smallest_share: Decimal) -> None:
+    if not 0 < smallest_share <= 1:
+        raise SearchError(
+            f"smallest_share of a local recoding must be above 0 and at most 1; got "
+            f"{smallest_share}. 0.02 releases at least 2 % of all records in each round."
+        )
+    if table.population is not None:
+        raise SearchError(
+            "local recoding must have a table without a population, since nobody outside the "
+            "source has a record in it; got one. Search full-domain efforts instead."
+        )

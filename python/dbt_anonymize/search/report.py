@@ -1,0 +1,133 @@
+"""``<n>_lattice``: what a search learned about which node, as a table of the warehouse."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dbt_anonymize.privacy.table import Node
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.search.checking import Checker
+from dbt_anonymize.search.efforts import Found, Task
+from dbt_anonymize.search.lattice import Lattice
+from dbt_anonymize.search.results import CheckedNode, Status
+
+# Kind of each column beside the levels: a macro of dbt, or of this package, that returns its type.
+_COLUMNS = {
+    "k": "bigint",
+    "suppressed_records": "bigint",
+    "loss": "double",
+    "status": "string",
+    "is_feasible": "boolean",
+    "is_optimal": "boolean",
+    "is_on_pareto_front": "boolean",
+    "effort": "int",
+}
+
+
+def lattice_rows(task: Task, found: Found) -> list[tuple[Any, ...]]:
+    """Return one row per visited node.
+
+    Parameters
+    ----------
+    task : Task
+        What was searched.
+    found : Found
+        What was found.
+
+    Returns
+    -------
+    list of tuples
+        Node number from 1 in the order of the levels; level of each quasi-identifier; k, suppressed
+        records and loss with the declared guarantees (None where the node is infeasible or was not
+        checked; of an infeasible node the suppressed records are those that would have to go, as
+        far as they were counted); status; whether it is feasible (None: not known), the optimum, on
+        the Pareto front; number in the chain of efforts or None.
+    """
+    known = _visited(found)
+    on_front = {checked.node for _, checked in found.front.points}
+    in_chain = {checked.node: n for n, (_, checked) in enumerate(_numbered(task, found), start=1)}
+    unchecked = (on_front | in_chain.keys()) - {
+        node for node, (status, _) in known.items() if status == Status.CHECKED
+    }
+    if unchecked:
+        # The chain and the front looked at nodes that were of no use for the optimum.
+        lowest = Lattice.of(task.table).lowest
+        limit = task.suppression_limit
+        checker = Checker(task.table, task.guarantees, task.loss(), limit, lowest)
+        for node in sorted(unchecked):
+            known[node] = (Status.CHECKED, checker.check(node).result)
+    best = found.result.optimum
+    rows = []
+    for number, (node, (status, checked)) in enumerate(sorted(known.items()), start=1):
+        is_feasible = {Status.CHECKED: checked.is_feasible, Status.INFEASIBLE: False}.get(status)
+        rows.append(
+            (
+                number,
+                *node,
+                checked.k if checked.is_feasible else None,
+                checked.suppressed if checked.suppressed >= 0 else None,
+                None if math.isnan(checked.loss) else float(checked.loss),
+                status.name.lower(),
+                is_feasible,
+                best is not None and node == best.node,
+                node in on_front,
+                in_chain.get(node),
+            )
+        )
+    return rows
+
+
+def _visited(found: Found) -> dict[Node, tuple[Status, CheckedNode]]:
+    visited = found.result.visited
+    columns = (visited.levels, visited.k, visited.suppressed, visited.loss, visited.status)
+    known: dict[Node, tuple[Status, CheckedNode]] = {}
+    for levels, k, suppressed, loss, status in zip(*(c.tolist() for c in columns), strict=True):
+        node = tuple(levels)
+        is_feasible = status == Status.CHECKED and not math.isnan(loss)
+        known[node] = (Status(status), CheckedNode(node, k, suppressed, loss, is_feasible))
+    return known
+
+
+def _numbered(task: Task, found: Found) -> list[tuple[int, CheckedNode]]:
+    """Return the nodes of the chain that are efforts; rounds are several nodes each."""
+    if task.options.recoding == "local":
+        return []
+    return [point for point in found.chain.points if any(point[1].node)]
+
+
+def write_lattice(
+    warehouse: Warehouse, name: str, quasi_identifiers: list[str], rows: list[tuple[Any, ...]]
+) -> str:
+    """Replace ``<n>_lattice``, beside ``<n>_frequencies``.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Where the frequencies are built.
+    name : str
+        Name of the anonymization.
+    quasi_identifiers : list of str
+        In the order of the levels in each row; their columns are ``<quasi-identifier>_level``.
+    rows : list of tuples
+        As `lattice_rows` returns them.
+
+    Returns
+    -------
+    str
+        Name of the relation.
+    """
+    relation = warehouse.relation_of_ref(f"{name}_frequencies").incorporate(
+        path={"identifier": f"{name}_lattice"}
+    )
+    kinds = {"bigint": "type_bigint", "string": "type_string", "boolean": "type_boolean"}
+    types = {kind: warehouse.macro(macro, package="dbt") for kind, macro in kinds.items()}
+    types["int"] = warehouse.macro("type_int", package="dbt")
+    types["double"] = warehouse.macro("_type_double")
+    levels = {
+        warehouse.macro("_quote", name=f"{column}_level"): types["int"]
+        for column in quasi_identifiers
+    }
+    others = {column: types[kind] for column, kind in _COLUMNS.items()}
+    warehouse.replace_table(relation, {"node": types["int"], **levels, **others}, rows)
+    return str(relation.identifier)

@@ -1,0 +1,433 @@
+"""Group many nodes of one table quickly: packed keys, hashing, and roll-up from finer nodes.
+
+A label code takes a few bits, so the labels of all attributes fit into one 64-bit word, or a few.
+Rows are grouped by writing their positions into a hash table from the last row to the first, so
+that each slot keeps the smallest row; rows whose key differs from the key of that row collided and
+go through another round. This needs no sort, which would take several times as long.
+
+A node is grouped from the merged rows of a finer node where one is kept: its *base*, where some
+attributes are already at the levels of the node and the others still at their lowest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbt_anonymize.privacy.grouping import labels_of, people_in, value_counts
+from dbt_anonymize.privacy.table import BoolArray, Classes, IntArray, Node, Table, ValueCounts
+from dbt_anonymize.search.entropies import entropy
+
+WORD_BITS = 63
+MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F)
+MEMORY = 1 << 30
+# A base is worth the time to merge it when it is asked for the so manieth time.
+ASKED = 4
+Words = tuple[IntArray, ...]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows that are distinct at some levels: those of the table, or merged ones.
+
+    Attributes
+    ----------
+    levels : tuple of int
+        One per attribute.
+    words : tuple of int arrays (rows,)
+        Packed label codes; rows with the same words are in one class.
+    apart : tuple of int arrays (rows,)
+        Packed codes of what keeps rows of one class apart: sensitive values, target, subject.
+    first : int array (rows,)
+        Smallest row of the table in each; ascending.
+    records, population : int array (rows,)
+        Sums; the population may be None.
+    leaves : tuple of integer arrays (rows,)
+        Leaf code of the first row, per attribute, in few bytes.
+    parent : Rows or None
+        The rows that were merged; None for the table.
+    merged_into : int array (rows of the parent,)
+        The row here of each row of the parent.
+    """
+
+    levels: Node
+    words: Words
+    apart: Words
+    first: IntArray
+    records: IntArray
+    population: IntArray | None
+    leaves: tuple[NDArray[np.integer], ...]
+    parent: Rows | None = None
+    merged_into: IntArray | None = None
+
+    @property
+    def bytes(self) -> int:
+        """Memory that these rows take."""
+        arrays = (*self.words, *self.apart, *self.leaves, self.first, self.records)
+        optional = (self.population, self.merged_into)
+        return sum(array.nbytes for array in (*arrays, *optional) if array is not None)
+
+    def spread(self, mask: BoolArray) -> BoolArray:
+        """Return the mask over the table's rows of a mask over these rows."""
+        if self.parent is None or self.merged_into is None:
+            return mask
+        return self.parent.spread(mask[self.merged_into])
+
+
+class GroupedClasses(Classes):
+    """Equivalence classes that compute what is rarely needed only when it is asked for."""
+
+    def __init__(self, table: Table, node: Node, rows: Rows, leaders: IntArray, leader: IntArray):
+        fields = {
+            "levels": node,
+            "first": rows.first[leaders],
+            "records": _add_up(rows.records, leaders, leader),
+            "population": None
+            if rows.population is None
+            else _add_up(rows.population, leaders, leader),
+            "_table": table,
+            "_rows": rows,
+            "_leaders": leaders,
+            "_leader": leader,
+        }
+        self.__dict__.update(fields)
+
+    @cached_property
+    def class_of_row(self) -> IntArray:
+        """Class of each of the rows that were grouped."""
+        position = np.empty(len(self._leader), dtype=np.int64)
+        position[self._leaders] = np.arange(len(self._leaders))
+        return position[self._leader]
+
+    @cached_property
+    def codes(self) -> IntArray:
+        """Label codes (classes, attributes)."""
+        return labels_of(self._table, self.levels, self.first)
+
+    @cached_property
+    def people(self) -> IntArray:
+        """Distinct subjects; the records without a subject."""
+        if self._table.subject is None:
+            return self.records
+        subject = self._table.subject[self._rows.first]
+        return people_in(self.class_of_row, subject, self._rows.records, len(self.records))
+
+    @cached_property
+    def values(self) -> tuple[ValueCounts, ...]:
+        """Counts of each sensitive attribute."""
+        subject = self._table.subject
+        subject = None if subject is None else subject[self._rows.first]
+        return tuple(self._counts(codes, subject) for _, codes in self._table.sensitive)
+
+    @cached_property
+    def targets(self) -> ValueCounts | None:
+        """Counts of the target."""
+        target = self._table.target
+        return None if target is None else self._counts(target, None)
+
+    def _counts(self, codes: IntArray, subject: IntArray | None) -> ValueCounts:
+        values = codes[self._rows.first]
+        return value_counts(self.class_of_row, values, self._rows.records, subject)
+
+    def table_rows(self, classes: BoolArray) -> BoolArray:
+        """Return the mask over the table's rows that are in some of the classes."""
+        return self._rows.spread(classes[self.class_of_row])
+
+    # Set in `__init__`; a frozen dataclass cannot assign them.
+    _table: Table
+    _rows: Rows
+    _leaders: IntArray
+    _leader: IntArray
+
+
+class UngroupedNode:
+    """A node whose rows have their keys but are not put into classes yet."""
+
+    def __init__(self, table: Table, node: Node, rows: Rows, words: Words):
+        self._table = table
+        self._node = node
+        self._rows = rows
+        self._words = words
+
+    def least_small_records(self, size: int) -> int:
+        """Return a number of records that certainly are in classes of fewer than ``size`` records.
+
+        Counts by hash alone: classes that share a slot count as one. This takes a fraction of the
+        time of forming the classes, and nearly always is enough to prove a node infeasible.
+        """
+        slot, bits = _slots(self._words, 0)
+        counts = np.bincount(slot, weights=self._rows.records, minlength=1 << bits)
+        return int(counts[counts < size].sum())
+
+    def classes(self) -> GroupedClasses:
+        """Return the equivalence classes, in the order of their first rows."""
+        leaders, leader = distinct(self._words)
+        return GroupedClasses(self._table, self._node, self._rows, leaders, leader)
+
+
+class Grouper:
+    """Groups nodes of one table.
+
+    Parameters
+    ----------
+    table : Table
+        Distinct rows with counts.
+    lowest : tuple of int
+        Every node that will be asked for is at these levels or above.
+    memory : int
+        Bytes for merged rows that are kept.
+    """
+
+    def __init__(self, table: Table, lowest: Node, *, memory: int = MEMORY):
+        self._table = table
+        self._codes, self._word_of, word_count = _pack(table)
+        self._memory = memory
+        self._kept: OrderedDict[Node, Rows] = OrderedDict()
+        self._kept_bytes = 0
+        self._asked: Counter[Node] = Counter()
+        self._bottom = self._bottom_rows(word_count, lowest)
+        self._tiers = self._tier_attributes()
+
+    def classes(self, node: Node) -> GroupedClasses:
+        """Return the equivalence classes of a node, in the order of their first rows."""
+        return self.ungrouped(node).classes()
+
+    def ungrouped(self, node: Node) -> UngroupedNode:
+        """Return a node with the key of each row, before its classes are formed."""
+        rows = self._base(node)
+        return UngroupedNode(self._table, node, rows, self._words_at(rows, node))
+
+    def _bottom_rows(self, word_count: int, lowest: Node) -> Rows:
+        table = self._table
+        count = len(table.leaves)
+        words = [np.zeros(count, dtype=np.int64) for _ in range(word_count)]
+        leaves = tuple(_narrow(column) for column in table.leaves.T)
+        for attribute, level in enumerate(lowest):
+            words[self._word_of[attribute]] += self._codes[attribute][level].take(leaves[attribute])
+        rows = Rows(
+            levels=lowest,
+            words=tuple(words),
+            apart=_apart(table),
+            first=np.arange(count),
+            records=table.records,
+            population=table.population,
+            leaves=leaves,
+        )
+        return self._merge(rows, lowest) if any(lowest) else rows
+
+    def _tier_attributes(self) -> tuple[frozenset[int], ...]:
+        """Choose which attributes each kind of base has at the levels of the node.
+
+        Those with the largest entropy first: any node that protects has them generalized, and
+        that merges most rows.
+        """
+        rows = self._bottom
+        entropies = [entropy(np.bincount(leaves, weights=rows.records)) for leaves in rows.leaves]
+        order = sorted(range(len(entropies)), key=lambda attribute: -entropies[attribute])
+        count = len(order)
+        sizes = sorted({round(count * part) for part in (0.34, 0.67)} - {0, count}, reverse=True)
+        return tuple(frozenset(order[:size]) for size in sizes)
+
+    def _base(self, node: Node) -> Rows:
+        """Return the smallest kept rows that are finer than the node.
+
+        A base is merged only when it was asked for a few times, as it costs as much as some nodes.
+        """
+        lowest = self._bottom.levels
+        wanted: list[Node] = []
+        rows = self._bottom
+        for tier in self._tiers:
+            base = tuple(
+                level if attribute in tier else lowest[attribute]
+                for attribute, level in enumerate(node)
+            )
+            if base in self._kept:
+                self._kept.move_to_end(base)
+                rows = self._kept[base]
+                break
+            self._asked[base] += 1
+            if self._asked[base] >= ASKED:
+                wanted.append(base)
+        for base in reversed(wanted):
+            rows = self._keep(self._merge(rows, base))
+        return rows
+
+    def _keep(self, rows: Rows) -> Rows:
+        self._kept[rows.levels] = rows
+        self._kept_bytes += rows.bytes
+        while self._kept_bytes > self._memory and len(self._kept) > 1:
+            self._kept_bytes -= self._kept.popitem(last=False)[1].bytes
+        return rows
+
+    def _merge(self, rows: Rows, node: Node) -> Rows:
+        """Merge the rows that are equal at a node."""
+        words = self._words_at(rows, node)
+        leaders, leader = distinct((*words, *rows.apart))
+        position = np.empty(len(leader), dtype=np.int64)
+        position[leaders] = np.arange(len(leaders))
+        population = rows.population
+        return Rows(
+            levels=node,
+            words=tuple(word[leaders] for word in words),
+            apart=tuple(word[leaders] for word in rows.apart),
+            first=rows.first[leaders],
+            records=_add_up(rows.records, leaders, leader),
+            population=None if population is None else _add_up(population, leaders, leader),
+            leaves=tuple(column[leaders] for column in rows.leaves),
+            parent=rows,
+            merged_into=position[leader],
+        )
+
+    def _words_at(self, rows: Rows, node: Node) -> Words:
+        """Return the packed labels of rows at a coarser node."""
+        words = list(rows.words)
+        for attribute, (level, old) in enumerate(zip(node, rows.levels, strict=True)):
+            if level != old:
+                codes = self._codes[attribute]
+                change = codes[level] - codes[old]
+                word = self._word_of[attribute]
+                words[word] = words[word] + change.take(rows.leaves[attribute])
+        return tuple(words)
+
+
+def distinct(words: Words) -> tuple[IntArray, IntArray]:
+    """Find the distinct rows of some columns.
+
+    Parameters
+    ----------
+    words : tuple of int arrays (rows,)
+        At least one.
+
+    Returns
+    -------
+    leaders : int array (groups,)
+        Smallest row of each group, ascending.
+    leader : int array (rows,)
+        Smallest row of the group of each row.
+
+    Examples
+    --------
+    >>> leaders, leader = distinct((np.array([7, 5, 7, 5]),))
+    >>> leaders.tolist(), leader.tolist()
+    ([0, 1], [0, 1, 0, 1])
+    """
+    count = len(words[0])
+    leader = np.empty(count, dtype=np.int64)
+    rows: IntArray | None = None
+    keys = words
+    turn = 0
+    while True:
+        representative = _slot_leaders(keys, turn)
+        same = _equal(keys, representative)
+        if rows is None:
+            leader = representative
+            if same.all():
+                break
+            rows = np.flatnonzero(~same)
+        else:
+            leader[rows] = rows[representative]
+            if same.all():
+                break
+            rows = rows[~same]
+        keys = tuple(word[rows] for word in words)
+        turn += 1
+    return np.flatnonzero(leader == np.arange(count)), leader
+
+
+def _slots(keys: Words, turn: int) -> tuple[IntArray, int]:
+    """Return the slot of each row in a hash table, and the bits of the number of slots.
+
+    Multiplying by an odd number spreads packed labels well over the upper bits.
+    """
+    bits = max(4, len(keys[0]).bit_length())
+    multiplier = MULTIPLIERS[turn % len(MULTIPLIERS)] + 2 * (turn // len(MULTIPLIERS))
+    mixed = keys[0].view(np.uint64) * np.uint64(multiplier)
+    for word in keys[1:]:
+        mixed ^= mixed >> np.uint64(32)
+        mixed += word.view(np.uint64)
+        mixed *= np.uint64(multiplier)
+    mixed >>= np.uint64(64 - bits)
+    return mixed.view(np.int64), bits
+
+
+def _slot_leaders(keys: Words, turn: int) -> IntArray:
+    """Return for each row the smallest row that is in the same slot of a hash table."""
+    count = len(keys[0])
+    slot, bits = _slots(keys, turn)
+    slots = np.empty(1 << bits, dtype=np.int32)
+    # From the last row to the first, so that the first one stays.
+    slots[np.ascontiguousarray(slot[::-1])] = np.arange(count - 1, -1, -1, dtype=np.int32)
+    return slots.take(slot).astype(np.int64)
+
+
+def _narrow(column: IntArray) -> NDArray[np.integer]:
+    """Copy a column in the narrowest type that holds its codes: there is less to read."""
+    return column.astype(np.min_scalar_type(int(column.max(initial=0))))
+
+
+def _equal(keys: Words, representative: IntArray) -> BoolArray:
+    same: BoolArray = keys[0].take(representative) == keys[0]
+    for word in keys[1:]:
+        same &= word.take(representative) == word
+    return same
+
+
+def _add_up(numbers: IntArray, leaders: IntArray, leader: IntArray) -> IntArray:
+    """Return the sums of the groups; exact below 2**53."""
+    return np.bincount(leader, weights=numbers, minlength=len(leader))[leaders].astype(np.int64)
+
+
+def _pack(table: Table) -> tuple[list[list[IntArray]], list[int], int]:
+    """Place the label codes of each attribute into bits of words.
+
+    Returns
+    -------
+    codes : list (attributes) of lists (levels) of int arrays
+        Shifted code of each leaf.
+    word_of : list of int
+        Word of each attribute.
+    count : int
+        Number of words.
+    """
+    codes, word_of = [], []
+    word, used = 0, 0
+    for column, attribute in enumerate(table.attributes):
+        occurring = np.unique(table.leaves[:, column])
+        dense = []
+        for level in attribute.levels:
+            packed = np.zeros(len(level), dtype=np.int64)
+            packed[occurring] = np.unique(level[occurring], return_inverse=True)[1].reshape(-1)
+            dense.append(packed)
+        bits = max(int(level.max(initial=0)) for level in dense).bit_length()
+        if used + bits > WORD_BITS:
+            word, used = word + 1, 0
+        codes.append([level << used for level in dense])
+        word_of.append(word)
+        used += bits
+    return codes, word_of, word + 1
+
+
+def _apart(table: Table) -> Words:
+    """Pack the codes that keep rows of one class apart into words."""
+    columns = [values for _, values in table.sensitive]
+    columns += [column for column in (table.target, table.subject) if column is not None]
+    return _pack_columns(columns)
+
+
+def _pack_columns(columns: Sequence[IntArray]) -> Words:
+    words: list[IntArray] = []
+    used = 0
+    for column in columns:
+        codes = np.unique(column, return_inverse=True)[1].reshape(-1)
+        bits = int(codes.max(initial=0)).bit_length()
+        if not words or used + bits > WORD_BITS:
+            words.append(np.zeros(len(codes), dtype=np.int64))
+            used = 0
+        words[-1] += codes << used
+        used += bits
+    return tuple(words)

@@ -1,0 +1,43 @@
+"""What dbt runs of this package by itself, where both are installed: a look at the vault's folder.
+
+Before a hook of a project runs, DuckDB has opened every attached file, and ended in a traceback of
+dbt where a folder is missing. dbt imports all modules whose names begin with `dbt_`, and runs the
+plugins that they name. That is marked as experimental: without it only the message is less clear.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dbt.adapters.factory import FACTORY
+from dbt.flags import get_flags
+from dbt.plugins.manager import dbtPlugin
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt_anonymize.errors import VaultError
+from dbt_anonymize.vault.files import require_folders
+
+_WITHOUT_WAREHOUSE = {"parse", "list"}
+PACKAGE = "dbt_anonymize"
+
+
+class VaultFolder(dbtPlugin):
+    """Stops a command that would open a vault that has no folder."""
+
+    def get_manifest_artifacts(self, manifest: Any) -> dict[str, Any]:
+        """Look at the profile, once dbt has read the project; there are no artifacts."""
+        adapter: Any = FACTORY.adapters.get("duckdb")
+        command = get_flags().WHICH  # type: ignore[no-untyped-call]
+        is_ours = any(macro.package_name == PACKAGE for macro in manifest.macros.values())
+        if adapter and is_ours and command not in _WITHOUT_WAREHOUSE:
+            try:
+                require_folders(adapter.config.credentials)
+            except VaultError as error:
+                raise DbtRuntimeError(str(error)) from None
+        return {}
+
+    # As the decorator of dbt does, which would put the name of the method before the message.
+    get_manifest_artifacts.is_dbt_hook = True  # type: ignore[attr-defined]
+
+
+plugins = [VaultFolder]

@@ -1,0 +1,239 @@
+"""The vault of a DuckDB project: a file that only its owner can read, in a folder of its own.
+
+DuckDB has no grants, and it creates files as the umask of the process says: the log of a database
+whenever it needs one. So the first thing of every build, before any identifier is written, is to
+close the folder and the file, and to let the process make files for its owner only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt_anonymize.errors import VaultError
+from dbt_anonymize.literals import quote_path
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from dbt_anonymize.project.layout import Project
+    from dbt_anonymize.project.warehouse import Warehouse
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+PRIVATE_UMASK = 0o077
+# The event of dbt that each command ends with, also one that failed or was interrupted.
+_END_OF_COMMAND = "CommandCompleted"
+_FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+# Where DuckDB puts rows that do not fit into memory, unless it is told otherwise.
+_SPILL_SUFFIX = ".tmp"
+# A drive of Windows has one letter.
+_ELSEWHERE = re.compile(r"\w\w+:")
+
+
+def require_folders(credentials: Any) -> None:
+    """Stop where a database file that is attached would have no folder.
+
+    DuckDB makes the file, but no folder, and says no more than that it cannot open the file.
+
+    Parameters
+    ----------
+    credentials : dbt.adapters.contracts.connection.Credentials
+        Of the profile, with relative paths in the working directory.
+
+    Raises
+    ------
+    VaultError
+        If the folder of an attached file is missing.
+    """
+    for attachment in getattr(credentials, "attach", None) or ():
+        # The path of another kind may be a connection with a password.
+        kind = attachment.type or (attachment.options or {}).get("type", "duckdb")
+        is_file = str(kind).lower() == "duckdb" and not _ELSEWHERE.match(attachment.path)
+        folder = Path(attachment.path).absolute().parent
+        if is_file and not folder.is_dir():
+            parents = "" if folder.parent.is_dir() else "-p "
+            name = attachment.alias or Path(attachment.path).stem
+            raise VaultError(
+                f"{name}: its database file must have a folder, which only its owner can read; "
+                f"there is no {folder}. Run `mkdir {parents}-m 700 {shlex.quote(str(folder))}`."
+            )
+
+
+def protect_vault(
+    session: DuckDBPyConnection, *, vault: str, warehouse: str, project: str, release: str
+) -> None:
+    """Close folder and file of the vault to everybody but their owner.
+
+    The folder becomes 0700, the database file and its log 0600. Rows that do not fit into memory
+    are spilled into this folder too, unless the profile sets `temp_directory` itself. Of a symbolic
+    link, the file that it leads to is closed, in its folder. Nothing happens to a vault that is not
+    a local file.
+
+    Parameters
+    ----------
+    session : duckdb.DuckDBPyConnection
+        Connection with both databases attached.
+    vault, warehouse : str
+        Names of the databases.
+    project : str
+        Folder of the dbt project, against which relative paths are read.
+    release : str
+        Folder of the releases, relative to the project or absolute.
+
+    Raises
+    ------
+    VaultError
+        If the vault is the warehouse, or in a folder that also holds the warehouse, the project or
+        the releases; or if others can still read it.
+    """
+    file = _database_file(session, vault)
+    if file is None:
+        return
+    root = Path(project)
+    warehouse_file = _database_file(session, warehouse)
+    _check_file(vault, root / file, warehouse_file and root / warehouse_file)
+    # Where a symbolic link leads is what others could read.
+    path = (root / file).resolve()
+    folder = path.parent
+    others = {"the dbt project": root, "the release folder": root / release}
+    if warehouse_file is not None:
+        others["the warehouse"] = root / warehouse_file
+    _check_folder(vault, folder, others)
+    if os.name == "posix":
+        _close(vault, folder, FOLDER_MODE)
+        for closed in (path, Path(f"{path}.wal")):
+            if closed.exists():
+                _close(vault, closed, FILE_MODE)
+    _spill_into(session, path, warehouse_file)
+
+
+def close_vaults(warehouse: Warehouse, project: Project, database: str) -> None:
+    """Close every vault of a project, as `protect_vault` does.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Of DuckDB, with the vaults attached.
+    project : Project
+        The dbt project.
+    database : str
+        Name of the database of the warehouse.
+
+    Raises
+    ------
+    VaultError
+        As `protect_vault`.
+    """
+    ours = [
+        (node, node.config.meta["dbt_anonymize"])
+        for node in warehouse.manifest.nodes.values()
+        if node.config.meta.get("dbt_anonymize")
+    ]
+    # The release of an anonymization is <folder>/<target>/<name>.duckdb.
+    folders = {Path(meta["path"]).parent.parent for _, meta in ours if meta.get("path")}
+    vaults = {node.database for node, _ in ours if node.database not in {database, None}}
+    session = warehouse.cursor()
+    for vault in vaults:
+        for folder in folders:
+            protect_vault(
+                session,
+                vault=vault,
+                warehouse=database,
+                project=str(project.root),
+                release=str(folder),
+            )
+
+
+def keep_files_private() -> None:
+    """Let only their owner read the files that this process makes until dbt's command is over.
+
+    A umask is of the whole process, threads of dbt and of DuckDB included, and any of them may
+    write the vault; what is for others, as a release is, gets its mode when it is complete. Whoever
+    calls dbt within a longer process gets the umask back, however the command ends; if it calls dbt
+    from within dbt, the process stays private.
+    """
+    from dbt_common.events.event_manager_client import add_callback_to_manager  # noqa: PLC0415
+
+    before = os.umask(PRIVATE_UMASK)
+    if before != PRIVATE_UMASK:  # else the process is private as it is, or by an earlier call
+
+        def give_back(event: Any) -> None:
+            if event.info.name == _END_OF_COMMAND:
+                os.umask(before)
+
+        add_callback_to_manager(give_back)
+
+
+@contextlib.contextmanager
+def private_files() -> Iterator[None]:
+    """Do as `keep_files_private`, until the end of the block."""
+    before = os.umask(PRIVATE_UMASK)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def _database_file(session: DuckDBPyConnection, name: str) -> Path | None:
+    """Return the file of an attached database, or None if it is in memory or elsewhere."""
+    rows = session.execute(
+        "select path from duckdb_databases() where lower(database_name) = lower(?)", [name]
+    ).fetchall()
+    if not rows or not rows[0][0] or not Path(rows[0][0]).is_file():
+        return None
+    return Path(rows[0][0])
+
+
+def _check_file(vault: str, file: Path, warehouse: Path | None) -> None:
+    if warehouse is not None and warehouse.samefile(file):
+        raise VaultError(
+            f"{vault}: the vault must be a database file of its own; {file} is also the warehouse, "
+            "which analysts open. Attach another file in the profile."
+        )
+
+
+def _check_folder(vault: str, folder: Path, others: dict[str, Path]) -> None:
+    for what, path in others.items():
+        if path.resolve().is_relative_to(folder):
+            raise VaultError(
+                f"{vault}: the vault must be in a folder of its own, since it is closed to "
+                f"everybody else; {folder} also holds {what}. Attach the vault in another folder, "
+                "such as vault/vault.duckdb, and move the file there."
+            )
+
+
+def _close(vault: str, path: Path, mode: int) -> None:
+    """Take all rights from group and others, and look whether that helped."""
+    try:
+        if stat.S_IMODE(path.stat().st_mode) != mode:
+            path.chmod(mode)
+        found = stat.S_IMODE(path.stat().st_mode)
+    except OSError as error:
+        raise VaultError(
+            f"{vault}: {path} must be closed to others, which failed ({error.strerror}). "
+            f"Let its owner run `chmod {mode:o}`, or build as its owner."
+        ) from error
+    if found & _FOR_OTHERS:
+        raise VaultError(
+            f"{vault}: {path} must be closed to others; its mode is still {found:o}. "
+            "Attach the vault on a file system that keeps modes."
+        )
+
+
+def _spill_into(session: DuckDBPyConnection, vault_file: Path, warehouse: Path | None) -> None:
+    """Keep identifiers that do not fit into memory from being spilled beside the warehouse."""
+    ((current,),) = session.execute("select current_setting('temp_directory')").fetchall()
+    # Beside the warehouse is DuckDB's choice; anything else is that of the profile.
+    default = f"{warehouse}{_SPILL_SUFFIX}" if warehouse else _SPILL_SUFFIX
+    if current != default:
+        return
+    session.execute(
+        f"set global temp_directory = {quote_path(Path(f'{vault_file}{_SPILL_SUFFIX}'))}"
+    )

@@ -1,0 +1,228 @@
+"""Composition: the attacker has two releases of the same people, and intersects what they say.
+
+Somebody who is in a class of each is in both at once, so she hides only among the people who are in
+both classes too: the joint class. Two releases that keep k each can break it together. And a value
+that is possible for her in both may be the only one.
+"""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dbt_anonymize.pluralize import counted
+from dbt_anonymize.verify.attacks.known import Known
+from dbt_anonymize.verify.attacks.linkage import declared_k
+from dbt_anonymize.verify.attacks.released import Released
+from dbt_anonymize.verify.attacks.result import AttackResult
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a release is put beside.
+
+    Parameters
+    ----------
+    against : str
+        What the attack is called in ``<n>_attacks``.
+    shown : str
+        What it is called in messages.
+    is_published : bool, default True
+        Whether others have it; of what merely could be published nobody is warned.
+    """
+
+    against: str
+    shown: str
+    is_published: bool = True
+
+
+def attack_composition(
+    release: Released, other: Released | None, beside: Beside
+) -> list[AttackResult]:
+    """Intersect a release with another one.
+
+    Parameters
+    ----------
+    release : Released
+        The one whose promise is attacked.
+    other : Released or None
+        The other one, read with the same knowledge; None where it shows no quasi-identifier.
+    beside : Beside
+        How the other one is called, and whether it is published.
+
+    Returns
+    -------
+    list of AttackResult
+        ``joint_classes``, ``joint_classes_below_k``, ``people_below_k``, ``smallest_joint_class``,
+        and for each sensitive column of both ``people_with_determined_value``: those for whom the
+        values of all rows that can be theirs, in both releases, leave one value only, the true one,
+        though neither release does alone. Baselines are what the first release gives alone. Nothing
+        judges them, as a spec promises nothing about other releases; what breaks the promise of
+        this one is a warning.
+    """
+    if other is None:
+        return [
+            AttackResult(
+                "composition",
+                "joint_classes_below_k",
+                None,
+                f"nothing to intersect: {beside.shown} shows no quasi-identifier of "
+                f"{release.name}.",
+                against=beside.against,
+            )
+        ]
+    results = _joint_classes(release, other, beside)
+    for attribute in release.sensitive:
+        if attribute in other.sensitive:
+            results.append(_determined(release, other, attribute, beside))
+    return results
+
+
+def _joint_classes(release: Released, other: Released, beside: Beside) -> list[AttackResult]:
+    known, k, shown = release.known, declared_k(release.known.spec), beside.shown
+    # Whoever is in one release only is told from the others of her class by that, too.
+    joint = (
+        f"select a.class as own, b.class as other, {known.count_people('a')} as people "
+        f"from {release.own} as a inner join {other.own} as b on a.record_key = b.record_key "
+        "where a.class is not null or b.class is not null group by a.class, b.class"
+    )
+    alone = (
+        f"select class as own, {known.count_people('o')} as people from {release.own} as o "
+        "where class is not null group by class"
+    )
+    found, before = _summary(known, joint, k), _summary(known, alone, k)
+    if found.below:
+        both = (
+            f"whoever has both gets closer to them than {release.name} promises"
+            if beside.is_published
+            else "not to be published too"
+        )
+        explanation = (
+            f"together with {shown}, {found.below:,} of "
+            f"{counted(found.classes, 'joint class', 'joint classes')} "
+            f"are below k = {k}, with {counted(found.people_below, 'person', 'people')}, "
+            f"{found.smallest:,} in the smallest: {both}."
+        )
+    else:
+        explanation = (
+            f"together with {shown}, every joint class has at least {found.smallest:,} people."
+        )
+    numbers = {
+        "joint_classes": (found.classes, before.classes, f"classes, divided by {shown}."),
+        "joint_classes_below_k": (found.below, before.below, explanation),
+        "people_below_k": (
+            found.people_below,
+            before.people_below,
+            f"people of joint classes with {shown} that have fewer than k = {k}.",
+        ),
+        "smallest_joint_class": (
+            found.smallest,
+            before.smallest,
+            f"people of the smallest joint class with {shown}.",
+        ),
+    }
+    is_broken = beside.is_published and found.below > 0
+    return [
+        AttackResult(
+            "composition",
+            measure,
+            float(value),
+            text,
+            against=beside.against,
+            baseline=float(baseline),
+            people=found.people,
+            is_warning=is_broken and measure == "joint_classes_below_k",
+        )
+        for measure, (value, baseline, text) in numbers.items()
+    ]
+
+
+@dataclass(frozen=True)
+class _Summary:
+    """How many classes there are, how many are below k with how many people, and the smallest."""
+
+    classes: int
+    below: int
+    people_below: int
+    smallest: int
+    people: int
+
+
+def _summary(known: Known, classes: str, k: int) -> _Summary:
+    found = known.session.row(
+        f"select count(*), count(*) filter (where people < {k}), "
+        f"coalesce(sum(people) filter (where people < {k}), 0), coalesce(min(people), 0), "
+        f"coalesce(sum(people), 0) from ({classes})"
+    )
+    return _Summary(*(int(number) for number in found))
+
+
+def _determined(release: Released, other: Released, attribute: str, beside: Beside) -> AttackResult:
+    known, alias, shown = release.known, release.sensitive[attribute], beside.shown
+    values, others = _possible(release, attribute), _possible(other, attribute)
+    groups = (
+        f"select distinct a.candidates as own, b.candidates as other from {release.sets} as a "
+        f"inner join {other.sets} as b on a.tuple = b.tuple"
+    )
+    determined = known.session.table(
+        "determined",
+        "select g.own, g.other, min(a.value) as value, "
+        f"min(a.possible) as alone, min(b.possible) as alone_other from ({groups}) as g "
+        f"inner join {values} as a on g.own = a.candidates "
+        f"inner join {others} as b "
+        "on g.other = b.candidates and a.value is not distinct from b.value "
+        "group by g.own, g.other having count(*) = 1",
+    )
+    both = (
+        f"from {release.own} as x inner join {other.own} as y on x.record_key = y.record_key "
+        f"inner join {release.sets} as a on x.tuple = a.tuple "
+        f"inner join {other.sets} as b on y.tuple = b.tuple "
+        f"inner join {determined} as d on a.candidates = d.own and b.candidates = d.other "
+        f"and x.{alias} is not distinct from d.value "
+        "where x.class is not null and y.class is not null"
+    )
+    together, by_other = known.session.row(
+        "select count(distinct x.person) filter (where d.alone > 1 and d.alone_other > 1), "
+        f"count(distinct x.person) filter (where d.alone > 1 and d.alone_other = 1) {both}"
+    )
+    (alone,) = known.session.row(
+        f"select count(distinct x.person) from {release.own} as x "
+        f"inner join {release.sets} as a on x.tuple = a.tuple "
+        f"inner join {values} as v on a.candidates = v.candidates and v.possible = 1 "
+        f"and x.{alias} is not distinct from v.value where x.class is not null"
+    )
+    messages = []
+    if together:
+        messages.append(
+            f"together with {shown}, {attribute} of {counted(together, 'person', 'people')} is "
+            "certain, though neither tells it alone."
+        )
+    if by_other:
+        messages.append(
+            f"{shown} alone tells {attribute} of {counted(by_other, 'person', 'people')} whom "
+            f"{release.name} hides."
+        )
+    nobody = f"together with {shown}, {attribute} of nobody becomes certain."
+    return AttackResult(
+        "composition",
+        "people_with_determined_value",
+        float(together),
+        " ".join(messages) or nobody,
+        against=beside.against,
+        attribute=attribute,
+        baseline=float(alone),
+        people=known.people,
+        is_warning=beside.is_published and bool(messages),
+    )
+
+
+def _possible(release: Released, attribute: str) -> str:
+    """List the sensitive values that each set of classes leaves, and how many these are."""
+    alias = release.sensitive[attribute]
+    return release.known.session.table(
+        "possible",
+        "select candidates, value, count(*) over (partition by candidates) as possible from "
+        f"(select distinct s.candidates, m.{alias} as value from {release.of_sets} as s "
+        f"inner join {release.members} as m on s.class = m.class)",
+    )

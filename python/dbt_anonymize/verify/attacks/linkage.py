@@ -1,0 +1,176 @@
+"""Linkage: the attacker knows all quasi-identifiers of a person and looks for her row.
+
+Candidates are the released rows whose labels do not contradict what he knows. He picks one of them
+at random (of people: one person), so he succeeds with 1 / candidates if hers is among them, and
+never if her record is suppressed. Every class that can hold her counts: where levels differ per
+record, several can, and `*` can always.
+"""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.attacks.released import Released, released_people
+from dbt_anonymize.verify.attacks.result import AttackResult, at_most
+
+
+def declared_k(spec: Spec) -> int:
+    """Return the fewest people of a class that a spec promises."""
+    models = ("k_anonymity", "alpha_k_anonymity")
+    return max(int(g["k"]) for g in spec.guarantees.resolved if g["model"] in models)
+
+
+def declared_risk(spec: Spec, which: str) -> float | None:
+    """Return the declared ``highest`` or ``average`` re-identification risk, if there is one."""
+    risks = [
+        float(guarantee[which])
+        for guarantee in spec.guarantees.resolved
+        if guarantee["model"] == "reidentification_risk" and guarantee.get(which) is not None
+    ]
+    return min(risks, default=None)
+
+
+def attack_linkage(release: Released, average_risk: float) -> list[AttackResult]:
+    """Link everybody of the source with the release by all quasi-identifiers.
+
+    Parameters
+    ----------
+    release : Released
+        With the truth about it.
+    average_risk : float
+        Average risk that the build reports; the limit where the spec declares none.
+
+    Returns
+    -------
+    list of AttackResult
+        ``highest_success``; ``average_success`` over the released people (in each of their
+        classes, as risks are counted); ``average_success_of_all``, people without a released
+        record included; and ``unexplained_rows``, by how many rows the release differs from the
+        records that became it, which must be none for the others to mean anything.
+
+    Raises
+    ------
+    VerificationError
+        If nobody is in the release.
+    """
+    known, spec = release.known, release.known.spec
+    people = released_people(release)
+    success = known.session.table("success", _success_sql(release))
+    highest, average = known.session.row(
+        f"select max(success), avg(success) from {success} where class is not null"
+    )
+    (total,) = known.session.row(
+        f"select sum(success) from (select person, max(success) as success from {success} "
+        "group by person)"
+    )
+    k = declared_k(spec)
+    limit = min(1 / k, declared_risk(spec, "highest") or 1.0)
+    declared = declared_risk(spec, "average")
+    average_limit = average_risk if declared is None else declared
+    (classes,) = known.session.row(f"select count(*) from {release.classes}")
+    return [
+        AttackResult(
+            "linkage",
+            "highest_success",
+            float(highest),
+            f"whoever knows all quasi-identifiers of a person finds her row with a chance of up to "
+            f"{highest:.4g}; declared is at most {limit:.4g} (k = {k})."
+            f"{_what_to_do(highest, limit)}",
+            baseline=1 / people,
+            declared_limit=limit,
+            holds=at_most(highest, limit),
+            people=people,
+        ),
+        AttackResult(
+            "linkage",
+            "average_success",
+            float(average),
+            f"over {people:,} released people in {classes:,} classes the chance is {average:.4g} "
+            f"on average; the limit is {average_limit:.4g}, "
+            f"{'what the build reports' if declared is None else 'as declared'}."
+            f"{_what_to_do(average, average_limit)}",
+            baseline=1 / people,
+            declared_limit=average_limit,
+            holds=at_most(average, average_limit),
+            people=people,
+        ),
+        AttackResult(
+            "linkage",
+            "average_success_of_all",
+            float(total) / known.people,
+            f"over all {known.people:,} people of the source, those without a released record "
+            "included.",
+            baseline=1 / known.people,
+            people=known.people,
+        ),
+        _unexplained(release),
+    ]
+
+
+def _what_to_do(value: float, limit: float) -> str:
+    if at_most(value, limit):
+        return ""
+    return " The release breaks its promise: withdraw it, and build it again."
+
+
+def candidates_sql(release: Released) -> str:
+    """Return SQL of the people that each set of classes holds: ``candidates``, ``people``.
+
+    A release does not say which rows are of one person. Where people count, the truth is taken,
+    but no more people than there are rows.
+    """
+    rows = (
+        f"select s.candidates, sum(c.records) as people from {release.of_sets} as s "
+        f"inner join {release.classes} as c on s.class = c.class group by s.candidates"
+    )
+    if not release.known.spec.subject:
+        return rows
+    persons = (
+        f"select s.candidates, count(distinct o.person) as people from {release.of_sets} as s "
+        f"inner join (select distinct class, person from {release.own}) as o "
+        "on s.class = o.class group by s.candidates"
+    )
+    return (
+        "select r.candidates, least(r.people, p.people) as people "
+        f"from ({rows}) as r inner join ({persons}) as p on r.candidates = p.candidates"
+    )
+
+
+def _success_sql(release: Released) -> str:
+    """Return SQL of the chance to find each person in each of her classes."""
+    found = (
+        "select o.person, o.class, case when p.class is null then 0.0 "
+        f"else 1.0 / n.people end as success from {release.own} as o "
+        f"left join {release.pairs} as p on o.tuple = p.tuple and o.class = p.class "
+        f"left join {release.sets} as s on o.tuple = s.tuple "
+        f"left join ({candidates_sql(release)}) as n on s.candidates = n.candidates"
+    )
+    if not release.known.spec.subject:
+        return found
+    return f"select person, class, max(success) as success from ({found}) group by person, class"
+
+
+def _unexplained(release: Released) -> AttackResult:
+    known = release.known
+    # Rows that the build released have a class; one that is gone from the file is NULL here.
+    own = f"select class, count(*) as records from {release.own} where is_released group by class"
+    rows, released = known.session.row(
+        "select coalesce(sum(abs(coalesce(c.records, 0) - coalesce(o.records, 0))), 0), "
+        f"coalesce(sum(c.records), 0) from {release.classes} as c "
+        f"full outer join ({own}) as o on c.class = o.class"
+    )
+    differing = int(rows)
+    return AttackResult(
+        "linkage",
+        "unexplained_rows",
+        float(differing),
+        "every class of the release has as many rows as records became it."
+        if not differing
+        else f"{differing:,} rows are in the release, which has {int(released):,}, or in what the "
+        "build made of the records, but not in both, so attacks by the truth are not to be trusted."
+        " The file is not of the last build: build it again.",
+        declared_limit=0.0,
+        holds=differing == 0,
+        people=known.people,
+    )

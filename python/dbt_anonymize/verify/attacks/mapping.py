@@ -1,0 +1,143 @@
+"""Linkage through the mapping: the attacker holds the release and the vault's way back."""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.verify.attacks.known import Known
+from dbt_anonymize.verify.attacks.linkage import declared_k
+from dbt_anonymize.verify.attacks.result import AttackResult, at_most
+
+# The column of a release that leads to the vault, by mode.
+_COLUMNS = {"class": "cqi", "token": "token"}
+
+
+def attack_mapping(known: Known, relation: str) -> list[AttackResult]:
+    """Follow each released row into the vault, and count to how many people it leads.
+
+    Parameters
+    ----------
+    known : Known
+        What the attacker knows.
+    relation : str
+        The released rows.
+
+    Returns
+    -------
+    list of AttackResult
+        ``highest_success``: with `class` 1 / the people of the smallest group, at most 1/k; with
+        `token` 1 by design, and ``most_rows_of_a_token``; with `none` there is no way.
+
+    Raises
+    ------
+    VerificationError
+        If vault and release do not hold the same groups.
+    """
+    spec = known.spec
+    columns = known.session.columns(relation)
+    forbidden = [c for mode, c in _COLUMNS.items() if mode != spec.mapping and c in columns]
+    undeclared = [c for c in forbidden if c not in spec.columns]
+    if undeclared:
+        return [_undeclared(undeclared[0], spec.mapping)]
+    if spec.mapping == "none":
+        return [
+            AttackResult(
+                "mapping",
+                "highest_success",
+                0.0,
+                "no way back: with mapping none, release and vault have no column in common.",
+                people=known.people,
+            )
+        ]
+    if spec.mapping == "token":
+        return _tokens(known, relation, columns)
+    return [_groups(known, relation, columns)]
+
+
+def _undeclared(column: str, mapping: str) -> AttackResult:
+    return AttackResult(
+        "mapping",
+        "highest_success",
+        None,
+        f"the release has the column {column}, which mapping {mapping} must not release. "
+        "Run `dbt-anonymize generate` and build again.",
+        holds=False,
+    )
+
+
+def _check_column(name: str, column: str, columns: dict[str, str], mapping: str) -> None:
+    if column not in columns:
+        raise VerificationError(
+            f"{name}: a release of mapping {mapping} must have the column {column}; it has not. "
+            "Run `dbt-anonymize generate` and build again."
+        )
+
+
+def _groups(known: Known, relation: str, columns: dict[str, str]) -> AttackResult:
+    spec = known.spec
+    _check_column(spec.name, "cqi", columns, spec.mapping)
+    vault = known.session.warehouse.relation_of_ref(f"{spec.name}_identifiers")
+    key = quote_name(spec.record_key)
+    groups = known.session.table(
+        "groups",
+        f"select r.cqi, coalesce(v.people, 0) as people from (select distinct cqi from {relation}) "
+        f"as r left join (select i.cqi, {known.count_people('t')} as people from {vault} as i "
+        f"inner join {known.targets} as t on i.{key} = t.record_key "
+        "where i.cqi is not null group by i.cqi) as v on r.cqi is not distinct from v.cqi",
+    )
+    missing, smallest, average, people = known.session.row(
+        "select count(*) filter (where people = 0), min(people), "
+        f"cast(count(*) as double) / sum(people), sum(people) from {groups}"
+    )
+    if missing or smallest is None:
+        raise VerificationError(
+            f"{spec.name}: vault and release must hold the same groups; {missing} groups of the "
+            "release lead to nobody. Build both in one `dbt build`."
+        )
+    k = declared_k(spec)
+    holds = at_most(1 / smallest, 1 / k)
+    remedy = "" if holds else " The release breaks its promise: withdraw it, and build it again."
+    return AttackResult(
+        "mapping",
+        "highest_success",
+        1 / smallest,
+        f"whoever holds the vault too gets from a row to a group of at least {smallest:,} people "
+        f"(on average the chance is {average:.4g}); declared are {k}.{remedy}",
+        declared_limit=1 / k,
+        holds=holds,
+        people=int(people),
+    )
+
+
+def _tokens(known: Known, relation: str, columns: dict[str, str]) -> list[AttackResult]:
+    spec = known.spec
+    _check_column(spec.name, "token", columns, spec.mapping)
+    rows, most, tokens = known.session.row(
+        "select sum(records), max(records), count(*) from "
+        f"(select token, count(*) as records from {relation} group by token)"
+    )
+    is_single = most == 1
+    return [
+        AttackResult(
+            "mapping",
+            "highest_success",
+            1.0,
+            "by design: a token leads to one person, for whoever holds the vault. Only custodians "
+            "may.",
+            people=int(tokens),
+        ),
+        AttackResult(
+            "mapping",
+            "most_rows_of_a_token",
+            float(most),
+            "every token stands in one row, so that it joins nothing."
+            if is_single
+            else f"a token stands in up to {most:,} of {int(rows):,} rows, so that rows of one "
+            "person can be joined without the vault. Release one record for each person.",
+            declared_limit=1.0,
+            holds=is_single,
+            people=int(tokens),
+        ),
+    ]

@@ -1,0 +1,302 @@
+"""Membership inference: whether a model was trained on somebody's record.
+
+Half of the records are members: the model of the spec that decides is trained on their released
+version. The attacker has the original records of members and of as many others, asks the model
+about each, and takes those for members about which it is surest: the probability of the true class,
+whether the class is right where a model gives no probability, or how near a predicted number is.
+The same is done with a model that is trained on the original records of the same members.
+
+Suppressed records are left out on both sides: they train nothing, and they are rare, which would
+tell them from the members by itself.
+"""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation import estimators
+from dbt_anonymize.evaluation.data.features import Reading
+from dbt_anonymize.evaluation.data.reading import PER_RECORD, Effort, EffortReader, FeatureColumn
+from dbt_anonymize.evaluation.data.sampling import draw_sample
+from dbt_anonymize.evaluation.data.subjects import read_subjects
+from dbt_anonymize.evaluation.data.targets import target_columns, target_reader
+from dbt_anonymize.evaluation.measures import Predicted
+from dbt_anonymize.evaluation.problem import Model, Problem, Target
+from dbt_anonymize.evaluation.splits import Split, Splitting, draw_splits, seeds
+from dbt_anonymize.evaluation.training import fit_predict
+from dbt_anonymize.evaluation.views import ORIGINAL, View, make_view
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.attacks.result import AttackResult
+from dbt_anonymize.verify.attacks.session import Session
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+# Enough for a standard error of less than 0.01 of one repetition, and quick for every model.
+MEMBERSHIP_SAMPLE = 20_000
+# Position of the efforts in a problem.
+_TRAINED_ON = {0: "original records", 1: "the release"}
+
+
+@dataclass(frozen=True)
+class Advantage:
+    """How well scores tell members from others.
+
+    Parameters
+    ----------
+    auc : float
+        Chance that a member scores higher than somebody else; ties count half.
+    highest : float
+        Largest difference between the shares of members and of others above a threshold.
+    """
+
+    auc: float
+    highest: float
+
+
+def advantage(scores: Floats, is_member: Bools) -> Advantage:
+    """Return how well scores tell members from others, over all thresholds.
+
+    Parameters
+    ----------
+    scores : array of float, shape (n,)
+        Higher where membership is likelier.
+    is_member : array of bool, shape (n,)
+        Both occur.
+
+    Examples
+    --------
+    >>> advantage(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))
+    Advantage(auc=0.875, highest=0.5)
+    """
+    _, place = np.unique(scores, return_inverse=True)
+    members = np.bincount(place[is_member], minlength=int(place.max()) + 1)
+    others = np.bincount(place[~is_member], minlength=len(members))
+    below = np.concatenate([[0], np.cumsum(others)[:-1]])
+    wins = float((members * (below + others / 2)).sum())
+    auc = wins / (float(members.sum()) * float(others.sum()))
+    found = np.cumsum(members[::-1]) / members.sum()
+    wrong = np.cumsum(others[::-1]) / others.sum()
+    return Advantage(auc, max(0.0, float((found - wrong).max())))
+
+
+def attack_membership(
+    session: Session, spec: Spec, effort: int, *, repetitions: int, largest: int
+) -> list[AttackResult]:
+    """Attack the model of the spec that decides, trained on the release and on original records.
+
+    Parameters
+    ----------
+    session : Session
+        Of the warehouse in which the anonymization is built.
+    spec : Spec
+        The anonymization.
+    effort : int
+        The one that is released.
+    repetitions : int
+        How often members are drawn, >= 1.
+    largest : int
+        Largest number of records; of more, the seeded sample of the evaluation is drawn.
+
+    Returns
+    -------
+    list of AttackResult
+        ``auc`` and ``highest_advantage`` (true minus false positive rate), means over the
+        repetitions, for both models. The baseline of the advantage is what the same scores give
+        when membership is shuffled: the highest of many thresholds is never 0. One result without
+        a value, and with the reason, where the attack is not possible.
+    """
+    name = spec.quality.deciding_model
+    if spec.quality.task == "survival":
+        return [_impossible(name, "time-to-event models are not supported by this attack")]
+    try:
+        problem = _read(session, spec, effort, repetitions, largest)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = [_repetition(problem, r) for r in range(1, repetitions + 1)]
+    except EvaluationError as error:
+        return [_impossible(name, str(error))]
+    return [
+        result
+        for position in _TRAINED_ON
+        for result in _summarized(name, position, [one[position] for one in found])
+    ]
+
+
+def _impossible(model: str, reason: str) -> AttackResult:
+    return AttackResult(
+        "membership_inference",
+        "auc",
+        None,
+        f"membership of the training records of {model} was not attacked: {reason}",
+        against=model,
+    )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What one repetition gave for one model."""
+
+    reached: Advantage
+    shuffled: Advantage
+    records: int
+
+
+def _read(session: Session, spec: Spec, effort: int, repetitions: int, largest: int) -> Problem:
+    """Read the untouched and the released effort as the evaluation does."""
+
+    def relation(name: str) -> Any:
+        found = session.warehouse.relation_of_ref(name)
+        return session.cursor.query(f"select * from {found}")
+
+    features = [
+        FeatureColumn(name, tree.kind if tree else "plain", relation(tree.ref) if tree else None)
+        for name in spec.features
+        for tree in [spec.quasi_identifiers.get(name)]
+    ]
+    released = spec.numbered_efforts[effort]
+    levels: Mapping[str, int] | str = PER_RECORD if released.levels is None else released.levels
+    untouched = Effort(0, relation(f"{spec.name}_effort_0"), {})
+    sample = draw_sample(untouched.relation, spec.record_key, largest, spec.quality.random_state)
+    reading = Reading(numbers=spec.quality.numbers, categories=spec.quality.categories)
+    reader = EffortReader(untouched, features, reading, sample, spec.record_key)
+    declared = {
+        "name": spec.target,
+        "task": spec.quality.task,
+        "positive": None,
+        "time": spec.quality.time,
+    }
+    (column,) = target_columns([declared], list(spec.features))
+    target = target_reader(sample.of(untouched.relation), column, 0)
+    data, values, first = reader.first(dict(target.sql))
+    groups = None
+    if spec.subject:
+        groups = read_subjects(relation(f"{spec.name}_microdata"), "subject", reader, first.keys)
+    splitting = Splitting(repetitions=repetitions, test_share=0.5)
+    choice = spec.quality.chosen_models[spec.quality.deciding_model]
+    name = str(choice.model)
+    splits = estimators.estimator_type(name, spec.quality.task).splits
+    space = reading.space(splits=splits)
+    further = Effort(effort, relation(f"{spec.name}_effort_{effort}"), levels, released.k)
+    return Problem(
+        targets=[target.target(values, splitting, groups)],
+        models=[Model(spec.quality.deciding_model, name, choice.parameters, space)],
+        efforts=[data, reader.further(further, first)],
+        splitting=splitting,
+        random_state=spec.quality.random_state,
+        groups=groups,
+    )
+
+
+def _repetition(problem: Problem, repetition: int) -> list[_Found]:
+    """Draw members, train both models, and attack them."""
+    split_seed, model_seed = seeds(problem.random_state, repetition)
+    (target,) = problem.targets
+    (drawn,) = draw_splits(
+        problem.splitting,
+        repetition,
+        split_seed,
+        records=target.records,
+        strata=target.codes,
+        groups=problem.groups,
+    )
+    suppressed = problem.efforts[1].suppressed
+    members = drawn.train[~suppressed[drawn.train]]
+    others = drawn.test[~suppressed[drawn.test]]
+    if not len(members) or not len(others):
+        raise EvaluationError("members and others must be released; got none. Use more records.")
+    asked = np.concatenate([members, others])
+    is_member = np.arange(len(asked)) < len(members)
+    shuffled = np.random.default_rng(model_seed).permutation(is_member)
+    found = []
+    for position in _TRAINED_ON:
+        scores = _scores(problem, position, Split(train=members, test=asked), model_seed)
+        result = _Found(advantage(scores, is_member), advantage(scores, shuffled), len(asked))
+        found.append(result)
+    return found
+
+
+def _scores(problem: Problem, position: int, split: Split, seed: int) -> Floats:
+    """Return how sure the model is about the original version of each asked record."""
+    (target,), (model,) = problem.targets, problem.models
+    everybody = np.ones(len(split.train), dtype=np.bool_)
+    # What a value stands for is learned from the members alone, as everything else.
+    view = make_view(problem, position, split, everybody, space=model.space, per_split=True)
+    rows, place = _original(view)
+    estimator = estimators.make_estimator(model.model, model.parameters, seed, target.task)
+    is_scaled = estimators.estimator_type(model.model, target.task).is_scaled
+    predicted = fit_predict(estimator, view.training, target, rows, is_scaled=is_scaled)
+    return _certainty(predicted, target, place, split)
+
+
+def _original(view: View) -> tuple[Floats, NDArray[np.int64]]:
+    (asked,) = [each for each in view.asked if ORIGINAL in each.test_on]
+    return asked.rows, asked.place
+
+
+def _certainty(
+    predicted: Predicted | Floats, target: Target, place: NDArray[np.int64], split: Split
+) -> Floats:
+    if isinstance(predicted, Predicted):
+        if target.codes is None:
+            raise TypeError("a classification must have classes")
+        true = target.codes[split.test]
+        if predicted.probabilities is not None:
+            return np.asarray(predicted.probabilities[place, true], dtype=np.float64)
+        return np.asarray(predicted.labels[place] == true, dtype=np.float64)
+    if target.numbers is None:
+        raise TypeError("a regression must have numbers")
+    return -np.abs(predicted[place] - target.numbers[split.test])
+
+
+def _summarized(model: str, position: int, found: list[_Found]) -> list[AttackResult]:
+    trained_on = _TRAINED_ON[position]
+    against = model if position else f"{model}, trained on {trained_on}"
+    people = max(one.records for one in found)
+    auc, auc_error = _mean([one.reached.auc for one in found])
+    highest, highest_error = _mean([one.reached.highest for one in found])
+    guessed, _ = _mean([one.shuffled.highest for one in found])
+    return [
+        AttackResult(
+            "membership_inference",
+            "auc",
+            auc,
+            f"whoever asks {model}, trained on {trained_on}, tells a member from somebody else "
+            f"with a chance of {auc:.3f}; guessing gives 0.5.",
+            against=against,
+            baseline=0.5,
+            standard_error=auc_error,
+            people=people,
+        ),
+        AttackResult(
+            "membership_inference",
+            "highest_advantage",
+            highest,
+            f"with the best threshold, {highest:.1%} more of the members of {model}, trained on "
+            f"{trained_on}, than of others are taken for members; with shuffled members "
+            f"{guessed:.1%}.",
+            against=against,
+            baseline=guessed,
+            standard_error=highest_error,
+            people=people,
+        ),
+    ]
+
+
+def _mean(values: list[float]) -> tuple[float, float | None]:
+    """Return mean and standard error; one value has none."""
+    mean = sum(values) / len(values)
+    if len(values) < 2:
+        return mean, None
+    variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
+    return mean, math.sqrt(variance / len(values))

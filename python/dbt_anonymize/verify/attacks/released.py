@@ -1,0 +1,314 @@
+"""What an attacker reads: the classes of a release, and whom each can hold."""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.attacks.known import Known
+from dbt_anonymize.verify.attacks.labels import Label, find_labels, label_table, value_map
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the truth about a release of this project is: whose record became which row.
+
+    An attacker does not have it; his success is measured by it.
+
+    Parameters
+    ----------
+    relation : str
+        Records with their labels, the record key, and ``is_suppressed``.
+    record_key : str
+        Column of the record key.
+    """
+
+    relation: str
+    record_key: str
+
+
+@dataclass(frozen=True)
+class Released:
+    """A release, matched with what is known.
+
+    Parameters
+    ----------
+    name : str
+        What it is called in results and messages.
+    labels : sequence of Label
+        How it shows the quasi-identifiers that the attacker knows.
+    sensitive : mapping of str to str
+        Column of ``members`` for each sensitive column of the attacked anonymization that the
+        release has.
+    classes : str
+        Table: ``class`` and ``records`` of each combination of labels.
+    members : str
+        Table: ``class``, ``s_1``, .. and ``records`` of each combination with sensitive values.
+    pairs : str
+        Table: ``tuple`` and ``class`` wherever the labels of the class can be those of the tuple.
+    sets : str
+        Table: ``tuple`` and ``candidates``, a number for each distinct set of classes.
+    of_sets : str
+        Table: ``candidates`` and each ``class`` in it.
+    own : str
+        Table, one row per record: ``record_key``, ``person``, ``tuple``, ``class`` (of the row
+        that it became; NULL where the release has no such row), ``is_released`` (whether it should
+        have one), and the true ``s_1``, ..
+    """
+
+    known: Known
+    name: str
+    labels: Sequence[Label]
+    sensitive: dict[str, str]
+    classes: str
+    members: str
+    pairs: str
+    sets: str
+    of_sets: str
+    own: str
+
+
+def read_release(
+    known: Known,
+    relation: str,
+    name: str,
+    *,
+    published: Spec | None,
+    origin: Origin | None,
+) -> Released | None:
+    """Match a release with what is known.
+
+    Parameters
+    ----------
+    known : Known
+        What the attacker knows.
+    relation : str
+        The released rows.
+    name : str
+        What the release is called.
+    published : Spec or None
+        Its spec, if it is known.
+    origin : Origin or None
+        Whose record became which row. Without it everybody is assumed to be in the class that
+        can hold the fewest known people among those that can hold her.
+
+    Returns
+    -------
+    Released or None
+        None if it shows no quasi-identifier that the attacker knows.
+
+    Raises
+    ------
+    VerificationError
+        If a label cannot be understood.
+    """
+    session = known.session
+    columns = session.columns(relation)
+    labels = find_labels(session, columns, known.spec, published)
+    if not labels:
+        return None
+    tables = [label_table(session, relation, label) for label in labels]
+    coded = _coded(labels, tables)
+    numbers = [f"l_{label.number}" for label in labels]
+    listed = ", ".join(numbers)
+    classes = session.table(
+        "classes",
+        f"select row_number() over (order by {listed}) as class, * from "
+        f"(select {listed}, count(*) as records "
+        f"from (select {coded.columns} from {relation} as r {coded.joins}) group by {listed})",
+    )
+    sensitive = {
+        attribute: f"s_{number}"
+        for number, attribute in enumerate(known.spec.sensitive, 1)
+        if attribute in columns
+    }
+    pairs = _pairs(known, labels, tables, classes, name)
+    sets, of_sets = _sets(known, pairs)
+    of_class = " and ".join(f"x.{number} = c.{number}" for number in numbers)
+    return Released(
+        known=known,
+        name=name,
+        labels=labels,
+        sensitive=sensitive,
+        classes=classes,
+        members=_members(
+            known, relation, coded, classes=classes, of_class=of_class, sensitive=sensitive
+        ),
+        pairs=pairs,
+        sets=sets,
+        of_sets=of_sets,
+        own=_own(known, coded, classes=classes, of_class=of_class, origin=origin, pairs=pairs),
+    )
+
+
+@dataclass(frozen=True)
+class _Coded:
+    """SQL that gives rows ``r`` the numbers of their labels: ``l_1``, .."""
+
+    columns: str
+    joins: str
+    # The same for rows that may have labels which the release has not: their number is NULL.
+    outer_joins: str
+
+
+def _coded(labels: Sequence[Label], tables: Sequence[str]) -> _Coded:
+    columns, joins = [], []
+    for label, table in zip(labels, tables, strict=True):
+        alias = f"labels_{label.number}"
+        same = " and ".join(
+            f"r.{quote_name(column)} is not distinct from {alias}.c_{place}"
+            for place, column in enumerate(label.columns, 1)
+        )
+        columns.append(f"{alias}.label as l_{label.number}")
+        joins.append(f"join {table} as {alias} on {same}")
+    return _Coded(
+        ", ".join(columns),
+        " ".join(f"inner {join}" for join in joins),
+        " ".join(f"left {join}" for join in joins),
+    )
+
+
+def _members(
+    known: Known,
+    relation: str,
+    coded: _Coded,
+    *,
+    classes: str,
+    of_class: str,
+    sensitive: dict[str, str],
+) -> str:
+    """Count the released sensitive values of each class."""
+    kept = "".join(f", r.{quote_name(name)} as {alias}" for name, alias in sensitive.items())
+    listed = "".join(f", x.{alias}" for alias in sensitive.values())
+    return known.session.table(
+        "members",
+        f"select c.class{listed}, count(*) as records "
+        f"from (select {coded.columns}{kept} from {relation} as r {coded.joins}) as x "
+        f"inner join {classes} as c on {of_class} group by c.class{listed}",
+    )
+
+
+def _pairs(
+    known: Known, labels: Sequence[Label], tables: Sequence[str], classes: str, name: str
+) -> str:
+    """Find the classes that can hold each combination of raw values.
+
+    One quasi-identifier after the other, and after each only those beginnings of classes are kept
+    that do occur: all labels of all quasi-identifiers that fit would be too many combinations.
+    """
+    session = known.session
+    paths = session.table("paths", f"select *, 0 as node from {classes}")
+    pairs = session.table("pairs", f"select tuple, 0 as node from {known.tuples}")
+    for label, table in zip(labels, tables, strict=True):
+        code = f"l_{label.number}"
+        fitting = value_map(session, label, table, known.tuples, name)
+        nodes = session.table(
+            "nodes",
+            f"select row_number() over () as node, * from "
+            f"(select distinct node as parent, {code} as label from {paths})",
+        )
+        paths = session.table(
+            "paths",
+            f"select p.* exclude (node), n.node from {paths} as p inner join {nodes} as n "
+            f"on p.node = n.parent and p.{code} = n.label",
+        )
+        pairs = session.table(
+            "pairs",
+            f"select p.tuple, n.node from {pairs} as p "
+            f"inner join {known.tuples} as t on p.tuple = t.tuple "
+            f"inner join {fitting} as m on t.v_{label.number} is not distinct from m.found "
+            f"inner join {nodes} as n on n.parent = p.node and n.label = m.label",
+        )
+    return session.table(
+        "pairs",
+        f"select p.tuple, c.class from {pairs} as p inner join {paths} as c on p.node = c.node",
+    )
+
+
+def _sets(known: Known, pairs: str) -> tuple[str, str]:
+    """Give each distinct set of classes that can hold a combination of raw values a number."""
+    session = known.session
+    keyed = session.table(
+        "keyed",
+        "select tuple, string_agg(cast(class as varchar), ',' order by class) as key "
+        f"from {pairs} group by tuple",
+    )
+    numbered = session.table(
+        "numbered",
+        "select row_number() over () as candidates, key, example from "
+        f"(select key, min(tuple) as example from {keyed} group by key)",
+    )
+    sets = session.table(
+        "sets",
+        f"select k.tuple, n.candidates from {keyed} as k inner join {numbered} as n "
+        "on k.key = n.key",
+    )
+    of_sets = session.table(
+        "of_sets",
+        f"select n.candidates, p.class from {numbered} as n inner join {pairs} as p "
+        "on n.example = p.tuple",
+    )
+    return sets, of_sets
+
+
+def _own(
+    known: Known,
+    coded: _Coded,
+    *,
+    classes: str,
+    of_class: str,
+    origin: Origin | None,
+    pairs: str,
+) -> str:
+    """Find the class in which each record is."""
+    session = known.session
+    if origin is not None:
+        key = quote_name(origin.record_key)
+        return session.table(
+            "own",
+            "select t.*, o.class, coalesce(o.is_released, false) as is_released "
+            f"from {known.targets} as t left join ("
+            "select x.record_key, x.is_released, c.class from "
+            f"(select r.{key} as record_key, not r.is_suppressed as is_released, {coded.columns} "
+            f"from {origin.relation} as r {coded.outer_joins}) as x "
+            f"left join {classes} as c on {of_class}) as o on t.record_key = o.record_key",
+        )
+    covered = (
+        f"select p.class, sum(t.records) as people from {pairs} as p "
+        f"inner join {known.tuples} as t on p.tuple = t.tuple group by p.class"
+    )
+    narrowest = (
+        f"select p.tuple, arg_min(p.class, (c.people, p.class)) as class from {pairs} as p "
+        f"inner join ({covered}) as c on p.class = c.class group by p.tuple"
+    )
+    return session.table(
+        "own",
+        "select t.*, n.class, n.class is not null as is_released "
+        f"from {known.targets} as t left join ({narrowest}) as n "
+        "on t.tuple = n.tuple",
+    )
+
+
+def released_people(release: Released) -> int:
+    """Return how many people are in the release.
+
+    Raises
+    ------
+    VerificationError
+        If nobody is.
+    """
+    people: int
+    (people,) = release.known.session.row(
+        f"select count(distinct person) from {release.own} where class is not null"
+    )
+    if not people:
+        raise VerificationError(
+            f"{release.name}: must hold at least one person of the source; it holds none that can "
+            "be recognized. Build it again."
+        )
+    return int(people)

@@ -1,0 +1,122 @@
+"""What an attack gave: one number, what it is compared with, and whether a promise holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dbt_anonymize.verify.finding import Finding
+
+# Two ways to sum the same shares differ in the last digits.
+TOLERANCE = 1e-9
+# Numbers that no declared limit judges, but everybody who publishes must have seen.
+_TOLD = frozenset(
+    {
+        "auc",
+        "highest_advantage",
+        "share_right",
+        "highest_confidence",
+        "highest_success",
+        "joint_classes_below_k",
+        "people_with_determined_value",
+    }
+)
+
+
+@dataclass(frozen=True)
+class AttackResult:
+    """One row of ``<n>_attacks``; the fields are columns of that relation.
+
+    Parameters
+    ----------
+    attack : str
+        linkage, mapping, attribute_inference, membership_inference or composition.
+    against : str or None
+        The model or the other release that is attacked; None where it is the release alone.
+    attribute : str or None
+        The sensitive column that is inferred.
+    measure : str
+        What ``value`` is.
+    value : float or None
+        What the attack gave; None where it could not be carried out (see ``explanation``).
+    baseline : float or None
+        What somebody reaches without the attack: by guessing; in a composition with this release
+        alone.
+    standard_error : float or None
+        Of ``value``, where it is a mean over repetitions.
+    declared_limit : float or None
+        What the spec promises, or what follows from it.
+    holds : bool or None
+        Whether the value keeps the limit; None where nothing is declared.
+    people : int or None
+        How many people (records, where no subject is declared) the value is about; in classes, a
+        person counts once in each of hers.
+    explanation : str
+        In words, as the message of a finding; never a value of a person.
+    is_warning : bool, default False
+        Whether somebody must decide about it, though nothing is declared: something else that is
+        published takes from people what this release promises them.
+    """
+
+    attack: str
+    measure: str
+    value: float | None
+    explanation: str
+    against: str | None = None
+    attribute: str | None = None
+    baseline: float | None = None
+    standard_error: float | None = None
+    declared_limit: float | None = None
+    holds: bool | None = None
+    people: int | None = None
+    is_warning: bool = False
+
+    @property
+    def subject(self) -> str:
+        """What was attacked, as a finding names it."""
+        parts = (self.attack, self.attribute, self.against, self.measure)
+        return ", ".join(part for part in parts if part is not None)
+
+
+def at_most(value: float, limit: float | None) -> bool | None:
+    """Tell whether a value keeps a limit; None without one.
+
+    Examples
+    --------
+    >>> at_most(0.2, 0.2), at_most(0.3, 0.2), at_most(0.3, None)
+    (True, False, None)
+    """
+    return None if limit is None else value <= limit * (1 + TOLERANCE) + 1e-15
+
+
+def findings(results: Iterable[AttackResult]) -> list[Finding]:
+    """Return what `verify` reports of attacks.
+
+    Parameters
+    ----------
+    results : iterable of AttackResult
+        As `run_attacks` returns them.
+
+    Returns
+    -------
+    list of Finding
+        Everything that a limit judges, everything that could not be carried out, and the numbers
+        that nothing judges but that a publisher must see.
+
+    Examples
+    --------
+    >>> found = findings([AttackResult("linkage", "highest_success", 0.5, "found.", holds=False)])
+    >>> found[0].subject, found[0].holds
+    ('linkage, highest_success', False)
+    """
+    return [
+        Finding(
+            "attacks",
+            result.subject,
+            result.holds,
+            result.explanation,
+            is_warning=result.is_warning,
+        )
+        for result in results
+        if result.holds is not None or result.value is None or result.measure in _TOLD
+    ]

@@ -1,0 +1,266 @@
+"""Carry out all attacks on one release."""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dbt_anonymize.errors import VerificationError, WarehouseError
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.results import read_results, release_file
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec, load_specs
+from dbt_anonymize.verify.attacks.composition import Beside, attack_composition
+from dbt_anonymize.verify.attacks.inference import attack_inference
+from dbt_anonymize.verify.attacks.known import Known, learn
+from dbt_anonymize.verify.attacks.linkage import attack_linkage
+from dbt_anonymize.verify.attacks.mapping import attack_mapping
+from dbt_anonymize.verify.attacks.membership import MEMBERSHIP_SAMPLE, attack_membership
+from dbt_anonymize.verify.attacks.released import Origin, Released, read_release
+from dbt_anonymize.verify.attacks.result import AttackResult
+from dbt_anonymize.verify.attacks.session import Session, attacking
+
+
+def run_attacks(
+    warehouse: Warehouse,
+    project: Project,
+    spec: Spec,
+    *,
+    release: Path,
+    earlier: Sequence[Path] = (),
+    repetitions: int = 5,
+    membership_sample: int = MEMBERSHIP_SAMPLE,
+) -> list[AttackResult]:
+    """Attack a release.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Of the last build; DuckDB.
+    project : Project
+        In which paths are looked up.
+    spec : Spec
+        The anonymization.
+    release : Path
+        Its release file, relative to the project or absolute.
+    earlier : sequence of Path, optional
+        Release files of the same people that were published before.
+    repetitions : int, default 5
+        Of membership inference, with other members each time; 0 leaves it out.
+    membership_sample : int, optional
+        Largest number of records of membership inference; ``quality.sample`` if that is less.
+
+    Returns
+    -------
+    list of AttackResult
+        Linkage, linkage through the mapping, attribute inference, composition with earlier
+        releases, releases of the same source and other efforts, and membership inference.
+
+    Raises
+    ------
+    VerificationError
+        If an attack cannot be carried out, so that nothing is proved.
+    WarehouseError
+        If the anonymization is not built.
+    """
+    with attacking(warehouse) as session:
+        known = learn(session, spec)
+        chosen = _chosen(warehouse, spec)
+        relation = session.released_table(project.root / release, f"{spec.name}_anonymized")
+        origin = Origin(_effort(warehouse, spec, chosen), spec.record_key)
+        released = read_release(known, relation, spec.name, published=spec, origin=origin)
+        if released is None or len(released.labels) < len(spec.quasi_identifiers):
+            raise VerificationError(
+                f"{release}: a release of {spec.name} must show every quasi-identifier, "
+                "generalized; columns are missing. Build it again."
+            )
+        results = [
+            *attack_linkage(released, _average_risk(warehouse, spec, chosen)),
+            *attack_mapping(known, relation),
+            *attack_inference(released),
+        ]
+        results += _compose(released, relation, project, chosen, earlier)
+        if repetitions:
+            results += attack_membership(
+                session,
+                spec,
+                chosen,
+                repetitions=repetitions,
+                largest=min(membership_sample, spec.quality.sample),
+            )
+    return results
+
+
+def _chosen(warehouse: Warehouse, spec: Spec) -> int:
+    """Return the effort that is released."""
+    found = [result.effort for result in read_results(warehouse, spec.name) if result.is_chosen]
+    if len(found) != 1:
+        raise VerificationError(
+            f"{spec.name}: one effort must be released; the results name {len(found)}. "
+            "Run `dbt build`."
+        )
+    return found[0]
+
+
+def _effort(warehouse: Warehouse, spec: Spec, effort: int) -> str:
+    return str(warehouse.relation_of_ref(f"{spec.name}_effort_{effort}"))
+
+
+def _average_risk(warehouse: Warehouse, spec: Spec, effort: int) -> float:
+    """Return the average risk that the build reports of an effort."""
+    relation = warehouse.relation_of_ref(f"{spec.name}_privacy")
+    sql = f"select average_risk from {relation} where effort = {effort}"
+    found = warehouse.rows(sql)
+    if len(found) != 1 or found[0][0] is None:
+        raise VerificationError(
+            f"{spec.name}: the average risk of effort {effort} must be known; it is not. "
+            "Run `dbt build`."
+        )
+    return float(found[0][0])
+
+
+def _compose(
+    released: Released, relation: str, project: Project, chosen: int, earlier: Sequence[Path]
+) -> list[AttackResult]:
+    """Put everything beside the release that is or could be published of the same people."""
+    known = released.known
+    results = []
+    for file in earlier:
+        name = f"earlier release {file.name}"
+        rows = known.session.released_table(project.root / file, f"{known.spec.name}_anonymized")
+        before = read_earlier(released, relation, rows, name, shown=str(file))
+        results += attack_composition(released, before, Beside(name, name))
+    for spec in load_specs(project.root):
+        if spec.name != known.spec.name and spec.source == known.spec.source:
+            results += _compose_with(released, relation, project, chosen, spec)
+    for name, other in _other_efforts(known, chosen):
+        results += attack_composition(released, other, Beside(name, name, is_published=False))
+    return results
+
+
+def read_earlier(
+    released: Released, relation: str, earlier: str, name: str, *, shown: str
+) -> Released:
+    """Match an earlier release of the same anonymization with what is known.
+
+    Where both releases have tokens, these tell whose row of one is which of the other: whoever has
+    both files can join them, even without the vault.
+
+    Parameters
+    ----------
+    released : Released
+        The present release.
+    relation, earlier : str
+        The rows of both.
+    name : str
+        What the earlier one is called.
+    shown : str
+        What it is called in an error.
+
+    Raises
+    ------
+    VerificationError
+        If it shows no quasi-identifier, or a label cannot be understood.
+    """
+    known = released.known
+    origin = _joined_by_tokens(released, relation, earlier)
+    found = read_release(known, earlier, name, published=None, origin=origin)
+    if found is None:
+        raise VerificationError(
+            f"{shown}: an earlier release of {known.spec.name} must show a quasi-identifier of it; "
+            "it has no such column. Give the file of a release of the same people."
+        )
+    return found
+
+
+def _joined_by_tokens(released: Released, relation: str, earlier: str) -> Origin | None:
+    """Return whose record became which earlier row; None where tokens do not say it.
+
+    A token stands for a person. Of her records the one is taken that the present release shows.
+    """
+    known, session = released.known, released.known.session
+    if known.spec.mapping != "token" or not all(
+        "token" in session.columns(rows) for rows in (relation, earlier)
+    ):
+        return None
+    vault = session.warehouse.relation_of_ref(f"{known.spec.name}_identifiers")
+    key = quote_name(known.spec.record_key)
+    records = session.table(
+        "records",
+        f"select i.token, arg_min(i.{key}, case when o.class is null then 1 else 0 end) as {key} "
+        f"from {vault} as i inner join {released.own} as o on i.{key} = o.record_key "
+        f"group by i.token",
+    )
+    rows = (
+        f"(select e.*, k.{key}, false as is_suppressed from {earlier} as e "
+        f"inner join {records} as k on e.token = k.token)"
+    )
+    # Tokens of another vault join nothing.
+    (joined,) = session.row(f"select count(*) from {rows}")
+    return Origin(rows, known.spec.record_key) if joined else None
+
+
+def _compose_with(
+    released: Released, relation: str, project: Project, chosen: int, other: Spec
+) -> list[AttackResult]:
+    """Attack with the release of another anonymization: each by its own quasi-identifiers.
+
+    What one anonymization releases as it is may be a quasi-identifier of the other.
+    """
+    known, session, spec = released.known, released.known.session, released.known.spec
+    file = _published(session, project, other)
+    if file is None:
+        return []
+    their_relation = session.released_table(file, f"{other.name}_anonymized")
+    theirs = Origin(
+        _effort(session.warehouse, other, _chosen(session.warehouse, other)), other.record_key
+    )
+    ours = Origin(_effort(session.warehouse, spec, chosen), spec.record_key)
+    is_same_key = other.record_key == spec.record_key
+    name, shown = f"release {other.name}", f"the release {other.name}"
+    beside = read_release(
+        known,
+        their_relation,
+        shown,
+        published=other,
+        origin=theirs if is_same_key else None,
+    )
+    results = attack_composition(released, beside, Beside(name, shown))
+    turned = learn(session, other)
+    attacked = read_release(turned, their_relation, shown, published=other, origin=theirs)
+    if attacked is None:
+        return results
+    shown = f"the release {spec.name}"
+    beside = read_release(
+        turned, relation, shown, published=spec, origin=ours if is_same_key else None
+    )
+    return results + attack_composition(
+        attacked, beside, Beside(f"{name}, by its quasi-identifiers", shown)
+    )
+
+
+def _published(session: Session, project: Project, spec: Spec) -> Path | None:
+    """Return the release file of an anonymization, if it was ever published."""
+    try:
+        file = project.root / release_file(session.warehouse, spec.name)
+    except WarehouseError:  # never generated, so never published
+        return None
+    return file if file.is_file() else None
+
+
+def _other_efforts(known: Known, chosen: int) -> list[tuple[str, Released | None]]:
+    """Read what would be published if another effort were released too."""
+    warehouse, spec = known.session.warehouse, known.spec
+    found = []
+    for result in read_results(warehouse, spec.name):
+        if not result.qualifies or result.effort == chosen:
+            continue
+        effort = _effort(warehouse, spec, result.effort)
+        rows = f"(select * from {effort} where not is_suppressed)"
+        name = f"effort {result.effort}"
+        origin = Origin(effort, spec.record_key)
+        found.append((name, read_release(known, rows, name, published=spec, origin=origin)))
+    return found

@@ -1,0 +1,132 @@
+"""The engine on which attacks run: the warehouse's own DuckDB, with releases attached to it.
+
+What an attacker knows is far more than what is released, so it stays where it is; releases are
+attached read-only, and intermediate tables are temporary tables of the connection.
+"""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.literals import quote_name, quote_path, quote_text
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.release.audit import why_unreadable
+
+_PREFIX = "dbt_anonymize_attack"
+
+
+@dataclass
+class Session:
+    """A connection of the warehouse that attacks may use.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Of the project.
+    cursor : duckdb.DuckDBPyConnection
+        Its connection.
+    """
+
+    warehouse: Warehouse
+    cursor: Any
+    _attached: dict[Path, str] = field(default_factory=dict)
+    _numbers: int = 0
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        self.cursor.execute(sql)
+        return [tuple(row) for row in self.cursor.fetchall()]
+
+    def row(self, sql: str) -> tuple[Any, ...]:
+        """Return the only row of a query."""
+        (row,) = self.rows(sql)
+        return row
+
+    def table(self, name: str, select: str) -> str:
+        """Create a temporary table from a select and return its name, which is unique."""
+        self._numbers += 1
+        table = f"temp.main.{_PREFIX}_{self._numbers}_{name}"
+        self.rows(f"create temporary table {table} as {select}")
+        return table
+
+    def columns(self, relation: str) -> dict[str, str]:
+        """Return the type of each column of a relation, by its name."""
+        described = self.rows(f"describe select * from {relation}")
+        return {str(row[0]): str(row[1]) for row in described}
+
+    def released_table(self, file: Path, name: str) -> str:
+        """Attach a release file read-only and return the released table in it.
+
+        Parameters
+        ----------
+        file : Path
+            A DuckDB file.
+        name : str
+            Name of the table; of a file with one table only, that one is taken.
+
+        Raises
+        ------
+        VerificationError
+            If there is no such file, it is not of DuckDB, or does not say which table is meant.
+        """
+        if not file.is_file():
+            raise VerificationError(
+                f"{file}: must be a release file; there is none. Run `dbt build`, or correct the "
+                "path."
+            )
+        database = self._database_of(file)
+        found = [
+            (str(schema), str(table))
+            for schema, table in self.rows(
+                "select schema_name, table_name from duckdb_tables() "
+                f"where database_name = {quote_text(database)}"
+            )
+        ]
+        chosen = [one for one in found if one[1] == name] or found
+        if len(chosen) != 1:
+            raise VerificationError(
+                f"{file}: must hold the table {name}, or one table only; it holds "
+                f"{len(found)}. Give the file of a release."
+            )
+        return ".".join(quote_name(part) for part in (database, *chosen[0]))
+
+    def _database_of(self, file: Path) -> str:
+        """Attach a file, once, and return the name of its database."""
+        place = file.resolve()
+        if place in self._attached:
+            return self._attached[place]
+        database = f"{_PREFIX}_release_{len(self._attached)}"
+        if reason := why_unreadable(self.cursor, place):
+            raise VerificationError(
+                f"{file}: must be a release file of DuckDB that nobody writes; it could not be "
+                f"read ({reason}). Build the release again, or correct the path."
+            )
+        self.rows(f"attach {quote_path(place)} as {quote_name(database)} (read_only)")
+        self._attached[place] = database
+        return database
+
+    def close(self) -> None:
+        """Let go of the releases, and of all that was made."""
+        for database in self._attached.values():
+            self.rows(f"detach {quote_name(database)}")
+        self.cursor.close()
+
+
+@contextlib.contextmanager
+def attacking(warehouse: Warehouse) -> Iterator[Session]:
+    """Give a session on a warehouse of DuckDB, and leave nothing behind."""
+    # A connection of its own, to the same database: that of dbt may be in a transaction, which an
+    # error would end. Temporary tables go with it.
+    cursor = warehouse.cursor().cursor()
+    session = Session(warehouse, cursor)
+    try:
+        yield session
+    finally:
+        session.close()

@@ -1,0 +1,179 @@
+"""What proofs read, and how: relations of the project, and the release by itself."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.literals import quote_name, quote_path
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.models import Source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_ROWS_AT_ONCE = 100_000
+
+
+def quoted(warehouse: Warehouse, name: str) -> str:
+    """Return the name of a column as SQL of the warehouse."""
+    return str(warehouse.macro("_quote", name=name))
+
+
+def text_of(warehouse: Warehouse, name: str) -> str:
+    """Return a column as text, as SQL of the warehouse."""
+    return str(warehouse.macro("_as_text", expression=quoted(warehouse, name)))
+
+
+def as_text(expression: str) -> str:
+    """Return the cast to text of DuckDB and PostgreSQL."""
+    return f"cast({expression} as varchar)"
+
+
+def source_relation(warehouse: Warehouse, source: Source) -> Any:
+    """Return the relation of a table about people."""
+    if source.source is not None:
+        return warehouse.relation_of_source(*source.source)
+    return warehouse.relation_of_ref(str(source.ref))
+
+
+def stream(cursor: Any, sql: str) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield the rows of a query in batches; nothing else may run on the cursor meanwhile."""
+    cursor.execute(sql)
+    while batch := cursor.fetchmany(_ROWS_AT_ONCE):
+        yield [tuple(row) for row in batch]
+
+
+@dataclass(frozen=True)
+class Released:
+    """The release: its file by itself, or attached to the warehouse.
+
+    Parameters
+    ----------
+    cursor : duckdb.DuckDBPyConnection
+        What queries run on.
+    relation : str
+        The released table, as SQL.
+    columns : mapping
+        Data type by column.
+    """
+
+    cursor: Any
+    relation: str
+    columns: dict[str, str]
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        self.cursor.execute(sql)
+        return [tuple(row) for row in self.cursor.fetchall()]
+
+    def numbers(self, sql: str) -> dict[str, NDArray[Any]]:
+        """Return all rows of a query of numbers that are never NULL, as one array per column."""
+        self.cursor.execute(sql)
+        return {name: np.asarray(column) for name, column in self.cursor.fetchnumpy().items()}
+
+    def quoted(self, name: str) -> str:
+        """Return the name of a column as SQL."""
+        return quote_name(name)
+
+    def bytes_of(self, name: str) -> str:
+        """Return a column as the bytes that everybody sees, whatever its collation.
+
+        A collation would make one class of texts that look different.
+        """
+        return f"encode({as_text(self.quoted(name))})"
+
+
+@contextlib.contextmanager
+def open_release(spec: Spec, release: Path) -> Iterator[Released]:
+    """Open a release so that nothing else is seen.
+
+    Parameters
+    ----------
+    spec : Spec
+        The anonymization.
+    release : Path
+        The release file; a DuckDB file.
+
+    Yields
+    ------
+    Released
+        Open until the end of the block, for reading only.
+
+    Raises
+    ------
+    VerificationError
+        If the file is missing, cannot be read, or has no table of the release.
+    """
+    import duckdb  # noqa: PLC0415 (not every adapter has it)
+
+    table = f"{spec.name}_anonymized"
+    if not release.is_file():
+        raise VerificationError(
+            f"{release}: must be the release file; there is none. Run `dbt build` first."
+        )
+    try:
+        connection = duckdb.connect(str(release), read_only=True)
+    except duckdb.Error as error:
+        raise VerificationError(
+            f"{release}: must be a DuckDB file that can be read ({type(error).__name__}). "
+            "Run `dbt build` again."
+        ) from error
+    with connection:
+        # Never a message of the driver: it could quote a value.
+        columns = dict(
+            connection.execute(
+                "select column_name, data_type from duckdb_columns() where schema_name = 'main' "
+                "and table_name = ? and not internal order by column_index",
+                [table],
+            ).fetchall()
+        )
+        if not columns:
+            raise VerificationError(
+                f"{release}: must hold the table {table}; it does not. Run `dbt build` again."
+            )
+        yield Released(connection, quote_name(table), columns)
+
+
+@contextlib.contextmanager
+def attached_release(
+    warehouse: Warehouse, spec: Spec, release: Path, columns: dict[str, str]
+) -> Iterator[Released]:
+    """Give the released table as a relation beside vault and source.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        That of the build; a DuckDB file.
+    spec : Spec
+        The anonymization.
+    release : Path
+        The release file; nobody else in this process may have it open.
+    columns : mapping
+        Its columns, as `open_release` found them.
+
+    Yields
+    ------
+    Released
+        Attached until the end of the block, for reading only.
+    """
+    alias = f"release_{uuid.uuid4().hex}"
+    # What is looked up through dbt begins a transaction, in which nothing can be detached.
+    connections = warehouse.adapter.connections
+    connections.clear_transaction()
+    cursor = warehouse.cursor()
+    cursor.execute(f"attach {quote_path(release)} as {alias} (read_only)")
+    try:
+        table = quote_name(f"{spec.name}_anonymized")
+        yield Released(cursor, f"{alias}.main.{table}", columns)
+    finally:
+        connections.clear_transaction()
+        cursor.execute(f"detach {alias}")

@@ -1,0 +1,148 @@
+"""All proofs about one anonymization, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.results import release_file
+from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
+from dbt_anonymize.release.audit import holds_release, why_unreadable
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.vault.relink.audit import Receipt, check_audit
+from dbt_anonymize.verify.attacks import findings, run_attacks, write_attacks
+from dbt_anonymize.verify.file_modes import read_modes
+from dbt_anonymize.verify.finding import CHECKS, Check, Finding
+from dbt_anonymize.verify.identifiers.content import check_content
+from dbt_anonymize.verify.identifiers.values import spill_in_private
+from dbt_anonymize.verify.lineage import check_lineage
+from dbt_anonymize.verify.recomputation.guarantees import check_guarantees
+
+_ON_FILES: tuple[Check, ...] = ("content", "guarantees", "attacks")
+
+
+def verify(
+    project: Project,
+    spec: Spec,
+    *,
+    checks: Collection[Check] = CHECKS,
+    earlier: Sequence[Path] = (),
+    receipts: Sequence[Receipt] = (),
+    target: str | None = None,
+) -> Iterator[Finding]:
+    """Prove what is promised about the release of an anonymization, as it lies there now.
+
+    Parameters
+    ----------
+    project : Project
+        The dbt project, built. No other process may have its warehouse open.
+    spec : Spec
+        The anonymization.
+    checks : collection of str, optional
+        Proofs to carry out; all by default.
+    earlier : sequence of Path, optional
+        Release files of the same people that were published before, for the attack by composition.
+    receipts : sequence of Receipt, optional
+        Receipts of re-linkings, kept outside of the vault, for the audit.
+    target : str, optional
+        Target of the profile; by default that of dbt.
+
+    Yields
+    ------
+    Finding
+        As soon as it is known. What cannot be proved is a finding that does not hold.
+
+    Raises
+    ------
+    WarehouseError
+        If the anonymization is not built, or the warehouse is open elsewhere.
+
+    Notes
+    -----
+    The attacks write the relation ``<n>_attacks``; nothing else is changed.
+    """
+    # Before anything opens the warehouse, which closes the vault to others.
+    modes = read_modes(project, target) if "guarantees" in checks else {}
+    # Compiling has dbt open the warehouse for itself.
+    if "lineage" in checks:
+        yield from _proved("lineage", spec, lambda: check_lineage(project, spec, target=target))
+    with open_warehouse(project, target) as warehouse:
+        proofs: dict[Check, Callable[[], list[Finding]]] = {}
+        on_files = [check for check in _ON_FILES if check in checks]
+        if on_files and (reason := _why_unproved(warehouse, project, spec)):
+            for check in on_files:
+                yield Finding(check, spec.name, holds=False, message=reason)
+        elif on_files:
+            spill_in_private(warehouse)
+            release = project.root / release_file(warehouse, spec.name)
+            proofs = {
+                "content": lambda: check_content(warehouse, project, spec, release=release),
+                "guarantees": lambda: [
+                    *check_guarantees(warehouse, project, spec, release=release, modes=modes),
+                    _published(warehouse, spec, release),
+                ],
+                "attacks": lambda: _attacks(warehouse, project, spec, release, earlier),
+            }
+        proofs["audit"] = lambda: _audit(warehouse, spec, receipts)
+        for check, proof in proofs.items():
+            if check in checks:
+                yield from _proved(check, spec, proof)
+
+
+def _why_unproved(warehouse: Warehouse, project: Project, spec: Spec) -> str | None:
+    """Say why nothing can be proved on the release file, or None where it can."""
+    if not warehouse.is_duckdb:
+        return (
+            "this can be proved on a release file only, which DuckDB alone writes; the warehouse "
+            f"is {warehouse.adapter.type()}. Verify a target of DuckDB with the same spec."
+        )
+    release = project.root / release_file(warehouse, spec.name)
+    if not release.is_file():  # each proof says so
+        return None
+    reason = why_unreadable(warehouse.cursor(), release)
+    return reason and (
+        f"{release}: the release file must be readable from end to end; it is not ({reason}). "
+        "Run `dbt build` again."
+    )
+
+
+def _proved(check: Check, spec: Spec, proof: Callable[[], list[Finding]]) -> list[Finding]:
+    """Return what a proof finds; one that cannot be carried out proves nothing."""
+    try:
+        return proof()
+    except VerificationError as error:
+        return [Finding(check, spec.name, holds=False, message=str(error))]
+
+
+def _published(warehouse: Warehouse, spec: Spec, release: Path) -> Finding:
+    """Compare the release file with the relation it was written from: no build died in between."""
+    relation = warehouse.relation_of_ref(f"{spec.name}_anonymized")
+    session, table = warehouse.cursor(), relation.identifier
+    holds = holds_release(session, relation=str(relation), table=table, file=release)
+    right = f"the file has the rows of {table} in the warehouse."
+    wrong = (
+        f"the file must have the rows of {table} in the warehouse; it has others or cannot be "
+        "read, as after a build that was killed while it published. Build again."
+    )
+    return Finding("guarantees", "published file", holds, right if holds else wrong)
+
+
+def _attacks(
+    warehouse: Warehouse, project: Project, spec: Spec, release: Path, earlier: Sequence[Path]
+) -> list[Finding]:
+    results = run_attacks(warehouse, project, spec, release=release, earlier=earlier)
+    write_attacks(warehouse, spec, results)
+    return findings(results)
+
+
+def _audit(warehouse: Warehouse, spec: Spec, receipts: Sequence[Receipt]) -> list[Finding]:
+    if spec.mapping == "none":
+        return []
+    audit = check_audit(warehouse, spec.name, receipts)
+    subject = f"{spec.name}_relinkings"
+    if not audit.problems:
+        message = f"{audit.attempts} attempts to re-link, none altered or removed in between."
+        return [Finding("audit", subject, holds=True, message=message)]
+    return [Finding("audit", subject, holds=False, message=text) for text in audit.problems]
