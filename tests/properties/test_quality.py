@@ -265,7 +265,7 @@ def test_two_splits_that_agree_say_nothing_about_others(warehouse: Warehouse) ->
 
 
 def test_every_measure_has_its_scale() -> None:
-    text = (REPOSITORY / "macros" / "internal" / "_measure_ranges.sql").read_text("utf-8")
+    text = (REPOSITORY / "macros" / "results" / "_measure_ranges.sql").read_text("utf-8")
     known = set(re.findall(r'"([a-z0-9_]+)"', text)) - {"lowest", "highest", "measures", "width"}
     assert known == set(TASK_OF_MEASURE)
 

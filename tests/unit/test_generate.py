@@ -216,7 +216,7 @@ def test_an_evaluation_takes_exactly_the_arguments_that_models_give() -> None:
 def test_macros_take_exactly_the_arguments_that_models_give() -> None:
     signatures = {
         match[1]: [part.strip() for part in match[2].split(",")]
-        for folder in ("relations", "generalization")
+        for folder in ("relations", "recoding")
         for path in (REPOSITORY / "macros" / folder).glob("*.sql")
         for match in re.finditer(
             r"\{%-? *macro (\w+)\(\s*(.*?)\s*\) ", path.read_text(encoding="utf-8"), re.DOTALL

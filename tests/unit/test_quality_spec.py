@@ -127,7 +127,7 @@ def test_who_names_an_effort_needs_no_rule(tmp_path: Path) -> None:
 
 
 def test_macros_and_specs_agree_about_the_fewest_splits() -> None:
-    text = (REPOSITORY / "macros" / "internal" / "_half_interval.sql").read_text("utf-8")
+    text = (REPOSITORY / "macros" / "results" / "_half_interval.sql").read_text("utf-8")
     assert f"return({FEWEST_SPLITS})" in text
 
 

@@ -125,7 +125,8 @@ def load(folder: Path, *, dispatch: bool) -> Loaded:
     for part in (folder / "seeds", folder / "models", package / "macros"):
         part.mkdir(parents=True)
     for macro in MACROS:
-        text = (REPOSITORY / "macros" / "internal" / f"{macro}.sql").read_text(encoding="utf-8")
+        (source,) = (REPOSITORY / "macros").rglob(f"{macro}.sql")
+        text = source.read_text(encoding="utf-8")
         (package / "macros" / f"{macro}.sql").write_text(text, encoding="utf-8")
     model = "{{ config(meta={'dbt_anonymize': {'anonymization': 'x'}}) }} select 1 as one"
     (folder / "models" / "x.sql").write_text(model, encoding="utf-8")
