@@ -15,7 +15,7 @@ _WITHOUT_VALUES = re.compile(
 )
 
 
-def told(error: Exception) -> str:
+def safe_reason(error: Exception) -> str:
     """Return what may be shown of an error of a driver or of the operating system.
 
     Its kind always; its words only if they are of a kind that quotes no cell of a table.
@@ -32,11 +32,11 @@ def told(error: Exception) -> str:
 
     Examples
     --------
-    >>> told(RuntimeError("IO Error: Could not write file"))
+    >>> safe_reason(RuntimeError("IO Error: Could not write file"))
     'RuntimeError: IO Error: Could not write file'
-    >>> told(ValueError("Conversion Error: Could not convert string 'IO Error: Sofia'"))
+    >>> safe_reason(ValueError("Conversion Error: Could not convert string 'IO Error: Sofia'"))
     'ValueError'
-    >>> told(PermissionError(13, "Permission denied", "/home/sofia"))
+    >>> safe_reason(PermissionError(13, "Permission denied", "/home/sofia"))
     'PermissionError: Permission denied'
     """
     kind = type(error).__name__

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.verify.attacks.composition import Beside, attack_composition
+from dbt_anonymize.verify.attacks.composition import OtherRelease, attack_composition
 from dbt_anonymize.verify.attacks.inference import attack_inference
 from dbt_anonymize.verify.attacks.linkage import attack_linkage
 from dbt_anonymize.verify.attacks.mapping import attack_mapping
@@ -48,7 +48,7 @@ def test_all_attacks(world: World) -> None:
         linked = attack_linkage(release, average_risk=0.5)
         mapped = attack_mapping(release.known, "release_0")
         inferred = attack_inference(release)
-        composed = attack_composition(release, other, Beside("other", "the other"))
+        composed = attack_composition(release, other, OtherRelease("other", "the other"))
     _check_linkage(world, linked)
     smallest = naive.smallest_group(world)
     assert mapped[0].value == near(1 / smallest)
@@ -91,7 +91,7 @@ def test_a_release_of_which_nothing_is_known(world: World) -> None:
     with session_of(world) as session:
         release = read(session, spec_of(world), 0)
         other = read_known(release.known, 1, has_origin=False)
-        composed = attack_composition(release, other, Beside("other", "the other"))
+        composed = attack_composition(release, other, OtherRelease("other", "the other"))
         session.rows("alter table release_1 drop column age_lower")
         session.rows("alter table release_1 drop column age_upper")
         texts = read_known(release.known, 1, has_origin=False)

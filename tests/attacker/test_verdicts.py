@@ -9,7 +9,7 @@ import pytest
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.verify.attacks import AttackResult, findings
-from dbt_anonymize.verify.attacks.composition import Beside, attack_composition
+from dbt_anonymize.verify.attacks.composition import OtherRelease, attack_composition
 from dbt_anonymize.verify.attacks.inference import attack_inference
 from dbt_anonymize.verify.attacks.linkage import attack_linkage, declared_k, declared_risk
 from dbt_anonymize.verify.attacks.mapping import attack_mapping
@@ -221,7 +221,7 @@ def test_two_releases_that_keep_k_break_it_together() -> None:
         )
         release = read(session, spec_of(HONEST, {"k_anonymity": {"k": 4}}), 0)
         other = read_known(release.known, 1, has_origin=False)
-        results = attack_composition(release, other, Beside("earlier", "the earlier release"))
+        results = attack_composition(release, other, OtherRelease("earlier", "the earlier release"))
     found = {r.measure: r for r in results}
     # Below 10 there are two people of age 1 and two of age 2, told apart by the other release.
     assert found["joint_classes"].value == 3
@@ -252,7 +252,8 @@ def composed_by_tokens(*statements: str) -> dict[str, AttackResult]:
         release = read(session, spec_of(HONEST, {"k_anonymity": {"k": 4}}, mapping="token"), 0)
         earlier = read_earlier(release, "release_0", "release_1", "earlier", shown="a.duckdb")
         return {
-            r.measure: r for r in attack_composition(release, earlier, Beside("earlier", "earlier"))
+            r.measure: r
+            for r in attack_composition(release, earlier, OtherRelease("earlier", "earlier"))
         }
 
 
@@ -289,7 +290,7 @@ def test_of_the_records_of_a_person_the_released_one_is_joined() -> None:
             )
         release = read(session, spec_of(world, mapping="token"), 0)
         earlier = read_earlier(release, "release_0", "release_1", "earlier", shown="a.duckdb")
-        results = attack_composition(release, earlier, Beside("earlier", "earlier"))
+        results = attack_composition(release, earlier, OtherRelease("earlier", "earlier"))
     found = {r.measure: r.value for r in results}
     assert (found["joint_classes"], found["smallest_joint_class"]) == (1, 4)
 
@@ -297,5 +298,5 @@ def test_of_the_records_of_a_person_the_released_one_is_joined() -> None:
 def test_a_release_that_shows_no_quasi_identifier_has_nothing_to_intersect() -> None:
     with session_of(HONEST) as session:
         release = read(session, spec_of(HONEST), 0)
-        (result,) = attack_composition(release, None, Beside("other", "the other"))
+        (result,) = attack_composition(release, None, OtherRelease("other", "the other"))
     assert (result.value, result.holds) == (None, None)

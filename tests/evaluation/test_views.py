@@ -15,7 +15,7 @@ from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import EffortData, Problem, Target
 from dbt_anonymize.evaluation.splits import Split, Splitting
 from dbt_anonymize.evaluation.training import fit_predict
-from dbt_anonymize.evaluation.views import Asked, View, make_view
+from dbt_anonymize.evaluation.views import RowsToPredict, View, make_view
 
 RECORDS = 90
 SPLIT = Split(np.arange(60), np.arange(60, RECORDS))
@@ -103,7 +103,7 @@ def test_the_untouched_table_and_recodings_have_constants_too() -> None:
     released = np.ones(60, dtype=bool)
     seen = make_view(problem, 0, SPLIT, released, space=VALUES, per_split=False)
     recoded = view(columns(RAW), raw, is_recoded=True)
-    asked: tuple[Asked, ...] = (*seen.asked, *recoded.asked)
+    asked: tuple[RowsToPredict, ...] = (*seen.asked, *recoded.asked)
     assert len(asked) == 3
     assert all(each.rows.shape[1] == 2 for each in asked)
 

@@ -62,7 +62,7 @@ def publish_in_turn(folder: str, warehouse: str, relations: list[str], times: in
 
 def hold_lock(folder: str, holds: str) -> int:
     """Keep others from publishing until this is killed."""
-    with release_lock.alone(Path(folder) / RELEASE):
+    with release_lock.exclusive_publication(Path(folder) / RELEASE):
         Path(holds).touch()
         signal.pause()
     return 0

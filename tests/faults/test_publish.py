@@ -20,7 +20,7 @@ from dbt_anonymize.errors import PublishError
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.release import publish as publish_module
 from dbt_anonymize.release.audit import audit, holds_release
-from dbt_anonymize.release.lock import alone
+from dbt_anonymize.release.lock import exclusive_publication
 from dbt_anonymize.release.publish import publish
 from tests.faults.people import (
     RELEASE,
@@ -339,7 +339,8 @@ def test_a_lock_that_is_a_link_destroys_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "release"
     folder.mkdir()
     (folder / ".a.duckdb.lock").symlink_to(precious)
-    with pytest.raises(PublishError, match="cannot be taken"), alone(folder / "a.duckdb"):
+    refused = pytest.raises(PublishError, match="cannot be taken")
+    with refused, exclusive_publication(folder / "a.duckdb"):
         pytest.fail("the lock was taken")
     assert precious.read_bytes() == b"people" * 100
 
@@ -348,7 +349,8 @@ def test_a_lock_with_a_second_name_destroys_nothing(tmp_path: Path) -> None:
     precious = tmp_path / "vault.duckdb"
     precious.write_bytes(b"people")
     (tmp_path / ".a.duckdb.lock").hardlink_to(precious)
-    with pytest.raises(PublishError, match="cannot be taken"), alone(tmp_path / "a.duckdb"):
+    refused = pytest.raises(PublishError, match="cannot be taken")
+    with refused, exclusive_publication(tmp_path / "a.duckdb"):
         pytest.fail("the lock was taken")
     assert precious.read_bytes() == b"people"
 

@@ -20,7 +20,7 @@ import pytest
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.release import publish as publish_module
 from dbt_anonymize.release.audit import audit
-from dbt_anonymize.release.lock import alone
+from dbt_anonymize.release.lock import exclusive_publication
 from dbt_anonymize.release.publish import publish
 from tests.faults.killing import wait_for_start
 from tests.faults.people import WAREHOUSE, files_of_release, released, write_people
@@ -126,7 +126,7 @@ def test_two_builds_of_one_release_take_turns(
     (other.folder / "release").symlink_to(shop.folder / "release")
     before, rows = shop.release_file("customers").stat().st_ino, shop.release("customers")
     command = ("run", "-s", "customers_anonymized", "--no-quiet", "--no-use-colors")
-    with alone(shop.release_file("customers")):
+    with exclusive_publication(shop.release_file("customers")):
         builds = [launcher.dbt(project.folder, *command) for project in (shop, other)]
         for build in builds:
             wait_for_start(build, "customers_anonymized")

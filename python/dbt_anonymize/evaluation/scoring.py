@@ -31,7 +31,7 @@ from dbt_anonymize.evaluation.splits import Split, draw_splits, seeds
 from dbt_anonymize.evaluation.suppression import TrainingTable, training_table
 from dbt_anonymize.evaluation.tallies import Cell, PackedTallies, Tallies
 from dbt_anonymize.evaluation.training import fit_predict
-from dbt_anonymize.evaluation.views import Asked, View, make_view
+from dbt_anonymize.evaluation.views import RowsToPredict, View, make_view
 
 Bools = NDArray[np.bool_]
 # By measure and, of a measure about one class, the code of the class.
@@ -255,7 +255,7 @@ class _Split:
         fits: tuple[str, ...],
         position: int,
         predicted: Predicted | Floats,
-        asked: tuple[Asked, ...],
+        asked: tuple[RowsToPredict, ...],
     ) -> dict[str, Values]:
         """Return all measures for each kind of test records, and count what was predicted."""
         found: dict[str, Values] = {}

@@ -21,7 +21,7 @@ ORIGINAL, GENERALIZED = "original", "generalized"
 
 
 @dataclass(frozen=True)
-class Asked:
+class RowsToPredict:
     """Distinct rows of test records.
 
     Attributes
@@ -44,7 +44,7 @@ class View:
     """The training set of an effort, and what is asked; both are shared by all models."""
 
     training: TrainingSet
-    asked: tuple[Asked, ...]
+    asked: tuple[RowsToPredict, ...]
 
     @cached_property
     def test_rows(self) -> Floats:
@@ -161,9 +161,9 @@ def _asked(
     space: Space,
     test: Codes,
     means: Floats | None = None,
-) -> Asked:
+) -> RowsToPredict:
     used, place = used_rows(effort.design.codes[test], effort.design.size)
-    return Asked(test_on, effort.design.take(space, used, means), place)
+    return RowsToPredict(test_on, effort.design.take(space, used, means), place)
 
 
 def _alike(effort: EffortData, space: Space, rows: Codes) -> tuple[Codes, Codes]:
@@ -180,14 +180,14 @@ def _closest(
     released: Codes,
     groups: tuple[tuple[Codes, Codes], tuple[Codes, Codes]],
     quasi: NDArray[np.bool_],
-    untouched: Asked,
-) -> Asked:
+    untouched: RowsToPredict,
+) -> RowsToPredict:
     """Return untouched rows with the quasi-identifiers of the closest released training row.
 
     ``groups`` are those of equal training rows and of equal untouched rows, see `_alike`.
     """
     if not quasi.any():
-        return Asked((GENERALIZED,), untouched.rows, untouched.place)
+        return RowsToPredict((GENERALIZED,), untouched.rows, untouched.place)
     (first, member), (wanted, of_row) = groups
     counts = np.bincount(member[released], minlength=len(first))
     is_released = counts > 0
@@ -195,4 +195,4 @@ def _closest(
     found = closest_rows(untouched.rows[wanted][:, quasi], candidates, counts[is_released])
     rows = untouched.rows.copy()
     rows[:, quasi] = candidates[found][of_row]
-    return Asked((GENERALIZED,), rows, untouched.place)
+    return RowsToPredict((GENERALIZED,), rows, untouched.place)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dbt_anonymize.errors import AnonymizeError, WarehouseError, told
+from dbt_anonymize.errors import AnonymizeError, WarehouseError, safe_reason
 from dbt_anonymize.literals import quote_text
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.profile import dbt_arguments, read_profile
@@ -274,11 +274,13 @@ def _explained(error: Exception) -> WarehouseError:
             "while one writes. Close the other one (a dbt run, a notebook, a database browser) "
             "and try again."
         )
-    if _OF_OUR_SQL.match(told(error)):
+    if _OF_OUR_SQL.match(safe_reason(error)):
         return WarehouseError(
-            f"the warehouse refused a statement ({told(error)}). If `dbt build` has just run with "
-            "this version, it is an error of dbt-anonymize: please report it with this message."
+            f"the warehouse refused a statement ({safe_reason(error)}). If `dbt build` has just "
+            "run with this version, it is an error of dbt-anonymize: please report it with this "
+            "message."
         )
     return WarehouseError(
-        f"the warehouse could not be read ({told(error)}). Check the connection with `dbt debug`."
+        f"the warehouse could not be read ({safe_reason(error)}). Check the connection with "
+        "`dbt debug`."
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dbt_anonymize.errors import PublishError, told
+from dbt_anonymize.errors import PublishError, safe_reason
 from dbt_anonymize.literals import quote_name
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def why_unreadable(session: DuckDBPyConnection, file: Path) -> str | None:
             for schema, table in tables:
                 _content(release, f"{quote_name(schema)}.{quote_name(table)}")
     except duckdb.Error as error:
-        return told(error)
+        return safe_reason(error)
     return None
 
 

@@ -19,7 +19,7 @@ _LONGEST_NUMBER = 20
 
 
 @contextlib.contextmanager
-def alone(target: Path) -> Iterator[None]:
+def exclusive_publication(target: Path) -> Iterator[None]:
     """Keep all others from publishing the same release until the end of the block.
 
     Whoever comes second waits for its turn: both publish what they built, one after the other.

@@ -19,10 +19,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dbt_anonymize.errors import PublishError, told
+from dbt_anonymize.errors import PublishError, safe_reason
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.release.audit import audit, open_file
-from dbt_anonymize.release.lock import alone
+from dbt_anonymize.release.lock import exclusive_publication
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -75,7 +75,7 @@ def publish(
         if target.is_dir():
             raise _in_the_way(target, target, "it is a folder")
         log = Path(f"{target}.wal")
-        with alone(target), _stage(target) as stage:
+        with exclusive_publication(target), _stage(target) as stage:
             _require_ours(log, target, is_folder=False)
             _write(session, relation=relation, table=table, stage=stage)
             audit(session, relation=relation, table=table, stage=stage)
@@ -96,7 +96,7 @@ def publish(
 
 
 def _failed(target: Path, error: Exception) -> PublishError:
-    cause = told(error)
+    cause = safe_reason(error)
     remedy = "Build again."
     if isinstance(error, OSError) or "IO Error" in cause or "Could not write file" in cause:
         remedy = "Check that the folder is writable and not full, and build again."

@@ -19,7 +19,7 @@ from dbt_anonymize.verify.attacks.result import AttackResult
 
 
 @dataclass(frozen=True)
-class Beside:
+class OtherRelease:
     """What a release is put beside.
 
     Parameters
@@ -38,7 +38,7 @@ class Beside:
 
 
 def attack_composition(
-    release: Released, other: Released | None, beside: Beside
+    release: Released, other: Released | None, beside: OtherRelease
 ) -> list[AttackResult]:
     """Intersect a release with another one.
 
@@ -48,7 +48,7 @@ def attack_composition(
         The one whose promise is attacked.
     other : Released or None
         The other one, read with the same knowledge; None where it shows no quasi-identifier.
-    beside : Beside
+    beside : OtherRelease
         How the other one is called, and whether it is published.
 
     Returns
@@ -79,7 +79,7 @@ def attack_composition(
     return results
 
 
-def _joint_classes(release: Released, other: Released, beside: Beside) -> list[AttackResult]:
+def _joint_classes(release: Released, other: Released, beside: OtherRelease) -> list[AttackResult]:
     known, k, shown = release.known, declared_k(release.known.spec), beside.shown
     # Whoever is in one release only is told from the others of her class by that, too.
     joint = (
@@ -158,7 +158,9 @@ def _summary(known: Known, classes: str, k: int) -> _Summary:
     return _Summary(*(int(number) for number in found))
 
 
-def _determined(release: Released, other: Released, attribute: str, beside: Beside) -> AttackResult:
+def _determined(
+    release: Released, other: Released, attribute: str, beside: OtherRelease
+) -> AttackResult:
     known, alias, shown = release.known, release.sensitive[attribute], beside.shown
     values, others = _possible(release, attribute), _possible(other, attribute)
     groups = (

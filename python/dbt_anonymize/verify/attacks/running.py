@@ -13,7 +13,7 @@ from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.results import read_results, release_file
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec, load_specs
-from dbt_anonymize.verify.attacks.composition import Beside, attack_composition
+from dbt_anonymize.verify.attacks.composition import OtherRelease, attack_composition
 from dbt_anonymize.verify.attacks.inference import attack_inference
 from dbt_anonymize.verify.attacks.known import Known, learn
 from dbt_anonymize.verify.attacks.linkage import attack_linkage
@@ -132,12 +132,12 @@ def _compose(
         name = f"earlier release {file.name}"
         rows = known.session.released_table(project.root / file, f"{known.spec.name}_anonymized")
         before = read_earlier(released, relation, rows, name, shown=str(file))
-        results += attack_composition(released, before, Beside(name, name))
+        results += attack_composition(released, before, OtherRelease(name, name))
     for spec in load_specs(project.root):
         if spec.name != known.spec.name and spec.source == known.spec.source:
             results += _compose_with(released, relation, project, chosen, spec)
     for name, other in _other_efforts(known, chosen):
-        results += attack_composition(released, other, Beside(name, name, is_published=False))
+        results += attack_composition(released, other, OtherRelease(name, name, is_published=False))
     return results
 
 
@@ -228,7 +228,7 @@ def _compose_with(
         published=other,
         origin=theirs if is_same_key else None,
     )
-    results = attack_composition(released, beside, Beside(name, shown))
+    results = attack_composition(released, beside, OtherRelease(name, shown))
     turned = learn(session, other)
     attacked = read_release(turned, their_relation, shown, published=other, origin=theirs)
     if attacked is None:
@@ -238,7 +238,7 @@ def _compose_with(
         turned, relation, shown, published=spec, origin=ours if is_same_key else None
     )
     return results + attack_composition(
-        attacked, beside, Beside(f"{name}, by its quasi-identifiers", shown)
+        attacked, beside, OtherRelease(f"{name}, by its quasi-identifiers", shown)
     )
 
 
