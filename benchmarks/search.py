@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from dbt_anonymize.information_loss.registry import make_loss
-from dbt_anonymize.privacy.guarantees import compile_guarantees
+from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Table
 from dbt_anonymize.search.chain import chain
 from dbt_anonymize.search.optimum import search

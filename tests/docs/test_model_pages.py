@@ -14,7 +14,7 @@ from scipy.special import digamma
 from scipy.stats import poisson
 
 from dbt_anonymize.privacy.distances import Distribution, grassberger, grassberger_entropy
-from dbt_anonymize.spec.guarantees import MODELS as PRIVACY_MODELS
+from dbt_anonymize.privacy.registry import MODELS as PRIVACY_MODELS
 
 from .examples import (
     BASIS,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.registry import make_loss
-from dbt_anonymize.privacy.guarantees import compile_guarantees
+from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.search import chain as chain_module
 from dbt_anonymize.search import pareto as front_module
 from dbt_anonymize.search.chain import chain

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.grouping import classes_of
-from dbt_anonymize.privacy.guarantees import compile_guarantees
+from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import (
     Attribute,
     BoolArray,

@@ -18,7 +18,8 @@ from benchmarks.tables import read_table
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.registry import InformationLoss, make_loss
 from dbt_anonymize.privacy.grouping import classes_of
-from dbt_anonymize.privacy.guarantees import Guarantees, compile_guarantees
+from dbt_anonymize.privacy.guarantees import Guarantees
+from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Attribute, Table
 from dbt_anonymize.search import optimum as search_module
 from dbt_anonymize.search.clock import Clock

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from dbt_anonymize.privacy.distances import grassberger
-from dbt_anonymize.privacy.guarantees import Guarantees, Release, ReleaseRule, compile_guarantees
+from dbt_anonymize.privacy.guarantees import Guarantees, Release, ReleaseRule
+from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import (
     Attribute,
     BoolArray,

@@ -13,7 +13,7 @@ import pytest
 
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.grouping import classes_of, group, labels_of
-from dbt_anonymize.privacy.guarantees import compile_guarantees
+from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.search.local_recoding import local_rounds
 from tests.projects import REPOSITORY
 

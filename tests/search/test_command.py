@@ -13,7 +13,7 @@ import pytest
 
 from dbt_anonymize.cli import app
 from dbt_anonymize.evaluation.data import features
-from dbt_anonymize.privacy.guarantees import compile_guarantees
+from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.search.efforts import Task, find_efforts
 from dbt_anonymize.search.local_recoding import measure_rounds

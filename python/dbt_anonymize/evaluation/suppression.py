@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.privacy.guarantees import Guarantees, compile_guarantees
+from dbt_anonymize.privacy.guarantees import Guarantees
+from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Classes, SensitiveAttribute, Table, ValueCounts
 
 Codes = NDArray[np.int64]

@@ -1,8 +1,51 @@
-"""The class size in a table that stands for k people in the population that it is drawn from."""
+"""k-map: see ``docs/models/k_map.md``."""
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import model_validator
+
+from dbt_anonymize.privacy.model import K, PrivacyModel, Share
+from dbt_anonymize.validation import rule_error
+
+if TYPE_CHECKING:
+    from dbt_anonymize.privacy.compiler import Compiler
+
+
+class KMap(PrivacyModel):
+    """Every released record is like at least k people of the population."""
+
+    k: K
+    estimator: Literal["poisson", "zero_truncated_poisson"] | None = None
+    significance: Share | None = None
+
+    @model_validator(mode="after")
+    def _significance_of_an_estimate(self) -> KMap:
+        if (self.estimator is None) != (self.significance is None):
+            raise rule_error(
+                "must have estimator and significance together, or none of them",
+                "Write both for an estimate from the size of the population; remove both to count "
+                "in a table of the population.",
+            )
+        return self
+
+    def compile(self, compiler: Compiler) -> None:
+        """Say what classes and release must keep."""
+        k, estimator = self.k, self.estimator
+        if estimator is None or self.significance is None:
+            if compiler.table.population is None:
+                compiler.problem(
+                    "needs the population, or an estimator", "neither", "Declare a population"
+                )
+            compiler.min_population = max(compiler.min_population, k)
+            return
+        size = compiler.population_size()
+        if size is not None:
+            compiler.require_size(
+                estimated_k(k, compiler.people, size, self.significance, estimator=estimator)
+            )
 
 
 def estimated_k(

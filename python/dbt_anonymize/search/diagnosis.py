@@ -12,7 +12,8 @@ import numpy as np
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.grouping import classes_of
-from dbt_anonymize.privacy.guarantees import Guarantees, compile_guarantees
+from dbt_anonymize.privacy.guarantees import Guarantees
+from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Classes, Node, Table
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.optimum import search

@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.registry import InformationLoss, make_loss
-from dbt_anonymize.privacy.guarantees import Guarantees, compile_guarantees
+from dbt_anonymize.privacy.guarantees import Guarantees
+from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Node, Table
 from dbt_anonymize.search.chain import Chain, chain
 from dbt_anonymize.search.diagnosis import explain_infeasible

@@ -1,7 +1,8 @@
 """What a user declares: one validated spec per anonymized table."""
 
+from dbt_anonymize.privacy.k_anonymity import KAnonymity
 from dbt_anonymize.spec.efforts import Effort
-from dbt_anonymize.spec.guarantees import Guarantees, KAnonymity
+from dbt_anonymize.spec.guarantees import Guarantees
 from dbt_anonymize.spec.loading import load_spec, load_specs
 from dbt_anonymize.spec.models import (
     Column,

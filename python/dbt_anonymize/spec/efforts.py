@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from dbt_anonymize.spec.base import Level, Strict, rule_error
+from dbt_anonymize.validation import Level, Strict, rule_error
 
 Levels = dict[str, Level]
 

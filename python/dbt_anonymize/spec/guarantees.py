@@ -6,135 +6,21 @@ attribute. What each model means is in ``docs/models/``.
 
 from __future__ import annotations
 
-import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from dbt_anonymize.spec.base import ColumnName, Strict, rule_error
-
-Share = Annotated[float, Field(gt=0, lt=1)]
-Positive = Annotated[float, Field(gt=0)]
-Probability = Annotated[float, Field(gt=0, le=1)]
-
-
-class KAnonymity(Strict):
-    """Every released record shares its quasi-identifiers with at least k - 1 others."""
-
-    k: Annotated[int, Field(ge=2)]
-
-
-class KMap(Strict):
-    """Every released record is like at least k people of the population."""
-
-    k: Annotated[int, Field(ge=2)]
-    estimator: Literal["poisson", "zero_truncated_poisson"] | None = None
-    significance: Share | None = None
-
-    @model_validator(mode="after")
-    def _significance_of_an_estimate(self) -> KMap:
-        if (self.estimator is None) != (self.significance is None):
-            raise rule_error(
-                "must have estimator and significance together, or none of them",
-                "Write both for an estimate from the size of the population; remove both to count "
-                "in a table of the population.",
-            )
-        return self
-
-
-class AlphaKAnonymity(Strict):
-    """No value of the attribute is more frequent than alpha in any class of at least k people."""
-
-    attribute: ColumnName
-    alpha: Share
-    k: Annotated[int, Field(ge=2)]
-    values: Annotated[tuple[str | int | bool, ...], Field(min_length=1, strict=False)] | None = None
-
-
-class LDiversity(Strict):
-    """The attribute has at least l (well-represented) values in every class."""
-
-    attribute: ColumnName
-    l: Annotated[float, Field(gt=1)]  # noqa: E741 (the parameter's name in the literature)
-    variant: Literal["distinct", "entropy", "grassberger", "recursive"] = "distinct"
-    c: Positive | None = None
-
-    @model_validator(mode="after")
-    def _parameters_of_the_variant(self) -> LDiversity:
-        if (self.variant == "recursive") != (self.c is not None):
-            raise rule_error(
-                "must have c if and only if the variant is recursive",
-                "Add c, or remove it.",
-            )
-        if self.variant in {"distinct", "recursive"} and not math.isclose(self.l, round(self.l)):
-            raise rule_error(
-                f"must have a whole number l >= 2 where the variant is {self.variant}",
-                "Write a whole number, or choose the variant entropy.",
-            )
-        return self
-
-
-class TCloseness(Strict):
-    """In every class the attribute is distributed almost as in the whole table."""
-
-    attribute: ColumnName
-    t: Probability
-    distance: Literal["equal", "ordered", "hierarchical"] = "equal"
-
-
-class BetaLikeness(Strict):
-    """No value gains more than beta, relative to its share in the whole table, in any class."""
-
-    attribute: ColumnName
-    beta: Positive
-    variant: Literal["basic", "enhanced"] = "enhanced"
-
-
-class DeltaDisclosure(Strict):
-    """The share of no value changes by a factor of 2^delta or more in any class."""
-
-    attribute: ColumnName
-    delta: Positive
-
-
-class DeltaPresence(Strict):
-    """Nobody learns with more certainty than declared who of the population is in the table."""
-
-    minimum: Annotated[float, Field(ge=0, le=1)]
-    maximum: Annotated[float, Field(ge=0, le=1)]
-
-    @model_validator(mode="after")
-    def _is_a_range(self) -> DeltaPresence:
-        if self.minimum > self.maximum:
-            raise rule_error("must have minimum <= maximum", "Exchange them.")
-        return self
-
-
-class ReidentificationRisk(Strict):
-    """The risk of finding the record of a person, on average or for the one at highest risk."""
-
-    average: Probability | None = None
-    highest: Probability | None = None
-
-    @model_validator(mode="after")
-    def _something_is_limited(self) -> ReidentificationRisk:
-        if self.average is None and self.highest is None:
-            raise rule_error("must limit the average or the highest risk", "Add one of them.")
-        return self
-
-
-# By the name that specs, macros and searches use.
-MODELS: dict[str, type[Strict]] = {
-    "k_anonymity": KAnonymity,
-    "k_map": KMap,
-    "alpha_k_anonymity": AlphaKAnonymity,
-    "l_diversity": LDiversity,
-    "t_closeness": TCloseness,
-    "beta_likeness": BetaLikeness,
-    "delta_disclosure": DeltaDisclosure,
-    "delta_presence": DeltaPresence,
-    "reidentification_risk": ReidentificationRisk,
-}
+from dbt_anonymize.privacy.alpha_k_anonymity import AlphaKAnonymity
+from dbt_anonymize.privacy.beta_likeness import BetaLikeness
+from dbt_anonymize.privacy.delta_disclosure import DeltaDisclosure
+from dbt_anonymize.privacy.delta_presence import DeltaPresence
+from dbt_anonymize.privacy.k_anonymity import KAnonymity
+from dbt_anonymize.privacy.k_map import KMap
+from dbt_anonymize.privacy.l_diversity import LDiversity
+from dbt_anonymize.privacy.model import PrivacyModel
+from dbt_anonymize.privacy.reidentification_risk import ReidentificationRisk
+from dbt_anonymize.privacy.t_closeness import TCloseness
+from dbt_anonymize.validation import Strict, rule_error
 
 
 def _as_list(value: object) -> object:
@@ -181,9 +67,9 @@ class Guarantees(Strict):
         return value
 
     @property
-    def declared(self) -> list[tuple[str, Strict]]:
+    def declared(self) -> list[tuple[str, PrivacyModel]]:
         """Name and parameters of each guarantee, in the order of the fields."""
-        found: list[tuple[str, Strict]] = []
+        found: list[tuple[str, PrivacyModel]] = []
         for name in type(self).model_fields:
             value = getattr(self, name)
             several = value if isinstance(value, tuple) else (value,)

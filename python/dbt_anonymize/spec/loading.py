@@ -10,8 +10,9 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from dbt_anonymize.errors import SpecError
+from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.spec.efforts import Effort, levels_alone
-from dbt_anonymize.spec.guarantees import MODELS, Guarantees
+from dbt_anonymize.spec.guarantees import Guarantees
 from dbt_anonymize.spec.models import (
     Bounds,
     Column,

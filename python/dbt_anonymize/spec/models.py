@@ -20,7 +20,12 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from dbt_anonymize.information_loss.names import MeasureName
-from dbt_anonymize.spec.base import (
+from dbt_anonymize.spec.efforts import AnyEffort, Effort
+from dbt_anonymize.spec.guarantees import Guarantees
+from dbt_anonymize.spec.problems import Problem
+from dbt_anonymize.spec.quality import Quality
+from dbt_anonymize.spec.rules import BROKEN_RULES, violations
+from dbt_anonymize.validation import (
     MOST_LEVELS,
     ColumnName,
     Level,
@@ -28,11 +33,6 @@ from dbt_anonymize.spec.base import (
     Strict,
     rule_error,
 )
-from dbt_anonymize.spec.efforts import AnyEffort, Effort
-from dbt_anonymize.spec.guarantees import Guarantees
-from dbt_anonymize.spec.problems import Problem
-from dbt_anonymize.spec.quality import Quality
-from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 
 Role = Literal["identifier", "quasi_identifier", "sensitive", "insensitive"]
 

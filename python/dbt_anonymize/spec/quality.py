@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, FiniteFloat, PlainValidator, StrictBool, StrictInt, StrictStr
 
-from dbt_anonymize.spec.base import ColumnName, Strict, rule_error
+from dbt_anonymize.validation import ColumnName, Strict, rule_error
 
 Measure = Literal[
     "accuracy",

@@ -1,0 +1,41 @@
+"""(alpha, k)-anonymity: see ``docs/models/alpha_k_anonymity.md``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from pydantic import Field
+
+from dbt_anonymize.privacy import distances
+from dbt_anonymize.privacy.model import K, PrivacyModel, Share
+from dbt_anonymize.validation import ColumnName
+
+if TYPE_CHECKING:
+    from dbt_anonymize.privacy.compiler import Compiler
+
+
+class AlphaKAnonymity(PrivacyModel):
+    """No value of the attribute is more frequent than alpha in any class of at least k people."""
+
+    attribute: ColumnName
+    alpha: Share
+    k: K
+    values: Annotated[tuple[str | int | bool, ...], Field(min_length=1, strict=False)] | None = None
+
+    def compile(self, compiler: Compiler) -> None:
+        """Say what classes and release must keep."""
+        compiler.require_size(self.k)
+        position = compiler.position(self.attribute)
+        if position is None:
+            return
+        limited = None
+        if (codes := self.values) is not None:
+            limited = np.zeros(compiler.table.sensitive[position][0].size, dtype=np.bool_)
+            limited[[int(code) for code in codes]] = True
+        # A share is one division of whole numbers: exact, as in SQL.
+        limit = self.alpha
+        compiler.add_rule(
+            1, position, lambda values: distances.largest_share(values, limited) > limit
+        )
+        compiler.declare_convex()

@@ -1,0 +1,38 @@
+"""beta-likeness: see ``docs/models/beta_likeness.md``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from dbt_anonymize.privacy import distances
+from dbt_anonymize.privacy.guarantees import TOLERANCE
+from dbt_anonymize.privacy.model import Positive, PrivacyModel
+from dbt_anonymize.validation import ColumnName
+
+if TYPE_CHECKING:
+    from dbt_anonymize.privacy.compiler import Compiler
+
+
+class BetaLikeness(PrivacyModel):
+    """No value gains more than beta, relative to its share in the whole table, in any class."""
+
+    attribute: ColumnName
+    beta: Positive
+    variant: Literal["basic", "enhanced"] = "enhanced"
+
+    def compile(self, compiler: Compiler) -> None:
+        """Say what classes and release must keep."""
+        position = compiler.position(self.attribute)
+        if position is None:
+            return
+        p, beta = compiler.global_shares(position), float(self.beta)
+        if self.variant == "basic":
+            limit = beta * (1.0 + TOLERANCE)
+            compiler.add_rule(3, position, lambda values: distances.beta_gain(values, p) > limit)
+        else:
+            compiler.add_rule(
+                3,
+                position,
+                lambda values: distances.enhanced_beta_excess(values, p, beta) > TOLERANCE,
+            )
+        compiler.declare_convex()

@@ -1,0 +1,149 @@
+"""What privacy models say to the search: sizes, rules of classes and releases, monotonicity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from dbt_anonymize.errors import SearchError
+from dbt_anonymize.privacy.guarantees import (
+    AttributeRule,
+    ClassRules,
+    Guarantees,
+    Needs,
+    ReleaseRule,
+)
+from dbt_anonymize.privacy.table import FloatArray, IntArray, Table
+
+
+@dataclass
+class Compiler:
+    """Collects what the guarantees of one table demand; each privacy model adds its own.
+
+    Attributes
+    ----------
+    table : Table
+        Its sensitive attributes, population and number of people are what guarantees refer to.
+    names : list of str
+        Model and attribute of each guarantee; the last one is being added.
+    """
+
+    table: Table
+    names: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    min_class_size: int = 1
+    min_population: int = 0
+    presence: list[tuple[float, float]] = field(default_factory=list)
+    attributes: list[tuple[int, int, AttributeRule]] = field(default_factory=list)
+    release_rules: list[ReleaseRule] = field(default_factory=list)
+    is_monotone_in_generalization: bool = True
+    is_monotone_in_suppression: bool = True
+
+    def problem(self, rule: str, came: object, remedy: str) -> None:
+        """Note what is wrong with the guarantee that is being added."""
+        self.problems.append(f"{self.names[-1]} {rule}; got {came}. {remedy}.")
+
+    def finish(self) -> Guarantees:
+        """Return the guarantees, or raise all problems."""
+        if self.problems:
+            raise SearchError("\n".join(self.problems))
+        attributes = sorted(self.attributes, key=lambda rule: rule[0])
+        return Guarantees(
+            names=tuple(self.names),
+            needs=Needs(
+                sensitive=tuple(sorted({position for _, position, _ in attributes})),
+                population=bool(self.presence or self.min_population),
+            ),
+            rules=ClassRules(
+                min_class_size=self.min_class_size,
+                min_population=self.min_population,
+                presence=tuple(self.presence),
+                attributes=tuple((position, rule) for _, position, rule in attributes),
+            ),
+            release_rules=tuple(self.release_rules),
+            is_monotone_in_generalization=self.is_monotone_in_generalization,
+            is_monotone_in_suppression=self.is_monotone_in_suppression,
+        )
+
+    def require_size(self, size: int) -> None:
+        """Raise the smallest class size."""
+        self.min_class_size = max(self.min_class_size, size)
+
+    def position(self, attribute: str) -> int | None:
+        """Return where the table has a sensitive attribute; a problem if it has not."""
+        known = [sensitive.name for sensitive, _ in self.table.sensitive]
+        if attribute in known:
+            return known.index(attribute)
+        self.problem(
+            "must name a sensitive attribute of the table",
+            attribute,
+            f"Choose one of {', '.join(known) or 'none: the table has no sensitive attribute'}",
+        )
+        return None
+
+    def add_rule(self, cost: int, position: int, rule: AttributeRule) -> None:
+        """Check a rule on the distribution of an attribute; cheap ones (low cost) come first."""
+        self.attributes.append((cost, position, rule))
+
+    def global_shares(self, position: int) -> FloatArray:
+        """Return the share of each value of an attribute in the whole table."""
+        sensitive, codes = self.table.sensitive[position]
+        counts = np.bincount(codes, weights=self._weights(codes), minlength=sensitive.size)
+        return np.asarray(counts / max(counts.sum(), 1.0), dtype=np.float64)
+
+    def _weights(self, codes: IntArray) -> FloatArray:
+        """Count records, or each pair of a person and a value once."""
+        if self.table.subject is None:
+            return self.table.records.astype(np.float64)
+        rows = np.flatnonzero(self.table.records)
+        pairs = np.column_stack((self.table.subject[rows], codes[rows]))
+        _, first = np.unique(pairs, axis=0, return_index=True)
+        weights = np.zeros(len(codes))
+        weights[rows[first]] = 1.0
+        return weights
+
+    @cached_property
+    def people(self) -> int:
+        """Distinct subjects of the sample, or its records."""
+        if self.table.subject is None:
+            return self.table.total
+        return len(np.unique(self.table.subject[self.table.records > 0]))
+
+    def population_size(self) -> int | None:
+        """Return the number of people in the population; a problem if it is not known."""
+        size = self.table.population_size
+        if size is None or size < self.people:
+            self.problem(
+                "needs the size of the population, at least that of the table",
+                size,
+                "Declare population_size",
+            )
+            return None
+        return size
+
+    def distributions_are_convex(self) -> bool:
+        """Whether the shares of a merged class are means of those of its parts.
+
+        Not with a subject: a person in both parts counts once.
+        """
+        return self.table.subject is None
+
+    def declare_convex(self) -> None:
+        """Note: merged classes keep what all of their parts keep, but not what one of them breaks.
+
+        So the suppressed records may become more further up.
+        """
+        self.is_monotone_in_suppression = False
+        if not self.distributions_are_convex():
+            self.is_monotone_in_generalization = False
+
+    def declare_counted(self) -> None:
+        """Smallest class first suppresses the fewest records, fewer ones further up.
+
+        Not with a subject: merged classes may have fewer people, and small ones many records.
+        """
+        if self.table.subject is not None:
+            self.is_monotone_in_generalization = False
+            self.is_monotone_in_suppression = False

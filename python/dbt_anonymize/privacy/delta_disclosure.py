@@ -1,0 +1,30 @@
+"""delta-disclosure: see ``docs/models/delta_disclosure.md``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dbt_anonymize.privacy import distances
+from dbt_anonymize.privacy.guarantees import TOLERANCE
+from dbt_anonymize.privacy.model import Positive, PrivacyModel
+from dbt_anonymize.validation import ColumnName
+
+if TYPE_CHECKING:
+    from dbt_anonymize.privacy.compiler import Compiler
+
+
+class DeltaDisclosure(PrivacyModel):
+    """The share of no value changes by a factor of 2^delta or more in any class."""
+
+    attribute: ColumnName
+    delta: Positive
+
+    def compile(self, compiler: Compiler) -> None:
+        """Say what classes and release must keep."""
+        position = compiler.position(self.attribute)
+        if position is None:
+            return
+        p, limit = compiler.global_shares(position), self.delta - TOLERANCE
+        compiler.add_rule(3, position, lambda values: distances.delta_disclosed(values, p) >= limit)
+        # An absent value violates, so each share is held between two bounds: this is convex too.
+        compiler.declare_convex()

@@ -1,0 +1,36 @@
+"""delta-presence: see ``docs/models/delta_presence.md``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field, model_validator
+
+from dbt_anonymize.privacy.model import PrivacyModel
+from dbt_anonymize.validation import rule_error
+
+if TYPE_CHECKING:
+    from dbt_anonymize.privacy.compiler import Compiler
+
+
+class DeltaPresence(PrivacyModel):
+    """Nobody learns with more certainty than declared who of the population is in the table."""
+
+    minimum: Annotated[float, Field(ge=0, le=1)]
+    maximum: Annotated[float, Field(ge=0, le=1)]
+
+    @model_validator(mode="after")
+    def _is_a_range(self) -> DeltaPresence:
+        if self.minimum > self.maximum:
+            raise rule_error("must have minimum <= maximum", "Exchange them.")
+        return self
+
+    def compile(self, compiler: Compiler) -> None:
+        """Say what classes and release must keep."""
+        if compiler.table.population is None:
+            compiler.problem("needs the population", "none", "Declare a population")
+        compiler.presence.append((self.minimum, self.maximum))
+        compiler.is_monotone_in_suppression = False
+        if self.minimum > 0:
+            # A class may be merged with people of the population only, which lowers its share.
+            compiler.is_monotone_in_generalization = False

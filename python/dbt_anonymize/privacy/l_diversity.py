@@ -1,0 +1,94 @@
+"""l-diversity: see ``docs/models/l_diversity.md``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from dbt_anonymize.privacy import distances
+from dbt_anonymize.privacy.distances import Distribution
+from dbt_anonymize.privacy.guarantees import TOLERANCE
+from dbt_anonymize.privacy.model import Positive, PrivacyModel
+from dbt_anonymize.privacy.table import BoolArray, FloatArray
+from dbt_anonymize.validation import ColumnName, rule_error
+
+if TYPE_CHECKING:
+    from dbt_anonymize.privacy.compiler import Compiler
+
+
+class LDiversity(PrivacyModel):
+    """The attribute has at least l (well-represented) values in every class."""
+
+    attribute: ColumnName
+    l: Annotated[float, Field(gt=1)]  # noqa: E741 (the parameter's name in the literature)
+    variant: Literal["distinct", "entropy", "grassberger", "recursive"] = "distinct"
+    c: Positive | None = None
+
+    @model_validator(mode="after")
+    def _parameters_of_the_variant(self) -> LDiversity:
+        if (self.variant == "recursive") != (self.c is not None):
+            raise rule_error(
+                "must have c if and only if the variant is recursive",
+                "Add c, or remove it.",
+            )
+        if self.variant in {"distinct", "recursive"} and not math.isclose(self.l, round(self.l)):
+            raise rule_error(
+                f"must have a whole number l >= 2 where the variant is {self.variant}",
+                "Write a whole number, or choose the variant entropy.",
+            )
+        return self
+
+    def compile(self, compiler: Compiler) -> None:
+        """Say what classes and release must keep."""
+        position = compiler.position(self.attribute)
+        if position is None:
+            return
+        diversity, variant = self.l, self.variant
+        least = math.ceil(diversity - TOLERANCE)
+        size = compiler.table.sensitive[position][0].size
+        if least > size:
+            compiler.problem(
+                f"must have l <= {size}, the number of values that occur",
+                f"{diversity:g}",
+                "Lower l",
+            )
+            return
+        # A person may have several values, so that l values need not be l people.
+        if compiler.table.subject is None:
+            compiler.require_size(least)
+        # Grassberger's estimate may reach ln l with fewer values.
+        compiler.add_rule(
+            0, position, lambda values: (values.distinct > 0) & (values.distinct < least)
+        )
+        floor = math.log(diversity) - TOLERANCE
+        if variant == "entropy":
+            compiler.add_rule(
+                2, position, lambda values: _is_below(values, distances.entropy, floor)
+            )
+        elif variant == "grassberger":
+            compiler.add_rule(
+                2, position, lambda values: _is_below(values, distances.grassberger_entropy, floor)
+            )
+        elif self.c is not None:  # recursive
+            limit = self.c * (1.0 - TOLERANCE)
+            compiler.add_rule(
+                2,
+                position,
+                lambda values: (
+                    (values.distinct > 0) & (distances.recursive_ratio(values, least) >= limit)
+                ),
+            )
+        if variant != "distinct":
+            compiler.declare_convex()
+        if variant == "grassberger":
+            # The correction falls with the size of a class: a merged class may have less entropy.
+            compiler.is_monotone_in_generalization = False
+
+
+def _is_below(
+    values: Distribution, measure: Callable[[Distribution], FloatArray], floor: float
+) -> BoolArray:
+    return (values.distinct > 0) & (measure(values) < floor)

@@ -1,0 +1,34 @@
+"""What every privacy model has: validated parameters, and how a search checks it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from dbt_anonymize.validation import Strict
+
+if TYPE_CHECKING:
+    from dbt_anonymize.privacy.compiler import Compiler
+
+Share = Annotated[float, Field(gt=0, lt=1)]
+Positive = Annotated[float, Field(gt=0)]
+Probability = Annotated[float, Field(gt=0, le=1)]
+# Of people in a class; with 1 nobody would be hidden.
+K = Annotated[int, Field(ge=2)]
+
+
+class PrivacyModel(Strict):
+    """The parameters of a privacy model; `docs/models/` has a page for each."""
+
+    @abstractmethod
+    def compile(self, compiler: Compiler) -> None:
+        """Add to a compiler what classes and release must keep, and whether that is monotone.
+
+        Parameters
+        ----------
+        compiler : Compiler
+            Of the table. Values of attributes are codes of it here. What is wrong is noted there,
+            not raised.
+        """

@@ -1,0 +1,74 @@
+"""The privacy models, by the name that specs, macros and searches use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dbt_anonymize.privacy.alpha_k_anonymity import AlphaKAnonymity
+from dbt_anonymize.privacy.beta_likeness import BetaLikeness
+from dbt_anonymize.privacy.compiler import Compiler
+from dbt_anonymize.privacy.delta_disclosure import DeltaDisclosure
+from dbt_anonymize.privacy.delta_presence import DeltaPresence
+from dbt_anonymize.privacy.guarantees import Guarantees
+from dbt_anonymize.privacy.k_anonymity import KAnonymity
+from dbt_anonymize.privacy.k_map import KMap
+from dbt_anonymize.privacy.l_diversity import LDiversity
+from dbt_anonymize.privacy.model import PrivacyModel
+from dbt_anonymize.privacy.reidentification_risk import ReidentificationRisk
+from dbt_anonymize.privacy.t_closeness import TCloseness
+from dbt_anonymize.privacy.table import Table
+
+MODELS: dict[str, type[PrivacyModel]] = {
+    "k_anonymity": KAnonymity,
+    "k_map": KMap,
+    "alpha_k_anonymity": AlphaKAnonymity,
+    "l_diversity": LDiversity,
+    "t_closeness": TCloseness,
+    "beta_likeness": BetaLikeness,
+    "delta_disclosure": DeltaDisclosure,
+    "delta_presence": DeltaPresence,
+    "reidentification_risk": ReidentificationRisk,
+}
+
+
+def compile_guarantees(declared: Sequence[Mapping[str, Any]], table: Table) -> Guarantees:
+    """Prepare declared guarantees for fast checks of the classes of a table.
+
+    Parameters
+    ----------
+    declared : sequence of mappings
+        One per guarantee: ``model`` and its parameters, as a spec resolves them. The ``values`` of
+        an ``alpha_k_anonymity`` are codes of the attribute here.
+    table : Table
+        Its sensitive attributes, population and number of people are what the guarantees refer to.
+
+    Returns
+    -------
+    Guarantees
+        Valid for classes of this table.
+
+    Raises
+    ------
+    SearchError
+        All that cannot be checked or can never hold, in one message.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> leaves, records = np.array([[0], [1]]), np.array([7, 3])
+    >>> table = Table(attributes=(), leaves=leaves, records=records)
+    >>> compile_guarantees([{"model": "k_anonymity", "k": 5}], table).min_class_size
+    5
+    """
+    compiler = Compiler(table)
+    for guarantee in declared:
+        parameters = dict(guarantee)
+        name = str(parameters.pop("model", None))
+        attribute = parameters.get("attribute")
+        compiler.names.append(f"{name} of {attribute}" if attribute else name)
+        if name in MODELS:
+            MODELS[name].model_construct(**parameters).compile(compiler)
+        else:
+            compiler.problem(f"must be one of {', '.join(MODELS)}", name, "Choose one of them")
+    return compiler.finish()

@@ -1,0 +1,41 @@
+"""Re-identification risk: see ``docs/models/reidentification_risk.md``."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from pydantic import model_validator
+
+from dbt_anonymize.privacy.guarantees import TOLERANCE, Release
+from dbt_anonymize.privacy.model import PrivacyModel, Probability
+from dbt_anonymize.validation import rule_error
+
+if TYPE_CHECKING:
+    from dbt_anonymize.privacy.compiler import Compiler
+
+
+class ReidentificationRisk(PrivacyModel):
+    """The risk of finding the record of a person, on average or for the one at highest risk."""
+
+    average: Probability | None = None
+    highest: Probability | None = None
+
+    @model_validator(mode="after")
+    def _something_is_limited(self) -> ReidentificationRisk:
+        if self.average is None and self.highest is None:
+            raise rule_error("must limit the average or the highest risk", "Add one of them.")
+        return self
+
+    def compile(self, compiler: Compiler) -> None:
+        """Say what classes and release must keep."""
+        if (highest := self.highest) is not None:
+            compiler.require_size(math.ceil(1.0 / highest - TOLERANCE))
+        if (average := self.average) is not None:
+            limit = average * (1.0 + TOLERANCE)
+
+            def holds(release: Release, start: int) -> bool:
+                return bool(len(release.sizes) - start <= limit * int(release.people_from[start]))
+
+            compiler.release_rules.append(holds)
+            compiler.declare_counted()
