@@ -36,11 +36,12 @@ demo: setup ## Build the three demonstrations and print their results
 	$(BIN)/dbt build
 	$(BIN)/dbt-anonymize results
 
-lint: lint-python lint-sql ## Check style: ruff, mypy, and sqlfluff on the SQL that the macros write
+lint: lint-python lint-sql ## Check style: ruff, layers, mypy, and sqlfluff on the SQL that the macros write
 
 lint-python: setup-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 
 lint-sql: setup-dev
