@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from hypothesis import strategies as st
 
-from dbt_anonymize.spec.rules import DERIVED_SUFFIXES, RESERVED_COLUMNS
+from dbt_anonymize.spec.column_rules import DERIVED_SUFFIXES, RESERVED_COLUMNS
 from tests.sql_safety.hostile import TEXTS
 from tests.sql_safety.worlds import COLUMNS, DOMAINS, Naming
 

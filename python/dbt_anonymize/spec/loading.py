@@ -19,13 +19,13 @@ from dbt_anonymize.spec.models import (
     Hierarchy,
     InformationLoss,
     Population,
-    Release,
     Search,
     Source,
     Spec,
 )
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
 from dbt_anonymize.spec.quality import FurtherTarget, ModelChoice, Quality
+from dbt_anonymize.spec.release import Release
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.spec.yaml_file import read_yaml
 

@@ -24,6 +24,7 @@ from dbt_anonymize.spec.efforts import AnyEffort, Effort
 from dbt_anonymize.spec.guarantees import Guarantees
 from dbt_anonymize.spec.problems import Problem
 from dbt_anonymize.spec.quality import Quality
+from dbt_anonymize.spec.release import Release, Relinking
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.validation import (
     MOST_LEVELS,
@@ -51,19 +52,6 @@ def _name(value: object) -> object:
     return value
 
 
-def _released_effort(value: object) -> object:
-    if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
-        return value
-    if value == 0 and not isinstance(value, bool):
-        raise rule_error(
-            "must not be 0: effort 0 is the untouched source, which is never released",
-            "Write auto, or the number of an effort, counted from 1.",
-        )
-    raise rule_error(
-        "must be auto or the number of an effort", "Write auto, or a number counted from 1."
-    )
-
-
 def _weight(value: object) -> object:
     if value == "auto":
         return value
@@ -76,13 +64,6 @@ def _weight(value: object) -> object:
     )
 
 
-def _one_line(value: object) -> object:
-    if isinstance(value, str) and (value != value.strip() or len(value.splitlines()) != 1):
-        raise rule_error("must be one line without spaces around it", "Write it so.")
-    return value
-
-
-Purpose = Annotated[str, Field(max_length=200), BeforeValidator(_one_line)]
 SpecName = Annotated[
     str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=LONGEST_NAME), BeforeValidator(_name)
 ]
@@ -174,36 +155,6 @@ class Column(Strict):
                 "Remove it.",
             )
         return self
-
-
-class Release(Strict):
-    """Which effort is published, and for whom.
-
-    The effort is the best that qualifies (``auto``), or one by its number. Access is that of dbt:
-    ``public`` for everybody, ``protected`` for the models of the project.
-    """
-
-    effort: Annotated[Literal["auto"] | int, PlainValidator(_released_effort)] = "auto"
-    access: Literal["protected", "public"] = "protected"
-
-
-class Relinking(Strict):
-    """When a custodian may go back from released rows to people; without it, never.
-
-    Parameters
-    ----------
-    purposes
-        What re-linking may be for; every request names one of them.
-    highest_information_loss
-        Information loss, 0 to 1, that the release must stay below: what has lost more says too
-        little about a person to act on it.
-    k
-        Fewest people of a group that is given away; by default the k of ``k_anonymity``.
-    """
-
-    purposes: Annotated[tuple[Purpose, ...], Field(min_length=1, strict=False)]
-    highest_information_loss: Annotated[float, Field(gt=0, le=1)]
-    k: Annotated[int, Field(ge=2)] | None = None
 
 
 class InformationLoss(Strict):

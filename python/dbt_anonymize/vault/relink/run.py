@@ -24,7 +24,7 @@ from dbt_anonymize.vault.relink.released_rows import GivenRows, RelinkingInputEr
 
 if TYPE_CHECKING:
     from dbt_anonymize.spec import Spec
-    from dbt_anonymize.spec.models import Relinking
+    from dbt_anonymize.spec.release import Relinking
 
 REBUILD = "Run `dbt-anonymize generate` and `dbt build`."
 

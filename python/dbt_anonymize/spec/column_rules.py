@@ -1,0 +1,199 @@
+"""Rules about names and roles of columns: see ``rules``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dbt_anonymize.spec.draft import Draft, unknown_column
+from dbt_anonymize.spec.problems import Problem, names
+
+RESERVED_COLUMNS = frozenset(
+    {
+        "class_size",
+        "cqi",
+        "effort",
+        "entropy_based",  # its loss would be a second entropy_based_loss
+        "equivalence_class",
+        "has_majority",
+        "is_suppressed",
+        "is_violating",
+        "majority_records",
+        "people_up_to",
+        "population_size",
+        "position_by_size",
+        "records",
+        "subject",
+        "token",
+    }
+)
+# Columns that we add for a column of the role.
+DERIVED_SUFFIXES = {
+    "quasi_identifier": ("_lower", "_upper", "_leaf", "_level", "_share"),
+    "sensitive": (
+        "_beta",
+        "_delta",
+        "_distinct_l",
+        "_enhanced_beta",
+        "_entropy_l",
+        "_grassberger_l",
+        "_hierarchical_t",
+        "_limited_share",
+        "_highest_share",
+        "_ordered_t",
+        "_recursive_c",
+        "_t",
+    ),
+}
+# Our own relations: `<name>_<suffix>` of an anonymization, and the history of all. Numbers of
+# efforts change with every search, so those of efforts that do not exist yet count too.
+OWN_RELATIONS = re.compile(
+    r"alpha_ranges|anonymized|attacks|calibration|classes|confusion|curves|evaluation|frequencies|"
+    r"identifiers|information_loss|lattice|microdata|population|privacy|quality|"
+    r"quasi_identifier_risk|relinkings|results|risk_profile|scores|tokens|(effort|recoding)_\d+"
+)
+HISTORY = "anonymization_results"
+
+
+def _names_of_relations_are_free(draft: Draft) -> Iterator[Problem]:
+    """Check names of what is read without regard to case, which SQL engines fold."""
+    if draft.name is None:
+        return
+    prefix = f"{draft.name}_".casefold()
+    for place, ref in draft.refs.items():
+        folded = ref.casefold()
+        is_own = folded.startswith(prefix) and OWN_RELATIONS.fullmatch(folded[len(prefix) :])
+        if is_own or folded == HISTORY:
+            yield Problem(
+                place,
+                f"must not be the name of a relation that we build for {draft.name}",
+                "Rename the model or seed, or the anonymization.",
+                ref,
+            )
+
+
+def _column_names_are_free(draft: Draft) -> Iterator[Problem]:
+    """Check names without regard to case, which SQL engines fold."""
+    places = {name: ("columns", name) for name in draft.roles or {} if name != draft.record_key} | (
+        {draft.record_key: ("record_key",)} if draft.record_key else {}
+    )
+    if draft.record_key in (draft.roles or {}):
+        yield Problem(
+            ("columns", str(draft.record_key)),
+            "must not repeat the record key",
+            "Remove it from columns.",
+        )
+    derived = {
+        f"{name}{suffix}".casefold(): name
+        for name, role in (draft.roles or {}).items()
+        for suffix in DERIVED_SUFFIXES.get(str(role), ())
+    }
+    yield from _derived_names_differ(draft)
+    seen: dict[str, str] = {}
+    for name, place in places.items():
+        folded = name.casefold()
+        rename = "Rename the column in a model before."
+        if folded in RESERVED_COLUMNS:
+            reserved = names(sorted(RESERVED_COLUMNS))
+            yield Problem(place, f"must not be one of our own columns ({reserved})", rename, name)
+        if folded in derived:
+            yield Problem(
+                place,
+                f"must not be the name of a column that we add for {derived[folded]}",
+                rename,
+                name,
+            )
+        if folded in seen:
+            yield Problem(
+                place, f"must differ from {seen[folded]} in more than upper and lower case", rename
+            )
+        seen.setdefault(folded, name)
+
+
+def _derived_names_differ(draft: Draft) -> Iterator[Problem]:
+    """Check that no two columns that we add have one name: a guarantee would read the wrong one."""
+    owners: dict[str, str] = {}
+    for name, role in (draft.roles or {}).items():
+        for suffix in DERIVED_SUFFIXES.get(str(role), ()):
+            owner = owners.setdefault(f"{name}{suffix}".casefold(), name)
+            if owner != name:
+                yield Problem(
+                    ("columns", name),
+                    f"must differ from {owner} in more than what we add to names: both would have "
+                    f"a column {name}{suffix}",
+                    "Rename one of them in a model before.",
+                    name,
+                )
+
+
+def _quasi_identifiers_exist(draft: Draft) -> Iterator[Problem]:
+    if draft.roles and draft.has_all_roles and not draft.levels:
+        yield Problem(
+            ("columns",),
+            "must hold at least one quasi-identifier",
+            "Give a column that others could know the role quasi_identifier and a hierarchy.",
+            names(sorted({str(role) for role in draft.roles.values()})),
+        )
+
+
+def _target_is_released(draft: Draft) -> Iterator[Problem]:
+    if draft.target is None or draft.roles is None:
+        return
+    role = draft.roles.get(draft.target)
+    if draft.target not in draft.roles:
+        yield unknown_column(("target",), draft.target, draft)
+    elif role in {"identifier", "quasi_identifier"}:
+        yield Problem(
+            ("target",),
+            "must be a sensitive or insensitive column: it is released as it is",
+            "Choose another target, or another role for this column.",
+            f"{draft.target}, which is {role}",
+        )
+
+
+def _features_are_usable(draft: Draft) -> Iterator[Problem]:
+    roles = draft.roles
+    if roles is None:
+        return
+    for number, name in enumerate(draft.features, start=1):
+        place = ("features", number)
+        if name in draft.features[: number - 1]:
+            yield Problem(place, "must name each column once", "Remove it.", name)
+        elif name == draft.target:
+            yield Problem(place, "must not be the target", "Remove it.", name)
+        elif name == draft.record_key:
+            yield Problem(place, "must not be the record key", "Remove it.", name)
+        elif name not in roles:
+            yield unknown_column(place, name, draft)
+        elif roles[name] == "identifier":
+            yield Problem(
+                place,
+                "must not be an identifier: identifiers leave the vault in no form",
+                "Remove it, or give the column another role.",
+                name,
+            )
+
+
+def _subject_is_an_identifier(draft: Draft) -> Iterator[Problem]:
+    if draft.subject is None or draft.roles is None:
+        return
+    role = draft.roles.get(draft.subject)
+    if draft.subject not in draft.roles:
+        yield unknown_column(("subject",), draft.subject, draft)
+    elif role is not None and role != "identifier":
+        yield Problem(
+            ("subject",),
+            "must be a column of role identifier: it leads to one person",
+            "Give the column this role, or choose another subject.",
+            f"{draft.subject}, which is {role}",
+        )
+
+
+RULES = (
+    _names_of_relations_are_free,
+    _column_names_are_free,
+    _quasi_identifiers_exist,
+    _target_is_released,
+    _features_are_usable,
+    _subject_is_an_identifier,
+)

@@ -1,0 +1,129 @@
+"""A spec that may be wrong: its well-formed parts, which rules look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
+
+ROLES = ("identifier", "quasi_identifier", "sensitive", "insensitive")
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The well-formed parts of a spec; None stands for what is missing or malformed."""
+
+    name: str | None
+    refs: dict[KeyPath, str]
+    record_key: str | None
+    roles: dict[str, str | None] | None
+    levels: dict[str, int | None]
+    target: str | None
+    features: list[str]
+    efforts: list[dict[str, Any] | None]
+    guarantees: Mapping[str, Any]
+    subject: str | None
+    population: Mapping[str, Any]
+    nested: dict[str, bool]
+    trees: dict[str, int | None]
+    search_levels: Mapping[str, Any]
+    quality: Mapping[str, Any]
+    choose: str | None
+    release_effort: int | None
+    release_access: str
+    mapping: str
+    relinking: Mapping[str, Any] | None
+
+    @classmethod
+    def read(cls, raw: Mapping[str, Any]) -> Draft:
+        """Take what is well-formed."""
+        columns = {
+            name: column if isinstance(column, Mapping) else {}
+            for name, column in mapping(raw.get("columns")).items()
+            if isinstance(name, str)
+        }
+        roles = {
+            name: str(column["role"]) if column.get("role") in ROLES else None
+            for name, column in columns.items()
+        }
+        places: dict[KeyPath, object] = {("source",): raw, ("population",): raw}
+        places |= {("columns", name, "hierarchy"): column for name, column in columns.items()}
+        refs = {
+            (*place, "ref"): text(mapping(mapping(holder).get(place[-1])).get("ref"))
+            for place, holder in places.items()
+        }
+        return cls(
+            name=text(raw.get("name")),
+            refs={place: ref for place, ref in refs.items() if ref is not None},
+            record_key=text(raw.get("record_key")),
+            roles=roles if isinstance(raw.get("columns"), Mapping) else None,
+            levels={
+                name: integer(mapping(column.get("hierarchy")).get("levels"))
+                for name, column in columns.items()
+                if roles[name] == "quasi_identifier"
+            },
+            target=text(raw.get("target")),
+            features=[item for item in items(raw.get("features")) if isinstance(item, str)],
+            efforts=[
+                dict(item) if isinstance(item, Mapping) else None
+                for item in items(raw.get("efforts"))
+            ],
+            guarantees=mapping(raw.get("guarantees")),
+            subject=text(raw.get("subject")),
+            population=mapping(raw.get("population")),
+            nested={
+                name: mapping(column.get("hierarchy")).get("nested") is not False
+                for name, column in columns.items()
+                if roles[name] == "quasi_identifier"
+            },
+            trees={
+                name: integer(mapping(column["hierarchy"]).get("levels"))
+                for name, column in columns.items()
+                if column.get("hierarchy")
+            },
+            search_levels=mapping(mapping(raw.get("search")).get("levels")),
+            quality=mapping(raw.get("quality")),
+            choose=text(raw.get("choose")),
+            release_effort=integer(mapping(raw.get("release")).get("effort")),
+            release_access=text(mapping(raw.get("release")).get("access")) or "protected",
+            mapping=text(raw.get("mapping")) or "class",
+            relinking=None if raw.get("relinking") is None else mapping(raw["relinking"]),
+        )
+
+    @property
+    def has_all_roles(self) -> bool:
+        """Whether every column is known with its role."""
+        return self.roles is not None and None not in self.roles.values()
+
+
+def unknown_column(place: tuple[str | int, ...], name: str, draft: Draft) -> Problem:
+    """Return the problem of a name that no column has."""
+    known = list(draft.roles or {})
+    return Problem(
+        place,
+        "must be a declared column",
+        did_you_mean(name, known, f"Declared columns are {names(known)}."),
+        shown(name),
+    )
+
+
+def mapping(value: object) -> Mapping[Any, Any]:
+    """Return a mapping, empty where there is none."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def items(value: object) -> list[Any]:
+    """Return a list, empty where there is none."""
+    return list(value) if isinstance(value, (list, tuple)) else []
+
+
+def text(value: object) -> str | None:
+    """Return a text, None where there is none."""
+    return value if isinstance(value, str) else None
+
+
+def integer(value: object) -> int | None:
+    """Return a whole number, None where there is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,162 @@
+"""Rules about efforts and the bounds of a search: see ``rules``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dbt_anonymize.spec.draft import Draft, integer, items, mapping
+from dbt_anonymize.spec.efforts import levels_alone
+from dbt_anonymize.spec.guarantee_rules import declared_guarantees
+from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
+
+
+def _efforts_name_the_quasi_identifiers(draft: Draft) -> Iterator[Problem]:
+    if not draft.has_all_roles:
+        return
+    for number, effort in enumerate(draft.efforts, start=1):
+        for place, levels in _level_vectors(number, effort):
+            yield from _levels_problems(place, levels, draft)
+
+
+def _level_vectors(number: int, effort: object) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
+    """Yield every mapping of quasi-identifiers to levels of an effort, and where it stands."""
+    if not isinstance(effort, Mapping):
+        return
+    if levels_alone(effort):
+        yield ("efforts", number), effort
+        return
+    if isinstance(effort.get("levels"), Mapping):
+        yield ("efforts", number, "levels"), effort["levels"]
+    for position, levels in enumerate(items(effort.get("rounds")), start=1):
+        if isinstance(levels, Mapping):
+            yield ("efforts", number, "rounds", position), levels
+
+
+def _levels_problems(place: KeyPath, vector: Mapping[str, Any], draft: Draft) -> Iterator[Problem]:
+    yield from (
+        Problem(
+            place,
+            f"must name a level for every quasi-identifier; {name} is missing",
+            f"Add a level of {name}; 0 leaves its values as they are.",
+        )
+        for name in draft.levels
+        if name not in vector
+    )
+    for name, level in vector.items():
+        if name not in draft.levels:
+            suggestion = did_you_mean(
+                name, draft.levels, f"Quasi-identifiers are {names(draft.levels)}."
+            )
+            yield Problem((*place, name), "must be a quasi-identifier", suggestion, str(name))
+            continue
+        levels, level_number = draft.levels[name], integer(level)
+        if levels is not None and level_number is not None and level_number > levels:
+            yield Problem(
+                (*place, name),
+                f"must be a level of its hierarchy, 0 to {levels}",
+                f"Lower it; {levels} is the root.",
+                shown(level),
+            )
+
+
+def _efforts_differ(draft: Draft) -> Iterator[Problem]:
+    for number, effort in enumerate(draft.efforts, start=1):
+        if not effort:
+            continue
+        if any(
+            levels and all(integer(level) == 0 for level in levels.values())
+            for place, levels in _level_vectors(number, effort)
+            if "rounds" not in place
+        ):
+            yield Problem(
+                ("efforts", number),
+                "must generalize something: level 0 everywhere is the untouched source",
+                "Remove it; the baseline is always computed as effort 0.",
+            )
+        elif effort in draft.efforts[: number - 1]:
+            other = draft.efforts.index(effort) + 1
+            yield Problem(
+                ("efforts", number), f"must differ from effort {other}", "Remove one of them."
+            )
+
+
+def _efforts_demand_at_least_k(draft: Draft) -> Iterator[Problem]:
+    required = integer(mapping(draft.guarantees.get("k_anonymity")).get("k"))
+    for number, effort in enumerate(draft.efforts, start=1):
+        k = None if not effort or levels_alone(effort) else integer(effort.get("k"))
+        if k is not None and required is not None and k < required:
+            yield Problem(
+                ("efforts", number, "k"),
+                f"must be at least the k that is guaranteed, {required}",
+                "Raise it, or remove it.",
+                shown(k),
+            )
+
+
+def _recoding_needs_nested_hierarchies(draft: Draft) -> Iterator[Problem]:
+    scattered = [name for name, nested in draft.nested.items() if not nested]
+    for number, effort in enumerate(draft.efforts, start=1):
+        if effort and not levels_alone(effort) and effort.get("recoding") == "multidimensional":
+            yield from (
+                Problem(
+                    ("efforts", number, "recoding"),
+                    f"must be full_domain where a hierarchy is not nested; that of {name} is not",
+                    "Make the hierarchy nested, or write levels.",
+                )
+                for name in scattered
+            )
+
+
+def _recoding_has_no_population(draft: Draft) -> Iterator[Problem]:
+    """Check that nobody outside the source is counted where labels differ per record."""
+    counted = [
+        str(place[1])
+        for place, guarantee in declared_guarantees(draft)
+        if place[1] == "delta_presence"
+        or (place[1] == "k_map" and guarantee.get("estimator") is None)
+    ]
+    for number, effort in enumerate(draft.efforts, start=1):
+        if not counted or not effort or levels_alone(effort):
+            continue
+        if effort.get("recoding") in {"local", "multidimensional"}:
+            yield Problem(
+                ("efforts", number, "recoding"),
+                f"must be full_domain with the guarantee {counted[0]}, which counts people outside "
+                "the source: they have no record in a recoding that differs per record",
+                "Write levels, or remove the guarantee; k_map can have an estimator instead.",
+                str(effort["recoding"]),
+            )
+
+
+def _search_bounds_are_levels(draft: Draft) -> Iterator[Problem]:
+    if not draft.has_all_roles:
+        return
+    for name, bounds in draft.search_levels.items():
+        place: KeyPath = ("search", "levels", str(name))
+        if name not in draft.levels:
+            suggestion = did_you_mean(
+                name, draft.levels, f"Quasi-identifiers are {names(draft.levels)}."
+            )
+            yield Problem(place, "must be a quasi-identifier", suggestion, str(name))
+            continue
+        levels = draft.levels[name]
+        lowest = integer(mapping(bounds).get("lowest", 0))
+        highest = integer(mapping(bounds).get("highest", levels))
+        if levels is not None and lowest is not None and highest is not None:
+            if max(lowest, highest) > levels:
+                yield Problem(
+                    place, f"must be levels of its hierarchy, 0 to {levels}", "Lower them."
+                )
+            elif lowest > highest:
+                yield Problem(place, "must have lowest <= highest", "Exchange them.")
+
+
+RULES = (
+    _efforts_name_the_quasi_identifiers,
+    _efforts_differ,
+    _efforts_demand_at_least_k,
+    _recoding_needs_nested_hierarchies,
+    _recoding_has_no_population,
+    _search_bounds_are_levels,
+)

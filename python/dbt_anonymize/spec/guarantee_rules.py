@@ -1,0 +1,97 @@
+"""Rules about guarantees, their columns and their population: see ``rules``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dbt_anonymize.spec.draft import Draft, integer, items
+from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
+
+
+def _guarantees_name_sensitive_columns(draft: Draft) -> Iterator[Problem]:
+    if not draft.has_all_roles:
+        return
+    sensitive = [name for name, role in (draft.roles or {}).items() if role == "sensitive"]
+    for place, guarantee in declared_guarantees(draft):
+        attribute = guarantee.get("attribute")
+        if not isinstance(attribute, str):
+            continue
+        if attribute not in sensitive:
+            yield Problem(
+                (*place, "attribute"),
+                "must be a column of role sensitive",
+                did_you_mean(attribute, sensitive, f"Sensitive columns are {names(sensitive)}."),
+                shown(attribute),
+            )
+        elif guarantee.get("distance") == "hierarchical" and attribute not in draft.trees:
+            yield Problem(
+                (*place, "distance"),
+                f"must be equal or ordered where the sensitive column has no hierarchy; {attribute}"
+                " has none",
+                f"Add a categorical hierarchy to columns.{attribute}, or change the distance.",
+                "hierarchical",
+            )
+        elif guarantee.get("distance") == "hierarchical" and draft.trees[attribute] == 1:
+            yield Problem(
+                (*place, "distance"),
+                "must be equal where the hierarchy of the sensitive column has one level: all of "
+                "its values are equally far from each other",
+                "Write equal, or add a level between the values and the root.",
+                "hierarchical",
+            )
+
+
+def _guarantees_differ(draft: Draft) -> Iterator[Problem]:
+    """Check that nothing is limited twice: each measure of an attribute has one column."""
+    seen: set[tuple[object, ...]] = set()
+    for place, guarantee in declared_guarantees(draft):
+        what = (
+            place[1],
+            str(guarantee.get("attribute")),
+            str(guarantee.get("variant")),
+            str(guarantee.get("distance")),
+            str(guarantee.get("estimator")),
+        )
+        if what in seen:
+            yield Problem(
+                place, "must not limit the same measure twice", "Keep the stronger one of them."
+            )
+        seen.add(what)
+
+
+def _populations_are_declared(draft: Draft) -> Iterator[Problem]:
+    has_relation = bool(draft.population.get("ref") or draft.population.get("source"))
+    has_size = integer(draft.population.get("size")) is not None
+    for place, guarantee in declared_guarantees(draft):
+        model = place[1]
+        estimates = guarantee.get("estimator") is not None
+        if (model == "delta_presence" or (model == "k_map" and not estimates)) and not has_relation:
+            yield Problem(
+                place,
+                "must have a table of the population to count in",
+                "Add population: {ref: ...}, with the same quasi-identifiers as the source.",
+            )
+        if model == "k_map" and estimates and not has_size:
+            yield Problem(
+                place,
+                "must have the size of the population to estimate from",
+                "Add population: {size: ...}, the number of people among whom an attacker looks.",
+            )
+
+
+def declared_guarantees(draft: Draft) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
+    """Yield every declared guarantee that is a mapping, and where it stands."""
+    for model, declared in draft.guarantees.items():
+        if isinstance(declared, Mapping):
+            yield ("guarantees", str(model)), declared
+        for position, guarantee in enumerate(items(declared), start=1):
+            if isinstance(guarantee, Mapping):
+                yield ("guarantees", str(model), position), guarantee
+
+
+RULES = (
+    _guarantees_name_sensitive_columns,
+    _guarantees_differ,
+    _populations_are_declared,
+)

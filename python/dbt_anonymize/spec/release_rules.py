@@ -1,0 +1,58 @@
+"""Rules about the release, its tokens and the way back: see ``rules``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dbt_anonymize.spec.draft import Draft, integer, mapping
+from dbt_anonymize.spec.problems import Problem, shown
+
+
+def _released_effort_exists(draft: Draft) -> Iterator[Problem]:
+    last = len(draft.efforts)
+    if draft.release_effort is not None and draft.release_effort > last > 0:
+        yield Problem(
+            ("release", "effort"),
+            f"must be auto or an effort of this spec, 1 to {last}",
+            "Write auto, or the number of an effort.",
+            shown(draft.release_effort),
+        )
+
+
+def _tokens_are_not_public(draft: Draft) -> Iterator[Problem]:
+    """Check that nobody outside gets rows that can be joined person by person."""
+    if draft.mapping == "token" and draft.release_access == "public":
+        yield Problem(
+            ("mapping",),
+            "must be class or none where release.access is public: a token is the same in every "
+            "release, so that whoever has two of them knows which rows are of one person",
+            "Write mapping: class, or release: {access: protected}.",
+            "token",
+        )
+
+
+def _relinking_has_a_way_back(draft: Draft) -> Iterator[Problem]:
+    if draft.relinking is None:
+        return
+    if draft.mapping == "none":
+        yield Problem(
+            ("relinking",),
+            "must not be declared with mapping none, which stores no way back to people",
+            "Remove it, or write mapping: class.",
+        )
+    required = integer(mapping(draft.guarantees.get("k_anonymity")).get("k"))
+    k = integer(draft.relinking.get("k"))
+    if k is not None and required is not None and k < required:
+        yield Problem(
+            ("relinking", "k"),
+            f"must be at least the k that is guaranteed, {required}",
+            "Raise it, or remove it.",
+            shown(k),
+        )
+
+
+RULES = (
+    _released_effort_exists,
+    _tokens_are_not_public,
+    _relinking_has_a_way_back,
+)
