@@ -14,12 +14,11 @@ from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.splits import (
     Split,
     Splitting,
-    check_numbers,
-    check_target,
     draw_splits,
     seeds,
     split_records,
 )
+from dbt_anonymize.evaluation.target_checks import check_numbers, check_target
 
 HOLD_OUT = Splitting(repetitions=2, test_share=0.3)
 FIVE_FOLDS = Splitting(repetitions=2, folds=5)

@@ -13,8 +13,9 @@ from dbt_anonymize.cli import app
 from dbt_anonymize.project import generate
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
+from dbt_anonymize.search.coded_guarantees import coded_guarantees
 from dbt_anonymize.search.efforts import Options, Task
-from dbt_anonymize.search.load import coded_guarantees, load_table
+from dbt_anonymize.search.load import load_table
 from dbt_anonymize.spec import load_specs
 from tests.projects import Project
 

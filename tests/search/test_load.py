@@ -12,7 +12,8 @@ import pytest
 from dbt_anonymize.errors import SearchError, WarehouseError
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.table import Classes, Table
-from dbt_anonymize.search import load as loading
+from dbt_anonymize.search import packed_keys
+from dbt_anonymize.search.coded_guarantees import coded_guarantees
 from dbt_anonymize.spec import Spec, load_specs
 from tests.projects import Project
 from tests.search.recount import Recount
@@ -44,7 +45,7 @@ def test_classes_and_shares_of_every_node_are_those_of_the_records(
     built_frequencies: Project, monkeypatch: pytest.MonkeyPatch, largest_key: int
 ) -> None:
     # However few combinations fit into one key.
-    monkeypatch.setattr(loading, "_LARGEST_KEY", largest_key)
+    monkeypatch.setattr(packed_keys, "LARGEST_KEY", largest_key)
     task = load(built_frequencies)
     plain = recount(built_frequencies, task.spec)
     assert task.table.total == len(plain.records) == 400
@@ -140,7 +141,7 @@ def test_limited_values_become_codes(built_frequencies: Project, tmp_path: objec
     from tests.search.running import warehouse_of
 
     with warehouse_of(built_frequencies) as warehouse:
-        coded = loading.coded_guarantees(warehouse, Spec.model_validate(content))
+        coded = coded_guarantees(warehouse, Spec.model_validate(content))
     assert coded[1]["values"] == [1]
 
 

@@ -105,8 +105,9 @@ def _search(
     """Load, search, show, and write ``<n>_lattice`` unless nothing is to be written."""
     from dbt_anonymize.project.category_limits import limits_in_warehouse  # noqa: PLC0415
     from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
+    from dbt_anonymize.search.coded_guarantees import coded_guarantees  # noqa: PLC0415
     from dbt_anonymize.search.efforts import Task, find_efforts  # noqa: PLC0415
-    from dbt_anonymize.search.load import coded_guarantees, load_table  # noqa: PLC0415
+    from dbt_anonymize.search.load import load_table  # noqa: PLC0415
     from dbt_anonymize.search.report import lattice_rows, write_lattice  # noqa: PLC0415
 
     with open_warehouse(project, target) as warehouse:

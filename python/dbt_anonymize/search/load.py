@@ -6,9 +6,8 @@ as they fit, one row per combination that the search can tell apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -23,10 +22,9 @@ from dbt_anonymize.privacy.table import (
     Table,
 )
 from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.search.label_shares import shares_of_labels, width
+from dbt_anonymize.search.packed_keys import packed_keys, unpacked
 from dbt_anonymize.spec import Hierarchy, Spec
-
-# A key is a bigint; one bit is left so that no sum of codes comes near its end.
-_LARGEST_KEY = 2**62
 
 
 def load_table(warehouse: Warehouse, spec: Spec, *, measure: str) -> Table:
@@ -264,7 +262,7 @@ class _Domain:
         shares[0][-1] = 1.0
         for level in range(1, hierarchy.levels + 1):
             labels, is_root = codes[f"level_{level}"], codes[f"is_root_{level}"] == 1
-            of_label = _shares(labels, bounds)
+            of_label = shares_of_labels(labels, bounds)
             of_label[labels[is_root]] = 1.0
             # NULL has the label `*`, which may be that of other leaves too.
             null = int(labels[is_root][0]) if is_root.any() else len(of_label)
@@ -304,27 +302,8 @@ def _bounds(source: _Source, hierarchy: Any) -> tuple[FloatArray, FloatArray]:
     """Return where each interval starts and ends, from the start of its hierarchy on."""
     bounds = source.warehouse.rows(source.warehouse.macro("_search_bounds", hierarchy=hierarchy))
     start = min(lower for lower, _ in bounds)
-    ends = np.array([[_width(end - start) for end in interval] for interval in bounds])
+    ends = np.array([[width(end - start) for end in interval] for interval in bounds])
     return ends[:, 0], ends[:, 1]
-
-
-def _width(difference: Any) -> float:
-    """Return a difference of two numbers, or of two dates, as a number."""
-    if isinstance(difference, timedelta):
-        return difference.total_seconds()
-    return float(difference)
-
-
-def _shares(labels: IntArray, bounds: tuple[FloatArray, FloatArray] | None) -> FloatArray:
-    """Return how much of a hierarchy each label of a level covers."""
-    count = int(labels.max()) + 1
-    if bounds is None:
-        return np.bincount(labels, minlength=count).astype(np.float64) / len(labels)
-    lower, upper = np.full(count, np.inf), np.full(count, -np.inf)
-    np.minimum.at(lower, labels, bounds[0])
-    np.maximum.at(upper, labels, bounds[1])
-    shares: FloatArray = (upper - lower) / bounds[1].max()
-    return shares
 
 
 @dataclass(frozen=True)
@@ -341,7 +320,7 @@ class _Rows:
     @classmethod
     def read(cls, source: _Source, attributes: Sequence[_Domain], kept: Sequence[_Kept]) -> _Rows:
         """Count the rows that differ in a code, and take the keys apart."""
-        own, others = _packed(a.part for a in attributes), _packed(k.part for k in kept)
+        own, others = packed_keys(a.part for a in attributes), packed_keys(k.part for k in kept)
         found = source.numbers(
             "_search_rows",
             frequencies=source.frequencies,
@@ -360,37 +339,13 @@ class _Rows:
         for key in keys[: len(own)]:
             changes[1:] |= key[1:] != key[:-1]
         return cls(
-            codes=tuple(_unpacked(keys[: len(own)], own)),
-            kept=tuple(_unpacked(keys[len(own) :], others)),
+            codes=tuple(unpacked(keys[: len(own)], own)),
+            kept=tuple(unpacked(keys[len(own) :], others)),
             subject=found.get("subject"),
             records=found["records"],
             population=found["population"],
             starts=np.flatnonzero(changes),
         )
-
-
-def _packed(parts: Iterator[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Share out parts to keys that fit into a bigint, and give each part its stride."""
-    keys: list[list[dict[str, Any]]] = []
-    stride = _LARGEST_KEY
-    for part in parts:
-        size = part["size"] + 1
-        if stride * size > _LARGEST_KEY:
-            keys.append([])
-            stride = 1
-        keys[-1].append({**part, "stride": stride})
-        stride *= size
-    return keys
-
-
-def _unpacked(keys: Sequence[IntArray], packed: list[list[dict[str, Any]]]) -> Iterator[IntArray]:
-    """Take keys apart into the codes of their parts."""
-    for key, parts in zip(keys, packed, strict=True):
-        rest = key
-        for part in parts[:-1]:
-            rest, code = np.divmod(rest, part["size"] + 1)
-            yield code
-        yield rest
 
 
 def _table(
@@ -444,40 +399,3 @@ def _check_population(source: _Source, rows: _Rows) -> None:
 
 def _dense(codes: IntArray) -> IntArray:
     return np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
-
-
-def coded_guarantees(warehouse: Warehouse, spec: Spec) -> list[dict[str, Any]]:
-    """Return the guarantees as a search takes them: limited values by their codes.
-
-    Parameters
-    ----------
-    warehouse : Warehouse
-        Where ``<n>_frequencies`` is built.
-    spec : Spec
-        Its guarantees name the values themselves.
-
-    Returns
-    -------
-    list of dict
-        As ``spec.guarantees.resolved``. A limited value that does not occur limits nothing.
-    """
-    guarantees = []
-    for guarantee in spec.guarantees.resolved:
-        if "values" not in guarantee:
-            guarantees.append(guarantee)
-            continue
-        codes = warehouse.numbers(
-            warehouse.macro(
-                "_search_kept_codes",
-                frequencies=warehouse.relation_of_ref(f"{spec.name}_frequencies"),
-                column=guarantee["attribute"],
-                names=[_as_warehouse_text(value) for value in guarantee["values"]],
-            )
-        )
-        guarantees.append({**guarantee, "values": codes["code"].astype(np.int64).tolist()})
-    return guarantees
-
-
-def _as_warehouse_text(value: object) -> str:
-    """Return a value of a spec as a warehouse casts it to text."""
-    return str(value).lower() if isinstance(value, bool) else str(value)

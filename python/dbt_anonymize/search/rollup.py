@@ -1,10 +1,6 @@
-"""Group many nodes of one table quickly: packed keys, hashing, and roll-up from finer nodes.
+"""Group many nodes of one table quickly: packed keys, and roll-up from finer nodes.
 
 A label code takes a few bits, so the labels of all attributes fit into one 64-bit word, or a few.
-Rows are grouped by writing their positions into a hash table from the last row to the first, so
-that each slot keeps the smallest row; rows whose key differs from the key of that row collided and
-go through another round. This needs no sort, which would take several times as long.
-
 A node is grouped from the merged rows of a finer node where one is kept: its *base*, where some
 attributes are already at the levels of the node and the others still at their lowest.
 """
@@ -22,13 +18,12 @@ from numpy.typing import NDArray
 from dbt_anonymize.privacy.grouping import labels_of, people_in, value_counts
 from dbt_anonymize.privacy.table import BoolArray, Classes, IntArray, Node, Table, ValueCounts
 from dbt_anonymize.search.entropies import entropy
+from dbt_anonymize.search.hashing import Words, distinct, slots
 
 WORD_BITS = 63
-MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F)
 MEMORY = 1 << 30
 # A base is worth the time to merge it when it is asked for the so manieth time.
 ASKED = 4
-Words = tuple[IntArray, ...]
 
 
 @dataclass(frozen=True)
@@ -160,7 +155,7 @@ class UngroupedNode:
         Counts by hash alone: classes that share a slot count as one. This takes a fraction of the
         time of forming the classes, and nearly always is enough to prove a node infeasible.
         """
-        slot, bits = _slots(self._words, 0)
+        slot, bits = slots(self._words, 0)
         counts = np.bincount(slot, weights=self._rows.records, minlength=1 << bits)
         return int(counts[counts < size].sum())
 
@@ -295,86 +290,9 @@ class Grouper:
         return tuple(words)
 
 
-def distinct(words: Words) -> tuple[IntArray, IntArray]:
-    """Find the distinct rows of some columns.
-
-    Parameters
-    ----------
-    words : tuple of int arrays (rows,)
-        At least one.
-
-    Returns
-    -------
-    leaders : int array (groups,)
-        Smallest row of each group, ascending.
-    leader : int array (rows,)
-        Smallest row of the group of each row.
-
-    Examples
-    --------
-    >>> leaders, leader = distinct((np.array([7, 5, 7, 5]),))
-    >>> leaders.tolist(), leader.tolist()
-    ([0, 1], [0, 1, 0, 1])
-    """
-    count = len(words[0])
-    leader = np.empty(count, dtype=np.int64)
-    rows: IntArray | None = None
-    keys = words
-    turn = 0
-    while True:
-        representative = _slot_leaders(keys, turn)
-        same = _equal(keys, representative)
-        if rows is None:
-            leader = representative
-            if same.all():
-                break
-            rows = np.flatnonzero(~same)
-        else:
-            leader[rows] = rows[representative]
-            if same.all():
-                break
-            rows = rows[~same]
-        keys = tuple(word[rows] for word in words)
-        turn += 1
-    return np.flatnonzero(leader == np.arange(count)), leader
-
-
-def _slots(keys: Words, turn: int) -> tuple[IntArray, int]:
-    """Return the slot of each row in a hash table, and the bits of the number of slots.
-
-    Multiplying by an odd number spreads packed labels well over the upper bits.
-    """
-    bits = max(4, len(keys[0]).bit_length())
-    multiplier = MULTIPLIERS[turn % len(MULTIPLIERS)] + 2 * (turn // len(MULTIPLIERS))
-    mixed = keys[0].view(np.uint64) * np.uint64(multiplier)
-    for word in keys[1:]:
-        mixed ^= mixed >> np.uint64(32)
-        mixed += word.view(np.uint64)
-        mixed *= np.uint64(multiplier)
-    mixed >>= np.uint64(64 - bits)
-    return mixed.view(np.int64), bits
-
-
-def _slot_leaders(keys: Words, turn: int) -> IntArray:
-    """Return for each row the smallest row that is in the same slot of a hash table."""
-    count = len(keys[0])
-    slot, bits = _slots(keys, turn)
-    slots = np.empty(1 << bits, dtype=np.int32)
-    # From the last row to the first, so that the first one stays.
-    slots[np.ascontiguousarray(slot[::-1])] = np.arange(count - 1, -1, -1, dtype=np.int32)
-    return slots.take(slot).astype(np.int64)
-
-
 def _narrow(column: IntArray) -> NDArray[np.integer]:
     """Copy a column in the narrowest type that holds its codes: there is less to read."""
     return column.astype(np.min_scalar_type(int(column.max(initial=0))))
-
-
-def _equal(keys: Words, representative: IntArray) -> BoolArray:
-    same: BoolArray = keys[0].take(representative) == keys[0]
-    for word in keys[1:]:
-        same &= word.take(representative) == word
-    return same
 
 
 def _add_up(numbers: IntArray, leaders: IntArray, leader: IntArray) -> IntArray:

@@ -19,7 +19,8 @@ from dbt_anonymize.evaluation.data.relations import (
     value_text,
 )
 from dbt_anonymize.evaluation.problem import Codes, Target
-from dbt_anonymize.evaluation.splits import Splitting, check_numbers, check_target
+from dbt_anonymize.evaluation.splits import Splitting
+from dbt_anonymize.evaluation.target_checks import check_numbers, check_target
 from dbt_anonymize.literals import quote_name, quote_text
 
 if TYPE_CHECKING:

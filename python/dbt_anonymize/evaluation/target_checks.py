@@ -1,0 +1,147 @@
+"""Whether a target can be split: enough records, classes and subjects on both sides."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.splits import Codes, Floats, Splitting
+
+
+def check_target(
+    target: Codes,
+    classes: int,
+    splitting: Splitting | float,
+    name: str,
+    *,
+    groups: Codes | None = None,
+) -> None:
+    """Raise if the target cannot be split by class.
+
+    Parameters
+    ----------
+    target : array of int
+        Class of each record, 0 .. ``classes`` - 1; negative where it is NULL.
+    classes : int
+        Number of classes.
+    splitting : Splitting or float
+        A number is the test share of a hold-out.
+    name : str
+        Column name of the target, for the message.
+    groups : array of int, optional
+        Code of the subject of each record.
+
+    Raises
+    ------
+    EvaluationError
+        NULLs, fewer than two classes, a class of fewer records than folds (hold-out: than 2) or of
+        one subject, too few records for the share, or too few subjects.
+    """
+    if not isinstance(splitting, Splitting):
+        splitting = Splitting(repetitions=1, test_share=splitting)
+    _check_known(int((target < 0).sum()), len(target), name)
+    if classes < 2:
+        raise EvaluationError(
+            f"target `{name}` must have at least 2 classes; got {classes} in {len(target)} "
+            "records. Name a target that varies."
+        )
+    _check_rare_classes(target, classes, splitting, name)
+    train, test = _sizes(len(target), splitting)
+    if min(test, train) < classes:
+        raise EvaluationError(
+            f"training and test records must be at least as many as the {classes} classes of "
+            f"target `{name}`; got {train} and {test}. Change quality.test_share "
+            "or use more records."
+        )
+    if groups is not None:
+        _check_groups(groups, splitting)
+        _check_classes_of_groups(target, classes, groups, name)
+
+
+def check_numbers(
+    values: Floats, splitting: Splitting, name: str, *, groups: Codes | None = None
+) -> None:
+    """Raise if a target of numbers cannot be split.
+
+    Parameters
+    ----------
+    values : array of float
+        Value of each record; NaN where it is NULL.
+    splitting : Splitting
+        How records are split.
+    name : str
+        Column name, for the message.
+    groups : array of int, optional
+        Code of the subject of each record.
+
+    Raises
+    ------
+    EvaluationError
+        NULLs or infinite numbers, only one value, fewer than two records to train or to test, or
+        too few subjects.
+    """
+    _check_known(int((~np.isfinite(values)).sum()), len(values), name)
+    train, test = _sizes(len(values), splitting)
+    if min(train, test) < 2:
+        raise EvaluationError(
+            f"target `{name}` must have at least 2 records to train and 2 to test in every split; "
+            f"got {train} and {test} with {splitting.description}. Change it or use more records."
+        )
+    if values.min() == values.max():
+        raise EvaluationError(
+            f"target `{name}` must have at least 2 values; got 1 in {len(values)} records. Name a "
+            "target that varies."
+        )
+    if groups is not None:
+        _check_groups(groups, splitting)
+
+
+def _check_known(unknown: int, records: int, name: str) -> None:
+    if unknown:
+        raise EvaluationError(
+            f"target `{name}` must be known for every record; got {unknown} NULL of {records} "
+            "records. Leave those records out of the source, or name another target."
+        )
+
+
+def _check_rare_classes(target: Codes, classes: int, splitting: Splitting, name: str) -> None:
+    needed = splitting.folds or 2
+    rare = int((np.bincount(target, minlength=classes) < needed).sum())
+    if rare:
+        why = "one to each fold" if splitting.folds else "one to train and one to test"
+        raise EvaluationError(
+            f"every class of target `{name}` must have at least {needed} records, {why}; got "
+            f"{rare} of {classes} classes with fewer. Merge rare classes in the source, or name "
+            "another target."
+        )
+
+
+def _sizes(records: int, splitting: Splitting) -> tuple[int, int]:
+    """Return how many records train and test in the smallest split."""
+    if splitting.folds is not None:
+        test = records // splitting.folds
+        return records - math.ceil(records / splitting.folds), test
+    test = math.ceil((splitting.test_share or 0.0) * records)
+    return records - test, test
+
+
+def _check_groups(groups: Codes, splitting: Splitting) -> None:
+    subjects, needed = len(np.unique(groups)), splitting.folds or 2
+    if subjects < needed:
+        raise EvaluationError(
+            f"subjects must be at least {needed}, since none may both train and test with "
+            f"{splitting.description}; got {subjects}. Use more records or fewer folds."
+        )
+
+
+def _check_classes_of_groups(target: Codes, classes: int, groups: Codes, name: str) -> None:
+    pairs = np.unique(groups * classes + target)
+    single = int((np.bincount(pairs % classes, minlength=classes) < 2).sum())
+    if single:
+        raise EvaluationError(
+            f"every class of target `{name}` must occur with at least 2 subjects, one to train and "
+            f"one to test; got {single} of {classes} classes with fewer. Merge rare classes in the "
+            "source, or name another target."
+        )

@@ -1,0 +1,92 @@
+"""Find equal rows by hashing, without a sort, which would take several times as long.
+
+The positions of rows are written into a hash table from the last row to the first, so that each
+slot keeps the smallest row; rows whose key differs from the key of that row collided and go through
+another round.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbt_anonymize.privacy.table import BoolArray, IntArray
+
+Words = tuple[IntArray, ...]
+MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F)
+
+
+def distinct(words: Words) -> tuple[IntArray, IntArray]:
+    """Find the distinct rows of some columns.
+
+    Parameters
+    ----------
+    words : tuple of int arrays (rows,)
+        At least one.
+
+    Returns
+    -------
+    leaders : int array (groups,)
+        Smallest row of each group, ascending.
+    leader : int array (rows,)
+        Smallest row of the group of each row.
+
+    Examples
+    --------
+    >>> leaders, leader = distinct((np.array([7, 5, 7, 5]),))
+    >>> leaders.tolist(), leader.tolist()
+    ([0, 1], [0, 1, 0, 1])
+    """
+    count = len(words[0])
+    leader = np.empty(count, dtype=np.int64)
+    rows: IntArray | None = None
+    keys = words
+    turn = 0
+    while True:
+        representative = _slot_leaders(keys, turn)
+        same = _equal(keys, representative)
+        if rows is None:
+            leader = representative
+            if same.all():
+                break
+            rows = np.flatnonzero(~same)
+        else:
+            leader[rows] = rows[representative]
+            if same.all():
+                break
+            rows = rows[~same]
+        keys = tuple(word[rows] for word in words)
+        turn += 1
+    return np.flatnonzero(leader == np.arange(count)), leader
+
+
+def slots(keys: Words, turn: int) -> tuple[IntArray, int]:
+    """Return the slot of each row in a hash table, and the bits of the number of slots.
+
+    Multiplying by an odd number spreads packed labels well over the upper bits.
+    """
+    bits = max(4, len(keys[0]).bit_length())
+    multiplier = MULTIPLIERS[turn % len(MULTIPLIERS)] + 2 * (turn // len(MULTIPLIERS))
+    mixed = keys[0].view(np.uint64) * np.uint64(multiplier)
+    for word in keys[1:]:
+        mixed ^= mixed >> np.uint64(32)
+        mixed += word.view(np.uint64)
+        mixed *= np.uint64(multiplier)
+    mixed >>= np.uint64(64 - bits)
+    return mixed.view(np.int64), bits
+
+
+def _slot_leaders(keys: Words, turn: int) -> IntArray:
+    """Return for each row the smallest row that is in the same slot of a hash table."""
+    count = len(keys[0])
+    slot, bits = slots(keys, turn)
+    first = np.empty(1 << bits, dtype=np.int32)
+    # From the last row to the first, so that the first one stays.
+    first[np.ascontiguousarray(slot[::-1])] = np.arange(count - 1, -1, -1, dtype=np.int32)
+    return first.take(slot).astype(np.int64)
+
+
+def _equal(keys: Words, representative: IntArray) -> BoolArray:
+    same: BoolArray = keys[0].take(representative) == keys[0]
+    for word in keys[1:]:
+        same &= word.take(representative) == word
+    return same

@@ -1,0 +1,37 @@
+"""Codes of several columns in few whole numbers, as the warehouse adds them up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from dbt_anonymize.privacy.table import IntArray
+
+# A key is a bigint; one bit is left so that no sum of codes comes near its end.
+LARGEST_KEY = 2**62
+
+
+def packed_keys(parts: Iterator[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Share out parts to keys that fit into a bigint, and give each part its stride."""
+    keys: list[list[dict[str, Any]]] = []
+    stride = LARGEST_KEY
+    for part in parts:
+        size = part["size"] + 1
+        if stride * size > LARGEST_KEY:
+            keys.append([])
+            stride = 1
+        keys[-1].append({**part, "stride": stride})
+        stride *= size
+    return keys
+
+
+def unpacked(keys: Sequence[IntArray], packed: list[list[dict[str, Any]]]) -> Iterator[IntArray]:
+    """Take keys apart into the codes of their parts."""
+    for key, parts in zip(keys, packed, strict=True):
+        rest = key
+        for part in parts[:-1]:
+            rest, code = np.divmod(rest, part["size"] + 1)
+            yield code
+        yield rest
