@@ -211,7 +211,10 @@ class _Kept:
                 f"{source.spec.name}: the hierarchy of {name} must have all of its values; "
                 f"{uncovered} values are missing. Add them to {hierarchy.ref}."
             )
-        return (np.arange(len(codes[0])), *(_dense(level) for level in codes))
+        return (
+            np.arange(len(codes[0])),
+            *(np.unique(level, return_inverse=True)[1].astype(np.int64) for level in codes),
+        )
 
     @property
     def part(self) -> dict[str, Any]:
@@ -395,7 +398,3 @@ def _check_population(source: _Source, rows: _Rows) -> None:
             f"{int((records > 0).sum())} combinations of quasi-identifiers are missing in it. "
             f"Correct its relation. {_rebuild(spec)}"
         )
-
-
-def _dense(codes: IntArray) -> IntArray:
-    return np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
