@@ -307,6 +307,7 @@ WRONG: list[tuple[str, object, str, str]] = [
     ("release", {"effort": True}, "release.effort", "must be auto or the number of an effort"),
     ("release", {"access": "private"}, "release.access", "'protected' or 'public'"),
     ("mapping", "person", "mapping", "'class', 'token' or 'none'"),
+    ("quality.measure", "acuracy", "quality.measure", "Did you mean accuracy?"),
     (
         "",
         {"mapping": "token", "release": {"access": "public"}},

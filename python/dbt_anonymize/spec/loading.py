@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -268,6 +269,8 @@ def _translated(detail: ErrorDetails) -> Problem:
     rule, remedy = _MESSAGES.get(kind, (f"must be valid ({detail['msg']})", "Correct it."))
     if kind == "missing":
         return Problem(path, rule, remedy)
+    if kind == "literal_error":
+        remedy = did_you_mean(detail["input"], re.findall("'([^']*)'", context["expected"]), remedy)
     limits = {key: _whole(value) for key, value in context.items()}
     return Problem(path, rule.format(**limits), remedy, _came(detail["input"]))
 
