@@ -1,7 +1,7 @@
 {#
   CTEs that end in `judged`: the rows of the CTE `classes` with `is_suppressed`: whether a class breaks a guarantee by itself, or
   has to go so that the average risk of all released classes holds. For the latter the classes go from the smallest upward
-  (in the order of class_size, then of the labels), as few as suffice.
+  (in the order of class_size, then of the labels), as few as suffice. Columns are called as no column of the table may be.
 #}
 {% macro _sample_based_suppression(guarantees, names) -%}
 {%- set limits = [] -%}

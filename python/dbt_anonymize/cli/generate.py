@@ -42,10 +42,11 @@ def generate(
             for path in changed:
                 note(path.as_posix())
             note(f"{counted(len(changed), 'file')} changed." if changed else "Nothing to change.")
-            for spec in chosen_specs(find_project(project_dir), names):
+            project = find_project(project_dir)
+            for spec in chosen_specs(project, names):
                 if spec.efforts:
                     note(describe_training(spec))
-                for line in limits_in_seeds(find_project(project_dir).root, spec):
+                for line in limits_in_seeds(project.root, spec):
                     note(line)
             return
         drifts = generator.check(project_dir, names or ())

@@ -123,20 +123,14 @@ class Compiler:
             return None
         return size
 
-    def distributions_are_convex(self) -> bool:
-        """Whether the shares of a merged class are means of those of its parts.
-
-        Not with a subject: a person in both parts counts once.
-        """
-        return self.table.subject is None
-
     def declare_convex(self) -> None:
         """Note: merged classes keep what all of their parts keep, but not what one of them breaks.
 
-        So the suppressed records may become more further up.
+        So the suppressed records may become more further up. With a subject the shares of a merged
+        class are no means of those of its parts: a person in both parts counts once.
         """
         self.is_monotone_in_suppression = False
-        if not self.distributions_are_convex():
+        if self.table.subject is not None:
             self.is_monotone_in_generalization = False
 
     def declare_counted(self) -> None:

@@ -34,13 +34,14 @@ class KMap(PrivacyModel):
     def compile(self, compiler: Compiler) -> None:
         """Say what classes and release must keep."""
         k, estimator = self.k, self.estimator
-        if estimator is None or self.significance is None:
+        if estimator is None:
             if compiler.table.population is None:
                 compiler.problem(
                     "needs the population, or an estimator", "neither", "Declare a population"
                 )
             compiler.min_population = max(compiler.min_population, k)
             return
+        assert self.significance is not None  # as its parameters are checked
         size = compiler.population_size()
         if size is not None:
             compiler.require_size(

@@ -72,7 +72,8 @@ class LDiversity(PrivacyModel):
             compiler.add_rule(
                 2, position, lambda values: _is_below(values, distances.grassberger_entropy, floor)
             )
-        elif self.c is not None:  # recursive
+        elif variant == "recursive":
+            assert self.c is not None  # as its parameters are checked
             limit = self.c * (1.0 - TOLERANCE)
             compiler.add_rule(
                 2,
