@@ -28,7 +28,7 @@ sys.path.insert(0, str(REPOSITORY))
 from dbt_anonymize.verify.identifiers import values as identifier_values  # noqa: E402 (as the next one)
 from dbt_anonymize.verify.identifiers.byte_search import BytePatterns  # noqa: E402
 from dbt_anonymize.verify.identifiers.content import check_content  # noqa: E402
-from tests.verification import clinic as clinics  # noqa: E402 (found by the line above)
+from tests.verify import clinic as clinics  # noqa: E402
 
 PLANTED = 10
 _MEGABYTE = 1 << 20

@@ -6,10 +6,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .building import build
-from .masking_effect import plot, rows
-from .pages import CASE_STUDIES, CasePage
-from .preparation import STUDIES, is_available
+from tests.case_studies.building import build
+from tests.case_studies.masking_effect import plot, rows
+from tests.case_studies.pages import CASE_STUDIES, CasePage
+from tests.case_studies.preparation import STUDIES, is_available
 
 
 def main(names: list[str]) -> None:

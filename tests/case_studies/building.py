@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from dbt_anonymize.project.generate import generate
+from tests.case_studies.pages import CasePage
+from tests.case_studies.preparation import STUDIES
 from tests.projects import REPOSITORY, Project
-
-from .pages import CasePage
-from .preparation import STUDIES
 
 _PROJECT = {
     # As the package itself: its macros are found without installing it.

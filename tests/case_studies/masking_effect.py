@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import curve_fit
 from sklearn.metrics import r2_score
 
-from .plots import WIDTH
+from tests.case_studies.plots import WIDTH
 
 Floats = NDArray[np.float64]
 Representative = Literal["lower bound", "midpoint"]

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from tests.case_studies.plots import interval_plot
 from tests.docs.pages import DOCS
-
-from .plots import interval_plot
 
 CASE_STUDIES = DOCS / "case_studies"
 KEYS = frozenset(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import r2_score
 
-from .masking_effect import (
+from tests.case_studies.masking_effect import (
     GROUP_SIZES,
     REPRESENTATIVES,
     Representative,
@@ -17,7 +17,7 @@ from .masking_effect import (
     records,
     rows,
 )
-from .pages import CasePage
+from tests.case_studies.pages import CasePage
 
 
 def test_the_page_shows_what_is_computed() -> None:

@@ -12,11 +12,10 @@ import yaml
 
 from dbt_anonymize.evaluation.splits import Splitting, draw_splits, seeds
 from dbt_anonymize.project.generate import generate
+from tests.case_studies.building import Built, build
+from tests.case_studies.pages import CASE_STUDIES, CasePage
+from tests.case_studies.preparation import STUDIES, is_available
 from tests.search.running import run as search
-
-from .building import Built, build
-from .pages import CASE_STUDIES, CasePage
-from .preparation import STUDIES, is_available
 
 NAMES = [*STUDIES]
 PAGES = [*NAMES, "README", "masking_effect"]

@@ -12,7 +12,7 @@ from minijinja import Environment, TemplateError
 from dbt_anonymize.project.generate import render, render_history
 from dbt_anonymize.spec import Spec
 from tests.projects import CONSUMER_PROJECT, REPOSITORY
-from tests.unit.declarations import SPEC, rich, spec
+from tests.spec.declarations import SPEC, rich, spec
 
 # Tags of dbt alone; what stands within is read as in a macro.
 TEST = re.compile(r"\{%(-?)\s*(end)?test\b")

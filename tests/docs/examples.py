@@ -16,9 +16,8 @@ import yaml
 
 from dbt_anonymize.project.generate import render
 from dbt_anonymize.spec import Spec
+from tests.docs.pages import MODELS, Page, Snippet
 from tests.projects import REPOSITORY, Project
-
-from .pages import MODELS, Page, Snippet
 
 QUASI_IDENTIFIERS = ("age", "zip")
 RECORD_KEY = "record"

@@ -15,8 +15,7 @@ from scipy.stats import poisson
 
 from dbt_anonymize.privacy.distances import Distribution, grassberger, grassberger_entropy
 from dbt_anonymize.privacy.registry import MODELS as PRIVACY_MODELS
-
-from .examples import (
+from tests.docs.examples import (
     BASIS,
     QUASI_IDENTIFIERS,
     RECORD_KEY,
@@ -29,7 +28,7 @@ from .examples import (
     name_of_spec,
     name_of_test,
 )
-from .pages import DOCS, MODELS, Page, Table
+from tests.docs.pages import DOCS, MODELS, Page, Table
 
 PAGES = model_pages()
 INDEX = Page(MODELS / "README.md")

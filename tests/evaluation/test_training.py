@@ -18,7 +18,7 @@ from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.training import describe_training, training_factors
 from tests.evaluation.conftest import Log
 from tests.evaluation.tables import table
-from tests.unit.declarations import spec
+from tests.spec.declarations import spec
 
 RECORDS = 80
 

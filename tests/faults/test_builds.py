@@ -8,13 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.people import (
-    WAREHOUSE,
-    files_of_release,
-    other_people,
-    released,
-    write_people,
-)
+from tests.faults.people import WAREHOUSE, files_of_release, other_people, released, write_people
 from tests.faults.processes import Launcher, wait_for
 from tests.projects import Project
 

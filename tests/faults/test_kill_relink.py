@@ -12,7 +12,7 @@ from dbt_anonymize.vault.relink.audit import Receipt, check_audit
 from tests.faults.killing import KILLS, SEED, Kills
 from tests.faults.processes import Child, Launcher
 from tests.projects import Project
-from tests.relinking.running import POLICY, PURPOSE, RELEASED, SPEC, open_session
+from tests.vault.relink.running import POLICY, PURPOSE, RELEASED, SPEC, open_session
 
 # Several requests, and the end of a session and the begin of the next.
 _LONGEST = 1.0

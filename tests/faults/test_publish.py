@@ -22,14 +22,7 @@ from dbt_anonymize.release import publish as publish_module
 from dbt_anonymize.release.audit import audit, holds_release
 from dbt_anonymize.release.lock import exclusive_publication
 from dbt_anonymize.release.publish import publish
-from tests.faults.people import (
-    RELEASE,
-    TABLE,
-    WAREHOUSE,
-    files_of_release,
-    released,
-    write_people,
-)
+from tests.faults.people import RELEASE, TABLE, WAREHOUSE, files_of_release, released, write_people
 from tests.faults.processes import Launcher, wait_for
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pytest
 
-from .warehouse import Row, Warehouse, quote
+from tests.properties.warehouse import Row, Warehouse, quote
 
 _RELATION = re.compile(r'"memory"\."main"\.("(?:[^"]|"")+")')
 

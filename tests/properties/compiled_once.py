@@ -8,13 +8,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from .compilation import LEVELS, Policy, Quasi, Shape, compile_models, shape_models, shape_seeds
-from .generic import GENERIC_MODELS, GENERIC_SEEDS, MESSAGE_MODELS
-from .guarded import GUARDED_MODELS, GUARDED_SEEDS
-from .measured import MEASURED_MODELS, MEASURED_SEEDS
-from .sampled import SAMPLED_MODELS, SAMPLED_SEEDS
-from .statements import FURTHER_MODELS, FURTHER_SEEDS
-from .worlds import SHAPES
+from tests.properties.compilation import (
+    LEVELS,
+    Policy,
+    Quasi,
+    Shape,
+    compile_models,
+    shape_models,
+    shape_seeds,
+)
+from tests.properties.generic import GENERIC_MODELS, GENERIC_SEEDS, MESSAGE_MODELS
+from tests.properties.guarded import GUARDED_MODELS, GUARDED_SEEDS
+from tests.properties.measured import MEASURED_MODELS, MEASURED_SEEDS
+from tests.properties.sampled import SAMPLED_MODELS, SAMPLED_SEEDS
+from tests.properties.statements import FURTHER_MODELS, FURTHER_SEEDS
+from tests.worlds.hierarchies import SHAPES
 
 _KINDS = {"interval": "double", "categorical": "varchar"}
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from .compiled_once import statements
-from .warehouse import Warehouse
+from tests.properties.compiled_once import statements
+from tests.properties.warehouse import Warehouse
 
 
 @pytest.fixture(scope="session")

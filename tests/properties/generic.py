@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .compilation import Ref, call
+from tests.properties.compilation import Ref, call
 
 POPULATION_SIZE = 60
 OF_DISEASE = {"attribute": "disease"}

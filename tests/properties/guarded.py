@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from .compilation import Ref, call
+from tests.properties.compilation import Ref, call
 
 if TYPE_CHECKING:
-    from .warehouse import Warehouse
+    from tests.properties.warehouse import Warehouse
 
 LIMIT = 0.3
 POPULATION_SIZE = 60

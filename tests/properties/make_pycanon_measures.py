@@ -19,7 +19,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from .pycanon_tables import NAMES, TABLES, random_table, records
+from tests.properties.pycanon_tables import NAMES, TABLES, random_table, records
 
 MEASURES = Path(__file__).with_name("pycanon_measures.json")
 

@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass
 from typing import Any
 
-from .compilation import LEVELS, Ref, call
+from tests.properties.compilation import LEVELS, Ref, call
 
 FACTORS = (0.0, 0.25, 0.5, 0.75, 1.0)
 AGGREGATES = ("sum", "maximum", "arithmetic_mean", "geometric_mean")

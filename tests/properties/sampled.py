@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .compilation import Ref, call
+from tests.properties.compilation import Ref, call
 
 ESTIMATORS = ("zayatz", "pitman", "snb", "dankar")
 POPULATIONS = (2_000, 1_000_000)

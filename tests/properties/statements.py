@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 
-from .compilation import Ref, call
+from tests.properties.compilation import Ref, call
 
 REQUIRED_K = 3
 LIMIT = "0.1"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from .warehouse import Row, Warehouse
-from .worlds import PROPERTY
+from tests.properties.warehouse import Row, Warehouse
+from tests.worlds.hierarchies import PROPERTY
 
 RESULTS = {
     "effort": "int",

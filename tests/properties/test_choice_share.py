@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from .statements import RANDOM_STATE, results_model
-from .test_results import FEWEST, Effort, candidates_of, half_interval, load
-from .warehouse import Row, Warehouse
-from .worlds import COSTLY
+from tests.properties.statements import RANDOM_STATE, results_model
+from tests.properties.test_results import FEWEST, Effort, candidates_of, half_interval, load
+from tests.properties.warehouse import Row, Warehouse
+from tests.worlds.hierarchies import COSTLY
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, precision_recall_curve, roc_curve
 
-from .test_quality import EVALUATION
-from .warehouse import Row, Warehouse
-from .worlds import HALF
+from tests.properties.test_quality import EVALUATION
+from tests.properties.warehouse import Row, Warehouse
+from tests.worlds.hierarchies import HALF
 
 CLASSES = ("no", "yes", "unknown")
 GROUP = ("effort", "target", "model", "fit", "test_on")

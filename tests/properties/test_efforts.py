@@ -12,13 +12,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..sampling import examples
-from . import recount
-from .batch import Batch
-from .compilation import Policy, Shape
-from .recount import IntervalHierarchy, World
-from .warehouse import Row, Warehouse
-from .worlds import EACH_SHAPE, PLAIN, PROPERTY, SHAPES, in_batches, levels_of, worlds
+from tests.oracle import generalization as recount
+from tests.oracle.generalization import IntervalHierarchy, World
+from tests.properties.batch import Batch
+from tests.properties.compilation import Policy, Shape
+from tests.properties.warehouse import Row, Warehouse
+from tests.sampling import examples
+from tests.worlds.hierarchies import (
+    EACH_SHAPE,
+    PLAIN,
+    PROPERTY,
+    SHAPES,
+    in_batches,
+    levels_of,
+    worlds,
+)
 
 each_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 

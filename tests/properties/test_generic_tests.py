@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracles.uniqueness import population_uniques
-
-from ..sampling import examples
-from . import privacy_recount as definitions
-from .batch import Batch, assert_same_rows
-from .generic import (
+from tests.oracle import privacy as definitions
+from tests.oracle.privacy import Counts
+from tests.oracle.uniqueness import population_uniques
+from tests.properties.batch import Batch, assert_same_rows
+from tests.properties.generic import (
     AVERAGE,
     CASES,
     ESTIMATED,
@@ -26,9 +25,8 @@ from .generic import (
     WHOLE,
     Case,
 )
-from .guarded import TREES
-from .privacy_recount import Counts
-from .test_guarantees import (
+from tests.properties.guarded import TREES
+from tests.properties.test_guarantees import (
     PEOPLE,
     TABLES,
     Class,
@@ -39,9 +37,10 @@ from .test_guarantees import (
     hierarchical,
     with_population,
 )
-from .test_sample_guarantees import arrays
-from .warehouse import Row, Warehouse
-from .worlds import AGREEING, FIVE_HUNDRED, PROPERTY, in_batches
+from tests.properties.test_sample_guarantees import arrays
+from tests.properties.warehouse import Row, Warehouse
+from tests.sampling import examples
+from tests.worlds.hierarchies import AGREEING, FIVE_HUNDRED, PROPERTY, in_batches
 
 People = tuple[Person, ...]
 

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..sampling import examples
-from . import privacy_recount as definitions
-from .batch import Batch, assert_same_rows
-from .guarded import (
+from tests.oracle import privacy as definitions
+from tests.oracle.privacy import Counts, counted
+from tests.properties.batch import Batch, assert_same_rows
+from tests.properties.guarded import (
     GUARDS,
     LEVELS_OF_EFFORTS,
     LIMIT,
@@ -26,9 +26,9 @@ from .guarded import (
     load_frequencies,
     load_trees,
 )
-from .privacy_recount import Counts, counted
-from .warehouse import Row, Warehouse
-from .worlds import AGREEING, FIVE_HUNDRED, PROPERTY, in_batches
+from tests.properties.warehouse import Row, Warehouse
+from tests.sampling import examples
+from tests.worlds.hierarchies import AGREEING, FIVE_HUNDRED, PROPERTY, in_batches
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from .recount import Hierarchy
-from .statements import HIERARCHY_LEVELS
-from .warehouse import Row, Warehouse
-from .worlds import COSTLY, DAMAGE, EACH_SHAPE, categorical_hierarchies, interval_hierarchies
+from tests.oracle.generalization import Hierarchy
+from tests.properties.statements import HIERARCHY_LEVELS
+from tests.properties.warehouse import Row, Warehouse
+from tests.worlds.hierarchies import (
+    COSTLY,
+    DAMAGE,
+    EACH_SHAPE,
+    categorical_hierarchies,
+    interval_hierarchies,
+)
 
 Rows = list[list[Any]]
 

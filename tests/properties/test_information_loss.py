@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..sampling import examples
-from . import losses
-from .batch import Batch, assert_same_rows
-from .compilation import LEVELS
-from .losses import Effort, People, Shown, Weighing
-from .measured import EFFORTS, TABLES, Measured
-from .recount import CategoricalHierarchy, Hierarchy, IntervalHierarchy, Value
-from .warehouse import Row, Warehouse
-from .worlds import (
+from tests.oracle import information_loss as losses
+from tests.oracle.generalization import CategoricalHierarchy, Hierarchy, IntervalHierarchy, Value
+from tests.oracle.information_loss import Effort, People, Shown, Weighing
+from tests.properties.batch import Batch, assert_same_rows
+from tests.properties.compilation import LEVELS
+from tests.properties.measured import EFFORTS, TABLES, Measured
+from tests.properties.warehouse import Row, Warehouse
+from tests.sampling import examples
+from tests.worlds.hierarchies import (
     AGREEING,
     PROPERTY,
     categorical_hierarchies,

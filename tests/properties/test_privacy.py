@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..sampling import examples
-from . import recount
-from .batch import Batch, assert_same_rows
-from .compilation import Policy, Shape
-from .recount import CategoricalHierarchy, IntervalHierarchy, Record, World
-from .warehouse import Row, Warehouse
-from .worlds import AGREEING, PLAIN, PROPERTY, SHAPES, in_batches, worlds
+from tests.oracle import generalization as recount
+from tests.oracle.generalization import CategoricalHierarchy, IntervalHierarchy, Record, World
+from tests.properties.batch import Batch, assert_same_rows
+from tests.properties.compilation import Policy, Shape
+from tests.properties.warehouse import Row, Warehouse
+from tests.sampling import examples
+from tests.worlds.hierarchies import AGREEING, PLAIN, PROPERTY, SHAPES, in_batches, worlds
 
 each_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from .guarded import GUARDS
-from .pycanon_tables import NAMES, TABLES, records
-from .test_guarantees import Person, load_each, population_of
-from .warehouse import Row, Warehouse
+from tests.properties.guarded import GUARDS
+from tests.properties.pycanon_tables import NAMES, TABLES, records
+from tests.properties.test_guarantees import Person, load_each, population_of
+from tests.properties.warehouse import Row, Warehouse
 
 COLUMNS, *ROWS = json.loads(
     Path(__file__).with_name("pycanon_measures.json").read_text(encoding="utf-8")

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dbt_anonymize.evaluation.measures import TASK_OF_MEASURE
-
-from .compilation import REPOSITORY
-from .statements import CONFIDENCE, FOLDS, MARGIN, TEST_SHARE
-from .test_results import SCORES
-from .warehouse import Row, Warehouse
-from .worlds import EACH_SHAPE
+from tests.properties.compilation import REPOSITORY
+from tests.properties.statements import CONFIDENCE, FOLDS, MARGIN, TEST_SHARE
+from tests.properties.test_results import SCORES
+from tests.properties.warehouse import Row, Warehouse
+from tests.worlds.hierarchies import EACH_SHAPE
 
 EVALUATION = {
     "effort": "bigint",

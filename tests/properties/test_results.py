@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from .statements import (
+from tests.properties.statements import (
     ALPHAS,
     LIMIT,
     MARGIN,
@@ -24,8 +24,8 @@ from .statements import (
     TEST_SHARE,
     results_model,
 )
-from .warehouse import Row, Warehouse
-from .worlds import COSTLY, EACH_SHAPE, HALF
+from tests.properties.warehouse import Row, Warehouse
+from tests.worlds.hierarchies import COSTLY, EACH_SHAPE, HALF
 
 # The macro documents this error of the quantile of Student's t, relative.
 QUANTILE_ERROR = 1e-6

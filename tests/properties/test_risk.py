@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from .batch import Batch, assert_same_rows
-from .measured import RISK_COLUMNS, THRESHOLDS
-from .warehouse import Row, Warehouse
-from .worlds import AGREEING, FIVE_HUNDRED, in_batches
+from tests.properties.batch import Batch, assert_same_rows
+from tests.properties.measured import RISK_COLUMNS, THRESHOLDS
+from tests.properties.warehouse import Row, Warehouse
+from tests.worlds.hierarchies import AGREEING, FIVE_HUNDRED, in_batches
 
 COLUMNS = {"person": "integer", "age": "integer", "city": "varchar", "gender": "varchar"}
 SIZES = (1, 2, 3, 4, 5, 10, 11, 20, 50, 100, 1000)

@@ -13,13 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
-from tests.oracles.uniqueness import population_uniques
-
-from ..sampling import examples
-from .batch import Batch
-from .sampled import AVERAGES, ESTIMATORS, LIMIT, POPULATIONS, average_model
-from .warehouse import Row, Warehouse
-from .worlds import PROPERTY, in_batches
+from tests.oracle.uniqueness import population_uniques
+from tests.properties.batch import Batch
+from tests.properties.sampled import AVERAGES, ESTIMATORS, LIMIT, POPULATIONS, average_model
+from tests.properties.warehouse import Row, Warehouse
+from tests.sampling import examples
+from tests.worlds.hierarchies import PROPERTY, in_batches
 
 Histogram = dict[int, int]
 HISTOGRAMS = st.dictionaries(

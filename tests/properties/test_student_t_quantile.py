@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
-from .statements import QUANTILES
-from .warehouse import Warehouse
+from tests.properties.statements import QUANTILES
+from tests.properties.warehouse import Warehouse
 
 
 @pytest.mark.parametrize("model", QUANTILES)

@@ -13,9 +13,8 @@ from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Table
 from dbt_anonymize.search.checking import Checker
-
-from .statements import SUPPRESSION_LIMITS
-from .warehouse import Warehouse
+from tests.properties.statements import SUPPRESSION_LIMITS
+from tests.properties.warehouse import Warehouse
 
 
 def of_search(limit: float, records: int) -> int:

@@ -7,8 +7,8 @@ from typing import Any
 
 import duckdb
 
-from .compilation import LEVELS, Shape
-from .recount import IntervalHierarchy, World
+from tests.oracle.generalization import IntervalHierarchy, World
+from tests.properties.compilation import LEVELS, Shape
 
 Row = dict[str, Any]
 

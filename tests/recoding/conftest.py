@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from tests.recoding.compilation import statements
-from tests.recoding.worlds import Warehouse
+from tests.worlds.recoded import Warehouse
 
 
 @pytest.fixture(scope="session")

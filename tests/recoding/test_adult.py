@@ -35,7 +35,7 @@ NAMES = (
 
 
 def test_local_recoding_suppresses_nobody_and_keeps_more_than_arx() -> None:
-    from tests.oracles.arx import table_of
+    from tests.oracle.arx import table_of
 
     table = table_of(NAMES, None, "all")
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": 5}], table)
@@ -62,7 +62,7 @@ def test_local_recoding_suppresses_nobody_and_keeps_more_than_arx() -> None:
 
 
 def test_full_domain_generalization_of_the_same_guarantee_loses_more() -> None:
-    from tests.oracles.arx import table_of
+    from tests.oracle.arx import table_of
 
     table = table_of(NAMES, None, "all")
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": 5}], table)

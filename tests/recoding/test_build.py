@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.oracle.recoding import Mondrian
 from tests.recoding.compilation import (
     CASES,
     LOCAL_CASES,
@@ -19,8 +20,7 @@ from tests.recoding.compilation import (
     statements,
     write_project,
 )
-from tests.recoding.recount import Mondrian
-from tests.recoding.worlds import Warehouse, quote, worlds
+from tests.worlds.recoded import Warehouse, quote, worlds
 
 ALL = (*CASES, *LOCAL_CASES)
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.properties.recount import IntervalHierarchy, bounds, generalize
+from tests.oracle.generalization import IntervalHierarchy, bounds, generalize
+from tests.oracle.recoding import Cell, Leaves, World, keeps
 from tests.recoding.compilation import LOCAL_CASES, Case
-from tests.recoding.recount import Cell, Leaves, World, keeps
-from tests.recoding.worlds import PROPERTY, Warehouse, worlds
+from tests.worlds.recoded import PROPERTY, Warehouse, worlds
 
 BY_NAME = {case.name: case for case in LOCAL_CASES}
 each_case = pytest.mark.parametrize("case", LOCAL_CASES, ids=lambda case: str(case.name))

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.properties.recount import CategoricalHierarchy, IntervalHierarchy
+from tests.oracle.generalization import CategoricalHierarchy, IntervalHierarchy
+from tests.oracle.recoding import Cell, Mondrian, Record, World, keeps
 from tests.recoding.compilation import CASES, LEVELS, Case
-from tests.recoding.recount import Cell, Mondrian, Record, World, keeps
-from tests.recoding.worlds import PROPERTY, Warehouse, plain, worlds
+from tests.worlds.recoded import PROPERTY, Warehouse, plain, worlds
 
 BY_NAME = {case.name: case for case in CASES}
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.name))

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from dbt_anonymize.search.optimum import search
-from tests.oracles.arx import arx_guarantees
+from tests.oracle.arx import arx_guarantees
 from tests.projects import REPOSITORY, Project, copy_consumer
 from tests.search.running import load
 

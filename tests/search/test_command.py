@@ -19,8 +19,8 @@ from dbt_anonymize.search.efforts import Task, find_efforts
 from dbt_anonymize.search.local_recoding import measure_rounds
 from dbt_anonymize.search.report import lattice_rows
 from dbt_anonymize.spec import Effort, Hierarchy, load_specs
+from tests.oracle.warehouse import Recount
 from tests.projects import Project
-from tests.search.recount import Recount
 from tests.search.running import SPEC, load, run, text_of, with_spec
 
 

@@ -16,7 +16,7 @@ from dbt_anonymize.spec import Effort, load_spec
 from dbt_anonymize.spec.editing import with_efforts, write_efforts
 from dbt_anonymize.spec.efforts import written
 from tests.sampling import examples
-from tests.unit.declarations import spec, write_spec
+from tests.spec.declarations import spec, write_spec
 
 NAMES = ("age", "full name", "größe", "on", "a: b, {c}")
 LEVELS = st.fixed_dictionaries({name: st.integers(0, 5) for name in NAMES})

@@ -15,8 +15,8 @@ from dbt_anonymize.privacy.table import Classes, Table
 from dbt_anonymize.search import packed_keys
 from dbt_anonymize.search.coded_guarantees import coded_guarantees
 from dbt_anonymize.spec import Spec, load_specs
+from tests.oracle.warehouse import Recount
 from tests.projects import Project
-from tests.search.recount import Recount
 from tests.search.running import load, with_spec
 
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from dbt_anonymize.cli import app
 from dbt_anonymize.spec import load_specs
 from tests.projects import Project
-from tests.sql_safety.worlds import NAME
+from tests.worlds.hostile import NAME
 
 # What a terminal would obey, or what would turn a line round.
 OBEYED = ("\x1b", "\x07", "\x9b", "\u202e")

@@ -7,7 +7,7 @@ import pytest
 from tests.projects import Project
 from tests.sql_safety.commands import searched
 from tests.sql_safety.outcome import Found, outcome_of
-from tests.sql_safety.worlds import Naming, write
+from tests.worlds.hostile import Naming, write
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dbt_anonymize.spec.column_rules import DERIVED_SUFFIXES, RESERVED_COLUMNS
 from tests.sql_safety.hostile import TEXTS
-from tests.sql_safety.worlds import COLUMNS, DOMAINS, Naming
+from tests.worlds.hostile import COLUMNS, DOMAINS, Naming
 
 _SUFFIXES = tuple({suffix for suffixes in DERIVED_SUFFIXES.values() for suffix in suffixes})
 # Without a question mark, after which DuckDB takes a path for a query, and without a single quote,

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from tests.projects import Project
-from tests.sql_safety.worlds import KINDS, NAME, Naming, quoted
+from tests.worlds.hostile import KINDS, NAME, Naming, quoted
 
 _QUASI_IDENTIFIERS = {"age": "age", "birth_day": "day", "city": "city", "job": "job"}
 EFFORTS = range(5)

@@ -17,7 +17,7 @@ from tests.sql_safety.commands import run, searched
 from tests.sql_safety.hostile import TEXTS, own_sql_names
 from tests.sql_safety.namings import FOLDER, namings, usable
 from tests.sql_safety.outcome import Found, outcome_of, renamed
-from tests.sql_safety.worlds import COLUMNS, NAME, Naming, write
+from tests.worlds.hostile import COLUMNS, NAME, Naming, write
 
 # A build takes seconds, so that nothing is made smaller.
 FUZZ = settings(

@@ -13,9 +13,9 @@ from dbt_anonymize.errors import SpecError
 from dbt_anonymize.literals import printable
 from dbt_anonymize.spec import load_specs
 from tests.projects import Project
+from tests.spec.declarations import spec, write_project
 from tests.sql_safety.commands import OBEYED, invoke, run
-from tests.sql_safety.worlds import NAME, quoted
-from tests.unit.declarations import spec, write_project
+from tests.worlds.hostile import NAME, quoted
 
 ESCAPES = "\x1b[31mred\x1b[0m\x07\u202e [bold]bold[/bold] :key: {{ 1/0 }}"
 

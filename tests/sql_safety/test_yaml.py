@@ -13,7 +13,7 @@ from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.spec.yaml_file import read_yaml
 from tests.projects import REPOSITORY
-from tests.unit.declarations import spec, write_project
+from tests.spec.declarations import spec, write_project
 
 LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12)

@@ -11,7 +11,7 @@ import yaml
 from dbt_anonymize.project.generate import render
 from dbt_anonymize.spec import Spec
 from tests.projects import Project
-from tests.unit.declarations import spec
+from tests.spec.declarations import spec
 from tests.vault.projects import copy_with
 
 

@@ -1,0 +1,524 @@
+"""Generated models say what their spec says, whatever the names, and drift is found."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dbt_anonymize.errors import ProjectError, SpecError
+from dbt_anonymize.evaluation import evaluate
+from dbt_anonymize.project.generate import check, generate, render
+from dbt_anonymize.spec import Spec
+from tests.sampling import examples
+from tests.spec.declarations import REPOSITORY, SPEC, rich, spec, write_project, write_spec
+
+HOSTILE_NAMES = [
+    'it\'s "x"',
+    "{{ ref('y') }}",
+    "{% endmacro %}",
+    "{# no #}",
+    "back\\slash\\",
+    "two\nlines",
+    "größe 年齢",
+    "null",
+    "yes",
+    "select",
+    "a" * 200,
+]
+
+
+class Relation(str):
+    """What `ref` and `source` return here."""
+
+    __slots__ = ()
+
+
+class Macros:
+    """Stands for the package in a rendered model: records the call instead of answering it."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+
+    def __getattr__(self, name: str) -> Callable[..., str]:
+        def record(**arguments: Any) -> str:
+            self.calls.append((name, arguments))
+            return ""
+
+        return record
+
+
+def call_of(sql: str) -> tuple[str, dict[str, Any]]:
+    """Return the macro call of a generated model and its arguments, as Jinja reads them."""
+    macros = Macros()
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined)  # noqa: S701
+    rendered = environment.from_string(sql).render(
+        dbt_anonymize=macros,
+        ref=lambda name: Relation(f"ref {name}"),
+        source=lambda *names: Relation(f"source {'.'.join(names)}"),
+    )
+    assert not rendered.strip()
+    (call,) = macros.calls
+    return call
+
+
+def python_call_of(code: str) -> dict[str, Any]:
+    """Return what the generated Python model passes to `evaluate`."""
+    received: dict[str, Any] = {}
+
+    class Dbt:
+        def ref(self, name: str) -> Relation:
+            return Relation(f"ref {name}")
+
+        def config(self, **options: Any) -> None:
+            received["config"] = options
+
+    namespace: dict[str, Any] = {}
+    code = code.replace("    from dbt_anonymize.evaluation import evaluate\n", "")
+    exec(code, namespace)  # noqa: S102 (the generated model itself)
+    namespace["evaluate"] = lambda session, **arguments: received.update(arguments)
+    namespace["model"](Dbt(), None)
+    return received
+
+
+def files_of(content: dict[str, Any]) -> dict[str, str]:
+    return render(Spec.model_validate(content))
+
+
+def hostile(names: list[str]) -> dict[str, Any]:
+    """Return a spec in which every column has one of the names."""
+    phone, age, city, income, ill, key = names
+    content = spec(record_key=key, target=ill, features=[age, city, income])
+    roles = SPEC["columns"]
+    content["columns"] = dict(zip(names[:5], roles.values(), strict=True))
+    content["efforts"] = [{age: 1, city: 0}, {age: 2, city: 1}]
+    content["description"] = f"About {phone}"
+    return content
+
+
+def test_microdata_gets_the_declaration() -> None:
+    name, arguments = call_of(files_of(SPEC)["visits_microdata.sql"])
+    assert name == "microdata"
+    assert arguments == {
+        "anonymization": "visits",
+        "source": "ref visits_source",
+        "record_key": "visit_id",
+        "identifiers": ["phone"],
+        "quasi_identifiers": [
+            {
+                "name": "age",
+                "kind": "interval",
+                "hierarchy": "ref ages",
+                "levels": 3,
+                "nested": True,
+            },
+            {
+                "name": "city",
+                "kind": "categorical",
+                "hierarchy": "ref cities",
+                "levels": 2,
+                "nested": True,
+            },
+        ],
+        "kept_columns": ["income", "ill"],
+        "target": "ill",
+        "guarantees": [{"model": "k_anonymity", "k": 3}],
+    }
+
+
+def test_a_dbt_source_is_read_as_a_source() -> None:
+    files = files_of(spec(source={"source": ["clinic", "visits"]}))
+    assert call_of(files["visits_microdata.sql"])[1]["source"] == "source clinic.visits"
+    assert call_of(files["visits_identifiers.sql"])[1]["source"] == "source clinic.visits"
+
+
+def test_every_effort_is_a_model_and_the_baseline_is_effort_0() -> None:
+    files = files_of(SPEC)
+    levels = {}
+    for number in range(3):
+        name, arguments = call_of(files[f"visits_effort_{number}.sql"])
+        assert (name, arguments["effort"]) == ("effort", number)
+        levels[number] = {q["name"]: q["level"] for q in arguments["quasi_identifiers"]}
+    assert levels == {
+        0: {"age": 0, "city": 0},
+        1: {"age": 1, "city": 0},
+        2: {"age": 2, "city": 1},
+    }
+    assert "visits_effort_3.sql" not in files
+    assert call_of(files["visits_classes.sql"])[1]["efforts"] == {
+        number: {"levels": vector} for number, vector in levels.items()
+    }
+    assert call_of(files["visits_privacy.sql"])[1]["efforts"] == [0, 1, 2]
+
+
+def test_the_baseline_can_not_be_released() -> None:
+    files = files_of(SPEC)
+    for name in ("anonymized", "identifiers"):
+        efforts = call_of(files[f"visits_{name}.sql"])[1]["efforts"]
+        assert efforts == {1: "ref visits_effort_1", 2: "ref visits_effort_2"}
+
+
+def test_scores_get_hierarchies_and_levels_of_quasi_identifiers() -> None:
+    arguments = python_call_of(files_of(SPEC)["visits_evaluation.py"])
+    assert arguments["config"] == {"materialized": "table"}
+    assert arguments["efforts"] == [
+        {"effort": 0, "relation": "ref visits_effort_0", "levels": {"age": 0, "city": 0}},
+        {"effort": 1, "relation": "ref visits_effort_1", "levels": {"age": 1, "city": 0}},
+        {"effort": 2, "relation": "ref visits_effort_2", "levels": {"age": 2, "city": 1}},
+    ]
+    assert arguments["features"] == [
+        {"name": "age", "kind": "interval", "hierarchy": "ref ages"},
+        {"name": "city", "kind": "categorical", "hierarchy": "ref cities"},
+        {"name": "income", "kind": "plain"},
+    ]
+    assert arguments["targets"] == [
+        {"name": "ill", "task": "classification", "positive": None, "time": None}
+    ]
+    assert arguments["models"] == [
+        {"name": "naive_bayes", "model": "naive_bayes", "parameters": {}}
+    ]
+    assert arguments["splitting"] == {"repetitions": 10, "test_share": 0.3}
+
+
+def test_a_column_that_is_no_feature_needs_no_level() -> None:
+    arguments = python_call_of(files_of(spec(features=["age"]))["visits_evaluation.py"])
+    assert [set(effort["levels"]) for effort in arguments["efforts"]] == [{"age"}] * 3
+
+
+def test_an_evaluation_takes_exactly_the_arguments_that_models_give() -> None:
+    with_subject = spec(subject="phone", population={"ref": "everybody", "size": 1_000_000})
+    with_subject["quality"] = {**with_subject["quality"], "fit": "per_split"}
+    known = {
+        name: parameter.default is parameter.empty
+        for name, parameter in inspect.signature(evaluate).parameters.items()
+        if name != "session"
+    }
+    given: set[str] = set()
+    for content in (SPEC, with_subject):
+        arguments = python_call_of(files_of(content)["visits_evaluation.py"])
+        del arguments["config"]
+        assert {name for name, is_required in known.items() if is_required} <= set(arguments)
+        given |= set(arguments)
+    assert given == set(known)
+
+
+def test_macros_take_exactly_the_arguments_that_models_give() -> None:
+    signatures = {
+        match[1]: [part.strip() for part in match[2].split(",")]
+        for folder in ("relations", "recoding")
+        for path in (REPOSITORY / "macros" / folder).glob("*.sql")
+        for match in re.finditer(
+            r"\{%-? *macro (\w+)\(\s*(.*?)\s*\) ", path.read_text(encoding="utf-8"), re.DOTALL
+        )
+    }
+    given: dict[str, set[str]] = {}
+    for content in (SPEC, rich(), spec(mapping="token")):
+        for file, sql in files_of(content).items():
+            if file.endswith(".sql"):
+                name, arguments = call_of(sql)
+                known = {part.partition("=")[0].strip() for part in signatures[name]}
+                required = {part for part in signatures[name] if "=" not in part}
+                assert required <= set(arguments) <= known, file
+                given[name] = given.get(name, set()) | set(arguments)
+    for name, arguments in given.items():
+        known = {part.partition("=")[0].strip() for part in signatures[name]}
+        assert arguments == known, name
+
+
+def test_a_recoded_effort_has_a_model_of_its_own() -> None:
+    files = files_of(rich())
+    recoding = {number: call_of(files[f"visits_recoding_{number}.sql"]) for number in (3, 4)}
+    assert recoding[3][0] == "local_recoding"
+    assert recoding[3][1]["rounds"] == [{"age": 1, "city": 1}, {"age": 3, "city": 2}]
+    assert recoding[3][1]["k"] == 8
+    assert recoding[4][0] == "multidimensional_recoding"
+    assert recoding[4][1]["strict"] is False
+    efforts = call_of(files["visits_classes.sql"])[1]["efforts"]
+    assert efforts[2] == {"levels": {"age": 2, "city": 1}, "k": 7}
+    assert efforts[3] == {
+        "recoding": "ref visits_recoding_3",
+        "microdata": "ref visits_microdata",
+        "k": 8,
+    }
+    assert call_of(files["visits_effort_4.sql"])[1]["recoding"] == "ref visits_recoding_4"
+    assert "visits_recoding_2.sql" not in files
+    scored = python_call_of(files["visits_evaluation.py"])["efforts"]
+    assert [effort["levels"] for effort in scored[2:]] == [
+        {"age": 2, "city": 1},
+        "per record",
+        "per record",
+    ]
+
+
+def test_a_spec_without_efforts_has_what_a_search_needs_and_no_more() -> None:
+    assert set(files_of(spec(efforts=[]))) == {
+        "visits_microdata.sql",
+        "visits_frequencies.sql",
+        "visits_quasi_identifier_risk.sql",
+        "_visits.yml",
+    }
+
+
+def test_without_efforts_there_is_no_history(tmp_path: Path) -> None:
+    project = write_project(tmp_path, spec(efforts=[]))
+    assert Path("models/anonymization_results.sql") not in generate(project)
+    write_spec(project, SPEC)
+    assert Path("models/anonymization_results.sql") in generate(project)
+    write_spec(project, spec(efforts=[]))
+    assert Path("models/anonymization_results.sql") in generate(project, ["visits"])
+    assert not (project / "models" / "anonymization_results.sql").exists()
+
+
+def test_guarantees_reach_every_macro_that_checks_them() -> None:
+    files = files_of(rich())
+    for name in ("microdata", "classes", "privacy", "anonymized", "recoding_3", "recoding_4"):
+        assert call_of(files[f"visits_{name}.sql"])[1]["guarantees"] == [
+            {"model": "k_anonymity", "k": 3},
+            {"model": "k_map", "k": 5, "estimator": "poisson", "significance": 0.05},
+            {"model": "t_closeness", "attribute": "ill", "t": 0.5, "distance": "hierarchical"},
+        ]
+
+
+@pytest.mark.parametrize("content", [SPEC, rich()], ids=["plain", "rich"])
+def test_properties_describe_every_model_and_every_column(content: dict[str, Any]) -> None:
+    files = files_of(content)
+    models = {model["name"]: model for model in yaml.safe_load(files["_visits.yml"])["models"]}
+    assert {f"{name}.sql" for name in models} | {"visits_evaluation.py"} == (
+        set(files) | {"visits_evaluation.sql"}
+    ) - {"_visits.yml"}
+    for model in models.values():
+        assert model["description"]
+        assert all(column["description"] for column in model["columns"])
+        names = [column["name"] for column in model["columns"]]
+        assert len(names) == len(set(names))
+    assert [column["name"] for column in models["visits_anonymized"]["columns"]] == [
+        "age", "age_lower", "age_upper", "city", "income", "ill", "cqi",
+    ]  # fmt: skip
+    (test,) = models["visits_anonymized"]["data_tests"]
+    assert test == {
+        "dbt_anonymize.k_anonymity": {
+            "name": "visits_anonymized_k_anonymity",
+            "config": {
+                "store_failures": False,
+                "store_failures_as": "ephemeral",
+                "error_if": "!= 0 /* k_anonymity requires at least 3 records in each equivalence "
+                "class; build the release again */",
+            },
+        }
+    }
+
+
+@given(
+    st.lists(
+        st.sampled_from(HOSTILE_NAMES)
+        | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20).filter(
+            lambda text: text.strip() and "\0" not in text
+        ),
+        min_size=6,
+        max_size=6,
+        unique_by=str.casefold,
+    )
+)
+@examples(settings(deadline=None), 40)
+def test_any_column_name_reads_back_from_sql_python_and_yaml(names: list[str]) -> None:
+    phone, age, city, income, ill, key = names
+    try:
+        files = files_of(hostile(names))
+    except ValueError:  # a derived or reserved name, by chance
+        return
+    microdata = call_of(files["visits_microdata.sql"])[1]
+    assert microdata["record_key"] == key
+    assert microdata["identifiers"] == [phone]
+    assert [q["name"] for q in microdata["quasi_identifiers"]] == [age, city]
+    assert microdata["kept_columns"] == [income, ill]
+    assert call_of(files["visits_classes.sql"])[1]["efforts"][2] == {"levels": {age: 2, city: 1}}
+    ast.parse(files["visits_evaluation.py"])
+    scores = python_call_of(files["visits_evaluation.py"])
+    assert [feature["name"] for feature in scores["features"]] == [age, city, income]
+    assert [target["name"] for target in scores["targets"]] == [ill]
+    assert scores["efforts"][2]["levels"] == {age: 2, city: 1}
+    assert "{{" not in files["visits_evaluation.py"]
+    yaml.safe_load(files["_visits.yml"])
+
+
+def test_dbt_reads_hostile_names_as_they_are(tmp_path: Path) -> None:
+    """The real parser: names of columns, arguments of tests, and what a model depends on."""
+    from dbt.adapters.factory import reset_adapters
+    from dbt.cli.main import dbtRunner
+
+    names = HOSTILE_NAMES[:6]
+    project = write_project(tmp_path / "project", hostile(names))
+    # Macros are called with the name of the package, here that of the project.
+    settings_file = project / "dbt_project.yml"
+    settings_file.write_text(settings_file.read_text().replace("clinic", "dbt_anonymize"))
+    shutil.copytree(REPOSITORY / "macros", project / "macros")
+    generate(project)
+    for name in ("visits_source", "ages", "cities"):
+        (project / "models" / f"{name}.sql").write_text("select 1 as x")
+    with contextlib.chdir(project):
+        outcome = dbtRunner().invoke(["--quiet", "parse", "--profiles-dir", str(project)])
+    reset_adapters()
+    assert outcome.success, outcome.exception
+    nodes = {node.name: node for node in outcome.result.nodes.values()}
+    assert set(names[1:5]) <= set(nodes["visits_microdata"].columns)
+    assert names[0] in nodes["visits_identifiers"].columns
+    assert nodes["visits_microdata"].description.endswith(f"About {names[0]}")
+    assert set(nodes["visits_evaluation"].depends_on.nodes) == {
+        f"model.dbt_anonymize.{name}"
+        for name in ("visits_effort_0", "visits_effort_1", "visits_effort_2", "ages", "cities")
+    }
+    (k_test,) = [node for name, node in nodes.items() if "k_anonymity" in name]
+    # No name of a column is in it, so that it is the same test whatever the columns are called.
+    assert set(k_test.test_metadata.kwargs) == {"model"}
+
+
+def test_generating_twice_changes_nothing(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC)
+    written = generate(project)
+    assert Path("models/visits/visits_results.sql") in written
+    assert Path("models/anonymization_results.sql") in written
+    times = {path: (project / path).stat().st_mtime_ns for path in written}
+    assert generate(project) == []
+    assert {path: (project / path).stat().st_mtime_ns for path in written} == times
+    assert check(project) == []
+
+
+def test_generating_works_from_a_folder_of_the_project(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC)
+    assert generate(project / "anonymizations")
+    assert (project / "models" / "visits" / "_visits.yml").is_file()
+
+
+def test_models_lie_where_the_project_says(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC)
+    with (project / "dbt_project.yml").open("a") as file:
+        file.write("model-paths: [transform]\n")
+    generate(project)
+    assert (project / "transform" / "anonymization_results.sql").is_file()
+
+
+@pytest.mark.dbt
+def test_models_lie_where_dbt_renders_them_to(tmp_path: Path) -> None:
+    """As in this repository, whose models depend on the profile."""
+    project = write_project(tmp_path, SPEC)
+    with (project / "dbt_project.yml").open("a") as file:
+        file.write("profile: shop\nmodel-paths: [\"{{ target.name ~ '_models' }}\"]\n")
+    with pytest.raises(ProjectError, match="must have the profile shop"):
+        generate(project)
+    (project / "profiles.yml").write_text(
+        "shop: {target: dev, outputs: {dev: {type: duckdb, path: shop.duckdb}}}\n"
+    )
+    generate(project)
+    assert (project / "dev_models" / "anonymization_results.sql").is_file()
+
+
+def test_check_finds_edited_missing_and_stale_files(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC)
+    generate(project)
+    models = project / "models" / "visits"
+    results = models / "visits_results.sql"
+    results.write_text(results.read_text().replace("alpha=0.1", "alpha=9.9"))
+    (models / "visits_privacy.sql").unlink()
+    (models / "visits_effort_3.sql").write_text((models / "visits_effort_2.sql").read_text())
+    drifts = {drift.path.name: drift for drift in check(project)}
+    assert {name: drift.kind for name, drift in drifts.items()} == {
+        "visits_results.sql": "different",
+        "visits_privacy.sql": "missing",
+        "visits_effort_3.sql": "stale",
+    }
+    assert "-    alpha=9.9,\n+    alpha=0.1," in drifts["visits_results.sql"].diff
+    assert generate(project) == [
+        Path("models/visits/visits_effort_3.sql"),
+        Path("models/visits/visits_privacy.sql"),
+        Path("models/visits/visits_results.sql"),
+    ]
+    assert check(project) == []
+
+
+def test_files_of_others_are_neither_stale_nor_overwritten(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC)
+    own = project / "models" / "visits" / "visits_report.sql"
+    own.parent.mkdir(parents=True)
+    own.write_text("select 1 as x -- generated by dbt-anonymize? no")
+    in_the_way = project / "models" / "visits" / "visits_results.sql"
+    in_the_way.write_text("select 2 as x")
+    with pytest.raises(ProjectError, match=r"visits_results.sql: must be absent or generated"):
+        generate(project)
+    assert in_the_way.read_text() == "select 2 as x"
+    assert not (project / "models" / "anonymization_results.sql").exists()
+    in_the_way.unlink()
+    generate(project)
+    assert own.exists()
+    assert check(project) == []
+
+
+def test_models_of_a_removed_spec_are_removed(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC, spec(name="others"))
+    generate(project)
+    (project / "anonymizations" / "others.yml").unlink()
+    kinds = {drift.path.parts[1]: drift.kind for drift in check(project)}
+    assert kinds == {"others": "stale", "anonymization_results.sql": "different"}
+    generate(project)
+    assert not (project / "models" / "others").exists()
+    (project / "anonymizations" / "visits.yml").unlink()
+    generate(project)
+    assert list((project / "models").iterdir()) == []
+
+
+def test_a_name_limits_what_is_written_and_the_history_lists_all(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC, spec(name="others"))
+    written = generate(project, ["others"])
+    assert {path.parts[1] for path in written} == {
+        "others",
+        "anonymization_results.sql",
+        "_anonymization_results.yml",
+    }
+    name, arguments = call_of((project / "models" / "anonymization_results.sql").read_text())
+    assert name == "anonymization_results"
+    assert arguments == {
+        "results": {"others": "ref others_results", "visits": "ref visits_results"}
+    }
+    assert {drift.path.parts[1] for drift in check(project)} == {"visits"}
+
+
+def test_nothing_is_written_if_any_spec_is_wrong(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC, spec(name="others", alpha=-1))
+    with pytest.raises(
+        SpecError, match=r"others\.yml: alpha: must be auto or a finite number >= 0"
+    ):
+        generate(project)
+    assert not (project / "models").exists()
+
+
+def test_a_project_without_specs_is_told_how_to_start(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="dbt-anonymize init"):
+        generate(write_project(tmp_path))
+
+
+def test_a_folder_without_project_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ProjectError, match=r"there is no dbt_project\.yml"):
+        generate(tmp_path)
+
+
+def test_a_fixed_effort_is_passed_on(tmp_path: Path) -> None:
+    project = write_project(tmp_path)
+    write_spec(project, spec(release={"effort": 2}))
+    generate(project)
+    text = (project / "models" / "visits" / "visits_results.sql").read_text()
+    assert call_of(text)[1]["release_effort"] == 2
+
+
+@pytest.mark.dbt
+def test_committed_models_are_what_their_specs_say() -> None:
+    assert [drift.diff for drift in check(REPOSITORY)] == []

@@ -1,0 +1,114 @@
+"""Every attack gives what an attacker finds who looks at one row after the other."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, Phase, assume, given, settings
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.verify.attacks.composition import OtherRelease, attack_composition
+from dbt_anonymize.verify.attacks.inference import attack_inference
+from dbt_anonymize.verify.attacks.linkage import attack_linkage
+from dbt_anonymize.verify.attacks.mapping import attack_mapping
+from dbt_anonymize.verify.attacks.result import AttackResult
+from tests.sampling import examples
+from tests.verify.attacks import naive
+from tests.worlds.linkable import Record, World, read, read_known, session_of, spec_of, worlds
+
+K = 2
+# Failing examples are small already, and shrinking them would take minutes.
+few = examples(
+    settings(
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    ),
+    full=30,
+    sampled=10,
+)
+
+
+def values(results: list[AttackResult]) -> dict[str, float]:
+    return {r.measure: r.value for r in results if r.value is not None}
+
+
+def near(value: object) -> object:
+    return pytest.approx(float(value), abs=1e-12)  # type: ignore[arg-type]
+
+
+@few
+@given(worlds())
+def test_all_attacks(world: World) -> None:
+    """One test for all, because building a world takes as long as attacking it."""
+    assume(world.rows(0))
+    assume(world.rows(1))
+    with session_of(world) as session:
+        release = read(session, spec_of(world), 0)
+        other = read_known(release.known, 1)
+        linked = attack_linkage(release, average_risk=0.5)
+        mapped = attack_mapping(release.known, "release_0")
+        inferred = attack_inference(release)
+        composed = attack_composition(release, other, OtherRelease("other", "the other"))
+    _check_linkage(world, linked)
+    smallest = naive.smallest_group(world)
+    assert mapped[0].value == near(1 / smallest)
+    assert mapped[0].holds is (smallest >= K)
+    right, guessed = naive.inference(world)
+    assert values(inferred)["share_right"] == near(right)
+    assert inferred[0].baseline == near(guessed)
+    assert values(inferred)["highest_confidence"] == near(naive.confidence(world))
+    _check_joint_classes(composed, naive.joint(world, K))
+    together, alone = naive.determined(world)
+    assert values(composed)["people_with_determined_value"] == together
+    assert composed[-1].baseline == alone
+    assert {r.holds for r in composed} == {None}
+
+
+def _check_linkage(world: World, results: list[AttackResult]) -> None:
+    highest, average, of_all = naive.linkage(world)
+    found = values(results)
+    assert found["highest_success"] == near(highest)
+    assert found["average_success"] == near(average)
+    assert found["average_success_of_all"] == near(of_all)
+    assert found["unexplained_rows"] == 0
+    holds = {r.measure: r.holds for r in results}
+    assert holds["highest_success"] is bool(highest <= 1 / K)
+    assert holds["average_success"] is bool(float(average) <= 0.5 + 1e-9)
+
+
+def _check_joint_classes(results: list[AttackResult], expected: tuple[int, int, int, int]) -> None:
+    found = values(results)
+    names = ("joint_classes", "joint_classes_below_k", "people_below_k", "smallest_joint_class")
+    assert tuple(found[name] for name in names) == expected
+
+
+@few
+@given(worlds())
+def test_a_release_of_which_nothing_is_known(world: World) -> None:
+    """It may also show its intervals as text alone."""
+    assume(world.rows(0))
+    assume(world.rows(1))
+    with session_of(world) as session:
+        release = read(session, spec_of(world), 0)
+        other = read_known(release.known, 1, has_origin=False)
+        composed = attack_composition(release, other, OtherRelease("other", "the other"))
+        session.rows("alter table release_1 drop column age_lower")
+        session.rows("alter table release_1 drop column age_upper")
+        texts = read_known(release.known, 1, has_origin=False)
+        pairs = session.row(f"select count(*) from {texts.pairs}")
+    _check_joint_classes(composed, naive.joint(world, K, knows_origin=False))
+    assert {label.kind for label in texts.labels} == {"interval_text", "category"}
+    labels = {row.label(1) for row in world.rows(1)}
+    raw = {(r.age, r.zip): r for r in world.records}.values()
+    assert pairs == (sum(naive.can_hold(label, r) for label in labels for r in raw),)
+
+
+@pytest.mark.parametrize("has_origin", [True, False])
+def test_a_label_that_nobody_understands_stops_the_attack(has_origin: bool) -> None:
+    records = [Record(n, 7, "01", "a", n, levels=((1, 1), (1, 1))) for n in range(1, 4)]
+    with session_of(World(records, (1, 1), has_subject=False)) as session:
+        session.rows("update release_1 set zip = 'Saxony'")
+        known = read(session, spec_of(World(records, (1, 1), has_subject=False)), 0).known
+        with pytest.raises(VerificationError, match="1 labels are none of these") as error:
+            read_known(known, 1, has_origin=has_origin)
+    assert "Saxony" not in str(error.value)
