@@ -15,7 +15,7 @@ from dbt_anonymize.cli import app
 from tests.projects import Project
 
 DEMOS = ("fertility_clinic", "wdbc", "wdbc_nested")
-CHECKS = {"lineage", "content", "guarantees", "attacks", "audit"}
+CHECKS = {"provenance", "content", "guarantees", "attacks", "audit"}
 
 
 def verify(project: Project, *arguments: str) -> Result:
@@ -108,7 +108,7 @@ def test_what_the_last_build_did_stays_known(demo: Project) -> None:
     """To `dbt retry`, and to `dbt-anonymize results`."""
     kept = demo.folder / "target" / "run_results.json"
     before = kept.read_bytes()
-    verify(demo, "wdbc", "--check", "lineage")
+    verify(demo, "wdbc", "--check", "provenance")
     assert kept.read_bytes() == before
 
 
@@ -117,7 +117,7 @@ def test_what_runs_beside_the_models_is_reported(demo: Project, tmp_path: Path) 
     hook = "\non-run-end: \"update main.wdbc_microdata set diagnosis = 'M'\"\n"
     project.edit("dbt_project.yml", lambda text: text + hook)
     project.execute("update main.wdbc_microdata set diagnosis = 'M'")
-    result = verify(project, "wdbc", "--check", "lineage", "--format", "json")
+    result = verify(project, "wdbc", "--check", "provenance", "--format", "json")
     assert result.exit_code == 1, result.output
     problems = {f["subject"]: f["message"] for f in findings(result) if f["holds"] is False}
     assert set(problems) == {"dbt_anonymize-on-run-end-0 of dbt_anonymize", "wdbc_microdata"}

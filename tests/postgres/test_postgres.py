@@ -273,7 +273,7 @@ def test_two_requests_at_once_are_two_links_of_the_chain(built: Built, tmp_path:
 
 def test_lineage_and_audit_are_verified(built: Built) -> None:
     for name in NAMES:
-        result = command(built.project, "verify", name, "--check", "lineage", "--check", "audit")
+        result = command(built.project, "verify", name, "--check", "provenance", "--check", "audit")
         assert result.exit_code == 0, result.output
 
 

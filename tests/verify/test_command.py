@@ -48,7 +48,7 @@ def test_a_vault_that_was_open_to_others_is_reported_though_the_command_closes_i
     file = folder / "vault.duckdb"
     folder.chmod(0o755)
     file.chmod(0o644)
-    result = run(project, "customers", "--check", "lineage", "--check", "guarantees")
+    result = run(project, "customers", "--check", "provenance", "--check", "guarantees")
     assert result.exit_code == 1
     assert {name: text for name, text in broken(result).items() if "vault" in name} == {
         "vault": "the mode of the vault is 755; others must not have access. "

@@ -98,8 +98,8 @@ def verify(
 ) -> None:
     """Prove what is promised about releases, with code that does not trust the build.
 
-    lineage: no released column is made of what must not be released. content: no identifier is in a
-    released cell or in the bytes of the files. guarantees: counted again from the release alone.
+    provenance: no released column shares an origin with an identifier. content: no identifier is in
+    a released cell or in the bytes of the files. guarantees: counted again from the release alone.
     attacks: how often real attacks succeed; their numbers are also in <name>_attacks. audit: the
     record of re-linkings is whole.
     """

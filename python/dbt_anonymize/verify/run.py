@@ -66,8 +66,8 @@ def verify(
     # Before anything opens the warehouse, which closes the vault to others.
     modes = read_modes(project, target) if "guarantees" in checks else {}
     # Compiling has dbt open the warehouse for itself.
-    if "lineage" in checks:
-        yield from _proved("lineage", spec, lambda: check_lineage(project, spec, target=target))
+    if "provenance" in checks:
+        yield from _proved("provenance", spec, lambda: check_lineage(project, spec, target=target))
     with open_warehouse(project, target) as warehouse:
         proofs: dict[Check, Callable[[], list[Finding]]] = {}
         on_files = [check for check in _ON_FILES if check in checks]

@@ -66,7 +66,7 @@ def _drift(project: Project, spec: Spec) -> Iterator[Finding]:
             f"the generated models must be what the spec gives; {len(drifts)} files differ. "
             "Run `dbt-anonymize generate` and build again."
         )
-    yield Finding("lineage", f"models of {spec.name}", not drifts, message)
+    yield Finding("provenance", f"models of {spec.name}", not drifts, message)
 
 
 def lineage_findings(models: Models, spec: Spec) -> list[Finding]:
@@ -169,7 +169,7 @@ class _Proof:
         self._look_at_relations(graph, effort)
         if effort.recoding == "multidimensional":
             yield Finding(
-                "lineage",
+                "provenance",
                 name,
                 True,
                 "a multidimensional recoding finds its labels while it is built, so its SQL is "
@@ -234,7 +234,7 @@ class _Proof:
     def _column_findings(self) -> Iterator[Finding]:
         for column, problems in self.columns.items():
             message = f"{'; '.join(problems)}. {_REMEDY}" if problems else self._origin(column)
-            yield Finding("lineage", f"{self.release}.{column}", not problems, message)
+            yield Finding("provenance", f"{self.release}.{column}", not problems, message)
 
     def _origin(self, column: str) -> str:
         if column in self.spec.kept_columns:
@@ -248,7 +248,7 @@ class _Proof:
             message = "no clause looks at what it must not."
             if problems:
                 message = f"{'; '.join(sorted(problems))}. {_REMEDY}"
-            yield Finding("lineage", node, not problems, message)
+            yield Finding("provenance", node, not problems, message)
 
     def _function_findings(self) -> Iterator[Finding]:
         """Look for functions that hide one of the database and may read whatever they like."""
@@ -256,7 +256,7 @@ class _Proof:
         hidden = [name for name in functions if is_known_function(name, self.models.dialect)]
         if hidden:
             yield Finding(
-                "lineage",
+                "provenance",
                 "functions of the database",
                 False,
                 "no function may have the name of one that SQL knows; these are defined in the "
@@ -277,11 +277,14 @@ class _Proof:
         holds = {leaf.named for leaf in leaves} == {(tokens, "token")}
         message = f"a token must come from {tokens} and nothing else"
         yield Finding(
-            "lineage", f"{identifiers}.token", holds, f"{message}{'.' if holds else f'. {_REMEDY}'}"
+            "provenance",
+            f"{identifiers}.token",
+            holds,
+            f"{message}{'.' if holds else f'. {_REMEDY}'}",
         )
 
     def _broken(self, subject: str, reason: str) -> Finding:
         is_generated = subject.startswith(f"{self.spec.name}_")
         return Finding(
-            "lineage", subject, False, f"{reason}.{f' {_REMEDY}' if is_generated else ''}"
+            "provenance", subject, False, f"{reason}.{f' {_REMEDY}' if is_generated else ''}"
         )

@@ -187,7 +187,7 @@ def membership_findings(origins: Origins) -> Iterator[Finding]:
     for node, found in sorted(origins.uses.items()):
         problems = sorted({p for use in found if (p := _problem(origins, use))})
         if problems:
-            yield Finding("lineage", node, False, f"{'; '.join(problems)}. {_REMEDY}")
+            yield Finding("provenance", node, False, f"{'; '.join(problems)}. {_REMEDY}")
 
 
 def _problem(origins: Origins, use: Use) -> str | None:

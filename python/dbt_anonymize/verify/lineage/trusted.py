@@ -95,7 +95,7 @@ def _hook_findings(manifest: Any, reached: Collection[str]) -> Iterator[Finding]
             problems += 1
             name = node.name
             yield Finding(
-                "lineage",
+                "provenance",
                 f"{name} of {node.package_name}" if kinds == ["on-run hook"] else name,
                 False,
                 f"must have no {' or '.join(kinds)} of its own: it runs while the release is "
@@ -104,7 +104,7 @@ def _hook_findings(manifest: Any, reached: Collection[str]) -> Iterator[Finding]
             )
     if not problems:
         message = "nothing runs beside the models that the release is made of."
-        yield Finding("lineage", "hooks", True, message)
+        yield Finding("provenance", "hooks", True, message)
 
 
 def _foreign_hooks(node: Any) -> Iterator[str]:
@@ -122,7 +122,7 @@ def _macro_findings(warehouse: Warehouse, reached: Collection[str]) -> Iterator[
     overriding = sorted(_Macros.of(warehouse, reached).overriding())
     for name, package in overriding:
         yield Finding(
-            "lineage",
+            "provenance",
             f"macro {name} of {package}",
             False,
             "must not take the place of a macro that makes the release: what it does while the "
@@ -133,7 +133,7 @@ def _macro_findings(warehouse: Warehouse, reached: Collection[str]) -> Iterator[
         message = (
             f"no macro stands in place of those of {PACKAGE} and of dbt that make the release."
         )
-        yield Finding("lineage", "macros", True, message)
+        yield Finding("provenance", "macros", True, message)
 
 
 @dataclass(frozen=True)
@@ -282,7 +282,7 @@ def _data_findings(
         if str(node.config.materialized) != "ephemeral":
             problem = _difference(warehouse, node, compiled[unique_id])
             message = f"{problem}. {_REMEDY}" if problem else "holds what its SQL gives now."
-            yield Finding("lineage", node.name, not problem, message)
+            yield Finding("provenance", node.name, not problem, message)
 
 
 _REMEDY = (

@@ -40,7 +40,7 @@ def upstream_findings(models: Models, declared: Declared) -> Iterator[Finding]:
     try:
         people = graph.table(declared.source)
     except Unreadable as reason:
-        yield Finding("lineage", declared.source, False, f"{_sentence(reason)}. {_REMEDY}")
+        yield Finding("provenance", declared.source, False, f"{_sentence(reason)}. {_REMEDY}")
         return
     origins = Origins(declared, people, graph.uses)
     yield from _column_findings(models, origins)
@@ -56,7 +56,7 @@ def _column_findings(models: Models, origins: Origins) -> Iterator[Finding]:
     missing = [n for n in [*secrets, *declared.spec.kept_columns] if n.lower() not in found]
     if missing:
         yield Finding(
-            "lineage",
+            "provenance",
             source,
             False,
             f"declared columns are not in the source: {', '.join(missing)}. Correct the spec.",
@@ -64,7 +64,7 @@ def _column_findings(models: Models, origins: Origins) -> Iterator[Finding]:
         return
     made_of = {name: origins.leaves(name) for name in secrets}
     if not made_of[declared.spec.record_key]:
-        yield Finding("lineage", source, False, f"{_WRITTEN_DOWN} {_REMEDY}")
+        yield Finding("provenance", source, False, f"{_WRITTEN_DOWN} {_REMEDY}")
     for name, declaration in declared.spec.quasi_identifiers.items():
         # Labels of a hierarchy are a quasi-identifier, at a level that nobody has declared.
         node = models.nodes.get(declaration.ref)
@@ -81,14 +81,14 @@ def _column_findings(models: Models, origins: Origins) -> Iterator[Finding]:
         )
         if problem:
             problems += 1
-            yield Finding("lineage", f"{source}.{column}", False, problem)
+            yield Finding("provenance", f"{source}.{column}", False, problem)
     choices = list(membership_findings(origins))
     yield from choices
     if not problems and not choices:
         kept = len(declared.spec.kept_columns)
         by = "a model" if _is_made_by_sql(models.nodes[source]) else "no model"
         yield Finding(
-            "lineage",
+            "provenance",
             source,
             True,
             f"{kept} kept columns have no origin in common with identifiers, record key or "
@@ -182,7 +182,7 @@ def _hierarchy_findings(models: Models, hierarchy: str, origins: Origins) -> Ite
     try:
         table = graph.table(hierarchy)
     except Unreadable as reason:
-        yield Finding("lineage", hierarchy, False, f"{_sentence(reason)}. Make it a seed.")
+        yield Finding("provenance", hierarchy, False, f"{_sentence(reason)}. Make it a seed.")
         return
     leaves = frozenset().union(*(column_of(table, name) for name in table[0].columns))
     origins = replace(origins, uses={**origins.uses, **graph.uses})
@@ -195,7 +195,7 @@ def _hierarchy_findings(models: Models, hierarchy: str, origins: Origins) -> Ite
         shared = _shared(leaves, made_of, origins)
         problem = shared.replace("a kept column", "a hierarchy", 1) if shared else ""
     if problem:
-        yield Finding("lineage", hierarchy, False, f"{problem.rstrip('.')}. Make it a seed.")
+        yield Finding("provenance", hierarchy, False, f"{problem.rstrip('.')}. Make it a seed.")
 
 
 def _is_made_by_sql(node: Node) -> bool:
