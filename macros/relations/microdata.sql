@@ -57,15 +57,12 @@ subjects as (
 select
     {{ dbt_anonymize._quote(record_key, "source") }},
     {%- for quasi_identifier in quasi_identifiers %}
-    {%- set quoted = dbt_anonymize._quote(quasi_identifier.name) %}
-    {#- Adding 0 turns -0.0 into 0.0: they are equal, so they must not look different in the release. #}
-    {%- set column = found.get(quasi_identifier.name) %}
-    {{ "source." ~ quoted ~ " + 0 as " ~ quoted if column and column.is_float() else "source." ~ quoted }},
+    {{ dbt_anonymize._normalized(found.get(quasi_identifier.name), quasi_identifier.name) }},
     {#- The leaf stays with the record: every effort joins its level by equality. #}
     leaves_{{ loop.index }}.leaf as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") }},
     {%- endfor %}
     {%- for column in kept_columns %}
-    {{ dbt_anonymize._quote(column, "source") }}{{ "," if not loop.last or subject }}
+    {{ dbt_anonymize._normalized(found.get(column), column) }}{{ "," if not loop.last or subject }}
     {%- endfor %}
     {%- if subject %}
     subjects.subject
@@ -77,6 +74,18 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
 {%- for quasi_identifier in quasi_identifiers %}
 {{ dbt_anonymize._join_leaves("source", quasi_identifier, loop.index) }}
 {%- endfor %}
+{%- endmacro %}
+
+
+{# A column of the source with one zero and one NaN: what compares as equal must not look different in the release. #}
+{% macro _normalized(column, name) -%}
+    {%- set quoted = dbt_anonymize._quote(name, "source") -%}
+    {%- if not column or not column.is_float() -%}{{ return(quoted) }}{%- endif -%}
+    {%- set nan = "cast('NaN' as " ~ column.dtype ~ ")" -%}
+    {{ return(
+        "case when " ~ quoted ~ " = " ~ nan ~ " then " ~ nan ~ " else cast(" ~ quoted ~ " + 0 as " ~ column.dtype ~ ") end as "
+        ~ dbt_anonymize._quote(name)
+    ) }}
 {%- endmacro %}
 
 
