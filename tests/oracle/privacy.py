@@ -9,13 +9,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 Value = Hashable
 Counts = Mapping[Value, int]
 # Label of a value at each level; level 0 is the value itself, the last the root.
-Tree = Mapping[Value, Sequence[str]]
+Tree = Mapping[Value, Sequence[Hashable]]
+Guarantee = Mapping[str, Any]
+# Of measures with logarithms.
+NEARLY = 1e-9
 
 
 def shares(counts: Counts) -> dict[Value, Fraction]:
@@ -101,12 +105,12 @@ def hierarchical_t(of_class: Counts, of_table: Counts, tree: Tree) -> Fraction:
     """
     q, p = shares(of_class), shares(of_table)
     height = len(next(iter(tree.values()))) - 1
-    extra = {tree[v][0]: q.get(v, Fraction(0)) - p[v] for v in of_table}
-    below = {tree[v][0]: v for v in of_table}
+    extra: dict[Hashable, Fraction] = {tree[v][0]: q.get(v, Fraction(0)) - p[v] for v in of_table}
+    below: dict[Hashable, Value] = {tree[v][0]: v for v in of_table}
     cost = Fraction(0)
     for level in range(1, height + 1):
-        children: dict[str, list[Fraction]] = {}
-        above: dict[str, Value] = {}
+        children: dict[Hashable, list[Fraction]] = {}
+        above: dict[Hashable, Value] = {}
         for name, difference in extra.items():
             label = tree[below[name]][level]
             children.setdefault(label, []).append(difference)
@@ -166,3 +170,117 @@ def estimated_k(
 def counted(pairs: Iterable[tuple[Value, Value]], *, by_subject: bool) -> Counter[Value]:
     """Count values of (person, value): every record, or each pair once."""
     return Counter(value for _, value in (set(pairs) if by_subject else pairs))
+
+
+def decimal(number: float) -> Fraction:
+    """Return a number as it is written."""
+    return Fraction(str(number))
+
+
+@dataclass(frozen=True)
+class Class:
+    """One class beside the whole table.
+
+    Parameters
+    ----------
+    size : int
+        Subjects in the class.
+    of_class, of_table : mapping
+        How often each value of the guarantee's attribute occurs in the class and in the table.
+    population : int
+        People of the population in the class.
+    table, population_size : int
+        Subjects of the table, people of the population.
+    tree : mapping
+        Hierarchy of the attribute.
+    """
+
+    size: int
+    of_class: Counts = field(default_factory=dict)
+    of_table: Counts = field(default_factory=dict)
+    population: int = 0
+    table: int = 0
+    population_size: int = 0
+    tree: Tree = field(default_factory=dict)
+
+
+def breaks(guarantee: Guarantee, one: Class) -> bool:
+    """Tell whether a class breaks a guarantee about classes."""
+    return bool(_BREAKS[guarantee["model"]](guarantee, one))
+
+
+def _breaks_k_map(guarantee: Guarantee, one: Class) -> bool:
+    if "estimator" not in guarantee:
+        return one.population < int(guarantee["k"])
+    return one.size < estimated_k(
+        guarantee["k"],
+        one.table,
+        one.population_size,
+        decimal(guarantee["significance"]),
+        is_truncated=guarantee["estimator"] != "poisson",
+    )
+
+
+def _breaks_alpha_k(guarantee: Guarantee, one: Class) -> bool:
+    highest = highest_share(one.of_class, one.size, guarantee.get("values"))
+    return one.size < guarantee["k"] or highest > decimal(guarantee["alpha"])
+
+
+def _breaks_l(guarantee: Guarantee, one: Class) -> bool:
+    least, variant = decimal(guarantee["l"]), guarantee.get("variant", "distinct")
+    if variant == "distinct":
+        return len(one.of_class) < least
+    if variant == "entropy":
+        return not has_entropy(one.of_class, least)
+    if variant == "grassberger":
+        enough = grassberger_l(one.of_class) >= float(least) - NEARLY
+        return len(one.of_class) < least or not enough
+    ratio = recursive_c(one.of_class, guarantee["l"])
+    return ratio is None or ratio >= decimal(guarantee["c"])
+
+
+def _breaks_t(guarantee: Guarantee, one: Class) -> bool:
+    distances: dict[str, Callable[[], Fraction]] = {
+        "equal": lambda: equal_t(one.of_class, one.of_table),
+        "ordered": lambda: ordered_t(one.of_class, one.of_table),
+        "hierarchical": lambda: hierarchical_t(one.of_class, one.of_table, one.tree),
+    }
+    return distances[guarantee["distance"]]() > decimal(guarantee["t"])
+
+
+def _breaks_beta(guarantee: Guarantee, one: Class) -> bool:
+    beta = decimal(guarantee["beta"])
+    if guarantee.get("variant", "enhanced") == "basic":
+        return basic_beta(one.of_class, one.of_table) > beta
+    return enhanced_beta(one.of_class, one.of_table, beta) > NEARLY or (
+        basic_beta(one.of_class, one.of_table) > beta
+    )
+
+
+def _breaks_delta(guarantee: Guarantee, one: Class) -> bool:
+    return not is_within_delta(one.of_class, one.of_table, decimal(guarantee["delta"]))
+
+
+def _breaks_presence(guarantee: Guarantee, one: Class) -> bool:
+    if not one.population:
+        return True
+    share = Fraction(one.size, one.population)
+    return not decimal(guarantee["minimum"]) <= share <= decimal(guarantee["maximum"])
+
+
+def _breaks_risk(guarantee: Guarantee, one: Class) -> bool:
+    highest = guarantee.get("highest")
+    return highest is not None and Fraction(1, one.size) > decimal(highest)
+
+
+_BREAKS: dict[str, Callable[[Guarantee, Class], bool]] = {
+    "k_anonymity": lambda guarantee, one: one.size < guarantee["k"],
+    "k_map": _breaks_k_map,
+    "alpha_k_anonymity": _breaks_alpha_k,
+    "l_diversity": _breaks_l,
+    "t_closeness": _breaks_t,
+    "beta_likeness": _breaks_beta,
+    "delta_disclosure": _breaks_delta,
+    "delta_presence": _breaks_presence,
+    "reidentification_risk": _breaks_risk,
+}

@@ -13,9 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from dbt_anonymize.privacy.table import Attribute, Node, Table
-
-NEARLY = 1e-9
-EULER = 0.5772156649015329
+from tests.oracle import privacy
 
 
 @dataclass(frozen=True)
@@ -94,39 +92,29 @@ def value_counts(records: Collection[Record], position: int) -> Counter[int]:
     )
 
 
-def shares_of(counts: Counter[int]) -> dict[int, Fraction]:
-    """Turn counts into shares."""
-    return {value: Fraction(count, counts.total()) for value, count in counts.items()}
-
-
 # --- guarantees -----------------------------------------------------------------------------------
 
 
 def is_violating(table: Table, guarantee: Mapping[str, Any], found: Class) -> bool:
     """Whether a class with records breaks a guarantee that is checked class by class."""
-    model = guarantee["model"]
+    counts, overall, tree = Counter[int](), Counter[int](), {}
     if "attribute" in guarantee:
         names = [attribute.name for attribute, _ in table.sensitive]
         position = names.index(guarantee["attribute"])
         counts = value_counts(found.records, position)
-        overall = shares_of(value_counts(records_of(table), position))
-        return _ATTRIBUTE_MODELS[model](table, guarantee, found, counts, overall)
-    if model == "k_anonymity":
-        return found.people < int(guarantee["k"])
-    if model == "k_map" and "estimator" not in guarantee:
-        return found.population < int(guarantee["k"])
-    if model == "k_map":
-        return found.people < estimated_k(table, guarantee)
-    if model == "delta_presence":
-        share = Fraction(found.people, found.population)
-        return not exact(guarantee["minimum"]) <= share <= exact(guarantee["maximum"])
-    highest = guarantee.get("highest")
-    return highest is not None and Fraction(1, found.people) > exact(highest)
-
-
-def exact(number: float) -> Fraction:
-    """Return the decimal number that was written."""
-    return Fraction(str(number))
+        overall = value_counts(records_of(table), position)
+        attribute = table.sensitive[position][0]
+        tree = dict(enumerate(zip(*(level.tolist() for level in attribute.tree), strict=True)))
+    one = privacy.Class(
+        size=found.people,
+        of_class=counts,
+        of_table=overall,
+        population=found.population,
+        table=people_of(table),
+        population_size=table.population_size or 0,
+        tree=tree,
+    )
+    return privacy.breaks(guarantee, one)
 
 
 def people_of(table: Table) -> int:
@@ -134,153 +122,9 @@ def people_of(table: Table) -> int:
     return Class((), 0, tuple(records_of(table)), 0).people
 
 
-def estimated_k(table: Table, guarantee: Mapping[str, Any]) -> int:
-    """Return the class size that stands for k in the population."""
-    people = people_of(table)
-    assert table.population_size is not None
-    k, mean = int(guarantee["k"]), guarantee["k"] * people / table.population_size
-
-    def poisson(number: int) -> float:
-        return math.exp(-mean + number * math.log(mean)) / math.factorial(number)
-
-    if guarantee["estimator"] == "poisson":
-        size = 0
-        while sum(map(poisson, range(size + 1))) < 1 - guarantee["significance"] and size < k:
-            size += 1
-        return min(k, people, size + 2)
-    size = 1
-    while (
-        sum(map(poisson, range(1, size + 1))) / (1 - poisson(0)) < 1 - guarantee["significance"]
-        and size < k
-    ):
-        size += 1
-    return min(k, people, size + 1)
-
-
-def _alpha(
-    _table: Table, guarantee: Mapping[str, Any], found: Class, counts: Counter[int], _p: Any
-) -> bool:
-    limited = guarantee.get("values", list(counts))
-    return found.people < guarantee["k"] or any(
-        Fraction(counts[value], found.people) > exact(guarantee["alpha"]) for value in limited
-    )
-
-
-def _diversity(
-    _table: Table, guarantee: Mapping[str, Any], _found: Class, counts: Counter[int], _p: Any
-) -> bool:
-    diversity, variant = guarantee["l"], guarantee["variant"]
-    least = math.ceil(diversity)
-    if len(counts) < least:
-        return True
-    total = counts.total()
-    if variant == "entropy":
-        entropy = -sum(n / total * math.log(n / total) for n in counts.values())
-        return entropy < math.log(diversity) - NEARLY
-    if variant == "grassberger":
-        entropy = grassberger(total) - sum(n * grassberger(n) for n in counts.values()) / total
-        return entropy < math.log(diversity) - NEARLY
-    if variant == "recursive":
-        ranked = sorted(counts.values(), reverse=True)
-        return not ranked[0] < exact(guarantee["c"]) * sum(ranked[least - 1 :])
-    return False
-
-
-def grassberger(number: int) -> float:
-    """G by its recursion."""
-    if number == 1:
-        return -EULER - math.log(2)
-    half = number // 2
-    return -EULER - math.log(2) + sum(2 / (2 * i - 1) for i in range(1, half + 1))
-
-
-def _closeness(
-    table: Table,
-    guarantee: Mapping[str, Any],
-    _found: Class,
-    counts: Counter[int],
-    overall: dict[int, Fraction],
-) -> bool:
-    attribute = next(a for a, _ in table.sensitive if a.name == guarantee["attribute"])
-    shares = shares_of(counts)
-    excess = [
-        shares.get(v, Fraction(0)) - overall.get(v, Fraction(0)) for v in range(attribute.size)
-    ]
-    if guarantee["distance"] == "equal":
-        distance = sum(map(abs, excess), Fraction(0)) / 2
-    elif guarantee["distance"] == "ordered":
-        steps = [abs(sum(excess[: i + 1], Fraction(0))) for i in range(attribute.size)]
-        distance = sum(steps, Fraction(0)) / max(attribute.size - 1, 1)
-    else:
-        distance = _tree_distance(attribute.tree, excess)
-    return distance > exact(guarantee["t"])
-
-
-def _tree_distance(tree: Sequence[Any], excess: list[Fraction]) -> Fraction:
-    """Exchange mass below each inner node, level by level from the leaves."""
-    height = len(tree) - 1
-    extra: dict[int, Fraction] = dict(enumerate(excess))
-    cost = Fraction(0)
-    for level in range(1, height + 1):
-        parent = {
-            int(child): int(label)
-            for child, label in zip(tree[level - 1], tree[level], strict=True)
-        }
-        merged: dict[int, Fraction] = {}
-        for label in set(parent.values()):
-            children = [extra[child] for child in extra if parent[child] == label]
-            positive = sum((e for e in children if e > 0), Fraction(0))
-            negative = -sum((e for e in children if e < 0), Fraction(0))
-            cost += Fraction(level, height) * min(positive, negative)
-            merged[label] = positive - negative
-        extra = merged
-    return cost
-
-
-def _likeness(
-    _table: Table,
-    guarantee: Mapping[str, Any],
-    _found: Class,
-    counts: Counter[int],
-    overall: dict[int, Fraction],
-) -> bool:
-    for value, share in shares_of(counts).items():
-        gain = (share - overall[value]) / overall[value]
-        if gain > exact(guarantee["beta"]):
-            return True
-        bound = -math.log(overall[value])
-        if guarantee["variant"] == "enhanced" and gain > bound + NEARLY:
-            return True
-    return False
-
-
-def _disclosure(
-    _table: Table,
-    guarantee: Mapping[str, Any],
-    _found: Class,
-    counts: Counter[int],
-    overall: dict[int, Fraction],
-) -> bool:
-    shares = shares_of(counts)
-    return any(
-        value not in shares
-        or abs(math.log2(shares[value] / overall[value])) >= guarantee["delta"] - NEARLY
-        for value in overall
-    )
-
-
-_ATTRIBUTE_MODELS: dict[str, Callable[..., bool]] = {
-    "alpha_k_anonymity": _alpha,
-    "l_diversity": _diversity,
-    "t_closeness": _closeness,
-    "beta_likeness": _likeness,
-    "delta_disclosure": _disclosure,
-}
-
-
 def release_holds(guarantee: Mapping[str, Any], sizes: Collection[int]) -> bool:
     """Whether a release of classes with these numbers of people keeps a guarantee on all of it."""
-    return Fraction(len(sizes), sum(sizes)) <= exact(guarantee["average"])
+    return Fraction(len(sizes), sum(sizes)) <= privacy.decimal(guarantee["average"])
 
 
 # --- information loss -----------------------------------------------------------------------------

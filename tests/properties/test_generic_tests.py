@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracle import privacy as definitions
-from tests.oracle.privacy import Counts
+from tests.oracle.privacy import Counts, decimal
 from tests.oracle.uniqueness import population_uniques
 from tests.properties.batch import Batch, assert_same_rows
 from tests.properties.generic import (
@@ -33,7 +33,6 @@ from tests.properties.test_guarantees import (
     Person,
     Table,
     breaks,
-    decimal,
     hierarchical,
     with_population,
 )

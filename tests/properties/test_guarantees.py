@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -14,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracle import privacy as definitions
-from tests.oracle.privacy import Counts, counted
+from tests.oracle.privacy import Counts, counted, decimal
 from tests.properties.batch import Batch, assert_same_rows
 from tests.properties.guarded import (
     GUARDS,
@@ -147,95 +146,27 @@ def expected_measures(one: Class, attribute: str) -> dict[str, object]:
 
 def breaks(guarantee: dict[str, Any], one: Class) -> bool:
     """Tell whether a class breaks a guarantee about classes."""
-    return bool(BREAKS[guarantee["model"]](guarantee, one))
+    return definitions.breaks(guarantee, judged(one, guarantee.get("attribute")))
 
 
-def _breaks_k_map(guarantee: dict[str, Any], one: Class) -> bool:
-    if "estimator" not in guarantee:
-        return one.population < int(guarantee["k"])
-    derived = definitions.estimated_k(
-        guarantee["k"],
-        one.people,
-        POPULATION_SIZE,
-        decimal(guarantee["significance"]),
-        is_truncated=guarantee["estimator"] != "poisson",
+def judged(one: Class, attribute: str | None) -> definitions.Class:
+    of_class, of_table = one.counts(attribute) if attribute else ({}, {})
+    return definitions.Class(
+        size=one.size,
+        of_class=of_class,
+        of_table=of_table,
+        population=one.population,
+        table=one.people,
+        population_size=POPULATION_SIZE,
+        tree=TREE_OF_DISEASES,
     )
-    return one.size < derived
 
 
-def _breaks_alpha_k(guarantee: dict[str, Any], one: Class) -> bool:
-    of_class, _ = one.counts(guarantee["attribute"])
-    highest = definitions.highest_share(of_class, one.size, guarantee.get("values"))
-    return one.size < guarantee["k"] or highest > decimal(guarantee["alpha"])
-
-
-def _breaks_l(guarantee: dict[str, Any], one: Class) -> bool:
-    of_class, _ = one.counts(guarantee["attribute"])
-    least = decimal(guarantee["l"])
-    if guarantee["variant"] == "distinct":
-        return len(of_class) < least
-    if guarantee["variant"] == "entropy":
-        return not definitions.has_entropy(of_class, least)
-    if guarantee["variant"] == "grassberger":
-        return len(of_class) < least or definitions.grassberger_l(of_class) < float(least) - 1e-9
-    ratio = definitions.recursive_c(of_class, guarantee["l"])
-    return ratio is None or ratio >= decimal(guarantee["c"])
-
-
-def _breaks_t(guarantee: dict[str, Any], one: Class) -> bool:
-    of_class, of_table = one.counts(guarantee["attribute"])
-    distance = {
-        "equal": lambda: definitions.equal_t(of_class, of_table),
-        "ordered": lambda: definitions.ordered_t(of_class, of_table),
-        "hierarchical": lambda: hierarchical(of_class, of_table),
-    }[guarantee["distance"]]()
-    return distance > decimal(guarantee["t"])
+TREE_OF_DISEASES: dict[Any, tuple[str, ...]] = {**TREES["disease"], None: ("NULL", "NULL", "*")}
 
 
 def hierarchical(of_class: Counts, of_table: Counts) -> Fraction:
-    tree: dict[Any, tuple[str, ...]] = dict(TREES["disease"])
-    tree[None] = ("NULL", "NULL", "*")
-    return definitions.hierarchical_t(of_class, of_table, tree)
-
-
-def _breaks_beta(guarantee: dict[str, Any], one: Class) -> bool:
-    of_class, of_table = one.counts(guarantee["attribute"])
-    beta = decimal(guarantee["beta"])
-    if guarantee["variant"] == "basic":
-        return definitions.basic_beta(of_class, of_table) > beta
-    return definitions.enhanced_beta(of_class, of_table, beta) > 0
-
-
-def _breaks_delta(guarantee: dict[str, Any], one: Class) -> bool:
-    of_class, of_table = one.counts(guarantee["attribute"])
-    return not definitions.is_within_delta(of_class, of_table, decimal(guarantee["delta"]))
-
-
-def _breaks_presence(guarantee: dict[str, Any], one: Class) -> bool:
-    if not one.population:
-        return True
-    share = Fraction(one.size, one.population)
-    return not decimal(guarantee["minimum"]) <= share <= decimal(guarantee["maximum"])
-
-
-BREAKS: dict[str, Callable[[dict[str, Any], Class], bool]] = {
-    "k_anonymity": lambda guarantee, one: one.size < guarantee["k"],
-    "k_map": _breaks_k_map,
-    "alpha_k_anonymity": _breaks_alpha_k,
-    "l_diversity": _breaks_l,
-    "t_closeness": _breaks_t,
-    "beta_likeness": _breaks_beta,
-    "delta_disclosure": _breaks_delta,
-    "delta_presence": _breaks_presence,
-    "reidentification_risk": lambda guarantee, one: (
-        Fraction(1, one.size) > decimal(guarantee["highest"])
-    ),
-}
-
-
-def decimal(number: float) -> Fraction:
-    """Return a number as it is written."""
-    return Fraction(str(number))
+    return definitions.hierarchical_t(of_class, of_table, TREE_OF_DISEASES)
 
 
 def load(warehouse: Warehouse, people: tuple[Person, ...], others: Counter[Any]) -> None:
