@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup setup-dev demo lint lint-python lint-sql format types test test-fast test-slow compat compat-smallest postgres faults seeds generate bench clean
+.PHONY: help setup setup-dev demo lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres faults seeds generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -65,6 +65,9 @@ test-fast: setup-dev ## Run the tests that need no dbt
 test-slow: export DBT_ANONYMIZE_FULL := 1
 test-slow: lint ## Run the linters and all tests in full
 	$(PYTEST)
+
+coverage: setup-dev ## Run the tests of make test and list the lines of the product that none executes
+	$(PYTEST) -m "not slow" --cov --cov-report=term-missing:skip-covered
 
 # .venv has dbt 1.11. An environment beside it has its files, but for what the requirements replace.
 .venv-dbt-%/.ready: tests/compat/dbt-%.txt scripts/link_venv.py $(VENV)/.dev
