@@ -17,7 +17,6 @@ from dbt_anonymize.cli import app
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.verify import run as module
-from dbt_anonymize.verify.file_modes import read_modes
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.run import verify
 from tests.projects import Project
@@ -40,7 +39,7 @@ def broken(result: Result) -> dict[str, str]:
     return {f["subject"]: f["message"] for f in found if f["holds"] is False}
 
 
-def test_a_vault_that_was_open_to_others_is_reported_though_the_command_closes_it(
+def test_reading_leaves_an_open_vault_open_and_verify_reports_it(
     built_consumer: Project, tmp_path: Path
 ) -> None:
     project = built_consumer.copy(tmp_path / "project")
@@ -48,6 +47,10 @@ def test_a_vault_that_was_open_to_others_is_reported_though_the_command_closes_i
     file = folder / "vault.duckdb"
     folder.chmod(0o755)
     file.chmod(0o644)
+    environment = {"DBT_PROFILES_DIR": str(project.folder)}
+    for command in (["results"], ["search", "customers", "--dry-run"]):
+        arguments = [*command, "--project-dir", str(project.folder)]
+        assert CliRunner().invoke(app, arguments, env=environment).exit_code != 2
     result = run(project, "customers", "--check", "provenance", "--check", "guarantees")
     assert result.exit_code == 1
     assert {name: text for name, text in broken(result).items() if "vault" in name} == {
@@ -56,26 +59,11 @@ def test_a_vault_that_was_open_to_others_is_reported_though_the_command_closes_i
         "vault/vault.duckdb": "the mode of the vault is 644; others must not have access. "
         "Run `chmod 600 vault/vault.duckdb`.",
     }
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, file)] == [0o755, 0o644]
+    assert project.dbt("run", "-s", "customers_microdata").succeeded
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, file)] == [0o700, 0o600]
     again = run(project, "customers", "--check", "guarantees")
     assert (again.exit_code, broken(again)) == (0, {}), again.output
-
-
-def test_modes_are_read_of_folder_file_and_log(
-    built_consumer: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project = built_consumer.copy(tmp_path / "project")
-    monkeypatch.setenv("DBT_PROFILES_DIR", str(project.folder))
-    folder = project.folder.resolve() / "vault"
-    log = folder / "vault.duckdb.wal"
-    log.touch(mode=0o640)
-    log.chmod(0o640)
-    modes = read_modes(find_project(project.folder))
-    assert {path: mode for path, mode in modes.items() if path.is_relative_to(folder)} == {
-        folder: 0o700,
-        folder / "vault.duckdb": 0o600,
-        log: 0o640,
-    }
 
 
 @pytest.mark.parametrize("option", [["--earlier", "a.duckdb"], ["--receipt", f"1:{'0' * 64}"]])
@@ -127,7 +115,6 @@ def test_another_warehouse_is_refused_in_each_proof_on_files(
         yield elsewhere
 
     monkeypatch.setattr(module, "open_warehouse", opened)
-    monkeypatch.setattr(module, "read_modes", lambda *_: {})
     monkeypatch.setattr(module, "check_lineage", lambda *_, **__: [])
     audited = Finding("audit", "customers_relinkings", True, "whole.")
     monkeypatch.setattr(module, "_audit", lambda *_: [audited])

@@ -84,7 +84,7 @@ def relink(
                     out = stack.enter_context(_new_file(output.absolute()))
                 except RelinkingInputError as problem:
                     given = problem
-            with open_warehouse(project, target) as warehouse:
+            with open_warehouse(project, target, writes_vault=True) as warehouse:
                 people = relinked(
                     warehouse,
                     spec,

@@ -14,7 +14,7 @@ from dbt_anonymize.literals import quote_text
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.profile import dbt_arguments, read_profile
 from dbt_anonymize.spec.problems import did_you_mean
-from dbt_anonymize.vault.files import close_vaults, private_files, require_folders
+from dbt_anonymize.vault.files import private_files, protect_vaults, require_folders
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -194,7 +194,9 @@ def _value(value: Any) -> str:
 
 
 @contextlib.contextmanager
-def open_warehouse(project: Project, target: str | None = None) -> Iterator[Warehouse]:
+def open_warehouse(
+    project: Project, target: str | None = None, *, writes_vault: bool = False
+) -> Iterator[Warehouse]:
     """Open the warehouse of a project, with the profile and target that dbt itself would use.
 
     Parameters
@@ -203,6 +205,8 @@ def open_warehouse(project: Project, target: str | None = None) -> Iterator[Ware
         The dbt project; the working directory while the connection is open.
     target : str, optional
         Target of the profile; by default ``DBT_TARGET`` or that of the profile.
+    writes_vault : bool, default False
+        Whether to close the vault to others first, as a build does. Reading leaves it as it is.
 
     Yields
     ------
@@ -249,8 +253,8 @@ def open_warehouse(project: Project, target: str | None = None) -> Iterator[Ware
             with adapter.connection_named("dbt_anonymize"):
                 warehouse = Warehouse(adapter=adapter, manifest=parsed.result)
                 if warehouse.is_duckdb:
-                    # As a build does first: a command runs no hook of dbt.
-                    close_vaults(warehouse, project, config.credentials.database)
+                    database = config.credentials.database
+                    protect_vaults(warehouse, project, database, is_writing=writes_vault)
                 # Not before: a warehouse that is only made now is for others too.
                 until_closed.enter_context(private_files())
                 yield warehouse

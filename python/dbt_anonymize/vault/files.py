@@ -67,14 +67,20 @@ def require_folders(credentials: Any) -> None:
 
 
 def protect_vault(
-    session: DuckDBPyConnection, *, vault: str, warehouse: str, project: str, release: str
+    session: DuckDBPyConnection,
+    *,
+    vault: str,
+    warehouse: str,
+    project: str,
+    release: str,
+    is_writing: bool = True,
 ) -> None:
     """Close folder and file of the vault to everybody but their owner.
 
-    The folder becomes 0700, the database file and its log 0600. Rows that do not fit into memory
-    are spilled into this folder too, unless the profile sets `temp_directory` itself. Of a symbolic
-    link, the file that it leads to is closed, in its folder. Nothing happens to a vault that is not
-    a local file.
+    The folder becomes 0700, the database file and its log 0600, unless the command only reads.
+    Rows that do not fit into memory are spilled into this folder too, unless the profile sets
+    `temp_directory` itself. Of a symbolic link, the file that it leads to is closed, in its folder.
+    Nothing happens to a vault that is not a local file.
 
     Parameters
     ----------
@@ -86,6 +92,8 @@ def protect_vault(
         Folder of the dbt project, against which relative paths are read.
     release : str
         Folder of the releases, relative to the project or absolute.
+    is_writing : bool, default True
+        False leaves all modes as they are.
 
     Raises
     ------
@@ -106,7 +114,7 @@ def protect_vault(
     if warehouse_file is not None:
         others["the warehouse"] = root / warehouse_file
     _check_folder(vault, folder, others)
-    if os.name == "posix":
+    if is_writing and os.name == "posix":
         _close(vault, folder, FOLDER_MODE)
         for closed in (path, Path(f"{path}.wal")):
             if closed.exists():
@@ -114,8 +122,10 @@ def protect_vault(
     _spill_into(session, path, warehouse_file)
 
 
-def close_vaults(warehouse: Warehouse, project: Project, database: str) -> None:
-    """Close every vault of a project, as `protect_vault` does.
+def protect_vaults(
+    warehouse: Warehouse, project: Project, database: str, *, is_writing: bool
+) -> None:
+    """Call `protect_vault` for every vault of a project.
 
     Parameters
     ----------
@@ -125,6 +135,8 @@ def close_vaults(warehouse: Warehouse, project: Project, database: str) -> None:
         The dbt project.
     database : str
         Name of the database of the warehouse.
+    is_writing : bool
+        Whether the vaults are closed.
 
     Raises
     ------
@@ -148,6 +160,7 @@ def close_vaults(warehouse: Warehouse, project: Project, database: str) -> None:
                 warehouse=database,
                 project=str(project.root),
                 release=str(folder),
+                is_writing=is_writing,
             )
 
 

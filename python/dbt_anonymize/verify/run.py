@@ -13,7 +13,6 @@ from dbt_anonymize.release.audit import holds_release, why_unreadable
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.vault.relink.audit import Receipt, check_audit
 from dbt_anonymize.verify.attacks import findings, run_attacks, write_attacks
-from dbt_anonymize.verify.file_modes import read_modes
 from dbt_anonymize.verify.finding import CHECKS, Check, Finding
 from dbt_anonymize.verify.identifiers.content import check_content
 from dbt_anonymize.verify.identifiers.values import spill_in_private
@@ -63,8 +62,6 @@ def verify(
     -----
     The attacks write the relation ``<n>_attacks``; nothing else is changed.
     """
-    # Before anything opens the warehouse, which closes the vault to others.
-    modes = read_modes(project, target) if "guarantees" in checks else {}
     # Compiling has dbt open the warehouse for itself.
     if "provenance" in checks:
         yield from _proved("provenance", spec, lambda: check_lineage(project, spec, target=target))
@@ -80,7 +77,7 @@ def verify(
             proofs = {
                 "content": lambda: check_content(warehouse, project, spec, release=release),
                 "guarantees": lambda: [
-                    *check_guarantees(warehouse, project, spec, release=release, modes=modes),
+                    *check_guarantees(warehouse, project, spec, release=release),
                     _published(warehouse, spec, release),
                 ],
                 "attacks": lambda: _attacks(warehouse, project, spec, release, earlier),

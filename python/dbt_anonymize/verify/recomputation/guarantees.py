@@ -25,7 +25,6 @@ import numpy as np
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.file_modes import modes_of
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.recomputation import models
 from dbt_anonymize.verify.recomputation.counts import (
@@ -132,7 +131,6 @@ def check_guarantees(
     spec: Spec,
     *,
     release: Path,
-    modes: Mapping[Path, int] | None = None,
 ) -> list[Finding]:
     """Count every declared guarantee again, from the rows of a release.
 
@@ -146,9 +144,6 @@ def check_guarantees(
         The anonymization.
     release : Path
         The release file; nobody else in this process may have it open.
-    modes : mapping, optional
-        Of the files of the databases and their folders, as `read_modes` found them before the
-        warehouse was opened, which closes the vault. By default as they are now.
 
     Returns
     -------
@@ -171,9 +166,7 @@ def check_guarantees(
         columns = released.columns
         findings = [
             shape,
-            *_check_files(
-                warehouse, spec, released, root=project.root, release=release, modes=modes or {}
-            ),
+            *_check_files(warehouse, spec, released, root=project.root, release=release),
             *check_null_labels(spec, released),
             *check_class_text(spec, released),
             *check_tokens(spec, released),
@@ -190,13 +183,7 @@ def check_guarantees(
 
 
 def _check_files(
-    warehouse: Warehouse,
-    spec: Spec,
-    released: Released,
-    *,
-    root: Path,
-    release: Path,
-    modes: Mapping[Path, int],
+    warehouse: Warehouse, spec: Spec, released: Released, *, root: Path, release: Path
 ) -> Iterator[Finding]:
     """Look at the release file, what lies beside it, and the vault."""
     root, path = root.resolve(), release.resolve()
@@ -215,12 +202,8 @@ def _check_files(
         return
     vault = warehouse.relation_of_ref(f"{spec.name}_identifiers").database
     for name, file in warehouse.rows("select database_name, path from duckdb_databases()"):
-        if name == vault and file is not None:
-            now = modes_of([root / file])
-            log = Path(f"{(root / file).resolve()}.wal")
-            if log in modes:  # opening the vault has taken it in
-                now[log] = modes[log]
-            yield from check_vault({place: modes.get(place, now[place]) for place in now}, root)
+        if name == vault and file is not None and (root / file).is_file():
+            yield from check_vault((root / file).resolve(), root)
 
 
 def _people(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from dbt_anonymize.literals import quote_text
@@ -104,13 +104,15 @@ def check_folder(folder: Path, shown: str, releases: Collection[Path]) -> Findin
     return Finding("guarantees", shown, not others, message)
 
 
-def check_vault(modes: Mapping[Path, int], root: Path) -> Iterator[Finding]:
-    """Require that nobody but its owner may enter the folder of the vault or read its files.
+def check_vault(file: Path, root: Path) -> Iterator[Finding]:
+    """Require that nobody but its owner may enter the vault's folder or read its file and log.
 
-    ``modes`` are those of the folder, the file and its log; ``root`` is where findings name them
-    from.
+    Findings name them as seen from ``root``.
     """
-    for path, mode in modes.items():
+    for path in (file.parent, file, Path(f"{file}.wal")):
+        if not path.exists():
+            continue
+        mode = stat.S_IMODE(path.stat().st_mode)
         shown = str(path.relative_to(root) if path.is_relative_to(root) else path)
         closed = "700" if path.is_dir() else "600"
         remedy = f"; others must not have access. Run `chmod {closed} {shown}`."
