@@ -10,13 +10,13 @@
 
 
 {# The same for the test of a privacy model; a parameter that is none is left out. #}
-{% macro _explain_failures(name, parameters) -%}
+{% macro _explain_failures(name, parameters, requires=none) -%}
     {%- set guarantee = {"model": name} -%}
     {%- for parameter, value in parameters.items() if value is not none -%}
         {%- do guarantee.update({parameter: value}) -%}
     {%- endfor -%}
     {{ dbt_anonymize._explain(
-        dbt_anonymize._guarantee_text(guarantee)
+        dbt_anonymize._guarantee_text(guarantee, requires)
         ~ "; these are the classes that break it, or columns with NULL. Generalize further, or leave their records out."
     ) }}
 {%- endmacro %}

@@ -1,7 +1,7 @@
 {#
   CTEs about a whole table, written once for all classes that are measured against it:
-    <prefix>everybody         with an estimated k-map: one row, `people` (distinct subjects, or records without a subject)
-    <prefix>derived_k_<i>     one row: `k` that the i-th estimated k-map (of `guarantees`) demands of a class
+    <prefix>everybody         with an estimated guarantee: one row, `people` (distinct subjects, or records without a subject)
+    <prefix>derived_k_<i>     one row: `k`, the size that the i-th estimated guarantee demands of a class
     <prefix>distribution_<j>  one row per value of the j-th attribute, NULL included: `value`, `position` (order of the
                               data type, NULL last), `people` and `people_up_to` (of this and earlier values)
     <prefix>total_<j>         one row: `people`, `number_of_values`, `missing` (people whose value is NULL)
@@ -9,9 +9,9 @@
   Arguments
     rows                   name of a CTE: the attributes, `subject` where has_subject, and what `count` needs
     sensitive              names of the attributes, in the order of <j>
-    guarantees             flat list; only the estimated k-maps among them are read here
+    guarantees             flat list; only estimated ones are read here
     count                  aggregate that counts records: "sum(records)" or "count(*)"
-    population_size        number of people in the population, for estimated k-maps
+    population_size        number of people in the population, for estimates
     sensitive_hierarchies  {attribute: {'hierarchy': relation, 'levels': int}} for hierarchical t-closeness
 #}
 {% macro _global_distributions(
@@ -19,7 +19,7 @@
 ) -%}
 {%- set people = "count(distinct subject)" if has_subject else count -%}
 {%- set bigint = dbt.type_bigint() %}
-{%- for guarantee in guarantees if guarantee.model == "k_map" and guarantee.estimator %}
+{%- for guarantee in guarantees if dbt_anonymize._privacy_model(guarantee).is_estimated %}
 {%- if loop.first %}
 
 {{ prefix }}everybody as (
@@ -32,7 +32,7 @@
 
 {{ prefix }}derived_k_{{ loop.index }} as (
 
-    {{ dbt_anonymize._derived_k(guarantee, prefix ~ "everybody", population_size) }}
+    {{ dbt_anonymize._privacy_model(guarantee, prefix ~ "everybody", population_size).demanded_size }}
 
 ),
 {%- endfor %}

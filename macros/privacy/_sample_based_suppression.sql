@@ -5,8 +5,9 @@
 #}
 {% macro _sample_based_suppression(guarantees, names) -%}
 {%- set limits = [] -%}
-{%- for guarantee in guarantees if guarantee.average -%}
-    {%- do limits.append(guarantee.average) -%}
+{%- for guarantee in guarantees -%}
+    {%- set average = dbt_anonymize._privacy_model(guarantee).average_risk -%}
+    {%- if average -%}{%- do limits.append(average) -%}{%- endif -%}
 {%- endfor -%}
 {%- if not limits %}
 

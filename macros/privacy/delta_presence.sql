@@ -3,7 +3,11 @@
   relation. Classes that are in the population only count too: their share is 0, and class_size is 0.
 #}
 {% macro delta_presence(relation, quasi_identifiers, population, minimum, maximum, subject=none) -%}
-{%- set guarantee = dbt_anonymize._checked_guarantee("delta_presence", {"minimum": minimum, "maximum": maximum}) -%}
+{%- set guarantee = dbt_anonymize._checked_guarantee(
+    "delta_presence",
+    {"minimum": [minimum, "a number >= 0 and <= 1"], "maximum": [maximum, "a number >= 0 and <= 1"]},
+    [[minimum is not number or maximum is not number or minimum <= maximum, "have `minimum` <= `maximum`"]],
+) -%}
 with
 
 {{ dbt_anonymize._keyed_rows("relation_rows", relation, quasi_identifiers, subject=subject) }}
@@ -56,4 +60,28 @@ violating as (
 )
 
 select * from violating
+{%- endmacro %}
+
+
+{% test delta_presence(model, minimum, maximum, quasi_identifiers, population, subject=none) %}
+{{ dbt_anonymize._explain_failures("delta_presence", {"minimum": minimum, "maximum": maximum}) }}
+{{ dbt_anonymize._test_rows(
+    dbt_anonymize.delta_presence(model, quasi_identifiers, population, minimum, maximum, subject),
+    ["class_size", "records", "population_size", "presence"],
+    model,
+    [subject],
+) }}
+{% endtest %}
+
+
+{# Shares of the population that are in the table: class_size / population_size, as decimal numbers. #}
+{% macro _delta_presence_model(guarantee) -%}
+    {{ return({
+        "conditions": [
+            "coalesce(population_size, 0) = 0",
+            "class_size < " ~ dbt_anonymize._number(guarantee.minimum) ~ " * population_size",
+            "class_size > " ~ dbt_anonymize._number(guarantee.maximum) ~ " * population_size",
+        ],
+        "needs_population": true,
+    }) }}
 {%- endmacro %}

@@ -1,6 +1,92 @@
 {# Machanavajjhala et al. 2007: every class has at least l well-represented values. #}
 {% macro l_diversity(relation, quasi_identifiers, attribute, l, variant="distinct", c=none, subject=none) -%}
-{%- set guarantee = dbt_anonymize._checked_guarantee("l_diversity", {"attribute": attribute, "l": l, "variant": variant, "c": c}) -%}
-{%- set measure = {"distinct": "distinct_l", "entropy": "entropy_l", "grassberger": "grassberger_l", "recursive": "recursive_c"}[variant] -%}
+{%- set guarantee = dbt_anonymize._checked_guarantee(
+    "l_diversity",
+    {
+        "attribute": [attribute, "the name of a column"],
+        "l": [l, "an integer >= 2" if variant in ["distinct", "recursive"] else "a number > 1"],
+        "variant": [variant, ["distinct", "entropy", "grassberger", "recursive"]],
+        "c": [c, "a number > 0 or none"],
+    },
+    [[(variant == "recursive") == (c is not none), "have `c` if and only if the variant is recursive"]],
+) -%}
+{%- set measure = dbt_anonymize._measure_of_diversity(variant) -%}
 {{ dbt_anonymize._violating_classes(relation, quasi_identifiers, guarantee, {measure: "attribute_" ~ measure}, subject) }}
+{%- endmacro %}
+
+
+{% test l_diversity(model, attribute, l, quasi_identifiers, variant="distinct", c=none, subject=none) %}
+{{ dbt_anonymize._explain_failures("l_diversity", {"attribute": attribute, "l": l, "variant": variant, "c": c}) }}
+{{ dbt_anonymize._test_rows(
+    dbt_anonymize.l_diversity(model, quasi_identifiers, attribute, l, variant, c, subject),
+    ["class_size", "records", dbt_anonymize._measure_of_diversity(variant)],
+    model,
+    [attribute, subject],
+) }}
+{% endtest %}
+
+
+{% macro _l_diversity_model(guarantee) -%}
+    {%- set l, variant = guarantee.l, guarantee.variant or "distinct" -%}
+    {%- set distinct = dict(
+        dbt_anonymize._measure("distinct_l", "<", l, "cast(count(*) as " ~ dbt.type_bigint() ~ ")"), worst="min"
+    ) -%}
+    {%- set measures = [distinct] if variant in ["distinct", "grassberger"] else [] -%}
+    {%- if variant == "entropy" -%}
+        {%- set sql = "exp(ln(max(class_people)) - sum(people * ln(people)) / max(class_people))" -%}
+        {%- do measures.append(dict(dbt_anonymize._measure("entropy_l", "<", l, sql), is_rounded=true, worst="min")) -%}
+    {%- elif variant == "grassberger" -%}
+        {%- set whole, part = dbt_anonymize._grassberger("max(class_people)"), dbt_anonymize._grassberger("people") -%}
+        {%- set sql = "exp(" ~ whole ~ " - sum(people * " ~ part ~ ") / max(class_people))" -%}
+        {%- do measures.append(dict(dbt_anonymize._measure("grassberger_l", "<", l, sql), is_rounded=true, worst="min")) -%}
+    {%- elif variant == "recursive" -%}
+        {%- set tail = "sum(case when position_by_frequency >= " ~ l ~ " then people else 0 end)" -%}
+        {%- set measure = dbt_anonymize._measure(
+            "recursive_c", ">=", guarantee.c, "max(people) / nullif(" ~ tail ~ ", 0)", l, needs=["position_by_frequency"]
+        ) -%}
+        {%- do measures.append(dict(measure, is_infinite_if_null=true)) -%}
+    {%- endif -%}
+    {{ return({
+        "measures": measures,
+        "in_release": guarantee,
+        "in_release_of_people": dict(guarantee, variant="distinct"),
+        "least_values": l,
+        "too_few_values":
+            "l_diversity requires l = " ~ l ~ " of " ~ guarantee.attribute
+            ~ ", which has <values> values only. Lower l to at most <values>.",
+    }) }}
+{%- endmacro %}
+
+
+{# The measure that a variant shows of a class. #}
+{% macro _measure_of_diversity(variant) -%}
+    {{ return({
+        "distinct": "distinct_l", "entropy": "entropy_l", "grassberger": "grassberger_l", "recursive": "recursive_c"
+    }[variant]) }}
+{%- endmacro %}
+
+
+{#
+  Grassberger's G(n), with which the entropy of few records is not underestimated so much: G(1) = -gamma - ln 2,
+  G(2j) = G(2j + 1) = digamma(j + 1/2) + ln 2.
+#}
+{% macro _grassberger(count) -%}
+    {{ return("(" ~ dbt_anonymize._digamma("(floor(" ~ count ~ " / 2) + 0.5)") ~ " + ln(2))") }}
+{%- endmacro %}
+
+
+{#
+  digamma(x) for x > 0, exact to 1e-14: eight steps up by psi(x) = psi(x + 1) - 1/x, then the asymptotic expansion. The
+  eight reciprocals are summed in pairs, 1/(x+i) + 1/(x+7-i) = (2x + 7) / ((x+i)(x+7-i)).
+#}
+{% macro _digamma(x) -%}
+    {%- set y = "(" ~ x ~ " + 8)" -%}
+    {%- set square = "(" ~ y ~ " * " ~ y ~ ")" -%}
+    {{ return(
+        "(ln(" ~ y ~ ") - 0.5 / " ~ y
+        ~ " - (1.0 / 12 - (1.0 / 120 - (1.0 / 252 - (1.0 / 240 - (1.0 / 132 - 691.0 / 32760 / " ~ square ~ ") / " ~ square ~ ") / "
+        ~ square ~ ") / " ~ square ~ ") / " ~ square ~ ") / " ~ square
+        ~ " - (2 * " ~ x ~ " + 7) * (1 / (" ~ x ~ " * (" ~ x ~ " + 7)) + 1 / ((" ~ x ~ " + 1) * (" ~ x ~ " + 6))"
+        ~ " + 1 / ((" ~ x ~ " + 2) * (" ~ x ~ " + 5)) + 1 / ((" ~ x ~ " + 3) * (" ~ x ~ " + 4))))"
+    ) }}
 {%- endmacro %}

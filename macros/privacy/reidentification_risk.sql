@@ -3,7 +3,11 @@
   for everybody, `average` the mean over all people (classes / people); the row of the latter has no class_size.
 #}
 {% macro reidentification_risk(relation, quasi_identifiers, average=none, highest=none, subject=none) -%}
-{%- set guarantee = dbt_anonymize._checked_guarantee("reidentification_risk", {"average": average, "highest": highest}) -%}
+{%- set guarantee = dbt_anonymize._checked_guarantee(
+    "reidentification_risk",
+    {"average": [average, "a number > 0 and <= 1 or none"], "highest": [highest, "a number > 0 and <= 1 or none"]},
+    [[average is not none or highest is not none, "limit `average` or `highest`"]],
+) -%}
 {%- set double = dbt_anonymize._type_double() -%}
 with
 
@@ -42,4 +46,25 @@ violating as (
 )
 
 select * from violating
+{%- endmacro %}
+
+
+{% test reidentification_risk(model, quasi_identifiers, average=none, highest=none, subject=none) %}
+{{ dbt_anonymize._explain_failures("reidentification_risk", {"average": average, "highest": highest}) }}
+{{ dbt_anonymize._test_rows(
+    dbt_anonymize.reidentification_risk(model, quasi_identifiers, average, highest, subject),
+    ["class_size", "records", "risk"],
+    model,
+    [subject],
+) }}
+{% endtest %}
+
+
+{% macro _reidentification_risk_model(guarantee) -%}
+    {%- set highest = guarantee.highest -%}
+    {{ return({
+        "conditions": ["class_size * " ~ dbt_anonymize._number(highest) ~ " < 1"] if highest else [],
+        "average_risk": guarantee.average,
+        "in_release": guarantee,
+    }) }}
 {%- endmacro %}

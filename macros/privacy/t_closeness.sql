@@ -1,15 +1,52 @@
 {# Li et al. 2007: in every class the attribute is distributed almost as in the whole relation. #}
 {% macro t_closeness(relation, quasi_identifiers, attribute, t, distance="equal", hierarchy=none, levels=none, subject=none) -%}
-{%- set guarantee = dbt_anonymize._checked_guarantee("t_closeness", {"attribute": attribute, "t": t, "distance": distance}) -%}
-{%- if distance == "hierarchical" and (hierarchy is none or levels is not integer or levels < 1) -%}
-    {{ exceptions.raise_compiler_error(
-        model.name ~ ": t_closeness must have `hierarchy` (a relation) and `levels` (an integer >= 1) where the distance is hierarchical; got: "
-        ~ hierarchy ~ " and " ~ levels ~ ". Correct the arguments of t_closeness."
-    ) }}
-{%- endif -%}
-{%- set measure = {"equal": "t", "ordered": "ordered_t", "hierarchical": "hierarchical_t"}[distance] -%}
+{%- set is_tree = distance == "hierarchical" -%}
+{%- set has_tree = hierarchy is not none and levels is integer and levels >= 1 -%}
+{%- set guarantee = dbt_anonymize._checked_guarantee(
+    "t_closeness",
+    {
+        "attribute": [attribute, "the name of a column"],
+        "t": [t, "a number > 0 and <= 1"],
+        "distance": [distance, ["equal", "ordered", "hierarchical"]],
+    },
+    [[has_tree or not is_tree, "have `hierarchy` (a relation) and `levels` (an integer >= 1) where the distance is hierarchical"]],
+) -%}
+{%- set measure = "attribute_" ~ dbt_anonymize._closeness(guarantee).kind -%}
 {{ dbt_anonymize._violating_classes(
-    relation, quasi_identifiers, guarantee, {"t": "attribute_" ~ measure}, subject,
-    hierarchy=hierarchy if distance == "hierarchical" else none, levels=levels,
+    relation, quasi_identifiers, guarantee, {"t": measure}, subject, hierarchy=hierarchy if is_tree else none, levels=levels
 ) }}
+{%- endmacro %}
+
+
+{% test t_closeness(model, attribute, t, quasi_identifiers, distance="equal", hierarchy=none, levels=none, subject=none) %}
+{{ dbt_anonymize._explain_failures("t_closeness", {"attribute": attribute, "t": t, "distance": distance}) }}
+{{ dbt_anonymize._test_rows(
+    dbt_anonymize.t_closeness(model, quasi_identifiers, attribute, t, distance, hierarchy, levels, subject),
+    ["class_size", "records", "t"],
+    model,
+    [attribute, subject],
+) }}
+{% endtest %}
+
+
+{% macro _t_closeness_model(guarantee) -%}
+    {{ return({
+        "measures": [dbt_anonymize._closeness(guarantee)],
+        "in_release": guarantee if guarantee.distance != "hierarchical" else none,
+    }) }}
+{%- endmacro %}
+
+
+{# The distance from the whole table; ordered, NULL where the class has a value that the table does not have. #}
+{% macro _closeness(guarantee) -%}
+    {%- set t = guarantee.t -%}
+    {%- if guarantee.distance == "ordered" -%}
+        {{ return(dict(dbt_anonymize._measure("ordered_t", ">", t, source="ordered"), is_infinite_if_null=true)) }}
+    {%- elif guarantee.distance == "hierarchical" -%}
+        {{ return(dbt_anonymize._measure("hierarchical_t", ">", t, source="hierarchical")) }}
+    {%- endif -%}
+    {{ return(dbt_anonymize._measure("t", ">", t,
+        "sum(case when people * table_people > class_people * table_value_people"
+        ~ " then people * table_people - class_people * table_value_people else 0 end) / max(class_people * table_people)"
+    )) }}
 {%- endmacro %}

@@ -3,7 +3,18 @@
   where it is too large, with the unique people of the relation.
 #}
 {% macro uniqueness(relation, quasi_identifiers, sample=none, population=none, estimator=none, population_size=none, subject=none) -%}
-{%- set guarantee = dbt_anonymize._checked_guarantee("uniqueness", {"sample": sample, "population": population, "estimator": estimator}) -%}
+{%- do dbt_anonymize._checked_guarantee(
+    "uniqueness",
+    {
+        "sample": [sample, "a number >= 0 and < 1 or none"],
+        "population": [population, "a number >= 0 and < 1 or none"],
+        "estimator": [estimator, ["zayatz", "pitman", "snb", "dankar", none]],
+    },
+    [
+        [(sample is none) != (population is none), "limit exactly one of `sample` and `population`"],
+        [estimator is none or population is not none, "have an `estimator` only where `population` is limited"],
+    ],
+) -%}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- if population is not none -%}
     {%- do dbt_anonymize._check_population_size("uniqueness", population_size) -%}
@@ -67,3 +78,14 @@ violating as (
 
 select * from violating
 {%- endmacro %}
+
+
+{% test uniqueness(model, quasi_identifiers, sample=none, population=none, estimator=none, population_size=none, subject=none) %}
+{{ dbt_anonymize._explain_failures("uniqueness", {"sample": sample, "population": population, "estimator": estimator}) }}
+{{ dbt_anonymize._test_rows(
+    dbt_anonymize.uniqueness(model, quasi_identifiers, sample, population, estimator, population_size, subject),
+    ["records", "unique_people", "uniqueness"],
+    model,
+    [subject],
+) }}
+{% endtest %}

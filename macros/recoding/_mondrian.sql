@@ -52,8 +52,8 @@
 {# The guarantees that a recoding keeps, with the k that the effort demands. #}
 {% macro _recoding_guarantees(guarantees, k) -%}
     {%- set required = [] -%}
-    {%- for guarantee in dbt_anonymize._checked_guarantees(guarantees) -%}
-        {%- if guarantee.model == "delta_presence" or (guarantee.model == "k_map" and not guarantee.estimator) -%}
+    {%- for guarantee in guarantees -%}
+        {%- if dbt_anonymize._privacy_model(guarantee).needs_population -%}
             {{ exceptions.raise_compiler_error(
                 model.name ~ ": " ~ guarantee.model ~ " cannot be kept by a recoding that differs per record, since nobody"
                 ~ " outside the source has a record in it. Use an effort with levels, or another guarantee."

@@ -2,7 +2,6 @@
     anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, fingerprint, microdata, record_key,
     levels, has_subject=false, population=none, population_size=none, sensitive_hierarchies={}, mapping="class", identifiers=none, tokens=none
 ) -%}
-{%- set guarantees = dbt_anonymize._checked_guarantees(guarantees) -%}
 {%- set generalized = [] -%}
 {%- set declared = [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}

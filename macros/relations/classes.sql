@@ -3,7 +3,6 @@
     population_size=none, sensitive_hierarchies={}, record_key=none
 ) -%}
 {{ config(materialized="table") }}
-{%- set guarantees = dbt_anonymize._checked_guarantees(guarantees) -%}
 {%- set measured = (sensitive + dbt_anonymize._guaranteed_attributes(guarantees)) | unique(case_sensitive=true) | list -%}
 {%- set names = quasi_identifiers | map(attribute="name") | list -%}
 {%- set measures = [] -%}
@@ -298,7 +297,8 @@ inner join limits on judged.effort = limits.effort
 {# Stops where a guarantee needs a population that is not there, or that recoded records have no classes in. #}
 {% macro _check_population_of(guarantees, population, population_size, efforts) -%}
     {%- for guarantee in guarantees -%}
-        {%- if guarantee.model == "delta_presence" or (guarantee.model == "k_map" and not guarantee.estimator) -%}
+        {%- set privacy_model = dbt_anonymize._privacy_model(guarantee) -%}
+        {%- if privacy_model.needs_population -%}
             {%- if not population -%}
                 {{ exceptions.raise_compiler_error(
                     model.name ~ ": the guarantee " ~ guarantee.model ~ " needs a table of the population; got none."
@@ -311,7 +311,7 @@ inner join limits on judged.effort = limits.effort
                     ~ " records that are recoded one by one; got a recoding in effort " ~ number ~ ". Write levels, or remove the guarantee."
                 ) }}
             {%- endfor -%}
-        {%- elif guarantee.estimator -%}
+        {%- elif privacy_model.is_estimated -%}
             {%- do dbt_anonymize._check_population_size("the guarantee " ~ guarantee.model, population_size) -%}
         {%- endif -%}
     {%- endfor -%}

@@ -1,5 +1,4 @@
 {% macro microdata(anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none) -%}
-{%- set guarantees = dbt_anonymize._checked_guarantees(guarantees) -%}
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
 {%- set checked = [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}
@@ -205,32 +204,23 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
         ) -%}
     {%- endif -%}
     {%- for guarantee in guarantees if guarantee.attribute == attribute -%}
-        {%- if guarantee.model == "l_diversity" and guarantee.l > values -%}
-            {%- do errors.append(
-                "l_diversity requires l = " ~ guarantee.l ~ " of " ~ attribute ~ ", which has " ~ values ~ " values only. Lower l to at most " ~ values ~ "."
-            ) -%}
-        {%- elif guarantee.model == "alpha_k_anonymity" and guarantee.get("values") -%}
-            {%- set listed = [] -%}
-            {%- for value in guarantee.get("values") -%}
-                {%- do listed.append(dbt_anonymize._literal(value | string | lower if value is boolean else value)) -%}
-            {%- endfor -%}
+        {%- set privacy_model = dbt_anonymize._privacy_model(guarantee) -%}
+        {%- if privacy_model.least_values > values -%}
+            {%- do errors.append(privacy_model.too_few_values | replace("<values>", values)) -%}
+        {%- endif -%}
+        {%- if guarantee.get("values") -%}
+            {%- set listed = dbt_anonymize._limited_values(guarantee.get("values")) | unique(case_sensitive=true) | list -%}
             {%- set occurring = run_query(
                 "select count(distinct " ~ dbt_anonymize._as_text(column) ~ ") from " ~ this ~ " where " ~ dbt_anonymize._as_text(column)
-                ~ " in (" ~ listed | unique(case_sensitive=true) | join(", ") ~ ")"
+                ~ " in (" ~ listed | join(", ") ~ ")"
             ).rows[0][0] -%}
-            {%- set absent = listed | unique(case_sensitive=true) | list | length - occurring -%}
-            {%- if absent > 0 -%}
+            {%- if occurring < listed | length -%}
                 {%- do errors.append(
-                    "alpha_k_anonymity limits " ~ listed | unique(case_sensitive=true) | list | length ~ " values of " ~ attribute ~ ", of which " ~ absent
+                    guarantee.model ~ " limits " ~ listed | length ~ " values of " ~ attribute ~ ", of which " ~ (listed | length - occurring)
                     ~ " do not occur, so that nothing would limit them. Write them as the column shows them as text (1.0, not 1; upper and"
                     ~ " lower case count), or remove them."
                 ) -%}
             {%- endif -%}
-        {%- elif guarantee.model == "alpha_k_anonymity" and not guarantee.get("values") and guarantee.alpha * values < 1 -%}
-            {%- do errors.append(
-                "alpha_k_anonymity requires that no value of " ~ attribute ~ " has a share above " ~ guarantee.alpha ~ ", which " ~ values
-                ~ " values cannot keep. Raise alpha to at least 1/" ~ values ~ "."
-            ) -%}
         {%- endif -%}
     {%- endfor -%}
     {{ return(errors) }}

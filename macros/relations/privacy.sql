@@ -1,6 +1,5 @@
 {% macro privacy(classes, efforts, sensitive, guarantees, suppression_limit, has_population=false, population_size=none) -%}
 {{ config(materialized="table") }}
-{%- set guarantees = dbt_anonymize._checked_guarantees(guarantees) -%}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set bigint = dbt.type_bigint() -%}
 {%- set measures = [] -%}
@@ -137,10 +136,10 @@ order by effort
 {%- endmacro %}
 
 
-{# The worst value of a measure among classes: of diversity the smallest, of everything else the largest; NULL is infinite. #}
+{# The worst value of a measure among classes, the smallest or the largest; NULL is infinite. #}
 {% macro _worst_of_classes(measure) -%}
     {%- set column = dbt_anonymize._quote(measure.column) -%}
-    {%- if measure.alias in ["distinct_l", "entropy_l", "grassberger_l"] -%}
+    {%- if measure.worst == "min" -%}
         {{ return("min(" ~ column ~ ")") }}
     {%- endif -%}
     {{ return("case when count(" ~ column ~ ") = count(*) then max(" ~ column ~ ") end") }}
@@ -154,13 +153,14 @@ order by effort
 {% macro _parts_of_violations(guarantees) -%}
     {%- set parts, all_conditions, others = [], [], [] -%}
     {%- for guarantee in guarantees -%}
-        {%- set conditions = [] if guarantee.estimator else dbt_anonymize._violated_conditions([guarantee], "", guarantees) -%}
+        {%- set privacy_model = dbt_anonymize._privacy_model(guarantee) -%}
+        {%- set conditions = [] if privacy_model.is_estimated else dbt_anonymize._violated_conditions([guarantee], "", guarantees) -%}
         {%- set name = dbt_anonymize._guarantee_name(guarantee) -%}
         {%- if conditions -%}
             {%- do parts.append({"name": name, "condition": "(" ~ conditions | join(" or ") ~ ")"}) -%}
             {%- do all_conditions.extend(conditions) -%}
         {%- endif -%}
-        {%- if guarantee.average or (guarantee.estimator and guarantee.model == "k_map") -%}{%- do others.append(name) -%}{%- endif -%}
+        {%- if privacy_model.average_risk or privacy_model.is_estimated -%}{%- do others.append(name) -%}{%- endif -%}
     {%- endfor -%}
     {%- do parts.append({
         "name": others | join(" or ") or "the k of the effort",

@@ -11,7 +11,7 @@
     {%- set remedy = " The results are of other data; run `dbt build -s +" ~ model.name ~ "`." -%}
     {%- set errors = [] -%}
     {%- set checked = [] -%}
-    {%- for guarantee in guarantees if guarantee.model in ["k_map", "delta_presence"] or guarantee.distance == "hierarchical" -%}
+    {%- for guarantee in guarantees if not dbt_anonymize._privacy_model(guarantee).in_release -%}
         {%- do checked.append(guarantee) -%}
     {%- endfor -%}
     {%- set counts = run_query(dbt_anonymize._release_counts(

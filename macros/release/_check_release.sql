@@ -78,7 +78,7 @@
     {%- for guarantee in guarantees -%}
         {%- set broken = counts[1 + loop.index] -%}
         {%- if broken > 0 -%}
-            {%- set text = dbt_anonymize._guarantee_text(guarantee) -%}
+            {%- set text = dbt_anonymize._guarantee_text(guarantee, dbt_anonymize._privacy_model(guarantee).requires) -%}
             {%- do errors.append(
                 (text | replace(" records in", " people in") if of_people else text) ~ "; " ~ broken ~ " of " ~ counts[0]
                 ~ " classes break it" ~ (", counting people." if of_people else ".") ~ remedy
@@ -97,19 +97,9 @@
 {% macro _countable_guarantees(guarantees, has_subject) -%}
     {%- set countable = [] -%}
     {%- for guarantee in guarantees -%}
-        {%- if guarantee.model == "k_anonymity" -%}
-            {%- do countable.append(guarantee) -%}
-        {%- elif guarantee.model == "l_diversity" and has_subject -%}
-            {%- do countable.append(dict(guarantee, variant="distinct")) -%}
-        {%- elif guarantee.model == "alpha_k_anonymity" and has_subject -%}
-            {%- do countable.append({"model": "k_anonymity", "k": guarantee.k}) -%}
-        {%- elif not has_subject and (
-            guarantee.model in ["alpha_k_anonymity", "l_diversity", "beta_likeness", "delta_disclosure"]
-            or (guarantee.model == "t_closeness" and guarantee.distance != "hierarchical")
-            or guarantee.model == "reidentification_risk"
-        ) -%}
-            {%- do countable.append(guarantee) -%}
-        {%- endif -%}
+        {%- set privacy_model = dbt_anonymize._privacy_model(guarantee) -%}
+        {%- set counted = privacy_model.in_release_of_people if has_subject else privacy_model.in_release -%}
+        {%- if counted -%}{%- do countable.append(counted) -%}{%- endif -%}
     {%- endfor -%}
     {{ return(countable) }}
 {%- endmacro %}
@@ -269,37 +259,9 @@ select * from counts
     {%- if conditions -%}
         {%- do broken.append("coalesce(sum(case when " ~ conditions | join(" or ") ~ " then 1 else 0 end), 0)") -%}
     {%- endif -%}
-    {%- if guarantee.average -%}
-        {%- do broken.append("case when count(*) > " ~ dbt_anonymize._number(guarantee.average) ~ " * sum(class_size) then count(*) else 0 end") -%}
+    {%- set average = dbt_anonymize._privacy_model(guarantee).average_risk -%}
+    {%- if average -%}
+        {%- do broken.append("case when count(*) > " ~ dbt_anonymize._number(average) ~ " * sum(class_size) then count(*) else 0 end") -%}
     {%- endif -%}
     {{ return(broken | join(" + ")) }}
-{%- endmacro %}
-
-
-{# A guarantee in words, for messages: its name and parameters, never a value of the data. #}
-{% macro _guarantee_text(guarantee) -%}
-    {%- if guarantee.model == "k_anonymity" -%}
-        {{ return("k_anonymity requires at least " ~ guarantee.k ~ " records in each equivalence class") }}
-    {%- endif -%}
-    {{ return(dbt_anonymize._guaranteed(guarantee) ~ " requires " ~ dbt_anonymize._guarantee_parameters_text(guarantee)) }}
-{%- endmacro %}
-
-
-{# The same as the name of something: `l_diversity of illness (l = 2)`. #}
-{% macro _guarantee_name(guarantee) -%}
-    {{ return(dbt_anonymize._guaranteed(guarantee) ~ " (" ~ dbt_anonymize._guarantee_parameters_text(guarantee) ~ ")") }}
-{%- endmacro %}
-
-
-{% macro _guaranteed(guarantee) -%}
-    {{ return(guarantee.model ~ (" of " ~ guarantee.attribute if guarantee.attribute else "")) }}
-{%- endmacro %}
-
-
-{% macro _guarantee_parameters_text(guarantee) -%}
-    {%- set parameters = [] -%}
-    {%- for parameter, value in guarantee.items() if parameter not in ["model", "attribute", "values"] -%}
-        {%- do parameters.append(parameter ~ " = " ~ value) -%}
-    {%- endfor -%}
-    {{ return(parameters | join(", ")) }}
 {%- endmacro %}

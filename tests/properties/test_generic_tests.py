@@ -19,7 +19,6 @@ from tests.properties.generic import (
     AVERAGE,
     CASES,
     ESTIMATED,
-    MISTAKES,
     POPULATION_SIZE,
     SAMPLE,
     WHOLE,
@@ -235,9 +234,3 @@ def test_no_test_shows_a_value(warehouse: Warehouse) -> None:
         for row in warehouse.rows(case.name):
             assert set(row) & {"city", "age", "disease", "visits", "person", "attribute"} == set()
             assert not any(isinstance(value, str) for value in row.values())
-
-
-@pytest.mark.parametrize("number", range(len(MISTAKES)))
-def test_a_mistake_in_a_guarantee_is_named(warehouse: Warehouse, number: int) -> None:
-    (row,) = warehouse.rows(f"mistake_{number}")
-    assert MISTAKES[number][1] in row["message"]
