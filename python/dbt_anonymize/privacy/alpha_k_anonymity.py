@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
 
 from dbt_anonymize.privacy import distances
-from dbt_anonymize.privacy.model import K, PrivacyModel, Share
+from dbt_anonymize.privacy.model import K, PrivacyModel, Share, Weakest
 from dbt_anonymize.validation import ColumnName
 
 if TYPE_CHECKING:
     from dbt_anonymize.privacy.compiler import Compiler
+    from dbt_anonymize.privacy.table import Table
 
 
 class AlphaKAnonymity(PrivacyModel):
@@ -39,3 +41,7 @@ class AlphaKAnonymity(PrivacyModel):
             1, position, lambda values: distances.largest_share(values, limited) > limit
         )
         compiler.declare_convex()
+
+    def weakest(self, table: Table) -> Sequence[Weakest]:
+        """Return what an infeasible declaration may weaken."""
+        return [Weakest("alpha", 1, 1000), Weakest("k", 1, 1)]

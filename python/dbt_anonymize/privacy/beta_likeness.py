@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.guarantees import TOLERANCE
-from dbt_anonymize.privacy.model import Positive, PrivacyModel
+from dbt_anonymize.privacy.model import Positive, PrivacyModel, Weakest
 from dbt_anonymize.validation import ColumnName
 
 if TYPE_CHECKING:
     from dbt_anonymize.privacy.compiler import Compiler
+    from dbt_anonymize.privacy.table import Table
 
 
 class BetaLikeness(PrivacyModel):
@@ -36,3 +38,7 @@ class BetaLikeness(PrivacyModel):
                 lambda values: distances.enhanced_beta_excess(values, p, beta) > TOLERANCE,
             )
         compiler.declare_convex()
+
+    def weakest(self, table: Table) -> Sequence[Weakest]:
+        """Return what an infeasible declaration may weaken."""
+        return [Weakest("beta", table.total, 1000)]

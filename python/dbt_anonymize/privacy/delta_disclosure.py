@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.guarantees import TOLERANCE
-from dbt_anonymize.privacy.model import Positive, PrivacyModel
+from dbt_anonymize.privacy.model import Positive, PrivacyModel, Weakest
 from dbt_anonymize.validation import ColumnName
 
 if TYPE_CHECKING:
     from dbt_anonymize.privacy.compiler import Compiler
+    from dbt_anonymize.privacy.table import Table
 
 
 class DeltaDisclosure(PrivacyModel):
@@ -28,3 +30,7 @@ class DeltaDisclosure(PrivacyModel):
         compiler.add_rule(3, position, lambda values: distances.delta_disclosed(values, p) >= limit)
         # An absent value violates, so each share is held between two bounds: this is convex too.
         compiler.declare_convex()
+
+    def weakest(self, table: Table) -> Sequence[Weakest]:
+        """Return what an infeasible declaration may weaken."""
+        return [Weakest("delta", 64, 1000)]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, model_validator
 
-from dbt_anonymize.privacy.model import PrivacyModel
+from dbt_anonymize.privacy.model import PrivacyModel, Weakest
 from dbt_anonymize.validation import rule_error
 
 if TYPE_CHECKING:
     from dbt_anonymize.privacy.compiler import Compiler
+    from dbt_anonymize.privacy.table import Table
 
 
 class DeltaPresence(PrivacyModel):
@@ -34,3 +36,7 @@ class DeltaPresence(PrivacyModel):
         if self.minimum > 0:
             # A class may be merged with people of the population only, which lowers its share.
             compiler.is_monotone_in_generalization = False
+
+    def weakest(self, table: Table) -> Sequence[Weakest]:
+        """Return what an infeasible declaration may weaken."""
+        return [Weakest("maximum", 1, 1000), Weakest("minimum", 0, 1000)]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import model_validator
 
-from dbt_anonymize.privacy.model import K, PrivacyModel, Share
+from dbt_anonymize.privacy.model import K, PrivacyModel, Share, Weakest
 from dbt_anonymize.validation import rule_error
 
 if TYPE_CHECKING:
     from dbt_anonymize.privacy.compiler import Compiler
+    from dbt_anonymize.privacy.table import Table
 
 
 class KMap(PrivacyModel):
@@ -47,6 +49,10 @@ class KMap(PrivacyModel):
             compiler.require_size(
                 estimated_k(k, compiler.people, size, self.significance, estimator=estimator)
             )
+
+    def weakest(self, table: Table) -> Sequence[Weakest]:
+        """Return what an infeasible declaration may weaken."""
+        return [Weakest("k", 1, 1)]
 
 
 def estimated_k(

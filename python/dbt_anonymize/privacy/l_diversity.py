@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -11,12 +11,13 @@ from pydantic import Field, model_validator
 from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.distances import Distribution
 from dbt_anonymize.privacy.guarantees import TOLERANCE
-from dbt_anonymize.privacy.model import Positive, PrivacyModel
+from dbt_anonymize.privacy.model import Positive, PrivacyModel, Weakest
 from dbt_anonymize.privacy.table import BoolArray, FloatArray
 from dbt_anonymize.validation import ColumnName, rule_error
 
 if TYPE_CHECKING:
     from dbt_anonymize.privacy.compiler import Compiler
+    from dbt_anonymize.privacy.table import Table
 
 
 class LDiversity(PrivacyModel):
@@ -87,6 +88,11 @@ class LDiversity(PrivacyModel):
         if variant == "grassberger":
             # The correction falls with the size of a class: a merged class may have less entropy.
             compiler.is_monotone_in_generalization = False
+
+    def weakest(self, table: Table) -> Sequence[Weakest]:
+        """Return what an infeasible declaration may weaken."""
+        is_whole = self.variant in {"distinct", "recursive"}
+        return [Weakest("l", 1, 1) if is_whole else Weakest("l", 1.01, 100)]
 
 
 def _is_below(

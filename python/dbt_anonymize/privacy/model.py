@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from pydantic import Field
 
@@ -11,12 +12,21 @@ from dbt_anonymize.validation import Strict
 
 if TYPE_CHECKING:
     from dbt_anonymize.privacy.compiler import Compiler
+    from dbt_anonymize.privacy.table import Table
 
 Share = Annotated[float, Field(gt=0, lt=1)]
 Positive = Annotated[float, Field(gt=0)]
 Probability = Annotated[float, Field(gt=0, le=1)]
 # Of people in a class; with 1 nobody would be hidden.
 K = Annotated[int, Field(ge=2)]
+
+
+class Weakest(NamedTuple):
+    """The weakest value of a parameter that is still its own, and steps per unit on the way."""
+
+    parameter: str
+    value: float
+    scale: int
 
 
 class PrivacyModel(Strict):
@@ -31,4 +41,14 @@ class PrivacyModel(Strict):
         compiler : Compiler
             Of the table. Values of attributes are codes of it here. What is wrong is noted there,
             not raised.
+        """
+
+    @abstractmethod
+    def weakest(self, table: Table) -> Sequence[Weakest]:
+        """Return the parameters by which it can be weakened, the first to try first.
+
+        Parameters
+        ----------
+        table : Table
+            Whose classes are to keep it.
         """

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import model_validator
 
 from dbt_anonymize.privacy.guarantees import TOLERANCE, Release
-from dbt_anonymize.privacy.model import PrivacyModel, Probability
+from dbt_anonymize.privacy.model import PrivacyModel, Probability, Weakest
 from dbt_anonymize.validation import rule_error
 
 if TYPE_CHECKING:
     from dbt_anonymize.privacy.compiler import Compiler
+    from dbt_anonymize.privacy.table import Table
 
 
 class ReidentificationRisk(PrivacyModel):
@@ -39,3 +41,8 @@ class ReidentificationRisk(PrivacyModel):
 
             compiler.release_rules.append(holds)
             compiler.declare_counted()
+
+    def weakest(self, table: Table) -> Sequence[Weakest]:
+        """Return what an infeasible declaration may weaken."""
+        limits = (("average", self.average), ("highest", self.highest))
+        return [Weakest(name, 1, 1000) for name, limit in limits if limit is not None]

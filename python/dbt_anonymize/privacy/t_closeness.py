@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.guarantees import TOLERANCE
-from dbt_anonymize.privacy.model import PrivacyModel, Probability
+from dbt_anonymize.privacy.model import PrivacyModel, Probability, Weakest
 from dbt_anonymize.validation import ColumnName
 
 if TYPE_CHECKING:
     from dbt_anonymize.privacy.compiler import Compiler
+    from dbt_anonymize.privacy.table import Table
 
 
 class TCloseness(PrivacyModel):
@@ -47,3 +49,7 @@ class TCloseness(PrivacyModel):
                 4, position, lambda values: distances.hierarchical_distance(values, p, tree) > limit
             )
         compiler.declare_convex()
+
+    def weakest(self, table: Table) -> Sequence[Weakest]:
+        """Return what an infeasible declaration may weaken."""
+        return [Weakest("t", 1, 1000)]

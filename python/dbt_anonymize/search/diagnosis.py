@@ -13,7 +13,7 @@ from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.guarantees import Guarantees
-from dbt_anonymize.privacy.registry import compile_guarantees
+from dbt_anonymize.privacy.registry import MODELS, compile_guarantees
 from dbt_anonymize.privacy.table import Classes, Node, Table
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.optimum import search
@@ -172,34 +172,12 @@ def _told(guarantee: Guarantee) -> list[tuple[str, Any]]:
 
 def _parameters(guarantee: Guarantee, table: Table) -> list[_Parameter]:
     """Return what can be weakened in a guarantee, from what was asked for on."""
-    size = 1 + max((one.size for one, _ in table.sensitive), default=1)
-    is_whole = guarantee.get("variant", "distinct") in {"distinct", "recursive"}
-    # The weakest value of each, and how finely it is told.
-    weakest: dict[str, tuple[str, float, int]] = {
-        "k_anonymity": ("k", 1, 1),
-        "k_map": ("k", 1, 1),
-        "l_diversity": ("l", 1 if is_whole else 1.01, 1 if is_whole else 100),
-        "t_closeness": ("t", 1, 1000),
-        "beta_likeness": ("beta", table.total, 1000),
-        "delta_disclosure": ("delta", 64, 1000),
-    }
-    model = str(guarantee["model"])
-    if model in weakest:
-        name, last, scale = weakest[model]
-        first = min(guarantee[name], size) if model == "l_diversity" else guarantee[name]
-        return [_Parameter(name, _rounded(first, last, scale), last, scale)]
-    found = []
-    for name, last, scale in (
-        ("alpha", 1, 1000),
-        ("maximum", 1, 1000),
-        ("minimum", 0, 1000),
-        ("average", 1, 1000),
-        ("highest", 1, 1000),
-        ("k", 1, 1),
-    ):
-        if name in guarantee:
-            found.append(_Parameter(name, _rounded(guarantee[name], last, scale), last, scale))
-    return found
+    declared = {name: value for name, value in guarantee.items() if name != "model"}
+    model = MODELS[guarantee["model"]].model_construct(**declared)
+    return [
+        _Parameter(name, _rounded(guarantee[name], last, scale), last, scale)
+        for name, last, scale in model.weakest(table)
+    ]
 
 
 def _rounded(strongest: float, weakest: float, scale: int) -> float:

@@ -6,20 +6,13 @@ attribute. What each model means is in ``docs/models/``.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, create_model, model_validator
 
-from dbt_anonymize.privacy.alpha_k_anonymity import AlphaKAnonymity
-from dbt_anonymize.privacy.beta_likeness import BetaLikeness
-from dbt_anonymize.privacy.delta_disclosure import DeltaDisclosure
-from dbt_anonymize.privacy.delta_presence import DeltaPresence
 from dbt_anonymize.privacy.k_anonymity import KAnonymity
-from dbt_anonymize.privacy.k_map import KMap
-from dbt_anonymize.privacy.l_diversity import LDiversity
 from dbt_anonymize.privacy.model import PrivacyModel
-from dbt_anonymize.privacy.reidentification_risk import ReidentificationRisk
-from dbt_anonymize.privacy.t_closeness import TCloseness
+from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.validation import Strict, rule_error
 
 
@@ -32,7 +25,7 @@ _AS_LIST = BeforeValidator(_as_list)
 _SEVERAL = Field(min_length=1, strict=False)
 
 
-class Guarantees(Strict):
+class _Guarantees(Strict):
     """What a release must keep; checked on the data of every build.
 
     Examples
@@ -43,16 +36,6 @@ class Guarantees(Strict):
     """
 
     k_anonymity: KAnonymity
-    k_map: Annotated[tuple[KMap, ...], _AS_LIST, _SEVERAL] | None = None
-    alpha_k_anonymity: Annotated[tuple[AlphaKAnonymity, ...], _AS_LIST, _SEVERAL] | None = None
-    l_diversity: Annotated[tuple[LDiversity, ...], _AS_LIST, _SEVERAL] | None = None
-    t_closeness: Annotated[tuple[TCloseness, ...], _AS_LIST, _SEVERAL] | None = None
-    beta_likeness: Annotated[tuple[BetaLikeness, ...], _AS_LIST, _SEVERAL] | None = None
-    delta_disclosure: Annotated[tuple[DeltaDisclosure, ...], _AS_LIST, _SEVERAL] | None = None
-    delta_presence: Annotated[tuple[DeltaPresence, ...], _AS_LIST, _SEVERAL] | None = None
-    reidentification_risk: (
-        Annotated[tuple[ReidentificationRisk, ...], _AS_LIST, _SEVERAL] | None
-    ) = None
 
     @model_validator(mode="before")
     @classmethod
@@ -83,6 +66,23 @@ class Guarantees(Strict):
             {"model": name, **_plain(guarantee.model_dump(exclude_none=True))}
             for name, guarantee in self.declared
         ]
+
+
+# Every model but k_anonymity may be declared several times, or not at all.
+if TYPE_CHECKING:
+    Guarantees = _Guarantees
+else:
+    Guarantees = create_model(
+        "Guarantees",
+        __base__=_Guarantees,
+        __doc__=_Guarantees.__doc__,
+        __module__=__name__,
+        **{
+            name: (Annotated[tuple[model, ...], _AS_LIST, _SEVERAL] | None, None)
+            for name, model in MODELS.items()
+            if model is not KAnonymity
+        },
+    )
 
 
 def _plain(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -61,12 +61,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _OF_PEOPLE = "whose the released records are"
-_OF_ATTRIBUTES = {
-    "alpha_k_anonymity": models.breaks_alpha,
-    "l_diversity": models.breaks_l_diversity,
-    "beta_likeness": models.breaks_beta,
-    "delta_disclosure": models.breaks_delta,
-}
 
 
 @dataclass
@@ -301,11 +295,9 @@ def _breaks(recount: _Recount, guarantee: Mapping[str, Any]) -> NDArray[Any]:
 def _breaks_of_attribute(recount: _Recount, guarantee: Mapping[str, Any]) -> NDArray[Any]:
     """Tell which classes break a guarantee about a sensitive attribute."""
     distribution = recount.distribution(guarantee["attribute"])
-    if guarantee["model"] != "t_closeness":
-        return _OF_ATTRIBUTES[guarantee["model"]](distribution, guarantee)
     is_tree = guarantee.get("distance") == "hierarchical"
     levels = recount.levels(guarantee["attribute"]) if is_tree else []
-    return models.breaks_t_closeness(distribution, guarantee, levels)
+    return models.BREAKS[guarantee["model"]](distribution, guarantee, levels)
 
 
 def _needs_population(guarantee: Mapping[str, Any]) -> bool:

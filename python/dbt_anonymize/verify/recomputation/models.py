@@ -362,3 +362,17 @@ def derived_k(guarantee: Mapping[str, Any], people: int, population: int) -> int
 
 def _as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+# By model: which classes break a guarantee of an attribute; the last argument says its hierarchy.
+BREAKS: Mapping[str, Callable[[Distribution, Mapping[str, Any], list[Array]], Array]] = (
+    MappingProxyType(
+        {
+            "alpha_k_anonymity": lambda d, guarantee, _: breaks_alpha(d, guarantee),
+            "l_diversity": lambda d, guarantee, _: breaks_l_diversity(d, guarantee),
+            "t_closeness": breaks_t_closeness,
+            "beta_likeness": lambda d, guarantee, _: breaks_beta(d, guarantee),
+            "delta_disclosure": lambda d, guarantee, _: breaks_delta(d, guarantee),
+        }
+    )
+)
