@@ -1,10 +1,10 @@
 {# What re-linking needs of a dialect. Each macro returns SQL, or nothing where there is nothing to do. #}
 
-{# The audit of re-linking, where there is none yet: the fields of an attempt in Python, between the two ends of its chain. #}
+{# The audit of re-linking, where there is none yet: its number, and the fields of an attempt in Python. #}
 {% macro _relinkings_table(relation) -%}
     {%- set text, whole = dbt.type_string(), dbt.type_bigint() -%}
 create table if not exists {{ relation }} (
-    {#- The key keeps two attempts at once from becoming the same link. #}
+    {#- The key keeps two attempts at once from getting the same number. #}
     attempt {{ whole }} primary key,
     attempted_at {{ dbt.type_timestamp() }},
     {%- for name in ["os_user", "database_user", "purpose"] %}
@@ -16,30 +16,13 @@ create table if not exists {{ relation }} (
     outcome {{ text }},
     reason {{ text }},
     effort {{ whole }},
-    {%- for name in ["fingerprint", "policy", "previous_hash"] %}
-    {{ name }} {{ text }},
-    {%- endfor %}
-    hash {{ text }}
+    fingerprint {{ text }},
+    policy {{ text }}
 )
 {%- endmacro %}
 
 
-{# Give an audit of before there were policies its column. `add column if not exists` would wait for whoever reads the audit. #}
-{% macro _relinkings_of_before(relation) -%}
-do $dbt_anonymize$
-begin
-    if not exists (
-        select 1 from pg_attribute
-        where attrelid = cast({{ dbt_anonymize._literal(relation) }} as regclass) and attname = 'policy' and not attisdropped
-    ) then
-        alter table {{ relation }} add column policy {{ dbt.type_string() }};
-    end if;
-end
-$dbt_anonymize$;
-{%- endmacro %}
-
-
-{# Two attempts at once must not continue the same link of the audit. DuckDB lets one process in, and its key is unique. #}
+{# Two attempts at once must not get the same number. DuckDB lets one process in, and its key is unique. #}
 {% macro _lock_for_append(relation) -%}
     {{ return(adapter.dispatch("_lock_for_append", "dbt_anonymize")(relation)) }}
 {%- endmacro %}

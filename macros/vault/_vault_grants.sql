@@ -140,7 +140,7 @@ case when granted.grantee = 0 then 'public' else quote_ident(pg_get_userbyid(gra
 
 {#
   `<n>_relinkings` beside the vault, made by whoever builds: custodians may add attempts and read them, and neither change
-  nor remove any, nor add the column that an older audit lacks. Without grants the first re-linking makes it.
+  nor remove any. Without grants the first re-linking makes it.
 #}
 {% macro _prepare_relinkings(vault, anonymization) -%}
     {%- do adapter.dispatch("_prepare_relinkings", "dbt_anonymize")(vault, anonymization) -%}
@@ -153,7 +153,6 @@ case when granted.grantee = 0 then 'public' else quote_ident(pg_get_userbyid(gra
     {%- set custodians = dbt_anonymize._custodian_grants().select -%}
     {% call statement("prepare_relinkings") -%}
         {{ dbt_anonymize._relinkings_table(relinkings) }};
-        {{ dbt_anonymize._relinkings_of_before(relinkings) }}
         {{ dbt_anonymize._closed_table(relinkings) }}
         {%- if custodians %}
         grant select, insert on {{ relinkings }} to {{ custodians | join(", ") }};

@@ -22,7 +22,7 @@ from dbt_anonymize.release import lock as release_lock
 from dbt_anonymize.release import publish as publish_module
 from dbt_anonymize.release.publish import publish
 from dbt_anonymize.spec import load_specs
-from dbt_anonymize.vault.relink.audit import Attempt, Receipt
+from dbt_anonymize.vault.relink.audit import Attempt
 from dbt_anonymize.vault.relink.released_rows import GivenRows
 from dbt_anonymize.vault.relink.run import relink
 from tests.faults.people import RELEASE, TABLE
@@ -94,7 +94,7 @@ def publish_until_line(folder: str, warehouse: str, relation: str, number: int) 
 def relink_again_and_again(folder: str, purpose: str, values: list[str]) -> int:
     """Go back to people until this is killed; each request has a row more than the one before.
 
-    Prints each receipt, and the number of rows of a request as soon as its first people are there.
+    Prints the number of each attempt, and how many rows a request had once it shows people.
     """
     project = find_project(Path(folder))
     (spec,) = load_specs(project.root, ["customers"])
@@ -105,14 +105,14 @@ def relink_again_and_again(folder: str, purpose: str, values: list[str]) -> int:
                 rows += 1
                 given = GivenRows(rows, {values[rows % len(values)]: rows})
                 people = relink(
-                    warehouse, spec, purpose=purpose, given=given, recorded=_print_receipt
+                    warehouse, spec, purpose=purpose, given=given, recorded=_print_attempt
                 )
                 for _ in people.batches:
                     _print_now("shown", rows)
 
 
-def _print_receipt(_: Attempt, receipt: Receipt) -> None:
-    _print_now("receipt", receipt.attempt, receipt.hash)
+def _print_attempt(_: Attempt, number: int) -> None:
+    _print_now("attempt", number)
 
 
 def _print_now(*words: object) -> None:

@@ -28,7 +28,7 @@ from dbt_anonymize.vault.relink.output import Format
 
 if TYPE_CHECKING:
     from dbt_anonymize.spec import Spec
-    from dbt_anonymize.vault.relink.audit import Attempt, Receipt
+    from dbt_anonymize.vault.relink.audit import Attempt
     from dbt_anonymize.vault.relink.released_rows import GivenRows, RelinkingInputError
     from dbt_anonymize.vault.relink.run import People
 
@@ -150,9 +150,8 @@ def _reason(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
 
 
-def _summary(name: str, attempt: Attempt, receipt: Receipt) -> str:
-    # In the form that `verify --receipt` takes.
-    said = f"Recorded in {name}_relinkings, receipt {receipt.attempt}:{receipt.hash}"
+def _summary(name: str, attempt: Attempt, number: int) -> str:
+    said = f"Recorded in {name}_relinkings as attempt {number}"
     if attempt.outcome == "refused":
         return f"{name}: nobody is shown. {said}"
     return (

@@ -6,13 +6,12 @@ Exit codes: 0 every promise holds, 1 one does not, 2 bad input.
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -33,10 +32,6 @@ from dbt_anonymize.cli.common import (
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.verify.finding import CHECKS, Check, Finding, Status
 
-if TYPE_CHECKING:
-    from dbt_anonymize.vault.relink.audit import Receipt
-
-_RECEIPT = re.compile(r"0*([1-9][0-9]{0,17}):([0-9a-fA-F]{64})")
 # What is shown without being asked for, the worst first.
 _SHOWN: tuple[Status, ...] = ("FAILED", "warning")
 # One and several of each status.
@@ -77,14 +72,6 @@ def verify(
             "With exactly one NAME."
         ),
     ] = None,
-    receipt: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NUMBER:HASH",
-            help="Receipt of a re-linking, as `relink` shows it, kept outside of the vault; may be "
-            "repeated. With exactly one NAME.",
-        ),
-    ] = None,
     form: Annotated[
         Form, typer.Option("--format", help="How findings are shown; json is JSON lines.")
     ] = Form.text,
@@ -101,7 +88,7 @@ def verify(
     provenance: no released column shares an origin with an identifier. content: no identifier is in
     a released cell or in the bytes of the files. guarantees: counted again from the release alone.
     attacks: how often real attacks succeed; their numbers are also in <name>_attacks. audit: the
-    record of re-linkings is whole.
+    record of re-linkings has no gap.
     """
     from dbt_anonymize.project.layout import find_project  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.verify.run import verify as prove  # noqa: PLC0415
@@ -111,47 +98,20 @@ def verify(
     files = [file.absolute() for file in earlier or ()]
     broken = 0
     with errors_without_traceback():
-        _require_one_name(names, {"--earlier": earlier, "--receipt": receipt})
-        receipts = _receipts(receipt or ())
+        if earlier and len(names or ()) != 1:
+            raise VerificationError(
+                "--earlier: must come with exactly one NAME, that of the anonymization it belongs "
+                f"to; got {len(names or ())}."
+            )
         project = find_project(project_dir)
         for spec in chosen_specs(project, names):
-            found = prove(
-                project, spec, checks=checks, earlier=files, receipts=receipts, target=target
-            )
+            found = prove(project, spec, checks=checks, earlier=files, target=target)
             if form is Form.json:
                 broken += _show_json(spec.name, found)
             else:
                 broken += _show_text(console, spec.name, found, is_verbose=verbose)
     if broken:
         raise typer.Exit(FAILED_CHECK)
-
-
-def _require_one_name(
-    names: list[str] | None, options: Mapping[str, Sequence[object] | None]
-) -> None:
-    """Refuse what is about one anonymization where none or several are named."""
-    given = [option for option, values in options.items() if values]
-    if given and len(names or ()) != 1:
-        raise VerificationError(
-            f"{' and '.join(given)}: must come with exactly one NAME, that of the anonymization "
-            f"they belong to; got {len(names or ())}."
-        )
-
-
-def _receipts(written: Iterable[str]) -> list[Receipt]:
-    """Read receipts of the audit."""
-    from dbt_anonymize.vault.relink.audit import Receipt  # noqa: PLC0415 (keeps --help fast)
-
-    receipts = []
-    for text in written:
-        found = _RECEIPT.fullmatch(text.strip())
-        if found is None:
-            raise VerificationError(
-                f"--receipt: must be NUMBER:HASH, with the number of the attempt and the "
-                f"64 hexadecimal digits that `dbt-anonymize relink` shows; got {text!r}."
-            )
-        receipts.append(Receipt(int(found[1]), found[2].lower()))
-    return receipts
 
 
 def _show_json(name: str, findings: Iterator[Finding]) -> int:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.pluralize import counted
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.release.audit import holds_release, why_unreadable
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.vault.relink.audit import Receipt, check_audit
+from dbt_anonymize.vault.relink.audit import check_audit
 from dbt_anonymize.verify.attacks import findings, run_attacks, write_attacks
 from dbt_anonymize.verify.finding import CHECKS, Check, Finding
 from dbt_anonymize.verify.identifiers.content import check_content
@@ -28,7 +29,6 @@ def verify(
     *,
     checks: Collection[Check] = CHECKS,
     earlier: Sequence[Path] = (),
-    receipts: Sequence[Receipt] = (),
     target: str | None = None,
 ) -> Iterator[Finding]:
     """Prove what is promised about the release of an anonymization, as it lies there now.
@@ -43,8 +43,6 @@ def verify(
         Proofs to carry out; all by default.
     earlier : sequence of Path, optional
         Release files of the same people that were published before, for the attack by composition.
-    receipts : sequence of Receipt, optional
-        Receipts of re-linkings, kept outside of the vault, for the audit.
     target : str, optional
         Target of the profile; by default that of dbt.
 
@@ -82,7 +80,7 @@ def verify(
                 ],
                 "attacks": lambda: _attacks(warehouse, project, spec, release, earlier),
             }
-        proofs["audit"] = lambda: _audit(warehouse, spec, receipts)
+        proofs["audit"] = lambda: _audit(warehouse, spec)
         for check, proof in proofs.items():
             if check in checks:
                 yield from _proved(check, spec, proof)
@@ -134,12 +132,15 @@ def _attacks(
     return findings(results)
 
 
-def _audit(warehouse: Warehouse, spec: Spec, receipts: Sequence[Receipt]) -> list[Finding]:
+def _audit(warehouse: Warehouse, spec: Spec) -> list[Finding]:
+    """Count the recorded re-linkings; what their owner changed in them, no count can show."""
     if spec.mapping == "none":
         return []
-    audit = check_audit(warehouse, spec.name, receipts)
-    subject = f"{spec.name}_relinkings"
-    if not audit.problems:
-        message = f"{audit.attempts} attempts to re-link, none altered or removed in between."
-        return [Finding("audit", subject, holds=True, message=message)]
-    return [Finding("audit", subject, holds=False, message=text) for text in audit.problems]
+    attempts, missing = check_audit(warehouse, spec.name)
+    message = f"{counted(attempts, 'attempt')} to re-link, numbered without a gap."
+    if missing:
+        message = (
+            f"attempts must be numbered without a gap; {missing:,} of {attempts + missing:,} are "
+            "missing. Ask who may write the vault, or restore the relation from a backup."
+        )
+    return [Finding("audit", f"{spec.name}_relinkings", holds=not missing, message=message)]

@@ -1,16 +1,15 @@
-"""Whoever changes, removes or adds an attempt is found out."""
+"""Every attempt to re-link stays in the audit, with its number and the policy in force."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from hashlib import sha256
 
 import duckdb
 import pytest
 
 from dbt_anonymize.errors import AnonymizeError
-from dbt_anonymize.vault.relink.audit import FIRST_HASH, Receipt, check_audit
+from dbt_anonymize.vault.relink.audit import check_audit
 from tests.projects import Project
 from tests.vault.relink.running import (
     AUDIT,
@@ -31,8 +30,7 @@ def shop(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory) -> P
     project = built_consumer.copy(tmp_path_factory.mktemp("relinking") / "project")
     project.edit(SPEC, lambda text: text + POLICY)
     with open_session(project) as session:
-        assert check_audit(session.warehouse, "customers").problems == ()
-        assert not check_audit(session.warehouse, "customers", [Receipt(1, "0")]).is_intact
+        assert check_audit(session.warehouse, "customers") == (0, 0)
         session.ask(*session.groups)
         for _ in range(2):
             with pytest.raises(AnonymizeError):
@@ -51,43 +49,15 @@ def session(shop: Project) -> Iterator[Session]:
         yield opened
 
 
-def receipts(session: Session) -> list[Receipt]:
-    return [Receipt(row["attempt"], row["hash"]) for row in session.audit()]
-
-
-def test_an_audit_that_nobody_touched_is_intact(session: Session) -> None:
-    """Also over a rebuild of the vault, and over several processes."""
-    found = check_audit(session.warehouse, "customers", receipts(session))
-    assert (found.attempts, found.problems) == (5, ())
-    assert [row["outcome"] for row in session.audit()] == [
-        "granted",
-        "refused",
-        "refused",
-        "granted",
-        "granted",
+def test_attempts_stay_over_builds_and_processes(session: Session) -> None:
+    assert check_audit(session.warehouse, "customers") == (5, 0)
+    assert [(row["attempt"], row["outcome"]) for row in session.audit()] == [
+        (1, "granted"),
+        (2, "refused"),
+        (3, "refused"),
+        (4, "granted"),
+        (5, "granted"),
     ]
-
-
-CHANGED = {
-    "attempted_at": "attempted_at + interval 1 microsecond",
-    "os_user": "'somebody else'",
-    "database_user": "''",
-    "purpose": "null",
-    "given_rows": "0",
-    "unknown_rows": "7",
-    "shown_groups": "1",
-    "shown_people": "1",
-    "outcome": "'granted'",
-    "reason": "''",
-    "effort": "9",
-    "fingerprint": "'x'",
-    "policy": "null",
-    "hash": "previous_hash",
-}
-
-
-def test_every_column_is_in_the_chain(session: Session) -> None:
-    assert {*session.audit()[0]} == {"attempt", "previous_hash", *CHANGED}
 
 
 def test_no_number_is_given_twice(session: Session) -> None:
@@ -107,75 +77,24 @@ def test_an_attempt_says_which_policy_was_in_force(session: Session) -> None:
     assert [json.loads(row["policy"]) for row in session.audit()] == [policy] * 5
 
 
-@pytest.fixture
-def older(session: Session) -> Iterator[Session]:
-    """Give an audit as it was before attempts had a policy."""
-    session.execute(f"alter table {AUDIT} rename to kept")
-    session.execute(f"create table {AUDIT} as select * exclude (policy) from vault.main.kept")
-    session.execute(f"alter table {AUDIT} add primary key (attempt)")
-    chain = FIRST_HASH
-    for row in session.audit():
-        values = [value for name, value in row.items() if not name.endswith("hash")]
-        values[1] = values[1].isoformat(timespec="microseconds")
-        hashed = sha256(json.dumps([chain, "customers", *values]).encode()).hexdigest()
-        session.execute(
-            f"update {AUDIT} set previous_hash = '{chain}', hash = '{hashed}'"
-            f" where attempt = {values[0]}"
-        )
-        chain = hashed
-    yield session
-    session.execute(f"drop table {AUDIT}")
-    session.execute("alter table vault.main.kept rename to customers_relinkings")
-
-
-def test_attempts_from_before_policies_were_recorded_stay_in_the_chain(older: Session) -> None:
-    before = receipts(older)
-    assert check_audit(older.warehouse, "customers", before).problems == ()
-    older.ask(*older.groups)
-    policies = [row["policy"] for row in older.audit()]
-    assert policies[:-1] == [None] * len(before)
-    assert policies[-1] is not None
-    found = check_audit(older.warehouse, "customers", [*before, receipts(older)[-1]])
-    assert (found.attempts, found.problems) == (len(before) + 1, ())
-    older.execute(f"update {AUDIT} set policy = 'none' where attempt = 1")
-    (problem,) = check_audit(older.warehouse, "customers", before).problems
-    assert "attempt 1 must be as written" in problem
-
-
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "found"),
     [
-        *(
-            (f"update {AUDIT} set {column} = {value} where attempt = 2", "attempt 2 must be as")
-            for column, value in CHANGED.items()
-        ),
-        (
-            f"update {AUDIT} set previous_hash = hash where attempt = 2",
-            "attempt 2 must follow the attempt before",
-        ),
-        (f"delete from {AUDIT} where attempt = 1", "attempt 2 must follow"),
-        (f"delete from {AUDIT} where attempt in (2, 3)", "attempt 4 must follow"),
-        (f"update {AUDIT} set attempt = 9 where attempt = 5", "attempt 9 must follow"),
-        (
-            f"insert into {AUDIT} by name"
-            f" select 0 as attempt, * exclude (attempt) from {AUDIT} where attempt = 1",
-            "attempt 0, 1 must follow",
-        ),
-        (
-            f"delete from {AUDIT} where attempt = 5",
-            "attempt 5 must be there, as there is a receipt",
-        ),
-        (f"delete from {AUDIT}", "attempt 1, 2, 3, 4, 5 must be there, as there is a receipt"),
+        (f"delete from {AUDIT} where attempt = 1", (4, 1)),
+        (f"delete from {AUDIT} where attempt in (2, 3)", (3, 2)),
+        (f"update {AUDIT} set attempt = 9 where attempt = 5", (5, 4)),
+        # No count shows it: the number that `relink` told last is larger.
+        (f"delete from {AUDIT} where attempt = 5", (4, 0)),
     ],
 )
-def test_whoever_changes_the_audit_is_found_out(session: Session, change: str, says: str) -> None:
-    kept = receipts(session)
+def test_attempts_that_are_gone_are_counted(
+    session: Session, change: str, found: tuple[int, int]
+) -> None:
     connections = session.warehouse.adapter.connections
     if connections.get_thread_connection().transaction_open:
         connections.commit()
     connections.begin()
     session.execute(change)
-    found = check_audit(session.warehouse, "customers", kept)
+    counted = check_audit(session.warehouse, "customers")
     connections.rollback_if_open()
-    assert not found.is_intact
-    assert says in " ".join(found.problems)
+    assert counted == found

@@ -1,27 +1,19 @@
-"""Who went back from released rows to people: an append-only relation with a chain of hashes.
+"""Who went back from released rows to people: an append-only relation of numbered attempts.
 
-Each attempt holds a hash of its fields and of the hash before, so that whoever changes, removes or
-inserts an attempt breaks the chain. Two things a chain cannot show by itself: that its last
-attempts were cut off, and that somebody who may write the vault computed all of it anew. Against
-both, receipts (the number and hash of an attempt, which `relink` shows) can be kept elsewhere.
+Custodians may add attempts and read them. Whoever owns the vault can change it; what shows that is
+outside of the vault: the number that `relink` prints, kept in a ticket or a log.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Literal
 
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.project.warehouse import Warehouse
-
-# What the first attempt has as the hash before.
-FIRST_HASH = "0" * 64
-_LONGEST_LIST = 5
 
 
 @dataclass(frozen=True)
@@ -69,46 +61,6 @@ class Attempt:
     policy: str
 
 
-@dataclass(frozen=True)
-class Receipt:
-    """Proof that an attempt was written; to be kept outside of the vault.
-
-    Parameters
-    ----------
-    attempt : int
-        Its number, counted from 1.
-    hash : str
-        64 hexadecimal digits.
-    """
-
-    attempt: int
-    hash: str
-
-
-@dataclass(frozen=True)
-class AuditCheck:
-    """Whether an audit is as it was written.
-
-    Parameters
-    ----------
-    attempts : int
-        How many it holds.
-    problems : tuple of str
-        What is wrong; empty if the chain is intact.
-    """
-
-    attempts: int
-    problems: tuple[str, ...]
-
-    @property
-    def is_intact(self) -> bool:
-        """Whether nothing is wrong."""
-        return not self.problems
-
-
-_COLUMNS = ("attempt", *(field.name for field in fields(Attempt)), "previous_hash", "hash")
-
-
 def relinkings(vault: Any, name: str) -> Any:
     """Return the relation of the audit, which lies beside ``<n>_identifiers``.
 
@@ -122,7 +74,7 @@ def relinkings(vault: Any, name: str) -> Any:
     return vault.incorporate(path={"identifier": f"{name}_relinkings"}, type="table")
 
 
-def record(warehouse: Warehouse, vault: Any, name: str, attempt: Attempt) -> Receipt:
+def record(warehouse: Warehouse, vault: Any, name: str, attempt: Attempt) -> int:
     """Append an attempt to ``<n>_relinkings``, which is created where there is none.
 
     Parameters
@@ -138,8 +90,8 @@ def record(warehouse: Warehouse, vault: Any, name: str, attempt: Attempt) -> Rec
 
     Returns
     -------
-    Receipt
-        Number and hash of the attempt.
+    int
+        Number of the attempt, counted from 1.
 
     Raises
     ------
@@ -147,24 +99,26 @@ def record(warehouse: Warehouse, vault: Any, name: str, attempt: Attempt) -> Rec
         If it cannot be written; the audit is unchanged.
     """
     relation = relinkings(vault, name)
-    text = warehouse.macro("type_string", package="dbt")
     lock = warehouse.macro("_lock_for_append", relation=relation)
+    names = [field.name for field in fields(Attempt)]
+    marks = ", ".join(["?" if warehouse.is_duckdb else "%s"] * (len(names) + 1))
+    insert = f"insert into {relation} (attempt, {', '.join(names)}) values ({marks})"  # noqa: S608
+    last = f"select coalesce(max(attempt), 0) from {relation}"  # noqa: S608 (quoted by dbt)
     try:
         with _transaction(warehouse) as cursor:
             if _existing(warehouse, relation) is None:  # only who may create tables needs to
                 cursor.execute(warehouse.macro("_relinkings_table", relation=relation))
             if lock:
                 cursor.execute(lock)
-            if "policy" not in _held(cursor, relation):
-                cursor.execute(f"alter table {relation} add column policy {text}")
-            receipt = _append(warehouse, cursor, relation, name, attempt)
+            number = int(warehouse.rows(last)[0][0]) + 1
+            cursor.execute(insert, [number, *(getattr(attempt, name) for name in names)])
     except Exception as error:
         raise WarehouseError(
             f"{name}: every attempt must be written into {relation} before anybody is shown; this "
             f"one could not be ({type(error).__name__}). Nobody is shown. Check that the vault is "
             "writable and not full."
         ) from error
-    return receipt
+    return number
 
 
 @contextlib.contextmanager
@@ -182,55 +136,14 @@ def _transaction(warehouse: Warehouse) -> Iterator[Any]:
         raise
 
 
-def _append(
-    warehouse: Warehouse, cursor: Any, relation: Any, name: str, attempt: Attempt
-) -> Receipt:
-    last = warehouse.rows(
-        f"select attempt, hash from {relation}"  # noqa: S608 (quoted by dbt)
-        f" where attempt = (select max(attempt) from {relation})"
-    )
-    number, previous = (last[0][0] + 1, last[0][1]) if last else (1, FIRST_HASH)
-    values = [getattr(attempt, field.name) for field in fields(Attempt)]
-    hashed = _hash(previous, name, number, values)
-    mark = "?" if warehouse.is_duckdb else "%s"
-    marks = ", ".join([mark] * len(_COLUMNS))
-    cursor.execute(
-        f"insert into {relation} ({', '.join(_COLUMNS)}) values ({marks})",  # noqa: S608
-        [number, *values, previous, hashed],
-    )
-    return Receipt(number, hashed)
-
-
 def _existing(warehouse: Warehouse, relation: Any) -> Any:
     return warehouse.adapter.get_relation(
         database=relation.database, schema=relation.schema, identifier=relation.identifier
     )
 
 
-def _held(cursor: Any, relation: Any) -> list[str]:
-    """Return the columns of an audit: before attempts had a policy, it had none."""
-    cursor.execute(f"select * from {relation} where 1 = 0")  # noqa: S608 (quoted by dbt)
-    return [str(column[0]) for column in cursor.description]
-
-
-def _hash(previous: str, name: str, number: int, values: Sequence[Any]) -> str:
-    """Return the hash of an attempt; JSON keeps the fields apart, whatever they hold.
-
-    The policy is the last of the values; of an attempt from before there was one it is None, and
-    the hash knows nothing of it. Every later attempt has one, so none can be taken away unseen.
-    """
-    *rest, policy = values
-    values = rest if policy is None else values
-    plain = [
-        value.isoformat(timespec="microseconds") if isinstance(value, datetime) else value
-        for value in values
-    ]
-    hashed = [previous, name, number, *plain]
-    return hashlib.sha256(json.dumps(hashed, default=str).encode()).hexdigest()
-
-
-def check_audit(warehouse: Warehouse, name: str, receipts: Iterable[Receipt] = ()) -> AuditCheck:
-    """Check that no attempt of ``<n>_relinkings`` was changed, removed or put in between.
+def check_audit(warehouse: Warehouse, name: str) -> tuple[int, int]:
+    """Count the attempts of ``<n>_relinkings``, and those that their numbers say are missing.
 
     Parameters
     ----------
@@ -238,64 +151,21 @@ def check_audit(warehouse: Warehouse, name: str, receipts: Iterable[Receipt] = (
         With the vault.
     name : str
         Name of the anonymization; its ``mapping`` is class or token.
-    receipts : iterable of Receipt, optional
-        Receipts that were kept elsewhere: only they show that the end of the audit was cut off, or
-        that all of it was computed anew.
 
     Returns
     -------
-    AuditCheck
-        Intact and empty where nobody has tried yet, and every receipt is in it.
+    tuple of int
+        Attempts, and numbers from 1 to the last one that no attempt has.
 
     Raises
     ------
     WarehouseError
         If ``<n>_identifiers`` was not built.
     """
-    vault = warehouse.relation_of_ref(f"{name}_identifiers")
-    relation = relinkings(vault, name)
-    found = _existing(warehouse, relation)
-    rows: list[tuple[Any, ...]] = []
-    if found is not None:
-        held = _held(warehouse.cursor(), relation)
-        columns = ", ".join(name if name in held else f"null as {name}" for name in _COLUMNS)
-        sql = f"select {columns} from {relation} order by attempt"  # noqa: S608
-        rows = warehouse.rows(sql)
-    hashes = {row[0]: row[-1] for row in rows}
-    lost = [receipt.attempt for receipt in receipts if receipt.attempt not in hashes]
-    other = [
-        receipt.attempt
-        for receipt in receipts
-        if hashes.get(receipt.attempt, receipt.hash) != receipt.hash
-    ]
-    problems = list(_broken_links(name, rows))
-    if lost:
-        problems.append(f"{_attempts(lost)} must be there, as there is a receipt; it is missing")
-    if other:
-        problems.append(f"{_attempts(other)} must have the hash of the receipt; it has another")
-    return AuditCheck(len(rows), tuple(f"{text}." for text in problems))
-
-
-def _broken_links(name: str, rows: Sequence[tuple[Any, ...]]) -> Iterator[str]:
-    """Yield what is wrong with the rows of an audit, ordered by their number."""
-    changed, misplaced = [], []
-    last, previous = 0, FIRST_HASH
-    for number, *values, before, hashed in rows:
-        if _hash(before, name, number, values) != hashed:
-            changed.append(number)
-        if (number, before) != (last + 1, previous):
-            misplaced.append(number)
-        last, previous = number, hashed
-    if changed:
-        yield f"{_attempts(changed)} must be as written; changed since"
-    if misplaced:
-        yield (
-            f"{_attempts(misplaced)} must follow the attempt before; attempts were removed, put in "
-            "between or changed"
-        )
-
-
-def _attempts(numbers: Sequence[int]) -> str:
-    shown = ", ".join(map(str, numbers[:_LONGEST_LIST]))
-    more = len(numbers) - _LONGEST_LIST
-    return f"attempt {shown}" + (f" and {more} more" if more > 0 else "")
+    relation = relinkings(warehouse.relation_of_ref(f"{name}_identifiers"), name)
+    if _existing(warehouse, relation) is None:  # nobody has tried yet
+        return 0, 0
+    ((attempts, last),) = warehouse.rows(
+        f"select count(*), coalesce(max(attempt), 0) from {relation}"  # noqa: S608 (quoted by dbt)
+    )
+    return int(attempts), int(last) - int(attempts)

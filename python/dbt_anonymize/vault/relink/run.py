@@ -18,7 +18,7 @@ from dbt_anonymize.errors import AnonymizeError, RelinkingError
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.release.audit import holds_release
-from dbt_anonymize.vault.relink.audit import Attempt, Receipt, record
+from dbt_anonymize.vault.relink.audit import Attempt, record
 from dbt_anonymize.vault.relink.links import LINKS, Links
 from dbt_anonymize.vault.relink.released_rows import GivenRows, RelinkingInputError
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 REBUILD = "Run `dbt-anonymize generate` and `dbt build`."
 
 
-Recorded = Callable[[Attempt, Receipt], None]
+Recorded = Callable[[Attempt, int], None]
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def relink(
     *,
     purpose: str | None,
     given: GivenRows | RelinkingInputError,
-    recorded: Recorded = lambda attempt, receipt: None,
+    recorded: Recorded = lambda attempt, number: None,
 ) -> People:
     """Return the people of released rows, if the policy of the spec allows it.
 
@@ -110,7 +110,7 @@ def relink(
     given : GivenRows or RelinkingInputError
         The rows, or why they cannot be read, which is an attempt like any other.
     recorded : callable, optional
-        Called with the attempt and its receipt as soon as it is written, granted or refused.
+        Called with the attempt and its number as soon as it is written, granted or refused.
 
     Returns
     -------
