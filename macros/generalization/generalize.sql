@@ -129,11 +129,7 @@
         case
             when {{ raw }} is null then '*'
             when {{ level_name }}.label is null
-                then {{ dbt_anonymize._raise_in_sql(
-                    model.name ~ ": a value of " ~ quasi_identifier.name ~ " is not in the hierarchy "
-                    ~ quasi_identifier.hierarchy.identifier ~ ". Build again from the microdata on.",
-                    level_name ~ ".label"
-                ) }}
+                then {{ dbt_anonymize._raise_uncovered(quasi_identifier, level_name ~ ".label") }}
             else {{ level_name }}.label
         end as {{ label }}
     {%- endif -%}
@@ -154,4 +150,14 @@
             else {{ share }}
         end as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_share") }}
     {%- endif -%}
+{%- endmacro %}
+
+
+{# An expression that stops the statement: a value has no leaf, since the hierarchy is not that of the microdata. #}
+{% macro _raise_uncovered(quasi_identifier, like) -%}
+    {{ return(dbt_anonymize._raise_in_sql(
+        model.name ~ ": a value of " ~ quasi_identifier.name ~ " is not in the hierarchy "
+        ~ quasi_identifier.hierarchy.identifier ~ ". Build again from the microdata on.",
+        like
+    )) }}
 {%- endmacro %}

@@ -1,6 +1,6 @@
 {#
-  What a failing generic test says beside the number of rows. dbt shows the condition under which a test fails, and leaves
-  it to the database, which skips the comment; a condition that the project gives to a test stands in its place.
+  What a failing generic test says beside the number of rows. dbt shows the condition under which a test fails, and
+  leaves it to the database, which skips the comment; a condition that the project gives to a test stands in its place.
 #}
 {% macro _explain(text) -%}
     {#- No name of a column may end the comment, or begin another one within it. #}
@@ -22,7 +22,8 @@
 {%- endmacro %}
 
 
-{# `k` and `quasi_identifiers` of the release that a test is about. Where `model` is an argument, as in a test, it is not the node. #}
+{# `k` and `quasi_identifiers` of the release that a test is about. Where `model` is an argument, as in a test, it is
+   not the node. #}
 {% macro _declaration_of_release() -%}
     {%- if not execute -%}
         {{ return({"k": 2, "quasi_identifiers": ["known_when_executed"]}) }}
@@ -34,7 +35,7 @@
         {%- endfor -%}
     {%- endfor -%}
     {{ exceptions.raise_compiler_error(
-        model.name ~ ": `k` and `quasi_identifiers` must be given where the relation is no release of dbt-anonymize; got none."
-        ~ " Write both as arguments."
+        model.name ~ ": `k` and `quasi_identifiers` must be given where the relation is no release of dbt-anonymize;"
+        ~ " got none. Write both as arguments."
     ) }}
 {%- endmacro %}

@@ -8,8 +8,8 @@
     {%- for bound in adapter.get_columns_in_relation(quasi_identifier.hierarchy) if bound.name | lower in ["lower_bound", "upper_bound"] -%}
         {%- if not dbt_anonymize._fits_in(column.dtype | lower, bound.dtype | lower) -%}
             {%- do errors.append(
-                bound.name ~ " of hierarchy " ~ quasi_identifier.hierarchy ~ " must have a type that holds every value of "
-                ~ quasi_identifier.name ~ ", which is " ~ (column.dtype | lower) ~ "; got " ~ (bound.dtype | lower)
+                bound.name ~ " of hierarchy " ~ quasi_identifier.hierarchy
+                ~ " must have a type that holds every value of " ~ quasi_identifier.name ~ ", which is " ~ (column.dtype | lower) ~ "; got " ~ (bound.dtype | lower)
                 ~ ". Set column_types of the seed, or cast " ~ quasi_identifier.name ~ " in a model before."
             ) -%}
         {%- endif -%}

@@ -1,5 +1,5 @@
-{# In a test of a hierarchy: stops where the relation has other columns than the test asks for, such as after the number of
-   levels changed. A relation that does not exist yet, or a part of one (`where`), has none that could be looked up. #}
+{# In a test of a hierarchy: stops where the relation has other columns than the test asks for, such as after the number
+   of levels changed. A relation that does not exist yet, or a part of one (`where`), has none to look up. #}
 {% macro _check_hierarchy_columns(hierarchy, leaf_columns, levels) -%}
     {%- if not execute or hierarchy is string -%}{{ return("") }}{%- endif -%}
     {%- set expected = leaf_columns + [] -%}

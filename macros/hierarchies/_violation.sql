@@ -1,4 +1,4 @@
-{# The select list of one rule: what it says, the level it is about (none for the leaves), and how often it is broken. #}
+{# The select list of one rule: what it says, its level (none for the leaves), and how often it is broken. #}
 {% macro _violation(rule, level, violations) -%}
 select
         {{ dbt_anonymize._literal(rule) }} as rule,

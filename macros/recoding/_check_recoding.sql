@@ -12,8 +12,8 @@
         {%- if ambiguous > 0 -%}
             {%- do errors.append(
                 "a label of " ~ name ~ " must stand for one interval where the level differs per record; " ~ ambiguous
-                ~ " labels stand for several. Write both bounds into the labels of its hierarchy, so that no label has another"
-                ~ " meaning at another level."
+                ~ " labels stand for several. Write both bounds into the labels of its hierarchy, so that no label has"
+                ~ " another meaning at another level."
             ) -%}
         {%- endif -%}
     {%- endfor -%}

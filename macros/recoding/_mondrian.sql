@@ -2,7 +2,7 @@
   Mondrian multidimensional partitioning (LeFevre, DeWitt and Ramakrishnan 2006) as statements over scratch tables.
 
     leaves, leaves_<i>   the hierarchies, see _recoding_leaves
-    encoded              one row per record: its key, `code_<i>` (number of the leaf; 0 is NULL), and what guarantees need
+    encoded              one row per record: its key, `code_<i>` (number of the leaf; 0: NULL), and what guarantees need
     rows                 what is not finished: `part`, `attempts` (cuts of the part that were refused), codes, `records`
     summary              one row per unfinished part: its size and the smallest and largest code of each attribute
     cuts                 the sides into which parts are cut now: codes of one attribute, `child` is the part they become
@@ -15,14 +15,17 @@
 
   How an attribute is cut
     NULLs in it    apart from the values; the label of both is * until then, so nothing is wider
-    interval       in two between two leaves, where the smaller side is largest; relaxed: in halves, and the records of
-                   the leaf in the middle are shared out in the order of the other attributes and the record key
-    categorical    the label that covers the part into the labels below it. Those with fewer than k records stay together
-                   under the label itself, with the next smaller ones until they are k: one rare value does not stop a cut
+    interval       in two between two leaves, where the smaller side is largest; relaxed: in halves, and the records
+                   of the leaf in the middle are shared out in the order of the other attributes and the record key
+    categorical    the label that covers the part into the labels below it. Those with fewer than k records stay
+                   together under the label itself, with the next smaller ones until they are k: one rare value does
+                   not stop a cut
 #}
 
 {# What the statements need to know, from the arguments of multidimensional_recoding. #}
-{% macro _mondrian_plan(quasi_identifiers, record_key, guarantees, is_strict, k, has_subject, population_size, sensitive_hierarchies) -%}
+{% macro _mondrian_plan(
+    quasi_identifiers, record_key, guarantees, is_strict, k, has_subject, population_size, sensitive_hierarchies
+) -%}
     {%- set required = dbt_anonymize._recoding_guarantees(guarantees, k) -%}
     {%- set attributes = dbt_anonymize._guaranteed_attributes(required) -%}
     {%- set codes, values = [], [] -%}
@@ -55,8 +58,8 @@
     {%- for guarantee in guarantees -%}
         {%- if dbt_anonymize._privacy_model(guarantee).needs_population -%}
             {{ exceptions.raise_compiler_error(
-                model.name ~ ": " ~ guarantee.model ~ " cannot be kept by a recoding that differs per record, since nobody"
-                ~ " outside the source has a record in it. Use an effort with levels, or another guarantee."
+                model.name ~ ": " ~ guarantee.model ~ " cannot be kept by a recoding that differs per record, since"
+                ~ " nobody outside the source has a record in it. Use an effort with levels, or another guarantee."
             ) }}
         {%- endif -%}
         {%- set is_k = guarantee.model == "k_anonymity" and k is not none and k > guarantee.k -%}
@@ -68,7 +71,9 @@
 
 {# The names of all scratch tables. #}
 {% macro _mondrian_scratch(quasi_identifiers) -%}
-    {%- set names = ["leaves", "encoded", "rows", "summary", "proposed", "cuts", "next_rows", "done_parts", "done_rows"] -%}
+    {%- set names = [
+        "leaves", "encoded", "rows", "summary", "proposed", "cuts", "next_rows", "done_parts", "done_rows",
+    ] -%}
     {%- for number in range(1, quasi_identifiers + 1) -%}{%- do names.append("leaves_" ~ number) -%}{%- endfor -%}
     {{ return(names) }}
 {%- endmacro %}
@@ -76,16 +81,23 @@
 
 {# Statements before the first round: everybody is in part 1. #}
 {% macro _mondrian_setup(microdata, plan) -%}
-    {%- set statements = dbt_anonymize._drop_scratch(dbt_anonymize._mondrian_scratch(plan.quasi_identifiers | length)) -%}
+    {%- set names = dbt_anonymize._mondrian_scratch(plan.quasi_identifiers | length) -%}
+    {%- set statements = dbt_anonymize._drop_scratch(names) -%}
     {%- for quasi_identifier in plan.quasi_identifiers -%}
-        {%- do statements.append(dbt_anonymize._create_scratch("leaves_" ~ loop.index, dbt_anonymize._coded_leaves(quasi_identifier))) -%}
+        {%- set leaves = dbt_anonymize._coded_leaves(quasi_identifier) -%}
+        {%- do statements.append(dbt_anonymize._create_scratch("leaves_" ~ loop.index, leaves)) -%}
     {%- endfor -%}
-    {%- do statements.append(dbt_anonymize._create_scratch("leaves", dbt_anonymize._all_leaves(plan.quasi_identifiers, plan.height))) -%}
-    {%- do statements.append(dbt_anonymize._create_scratch("encoded", dbt_anonymize._mondrian_encoded(microdata, plan))) -%}
-    {%- do statements.append(dbt_anonymize._create_scratch("rows", dbt_anonymize._mondrian_first_rows(plan))) -%}
-    {%- do statements.append(dbt_anonymize._create_scratch("summary", dbt_anonymize._mondrian_summary(plan))) -%}
-    {%- do statements.append(dbt_anonymize._create_scratch("done_parts", "select * from " ~ dbt_anonymize._scratch("summary") ~ " where 1 = 0")) -%}
-    {%- do statements.append(dbt_anonymize._create_scratch("done_rows", dbt_anonymize._mondrian_finished_rows(plan, "1 = 0"))) -%}
+    {%- set summary = dbt_anonymize._scratch("summary") -%}
+    {%- for name, sql in [
+        ("leaves", dbt_anonymize._all_leaves(plan.quasi_identifiers, plan.height)),
+        ("encoded", dbt_anonymize._mondrian_encoded(microdata, plan)),
+        ("rows", dbt_anonymize._mondrian_first_rows(plan)),
+        ("summary", dbt_anonymize._mondrian_summary(plan)),
+        ("done_parts", "select *\nfrom " ~ summary ~ "\nwhere 1 = 0"),
+        ("done_rows", dbt_anonymize._mondrian_finished_rows(plan, "1 = 0")),
+    ] -%}
+        {%- do statements.append(dbt_anonymize._create_scratch(name, sql)) -%}
+    {%- endfor -%}
     {{ return(statements) }}
 {%- endmacro %}
 
@@ -93,23 +105,25 @@
 {# Statements of one round; they are the same in every round. #}
 {% macro _mondrian_round(plan) -%}
     {%- set rows, summary = dbt_anonymize._scratch("rows"), dbt_anonymize._scratch("summary") -%}
-    {%- set is_finished = "part not in (select part from " ~ dbt_anonymize._scratch("cuts") ~ ")" -%}
-    {%- set proposal = dbt_anonymize._mondrian_cuts(plan) -%}
-    {%- set statements = [] -%}
+    {%- set next_rows, cuts = dbt_anonymize._scratch("next_rows"), dbt_anonymize._scratch("cuts") -%}
+    {%- set is_finished = "part not in (select cuts.part from " ~ cuts ~ " as cuts)" -%}
+    {%- set finished_rows = dbt_anonymize._mondrian_finished_rows(plan, is_finished) -%}
+    {%- set parted = "with\n\n" ~ dbt_anonymize._mondrian_parted(plan, cuts) ~ "\n\nselect * from parted" -%}
+    {%- set statements = [dbt_anonymize._create_scratch("cuts", dbt_anonymize._mondrian_cuts(plan))] -%}
     {%- if plan.is_measured -%}
-        {%- do statements.append(dbt_anonymize._create_scratch("proposed", proposal)) -%}
-        {%- do statements.append(dbt_anonymize._create_scratch("cuts", dbt_anonymize._mondrian_kept_cuts(plan))) -%}
-        {%- do statements.extend(dbt_anonymize._drop_scratch(["proposed"])) -%}
-    {%- else -%}
-        {%- do statements.append(dbt_anonymize._create_scratch("cuts", proposal)) -%}
+        {%- set statements = [
+            dbt_anonymize._create_scratch("proposed", dbt_anonymize._mondrian_cuts(plan)),
+            dbt_anonymize._create_scratch("cuts", dbt_anonymize._mondrian_kept_cuts(plan)),
+        ] + dbt_anonymize._drop_scratch(["proposed"]) -%}
     {%- endif -%}
-    {%- do statements.append("insert into " ~ dbt_anonymize._scratch("done_parts") ~ "\nselect * from " ~ summary ~ " where " ~ is_finished) -%}
-    {%- do statements.append("insert into " ~ dbt_anonymize._scratch("done_rows") ~ "\n" ~ dbt_anonymize._mondrian_finished_rows(plan, is_finished)) -%}
-    {%- do statements.append(dbt_anonymize._create_scratch("next_rows", dbt_anonymize._mondrian_parted(plan, dbt_anonymize._scratch("cuts")))) -%}
-    {%- do statements.extend(dbt_anonymize._drop_scratch(["rows", "summary", "cuts"])) -%}
-    {%- do statements.append("alter table " ~ dbt_anonymize._scratch("next_rows") ~ " rename to " ~ rows) -%}
-    {%- do statements.append(dbt_anonymize._create_scratch("summary", dbt_anonymize._mondrian_summary(plan))) -%}
-    {{ return(statements) }}
+    {{ return(statements + [
+        "insert into " ~ dbt_anonymize._scratch("done_parts") ~ "\nselect *\nfrom " ~ summary ~ "\nwhere " ~ is_finished,
+        "insert into " ~ dbt_anonymize._scratch("done_rows") ~ "\n" ~ finished_rows,
+        dbt_anonymize._create_scratch("next_rows", parted),
+    ] + dbt_anonymize._drop_scratch(["rows", "summary", "cuts"]) + [
+        "alter table " ~ next_rows ~ " rename to " ~ rows,
+        dbt_anonymize._create_scratch("summary", dbt_anonymize._mondrian_summary(plan)),
+    ]) }}
 {%- endmacro %}
 
 
@@ -128,11 +142,7 @@ select
         case
             when {{ dbt_anonymize._quote(quasi_identifier.name, "microdata") }} is null then 0
             when leaves_{{ loop.index }}.code is null
-                then {{ dbt_anonymize._raise_in_sql(
-                    model.name ~ ": a value of " ~ quasi_identifier.name ~ " is not in the hierarchy "
-                    ~ quasi_identifier.hierarchy.identifier ~ ". Build again from the microdata on.",
-                    "leaves_" ~ loop.index ~ ".code"
-                ) }}
+                then {{ dbt_anonymize._raise_uncovered(quasi_identifier, "leaves_" ~ loop.index ~ ".code") }}
             else leaves_{{ loop.index }}.code
         end as {{ dbt.type_int() }}
     ) as code_{{ loop.index }}
@@ -176,19 +186,9 @@ group by part
 
 
 {% macro _mondrian_finished_rows(plan, condition) -%}
-select {{ "distinct " if plan.is_strict and plan["values"] }}
+select{{ " distinct" if plan.is_strict and plan["values"] }}
     part,
     {{ plan.identity | join(",\n    ") }}
 from {{ dbt_anonymize._scratch("rows") }}
 where {{ condition }}
-{%- endmacro %}
-
-
-{# The code of the attribute that is cut. #}
-{% macro _mondrian_code(plan, relation_alias="rows") -%}
-    {%- set branches = [] -%}
-    {%- for code in plan.codes -%}
-        {%- do branches.append("when " ~ loop.index ~ " then " ~ relation_alias ~ "." ~ code) -%}
-    {%- endfor -%}
-    {{ return(branches | join(" ")) }}
 {%- endmacro %}

@@ -4,8 +4,8 @@
   and its largest number. The label that covers a set covers both.
 #}
 
-{# One row per leaf of one quasi-identifier: `leaf`, `code`, `upper_bound` (interval), `level_<l>`, and the codes that the
-   label of level l covers, `first_<l>` to `last_<l>`. One row per leaf whatever became of the seed since its check. #}
+{# One row per leaf of one quasi-identifier: `leaf`, `code`, `upper_bound` (interval), `level_<l>`, and the codes that
+   the label of level l covers, `first_<l>` to `last_<l>`. Unique even if the seed has changed since its check. #}
 {% macro _coded_leaves(quasi_identifier) -%}
 {%- set is_interval = quasi_identifier.kind == "interval" -%}
 {%- set leaf = "lower_bound" if is_interval else dbt_anonymize._as_text("value") -%}
@@ -58,8 +58,8 @@ from coded
 
 
 {# All leaves as numbers, to compare quasi-identifiers with each other: `attribute`, `code`, `is_interval`, the ends of
-   the leaf as shares of the range (`starts`, `ends`; 0 without meaning for categories), and for categories the last code
-   and the share of each label. Lower hierarchies repeat their root. Code 0 is NULL. #}
+   the leaf as shares of the range (`starts`, `ends`; 0 without meaning for categories), and for categories the last
+   code and the share of each label. Lower hierarchies repeat their root. Code 0 is NULL. #}
 {% macro _all_leaves(quasi_identifiers, height) -%}
 {%- set double = dbt_anonymize._type_double() -%}
 with
@@ -95,16 +95,14 @@ leaves as (
         cast(0 as {{ double }}) as starts,
         cast(0 as {{ double }}) as ends,
         {%- endif %}
-        {%- for level in range(height + 1) %}
-        {%- set level = [level, quasi_identifier.levels] | min %}
+        {%- for number in range(height + 1) %}
+        {%- set level = 0 if is_interval else [number, quasi_identifier.levels] | min %}
+        leaves.last_{{ level }}{{ " as last_" ~ number if number != level }},
         {%- if is_interval %}
-        leaves.last_0 as last_{{ loop.index0 }},
-        cast(0 as {{ double }}) as share_{{ loop.index0 }}{{ "," if not loop.last }}
+        cast(0 as {{ double }})
         {%- else %}
-        leaves.last_{{ level }} as last_{{ loop.index0 }},
-        cast(leaves.last_{{ level }} - leaves.first_{{ level }} + 1 as {{ double }})
-        / count(*) over () as share_{{ loop.index0 }}{{ "," if not loop.last }}
-        {%- endif %}
+        cast(leaves.last_{{ level }} - leaves.first_{{ level }} + 1 as {{ double }}) / count(*) over ()
+        {%- endif %} as share_{{ number }}{{ "," if not loop.last }}
         {%- endfor %}
     from {{ dbt_anonymize._scratch("leaves_" ~ loop.index) }} as leaves
     {%- if is_interval %}

@@ -1,10 +1,10 @@
 {#
-  Local recoding (the iterative scheme of ARX): records whose class is too weak at the levels of one round are generalized
-  again at those of the next, all by themselves, until a round keeps every guarantee. P, the distribution of a sensitive
-  attribute in the whole table, stays that of all records.
-  A class of one round may have the labels of a class of another: together they are one class in the release, which keeps
-  what both keep, but for Grassberger's entropy and, with a subject, models about distributions. So `<n>_classes` judges
-  the classes of the release anew.
+  Local recoding (the iterative scheme of ARX): records whose class is too weak at the levels of one round are
+  generalized again at those of the next, all by themselves, until a round keeps every guarantee. P, the distribution of
+  a sensitive attribute in the whole table, stays that of all records.
+  A class of one round may have the labels of a class of another: together they are one class in the release, which
+  keeps what both keep, but for Grassberger's entropy and, with a subject, models about distributions. So `<n>_classes`
+  judges the classes of the release anew.
 #}
 {% macro local_recoding(
     microdata, quasi_identifiers, record_key, rounds, guarantees, sensitive=[], k=none, has_subject=false, population=none,

@@ -1,7 +1,7 @@
 {#
-  Mondrian (LeFevre, DeWitt and Ramakrishnan 2006): people are parted along one quasi-identifier after the other, and every
-  part is a class with labels of its own. How many rounds that takes depends on the data, so the rounds run while the
-  model is prepared, over scratch tables; the select that the model is made of reads their end. How: see _mondrian.sql.
+  Mondrian (LeFevre, DeWitt and Ramakrishnan 2006): records are split along one quasi-identifier after the other, and
+  every part is a class with labels of its own. How many rounds that takes depends on the data, so the rounds run while
+  the model is prepared, over scratch tables (see _mondrian.sql); the model itself selects their result.
 #}
 {% macro multidimensional_recoding(
     microdata, quasi_identifiers, record_key, guarantees, sensitive=[], strict=true, k=none, has_subject=false, population=none,

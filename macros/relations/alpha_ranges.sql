@@ -2,7 +2,8 @@
 {{ config(materialized="table") }}
 with
 
-{# The untouched table takes part, if it has a score in every split: where it is best, no effort is worth what it costs. #}
+{# The untouched table takes part, if it has a score in every split: where it is best, no effort is worth what it
+   costs. #}
 lines as (
 
     select

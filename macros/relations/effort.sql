@@ -77,7 +77,8 @@ select * from effort
 {%- endmacro %}
 
 
-{# CTE with one row per record of an effort whose level differs per record: labels, bounds and levels from the recoding. #}
+{# CTE with one row per record of an effort whose level differs per record: labels, bounds and levels from the
+   recoding. #}
 {% macro _recoded_rows(name, recoding, record_key, quasi_identifiers, columns) -%}
 {{ name }} as {{ dbt_anonymize._not_materialized() }}(
 

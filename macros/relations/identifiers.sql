@@ -76,19 +76,21 @@ left join mapping
 
 
 {#
-  Every group of the vault is the group of the release. As each record key is there once, and has the group that the effort
-  gave it or none, groups of the same size are the same people.
+  Every group of the vault is the group of the release. As each record key is there once, and has the group that the
+  effort gave it or none, groups of the same size are the same people.
 #}
 {% macro _group_errors(candidate, declaration) -%}
     {%- set cqi = dbt_anonymize._as_bytes("cqi") -%}
     {%- set differing = run_query(
         "select count(*) from (select " ~ cqi ~ " as cqi, count(*) as records from " ~ candidate ~ " where cqi is not null group by " ~ cqi ~ ") as vault "
         ~ "full outer join (select " ~ cqi ~ " as cqi, count(*) as records from " ~ ref(declaration.anonymized) ~ " group by " ~ cqi ~ ") as released "
-        ~ "on vault.cqi = released.cqi where vault.records is null or released.records is null or vault.records <> released.records"
+        ~ "on vault.cqi = released.cqi where vault.records is null or released.records is null or vault.records <>"
+        ~ " released.records"
     ).rows[0][0] -%}
     {{ return([
-        "the vault and the release must hold the same groups of people; " ~ differing ~ " differ. The source changed during the build,"
-        ~ " after its working copy was made: the release is of that copy, and the vault does not lead to it. Run `dbt build` again."
+        "the vault and the release must hold the same groups of people; " ~ differing ~ " differ. The source changed"
+        ~ " during the build, after its working copy was made: the release is of that copy, and the vault does not"
+        ~ " lead to it. Run `dbt build` again."
     ] if differing > 0 else []) }}
 {%- endmacro %}
 
@@ -109,7 +111,8 @@ left join mapping
         "select count(*), count(distinct " ~ dbt_anonymize._quote(declaration.record_key) ~ ") from " ~ candidate
     ).rows[0] -%}
     {{ return([
-        "every record must be there once; " ~ (counts[0] - counts[1]) ~ " of " ~ counts[0] ~ " repeat another. The source"
+        "every record must be there once; " ~ (counts[0] - counts[1]) ~ " of " ~ counts[0] ~ " repeat another. The"
+        ~ " source"
         ~ (" or the stored tokens hold" if declaration.mapping == "token" else " holds")
         ~ " somebody twice, which was not made so by this package. Look there before you build again."
     ] if counts[1] < counts[0] else []) }}

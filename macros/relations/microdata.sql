@@ -119,7 +119,8 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
             ) -%}
         {%- endif -%}
         {%- if run_query("select 1 from " ~ source ~ " limit 1").rows | length == 0 -%}
-            {%- do errors.append("the source " ~ source ~ " has no rows, so there is nothing to anonymize. Load it first.") -%}
+            {%- do errors.append("the source " ~ source ~ " has no rows, so there is nothing to anonymize. Load it"
+            ~ " first.") -%}
         {%- endif -%}
     {%- endif -%}
     {%- do dbt_anonymize._raise_errors(anonymization, errors) -%}
@@ -146,7 +147,8 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
             {%- do errors.append(
                 "the record key " ~ declaration.record_key ~ " must be unique and not NULL; "
                 ~ (records - keys) ~ " of " ~ records ~ " records have none and "
-                ~ (keys - distinct_keys) ~ " repeat another's. Choose another key in " ~ spec ~ " or remove the duplicates."
+                ~ (keys - distinct_keys) ~ " repeat another's. Choose another key in " ~ spec ~ " or remove the"
+                ~ " duplicates."
             ) -%}
         {%- endif -%}
         {%- if targets < records -%}
@@ -181,7 +183,8 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
                 {%- do errors.append(
                     "the hierarchy of " ~ quasi_identifier.name ~ " does not cover the column"
                     ~ ": " ~ uncovered ~ " of " ~ records ~ " records have a value outside it"
-                    ~ (" (NaN and infinity always are)" if quasi_identifier.kind == "interval" else " (compared as text: keep leading zeros with column_types)")
+                    ~ (" (NaN and infinity always are)" if quasi_identifier.kind == "interval" else " (compared as"
+                    ~ " text: keep leading zeros with column_types)")
                     ~ ". Extend the hierarchy or correct the source."
                 ) -%}
             {%- endif -%}
@@ -200,7 +203,8 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
     {%- if known < records -%}
         {%- do errors.append(
             "the sensitive attribute " ~ attribute ~ " must not be NULL, since a guarantee is about it; " ~ (records - known) ~ " of "
-            ~ records ~ " records have no value. Replace NULL by a value of its own, or filter the records, in a model before."
+            ~ records ~ " records have no value. Replace NULL by a value of its own, or filter the records, in a model"
+            ~ " before."
         ) -%}
     {%- endif -%}
     {%- for guarantee in guarantees if guarantee.attribute == attribute -%}
@@ -217,8 +221,8 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
             {%- if occurring < listed | length -%}
                 {%- do errors.append(
                     guarantee.model ~ " limits " ~ listed | length ~ " values of " ~ attribute ~ ", of which " ~ (listed | length - occurring)
-                    ~ " do not occur, so that nothing would limit them. Write them as the column shows them as text (1.0, not 1; upper and"
-                    ~ " lower case count), or remove them."
+                    ~ " do not occur, so that nothing would limit them. Write them as the column shows them as text"
+                    ~ " (1.0, not 1; upper and lower case count), or remove them."
                 ) -%}
             {%- endif -%}
         {%- endif -%}

@@ -47,7 +47,8 @@ possible_splits as (
 
 ),
 
-{# The same splits for every effort make the comparisons with the untouched table and with the model that ignores the features paired. #}
+{# The same splits for every effort make the comparisons with the untouched table and with the model that ignores the
+   features paired. #}
 paired as (
 
     select

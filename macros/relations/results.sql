@@ -12,7 +12,8 @@
     {%- do errors.append("`choose` must be max_q, strongest_non_inferior or pareto_knee; got: " ~ choose) -%}
 {%- endif -%}
 {%- if errors -%}
-    {{ exceptions.raise_compiler_error(this.identifier ~ ": " ~ errors | join("; ") ~ ". Correct the spec and generate again.") }}
+    {{ exceptions.raise_compiler_error(this.identifier ~ ": " ~ errors | join("; ") ~ ". Correct the spec and generate"
+    ~ " again.") }}
 {%- endif -%}
 {%- set is_negated = measure in dbt_anonymize._lower_is_better() -%}
 {%- set sign = "0 - " if is_negated else "" -%}
@@ -219,7 +220,8 @@ reasoned as (
 
     select
         chosen.*,
-        {{ "coarser.coarser_features" if evaluation else "cast(null as " ~ dbt.type_string() ~ ") as coarser_features" }},
+        {{ "coarser.coarser_features" if evaluation else "cast(null as " ~ dbt.type_string() ~ ") as"
+        ~ " coarser_features" }},
         {%- for column in how_sure %}
         {%- if chooses_by_q %}
         {{ "shares" if column == "choice_share" else "runner_up" }}.{{ column }}{{ "," if not loop.last }}

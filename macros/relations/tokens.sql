@@ -46,8 +46,9 @@ where {{ dbt_anonymize._quote(person, "source") }} is not null
         ).rows[0][0] -%}
         {%- if others > 0 -%}
             {%- do dbt_anonymize._raise_errors(anonymization, [
-                "tokens must be of people who are identified by " ~ person ~ "; " ~ others ~ " stored ones are identified by another column, so"
-                ~ " that somebody would get the token of somebody else. Declare the former subject again, or let a custodian move "
+                "tokens must be of people who are identified by " ~ person ~ "; " ~ others ~ " stored ones are"
+                ~ " identified by another column, so that somebody would get the token of somebody else. Declare the"
+                ~ " former subject again, or let a custodian move "
                 ~ stored ~ " away: everybody then gets a new token."
             ]) -%}
         {%- endif -%}

@@ -1,7 +1,7 @@
 {#
   What the released rows alone cannot show, looked at again on the rows of the chosen effort, because tables between may
-  be of an earlier build: guarantees that count in the population or along a hierarchy, and whether the labels of a recoded
-  effort are those of the records.
+  be of an earlier build: guarantees that count in the population or along a hierarchy, and whether the labels of a
+  recoded effort are those of the records.
     levels  of the chosen effort; none where they differ per record
 #}
 {% macro _check_context(
@@ -29,7 +29,8 @@
         {%- set foreign = run_query(dbt_anonymize._foreign_labels(effort, quasi_identifiers, microdata, record_key)).rows[0][0] -%}
         {%- if foreign > 0 -%}
             {%- do errors.append(
-                "every record must be under labels that cover its values; " ~ foreign ~ " records of the recoded effort are not." ~ remedy
+                "every record must be under labels that cover its values; " ~ foreign ~ " records of the recoded"
+                ~ " effort are not." ~ remedy
             ) -%}
         {%- endif -%}
     {%- endif -%}

@@ -1,4 +1,5 @@
-{# Python that publishes the candidate outside the warehouse, or nothing where the released table itself is the publication. #}
+{# Python that publishes the candidate outside the warehouse, or nothing where the released table itself is the
+   publication. #}
 {% macro _publication(candidate, declaration) -%}
     {{ return(adapter.dispatch("_publication", "dbt_anonymize")(candidate, declaration)) }}
 {%- endmacro %}

@@ -1,6 +1,6 @@
 {#
-  CTEs that end in `alpha_ranges`: the effort that is best from `alpha_from` to `alpha_to` (NULL = without end). Q = qf +
-  alpha * qnf is a line in alpha for each effort, so these are the lines of the upper envelope, or the vertices of the
+  CTEs that end in `alpha_ranges`: the effort that is best from `alpha_from` to `alpha_to` (NULL = without end). Q = qf
+  + alpha * qnf is a line in alpha for each effort, so these are the lines of the upper envelope, or the vertices of the
   upper concave hull of (qnf, qf) from the best quality on. `lines`: CTE with `effort`, `qf_mean` and `qnf`, never NULL.
 #}
 {% macro _alpha_envelope(lines) -%}

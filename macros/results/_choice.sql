@@ -1,15 +1,16 @@
 {#
   CTEs that end in `chosen`: the rows of `scored` with `is_eligible` (what the rule chooses among), `merit` (what it
-  compares), `is_chosen`, and `eligible_efforts`, `chosen_effort`, `chosen_merit`, `chosen_k` and `chosen_q` in every row.
+  compares), `is_chosen`, and `eligible_efforts`, `chosen_effort`, `chosen_merit`, `chosen_k` and `chosen_q` in every
+  row.
 #}
 {% macro _choice(choose, release_effort) -%}
 {%- set double = dbt_anonymize._type_double() %}
 {%- if choose == "strongest_non_inferior" %}
 
 {#
-  Each test may be wrong. Tests in an order that the scores do not decide, up to the first that fails, are together wrong
-  no more often than one (fixed sequence). An effort that lacks a score or does not beat the zero rule fails: to skip it, the
-  scores would decide.
+  Each test may be wrong. Tests in an order that the scores do not decide, up to the first that fails, are together
+  wrong no more often than one (fixed sequence). An effort that lacks a score or does not beat the zero rule fails: to
+  skip it, the scores would decide.
 -#}
 tested as (
 
@@ -116,7 +117,10 @@ case
         then
             {{ dbt_anonymize._literal(measure ~ " has a value in ") }} || {{ dbt_anonymize._as_text("repetitions") }}
             || ' of ' || {{ dbt_anonymize._as_text("all_splits") }} || ' splits'
-    when beats_zero_rule is null then {{ dbt_anonymize._literal("the zero rule lacks " ~ measure ~ " in some split, so nothing says that QF is above it") }}
+    when beats_zero_rule is null
+        then {{ dbt_anonymize._literal(
+            "the zero rule lacks " ~ measure ~ " in some split, so nothing says that QF is above it"
+        ) }}
     when not beats_zero_rule and zero_rule_difference <= 0
         then 'QF ' || {{ dbt_anonymize._figure("qf_mean", "zero_rule") }} || ' is not above that of ' || {{ zero }}
     when not beats_zero_rule

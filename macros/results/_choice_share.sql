@@ -1,8 +1,9 @@
 {#
   CTEs that end in `shares`: how often each effort of `candidates` (`effort`, `k`, `qf_mean`, `qnf`) is chosen when the
-  splits are drawn again from those that there are, with replacement (a bootstrap). Drawn are whole repetitions, since the
-  folds of one test each record once; of a single repetition, its folds. Too few of them give no rows. `split_scores`: CTE
-  with `effort`, `repetition`, `fold` and `qf` of the splits with a score. `alpha`: a number, or `auto` for that of the chord.
+  splits are drawn again from those that there are, with replacement (a bootstrap). Drawn are whole repetitions, since
+  the folds of one test each record once; of a single repetition, its folds. Too few of them give no rows.
+  `split_scores`: CTE with `effort`, `repetition`, `fold` and `qf` of the splits with a score. `alpha`: a number, or
+  `auto` for that of the chord.
 #}
 {% macro _choice_share(alpha, random_state) -%}
 {%- set double = dbt_anonymize._type_double() -%}
@@ -38,8 +39,8 @@ resamples as (
 ),
 
 {#
-  Numbers that look random and are the same on every engine: x -> x^5 permutes the residues of the prime (5 does not divide
-  2147483646), twice, with the random state in between. No product exceeds 2^62.
+  Numbers that look random and are the same on every engine: x -> x^5 permutes the residues of the prime (5 does not
+  divide 2147483646), twice, with the random state in between. No product exceeds 2^62.
 #}
 numbered as (
 

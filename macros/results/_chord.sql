@@ -1,6 +1,6 @@
 {#
-  The select list of the chord from the best quality to the strongest privacy of `lines` (`qf_mean`, `qnf`): the alpha at
-  which both have the same Q, and where it begins. One row for each value of `by`, or one for all.
+  The select list of the chord from the best quality to the strongest privacy of `lines` (`qf_mean`, `qnf`): the alpha
+  at which both have the same Q, and where it begins. One row for each value of `by`, or one for all.
 #}
 {% macro _chord(lines, by=none) -%}
 {%- set part = "partition by " ~ by if by else "" -%}

@@ -29,24 +29,26 @@
     {%- endif -%}
     {%- if 0 in useless -%}
         {%- do exceptions.warn(
-            "anonymization " ~ anonymization ~ ": even on effort 0, the untouched table, the model is not surely better than the zero rule, which"
-            ~ " ignores the features, so there may be nothing to learn that an effort could keep. Choose another measure, model or features, or add"
-            ~ " repetitions."
+            "anonymization " ~ anonymization ~ ": even on effort 0, the untouched table, the model is not surely"
+            ~ " better than the zero rule, which ignores the features, so there may be nothing to learn that an effort"
+            ~ " could keep. Choose another measure, model or features, or add repetitions."
         ) -%}
     {%- endif -%}
     {%- if chosen | length != 1 -%}
         {%- do dbt_anonymize._raise_errors(anonymization, [
             "exactly one effort must be chosen; got " ~ chosen | length ~ " ("
             ~ (reasons | join("; ") or "there are no results") ~ "). In anonymizations/" ~ anonymization ~ ".yml, "
-            ~ ("where QF does not beat the zero rule, choose another measure, model or features, more repetitions or a weaker effort; where"
-            ~ " records break a guarantee, " if useless else "")
-            ~ "add a stronger effort, or change the guarantees, the suppression limit, the rule of choice or release.effort."
+            ~ ("where QF does not beat the zero rule, choose another measure, model or features, more repetitions or a"
+            ~ " weaker effort; where records break a guarantee, " if useless else "")
+            ~ "add a stronger effort, or change the guarantees, the suppression limit, the rule of choice or"
+            ~ " release.effort."
         ]) -%}
     {%- endif -%}
     {%- if chosen[0] in useless -%}
         {%- do exceptions.warn(
-            "anonymization " ~ anonymization ~ ": effort " ~ chosen[0] ~ " is released since release.effort says so, but a model learns no more"
-            ~ " from it than one that ignores the features: check that it still serves its purpose."
+            "anonymization " ~ anonymization ~ ": effort " ~ chosen[0] ~ " is released since release.effort says so,"
+            ~ " but a model learns no more from it than one that ignores the features: check that it still serves its"
+            ~ " purpose."
         ) -%}
     {%- endif -%}
     {%- if chosen[0] not in efforts -%}

@@ -1,7 +1,7 @@
 {#
-  Half of the confidence interval of a mean over `splits`, of which `sd` is the standard deviation. Splits share records, so
-  the plain standard error is too small (Nadeau and Bengio 2003). NULL where splits are too few to tell how much they vary.
-  One-sided: how far below or above the mean the limit is.
+  Half of the confidence interval of a mean over `splits`, of which `sd` is the standard deviation. Splits share
+  records, so the plain standard error is too small (Nadeau and Bengio 2003). NULL where splits are too few to tell how
+  much they vary. One-sided: how far below or above the mean the limit is.
 #}
 {% macro _half_interval(sd, splits, test_share, folds, confidence, two_sided=true) -%}
 {%- set double = dbt_anonymize._type_double() -%}
@@ -18,7 +18,7 @@ end
 {%- endmacro %}
 
 
-{# Two splits that happen to agree would have an interval without width, and two that do not one that is wider than the scale. #}
+{# Two splits that agree would have an interval without width, and two that do not one wider than the scale. #}
 {% macro _fewest_splits() -%}
     {{ return(5) }}
 {%- endmacro %}

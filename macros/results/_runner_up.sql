@@ -1,7 +1,8 @@
 {#
-  CTEs that end in `runner_up`: by how much the chosen effort is better than the second of those that the rule chooses among,
-  by what the rule compares (`merit`), with the interval of the paired differences of QF; alpha is taken as it is. No row
-  where there is no second. `chosen`: CTE of the choice; `split_scores`: CTE with `effort`, `repetition`, `fold` and `qf`.
+  CTEs that end in `runner_up`: by how much the chosen effort is better than the second of those that the rule chooses
+  among, by what the rule compares (`merit`), with the interval of the paired differences of QF; alpha is taken as it
+  is. No row where there is no second. `chosen`: CTE of the choice; `split_scores`: CTE with `effort`, `repetition`,
+  `fold` and `qf`.
 #}
 {% macro _runner_up(measure, test_share, folds, confidence) -%}
 next_best as (

@@ -1,14 +1,15 @@
 {#
-  The quantile up to which `confidence` of Student's t distribution lies, or within which, on both sides of 0, it does. The
-  first degrees of freedom are solved exactly while dbt compiles; above them the Cornish-Fisher expansion is close enough.
+  The quantile up to which `confidence` of Student's t distribution lies, or within which, on both sides of 0, it does.
+  The first degrees of freedom are solved while dbt compiles; above them the Cornish-Fisher expansion is close enough.
 #}
 {% macro student_t_quantile(degrees_of_freedom, confidence=0.95, two_sided=true) -%}
     {%- if confidence is not number or confidence <= 0.5 or confidence >= 1 -%}
         {{ exceptions.raise_compiler_error(
-            "student_t_quantile: `confidence` must be a number in (0.5, 1); got: " ~ confidence ~ ". Set a share such as 0.95."
+            "student_t_quantile: `confidence` must be a number in (0.5, 1); got: " ~ confidence
+            ~ ". Set a share such as 0.95."
         ) }}
     {%- endif -%}
-    {#- Reading a project asks for the SQL of every model, but looks at its references only: the numbers would slow it down. -#}
+    {#- Reading a project asks for the SQL of every model, but looks at its references only. -#}
     {%- if not execute -%}
         {{ return("null") }}
     {%- endif -%}
@@ -48,9 +49,9 @@ end
 
 
 {#
-  The same of Student's t with a whole number of degrees of freedom. With t = sqrt(df) / tan(angle) the tails are a finite
-  sum of powers of the sine (Abramowitz and Stegun 26.7.3 and 26.7.4) that grows ever faster, so that Newton's method
-  falls from pi/2 to the angle.
+  The same of Student's t with a whole number of degrees of freedom. With t = sqrt(df) / tan(angle) the tails are a
+  finite sum of powers of the sine (Abramowitz and Stegun 26.7.3 and 26.7.4) that grows ever faster, so that Newton's
+  method falls from pi/2 to the angle.
 #}
 {% macro _student_t_quantile(degrees_of_freedom, tails) -%}
     {%- set is_odd = degrees_of_freedom % 2 -%}

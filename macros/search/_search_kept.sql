@@ -19,11 +19,7 @@ with
 
 select code
 from kept_values
-where {{ dbt_anonymize._as_text("found") }} in (
-    {%- for name in names %}
-    {{ dbt_anonymize._literal(name) }}{{ "," if not loop.last }}
-    {%- endfor %}
-)
+where {{ dbt_anonymize._as_text("found") }} in ({{ dbt_anonymize._literals(names) }})
 order by code
 {%- endmacro %}
 
@@ -40,7 +36,8 @@ labels as (
     select
         {{ dbt_anonymize._as_text("value") }} as leaf,
         {%- for level in range(1, levels + 1) %}
-        dense_rank() over (order by min({{ dbt_anonymize._as_text("level_" ~ level) }})) - 1 as level_{{ level }}{{ "," if not loop.last }}
+        {%- set label = dbt_anonymize._as_text("level_" ~ level) %}
+        dense_rank() over (order by min({{ label }})) - 1 as level_{{ level }}{{ "," if not loop.last }}
         {%- endfor %}
     from {{ hierarchy }}
     group by {{ dbt_anonymize._as_text("value") }}

@@ -5,15 +5,18 @@
    a NULL quasi-identifier has the code `size`, which is one more than the codes of its values. #}
 {% macro _search_rows(frequencies, population, keys, has_subject) -%}
 {%- set relations = [frequencies, population] if population else [frequencies] -%}
-{%- set parts = [] -%}
+{%- set parts, key_names = [], [] -%}
 {%- for key in keys -%}
+    {%- set name = "key_" ~ loop.index -%}
+    {%- do key_names.append(name) -%}
     {%- for part in key -%}
-        {%- do parts.append(dict(part, cte="values_" ~ (parts | length + 1), key=loop.index)) -%}
+        {%- do parts.append(dict(part, cte="values_" ~ (parts | length + 1), key=name)) -%}
     {%- endfor -%}
 {%- endfor -%}
+{%- set grouped = key_names + (["subject"] if has_subject else []) -%}
 with
-{%- for part in parts %}
 
+{% for part in parts -%}
 {% if part.role == "kept" -%}
 {{ dbt_anonymize._search_kept_values(part.cte, frequencies, part.name) }},
 {%- elif part.by == "raw" -%}
@@ -21,61 +24,51 @@ with
 {%- else -%}
 {{ dbt_anonymize._search_leaves(part.cte, part) }},
 {%- endif %}
-{%- endfor %}
 
+{% endfor -%}
 coded as (
 {%- for relation in relations %}
-
+    {%- set is_population = not loop.first %}
+    {{- "\n" if loop.first else "\n    union all" }}
     select
-        {{ dbt_anonymize._search_keys(keys, is_population=not loop.first) }},
+        {%- for name in key_names %}
+        {{ dbt_anonymize._search_key(parts, name, is_population) }} as {{ name }},
+        {%- endfor %}
         {%- if has_subject %}
-        {{ "rows_found.subject" if loop.first else "0" }} as subject,
+        {{ "0 as subject" if is_population else "rows_found.subject" }},
         {%- endif %}
-        {{ "rows_found.records" if loop.first else "0" }} as records,
-        {{ "0" if loop.first else "rows_found.records" }} as population
+        {{ "0 as records" if is_population else "rows_found.records" }},
+        {{ "rows_found.records" if is_population else "0" }} as population
     from {{ relation }} as rows_found
-    {%- set is_first = loop.first %}
-    {%- for part in parts if is_first or part.role == "quasi_identifier" %}
+    {%- for part in parts if part.role == "quasi_identifier" or not is_population %}
+    {%- set column = part.name ~ ("_leaf" if part.by == "leaf" else "") %}
     left join {{ part.cte }}
-        on rows_found.{{ dbt_anonymize._quote(part.name ~ ("_leaf" if part.by == "leaf" else "")) }} = {{ part.cte }}.found
+        on {{ dbt_anonymize._quote(column, "rows_found") }} = {{ part.cte }}.found
     {%- endfor %}
-    {{ "union all" if not loop.last }}
 {%- endfor %}
 
 )
-{%- set grouped = [] -%}
-{%- for key in keys -%}
-    {%- do grouped.append("key_" ~ loop.index) -%}
-{%- endfor -%}
-{%- if has_subject -%}
-    {%- do grouped.append("subject") -%}
-{%- endif %}
 
 select
-    {%- for column in grouped %}
-    {{ column }},
-    {%- endfor %}
+    {{ grouped | join(",\n    ") }},
     cast(sum(records) as {{ dbt.type_bigint() }}) as records,
     cast(sum(population) as {{ dbt.type_bigint() }}) as population
 from coded
-group by {{ grouped | join(", ") }}
-order by {{ grouped | join(", ") }}
+group by
+    {{ grouped | join(",\n    ") }}
+order by
+    {{ grouped | join(",\n    ") }}
 {%- endmacro %}
 
 
-{# The sums of codes times strides. Rows of the population have no values of kept columns: they count in no distribution. #}
-{% macro _search_keys(keys, is_population) -%}
-{%- set number = namespace(value=0) -%}
-{%- for key in keys -%}
+{# The sum of codes times strides. Rows of the population have no kept columns, so they count in no distribution. #}
+{% macro _search_key(parts, key, is_population) -%}
     {%- set terms = [] -%}
-    {%- for part in key -%}
-        {%- set number.value = number.value + 1 -%}
-        {%- if part.role == "quasi_identifier" -%}
-            {%- do terms.append("coalesce(values_" ~ number.value ~ ".code, " ~ part.size ~ ") * cast(" ~ part.stride ~ " as " ~ dbt.type_bigint() ~ ")") -%}
-        {%- elif not is_population -%}
-            {%- do terms.append("values_" ~ number.value ~ ".code * cast(" ~ part.stride ~ " as " ~ dbt.type_bigint() ~ ")") -%}
-        {%- endif -%}
-    {%- endfor %}
-        {{ terms | join("\n        + ") or "0" }} as key_{{ loop.index }}{{ "," if not loop.last }}
-{%- endfor -%}
+    {%- for part in parts if part.key == key and (part.role == "quasi_identifier" or not is_population) -%}
+        {%- set code = part.cte ~ ".code" -%}
+        {#- NULL has a code of its own. -#}
+        {%- if part.role == "quasi_identifier" -%}{%- set code = "coalesce(" ~ code ~ ", " ~ part.size ~ ")" -%}{%- endif -%}
+        {%- do terms.append(code ~ " * cast(" ~ part.stride ~ " as " ~ dbt.type_bigint() ~ ")") -%}
+    {%- endfor -%}
+    {{ return(terms | join("\n        + ") or "0") }}
 {%- endmacro %}

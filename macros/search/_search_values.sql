@@ -36,11 +36,11 @@ leaves as (
 select coalesce(sum(records), 0) as records
 from (
     {%- for relation in relations %}
-    select
-        frequencies.records
+    {{- "\n    union all" if not loop.first }}
+    select frequencies.records
     from {{ relation }} as frequencies
     left join leaves
-        on frequencies.{{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") }} = leaves.leaf
+        on {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf", "frequencies") }} = leaves.leaf
     where
         {{ raw }} is not null
         and (
@@ -52,7 +52,6 @@ from (
             or {{ dbt_anonymize._as_text(raw) }} <> leaves.leaf
             {%- endif %}
         )
-    {{ "union all" if not loop.last }}
     {%- endfor %}
 ) as uncovered
 {%- endmacro %}
@@ -83,13 +82,13 @@ from (
         dense_rank() over (order by found) - 1 as code
     from (
         {%- for relation in relations %}
+        {{- "\n        union all" if not loop.first }}
         select
             {{ raw }} as found,
             min({{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") }}) as leaf
         from {{ relation }}
         where {{ raw }} is not null
         group by {{ raw }}
-        {{ "union all" if not loop.last }}
         {%- endfor %}
     ) as found_values
     group by found

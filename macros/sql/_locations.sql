@@ -1,4 +1,5 @@
-{# Where the vault and the release live. DuckDB has no grants, so they are database files of their own; elsewhere they are schemas. #}
+{# Where the vault and the release live. DuckDB has no grants, so they are database files of their own; elsewhere they
+   are schemas. #}
 {% macro _vault_database() -%}{{ return(adapter.dispatch("_vault_database", "dbt_anonymize")()) }}{%- endmacro %}
 {% macro default___vault_database() -%}{{ return(target.database) }}{%- endmacro %}
 {% macro duckdb___vault_database() -%}

@@ -2,7 +2,8 @@
 {% macro _raise_errors(anonymization, errors) -%}
     {%- if errors -%}
         {{ exceptions.raise_compiler_error(
-            "anonymization " ~ anonymization ~ " is stopped; nothing is released and the earlier release is unchanged.\n  - "
+            "anonymization " ~ anonymization ~ " is stopped; nothing is released and the earlier release is"
+            ~ " unchanged.\n  - "
             ~ dbt_anonymize._shown(errors | join("\n  - "))
         ) }}
     {%- endif -%}

@@ -1,5 +1,5 @@
-{# An expression that stops the statement when a row reaches it. It has the type of another expression, since engines with
-   strict types ask for one. Adapters without one do not compile. #}
+{# An expression that stops the statement when a row reaches it. It has the type of another expression, since engines
+   with strict types ask for one. Adapters without one do not compile. #}
 {% macro _raise_in_sql(message, like) -%}
     {{ return(adapter.dispatch("_raise_in_sql", "dbt_anonymize")(message, like)) }}
 {%- endmacro %}

@@ -7,7 +7,8 @@
 
 {% macro duckdb___setting_errors() -%}
     {%- set settings = run_query(
-        "select current_setting('default_collation'), current_setting('preserve_insertion_order'), current_setting('default_order')"
+        "select current_setting('default_collation'), current_setting('preserve_insertion_order'),"
+        ~ " current_setting('default_order')"
     ).rows[0] -%}
     {%- set errors = [] -%}
     {%- if settings[0] and settings[0] | lower != "binary" -%}

@@ -1,5 +1,5 @@
-{# The width of an interval as a double. Bounds of points in time are counted in seconds, of dates in days; numbers become
-   doubles first, since their type may not hold the difference, and the engine's error would show them. #}
+{# The width of an interval as a double. Bounds of points in time are counted in seconds, of dates in days; numbers
+   become doubles first, since their type may not hold the difference, and the engine's error would show them. #}
 {% macro _width(lower, upper, hierarchy) -%}
     {%- set double = dbt_anonymize._type_double() -%}
     {%- set types = [] -%}

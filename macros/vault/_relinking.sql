@@ -31,7 +31,8 @@ create table if not exists {{ relation }} (
 
 {# Not `lock table`: it needs the right to change what is there, which custodians must not have. #}
 {% macro postgres___lock_for_append(relation) -%}
-    {{ return("select pg_advisory_xact_lock(cast(cast(" ~ dbt_anonymize._literal(relation) ~ " as regclass) as bigint))") }}
+    {{ return("select pg_advisory_xact_lock(cast(cast(" ~ dbt_anonymize._literal(relation) ~ " as regclass) as"
+    ~ " bigint))") }}
 {%- endmacro %}
 
 

@@ -61,7 +61,8 @@ $dbt_anonymize$;
 {%- endmacro %}
 
 
-{# Before a seed brings identifiers. A custodian that is no role yet holds nothing: that of the owner takes its place. #}
+{# Before a seed brings identifiers. A custodian that is no role yet holds nothing: that of the owner takes its
+   place. #}
 {% macro _refused_open_schema(name, custodians) %}
         select string_agg(distinct {{ dbt_anonymize._grantee() }}, ', ')
         into other
@@ -88,8 +89,8 @@ $dbt_anonymize$;
 
 
 {#
-  Takes every privilege on a table from everybody but its owner, also what default privileges of the database give in the
-  moment it is made: whoever runs it in the transaction of the table leaves no moment to read it.
+  Takes every privilege on a table from everybody but its owner, also what default privileges of the database give in
+  the moment it is made: whoever runs it in the transaction of the table leaves no moment to read it.
 #}
 {% macro _closed_table(relation) -%}
 do $dbt_anonymize$
@@ -139,8 +140,8 @@ case when granted.grantee = 0 then 'public' else quote_ident(pg_get_userbyid(gra
 
 
 {#
-  `<n>_relinkings` beside the vault, made by whoever builds: custodians may add attempts and read them, and neither change
-  nor remove any. Without grants the first re-linking makes it.
+  `<n>_relinkings` beside the vault, made by whoever builds: custodians may add attempts and read them, and neither
+  change nor remove any. Without grants the first re-linking makes it.
 #}
 {% macro _prepare_relinkings(vault, anonymization) -%}
     {%- do adapter.dispatch("_prepare_relinkings", "dbt_anonymize")(vault, anonymization) -%}

@@ -1,7 +1,7 @@
 {#
-  The first thing of every command that writes: look at how seeds are loaded, and close the vault, before a seed or a model
-  brings identifiers into it. dbt hands Python to the adapter only from a macro whose name says materialization, and only
-  from the outermost one.
+  The first thing of every command that writes: look at how seeds are loaded, and close the vault, before a seed or a
+  model brings identifiers into it. dbt hands Python to the adapter only from a macro whose name says materialization,
+  and only from the outermost one.
 #}
 {% macro _before_materializations() -%}
     {%- if execute -%}{%- do dbt_anonymize._check_seed_loading() -%}{%- endif -%}
@@ -16,8 +16,8 @@
 
 
 {#
-  Whether the project keeps anything in the vault, if only a seed: people are loaded before anybody has written a spec about
-  them. A file of that name that only others fill is theirs.
+  Whether the project keeps anything in the vault, if only a seed: people are loaded before anybody has written a spec
+  about them. A file of that name that only others fill is theirs.
 #}
 {% macro _has_vault() -%}{{ return(adapter.dispatch("_has_vault", "dbt_anonymize")()) }}{%- endmacro %}
 
@@ -97,14 +97,16 @@ def materialize(result, session):
 {% macro postgres___check_vault_place(anonymization) -%}
     {%- if this.schema in dbt_anonymize._schemas_of_others() -%}
         {%- do dbt_anonymize._raise_errors(anonymization, [
-            "the vault must be a schema of its own; got " ~ this.schema ~ ", which is also that of the target or of a release. Choose another"
-            ~ " with the variable dbt_anonymize_vault_schema, and let no generate_schema_name of your project take it away."
+            "the vault must be a schema of its own; got " ~ this.schema ~ ", which is also that of the target or of a"
+            ~ " release. Choose another with the variable dbt_anonymize_vault_schema, and let no generate_schema_name"
+            ~ " of your project take it away."
         ]) -%}
     {%- endif -%}
 {%- endmacro %}
 
 
-{# A source with identifiers in the file of the warehouse is open to whoever opens that file. A view there holds no rows. #}
+{# A source with identifiers in the file of the warehouse is open to whoever opens that file. A view there holds no
+   rows. #}
 {% macro _warn_of_open_source(anonymization, source) -%}
     {{ return(adapter.dispatch("_warn_of_open_source", "dbt_anonymize")(anonymization, source)) }}
 {%- endmacro %}
@@ -115,10 +117,12 @@ def materialize(result, session):
     {%- set stored = load_relation(source) -%}
     {%- if source.database == target.database and stored is not none and not stored.is_view -%}
         {%- do exceptions.warn(
-            "WARNING: anonymization " ~ anonymization ~ ": identifiers stay out of the file that analysts open; the source " ~ source
-            ~ ", which holds identifiers, lies in the warehouse file (" ~ target.database ~ "). Seed it with `+database: "
-            ~ var("dbt_anonymize_vault_database", "vault") ~ "`, or load it into the vault, and start with a new warehouse file: the old one keeps dropped"
-            ~ " rows as plain bytes."
+            "WARNING: anonymization " ~ anonymization ~ ": identifiers stay out of the file that analysts open; the"
+            ~ " source " ~ source
+            ~ ", which holds identifiers, lies in the warehouse file (" ~ target.database ~ "). Seed it with"
+            ~ " `+database: "
+            ~ var("dbt_anonymize_vault_database", "vault") ~ "`, or load it into the vault, and start with a new"
+            ~ " warehouse file: the old one keeps dropped rows as plain bytes."
         ) -%}
     {%- endif -%}
 {%- endmacro %}

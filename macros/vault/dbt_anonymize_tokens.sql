@@ -1,6 +1,6 @@
 {#
-  Append only: creates the table where there is none, and gives a token to everybody who has none. Neither a full refresh
-  nor a run on a part of the rows takes or changes a token.
+  Append only: creates the table where there is none, and gives a token to everybody who has none. Neither a full
+  refresh nor a run on a part of the rows takes or changes a token.
 #}
 {% materialization dbt_anonymize_tokens, default %}
     {%- set target_relation = this.incorporate(type="table") -%}
@@ -62,8 +62,9 @@
     {%- if recorded > 0 -%}
         {%- do exceptions.warn(
             "WARNING: anonymization " ~ name ~ ": tokens are made once and kept; " ~ tokens ~ " is not there, though " ~ recorded
-            ~ (" attempt to re-link is" if recorded == 1 else " attempts to re-link are") ~ " recorded. Everybody gets a new token, and those of earlier releases"
-            ~ " lead to nobody. If that is no rotation, restore the table from a backup."
+            ~ (" attempt to re-link is" if recorded == 1 else " attempts to re-link are") ~ " recorded. Everybody gets"
+            ~ " a new token, and those of earlier releases lead to nobody. If that is no rotation, restore the table"
+            ~ " from a backup."
         ) -%}
     {%- endif -%}
 {%- endmacro %}

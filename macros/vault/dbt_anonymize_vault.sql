@@ -1,6 +1,6 @@
 {#
-  A table of the vault. The vault is closed once more before identifiers enter, and the rows are checked beside the earlier
-  ones before they take their place, all in one transaction.
+  A table of the vault. The vault is closed once more before identifiers enter, and the rows are checked beside the
+  earlier ones before they take their place, all in one transaction.
 #}
 {% materialization dbt_anonymize_vault, default %}
     {%- set target_relation = this.incorporate(type="table") -%}

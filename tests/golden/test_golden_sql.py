@@ -15,7 +15,10 @@ import sqlglot
 
 from dbt_anonymize.project.generate import generate
 from tests.projects import Project, copy_consumer
+from tests.properties.compilation import Ref, call, compile_models
+from tests.recoding.compilation import NEXT, statements
 from tests.vault.projects import SPECS
+from tests.worlds.hostile import Naming, write
 
 GOLDEN = Path(__file__).parent / "sql"
 VOLATILE = (
@@ -27,11 +30,27 @@ VOLATILE = (
 # Of the anonymizations with other mappings, what differs by them.
 OTHER_MAPPINGS = sorted(SPECS.glob("*.yml"))
 OF_MAPPINGS = ("_anonymized.sql", "_identifiers.sql", "_tokens.sql")
+# Of one with a population, a subject and recodings, what differs by those.
+OF_RECODINGS = re.compile(r"people_(microdata|frequencies|population|(effort|recoding)_[34])\.sql")
+# Of a multidimensional recoding, with guarantees beyond k and with relaxed cuts.
+OF_ROUNDS = ("measured_setup", "measured_round", "measured_result", "relaxed_round")
 
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    project = copy_consumer(tmp_path_factory.mktemp("golden") / "project")
+    people = write(tmp_path_factory.mktemp("golden") / "people", Naming())
+    outcome = people.dbt("compile")
+    assert outcome.succeeded, outcome.messages
+    return (
+        _of_consumer(tmp_path_factory.mktemp("golden") / "project")
+        | {file: sql for file, sql in compiled_sql(people).items() if OF_RECODINGS.fullmatch(file)}
+        | _of_rounds()
+        | _of_searches(tmp_path_factory.mktemp("golden"))
+    )
+
+
+def _of_consumer(folder: Path) -> dict[str, str]:
+    project = copy_consumer(folder)
     others = [Path(shutil.copy(spec, project.folder / "anonymizations")) for spec in OTHER_MAPPINGS]
     generate(project.folder, [spec.stem for spec in others])
     outcome = project.dbt("compile")
@@ -42,6 +61,61 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         file: sql
         for file, sql in compiled_sql(project).items()
         if not names.search(file) or file.endswith(OF_MAPPINGS)
+    }
+
+
+def _of_rounds() -> dict[str, str]:
+    return {
+        f"recoding_{name}_{number}.sql": sql.strip() + "\n"
+        for name in OF_ROUNDS
+        for number, sql in enumerate(statements()[name].split(NEXT), start=1)
+        if not sql.startswith(("drop", "alter"))
+    }
+
+
+def _of_searches(folder: Path) -> dict[str, str]:
+    """Return what a search asks the warehouse, with a population and without."""
+
+    def attribute(name: str, kind: str) -> dict[str, object]:
+        return {"name": name, "kind": kind, "hierarchy": Ref(f"hierarchy_{name}"), "levels": 2}
+
+    age, city = attribute("age", "interval"), attribute("city", "categorical")
+    as_key = {"role": "quasi_identifier", "size": 9, "stride": 1}
+    illness = {"name": "illness", "role": "kept", "size": 3, "stride": 1}
+    rows, population = Ref("frequencies"), Ref("population")
+    queries = {
+        "rows": call(
+            "_search_rows",
+            frequencies=rows,
+            population=population,
+            keys=[[{**age, **as_key, "by": "raw"}, {**city, **as_key, "by": "leaf"}], [illness]],
+            has_subject=True,
+        ),
+        **{
+            f"hierarchy_of_{a['name']}": call(
+                "_search_hierarchy", hierarchy=a["hierarchy"], kind=a["kind"], levels=a["levels"]
+            )
+            for a in (age, city)
+        },
+        "bounds": call("_search_bounds", hierarchy=age["hierarchy"]),
+        "values": call("_search_values", relations=[rows, population], quasi_identifier=age),
+        "uncovered": call("_search_uncovered", relations=[rows, population], quasi_identifier=age),
+        "kept_counts": call("_search_kept_counts", frequencies=rows, column="illness"),
+        "kept_codes": call(
+            "_search_kept_codes", frequencies=rows, column="illness", names=["flu", "none"]
+        ),
+        "kept_tree": call(
+            "_search_kept_tree",
+            frequencies=rows,
+            column="illness",
+            hierarchy=city["hierarchy"],
+            levels=2,
+        ),
+    }
+    seeds = ["frequencies", "population", "hierarchy_age", "hierarchy_city"]
+    return {
+        f"search_{name}.sql": sql.strip() + "\n"
+        for name, sql in compile_models(folder, queries, seeds).items()
     }
 
 

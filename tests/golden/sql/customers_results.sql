@@ -89,7 +89,8 @@ qualified as (
                 then
                     'f1 has a value in ' || cast(repetitions as TEXT)
                     || ' of ' || cast(all_splits as TEXT) || ' splits'
-            when beats_zero_rule is null then 'the zero rule lacks f1 in some split, so nothing says that QF is above it'
+            when beats_zero_rule is null
+                then 'the zero rule lacks f1 in some split, so nothing says that QF is above it'
             when not beats_zero_rule and zero_rule_difference <= 0
                 then 'QF ' || cast(case when floor((qf_mean) * 1e4 + 0.5) = floor((zero_rule) * 1e4 + 0.5) then floor((qf_mean) * power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) else floor((qf_mean) * 1e4 + 0.5) / 1e4 end as TEXT) || ' is not above that of ' || 'the zero rule, which has ' || cast(case when floor((zero_rule) * 1e4 + 0.5) = floor((qf_mean) * 1e4 + 0.5) then floor((zero_rule) * power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) else floor((zero_rule) * 1e4 + 0.5) / 1e4 end as TEXT)
             when not beats_zero_rule

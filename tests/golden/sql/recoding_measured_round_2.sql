@@ -1,0 +1,228 @@
+create temporary table dbt_anonymize_cuts as
+with
+
+proposed as (
+
+    select * from dbt_anonymize_proposed
+
+),
+
+all_rows as (
+
+    select
+        value_1 as "disease",
+        1 as records
+    from dbt_anonymize_encoded
+
+),
+
+whole_distribution_1 as (
+
+    select
+        value,
+        people,
+        row_number() over (order by case when value is null then 1 else 0 end, value) as position,
+        cast(sum(people) over (
+            order by case when value is null then 1 else 0 end, value rows between unbounded preceding and current row
+        ) as bigint) as people_up_to
+    from (
+        select
+            "disease" as value,
+            cast(count(*) as bigint) as people
+        from all_rows
+        group by "disease"
+    ) as counted
+
+),
+
+whole_total_1 as (
+
+    select
+        cast(coalesce(sum(people), 0) as bigint) as people,
+        count(*) as number_of_values,
+        cast(coalesce(sum(case when value is null then people end), 0) as bigint) as missing
+    from whole_distribution_1
+
+),
+
+halves as (
+
+    select
+        part,
+        attribute,
+        min(to_code) as boundary,
+        min(child) as lower_child,
+        max(child) as upper_child,
+        max(shared) as shared
+    from proposed
+    where is_halved = 1
+    group by
+        part,
+        attribute
+
+),
+
+parted as (
+
+    select
+        case
+            when
+                case halves.attribute
+                    when 1 then unfinished.code_1
+                    when 2 then unfinished.code_2
+                end <= halves.boundary
+                then halves.lower_child
+            else halves.upper_child
+        end as part,
+        0 as attempts,
+        unfinished.code_1,
+        unfinished.code_2,
+        unfinished.value_1,
+        unfinished.records
+    from dbt_anonymize_rows as unfinished
+    inner join halves on unfinished.part = halves.part
+    union all
+    select
+        cuts.child as part,
+        case when cuts.is_cut = 1 then 0 else cuts.attempts end as attempts,
+        unfinished.code_1,
+        unfinished.code_2,
+        unfinished.value_1,
+        unfinished.records
+    from dbt_anonymize_rows as unfinished
+    inner join proposed as cuts
+        on unfinished.part = cuts.part
+    where
+        cuts.is_halved = 0
+        and case cuts.attribute
+            when 1 then unfinished.code_1
+            when 2 then unfinished.code_2
+        end
+        between cuts.from_code and cuts.to_code
+
+),
+
+generalized as (
+
+    select
+        part as dbt_anonymize_part,
+        value_1 as "disease",
+        records
+    from parted
+
+),
+
+sizes as (
+
+    select
+        "dbt_anonymize_part" as key_1,
+        cast(sum(records) as bigint) as class_size,
+        cast(sum(records) as bigint) as records
+    from generalized
+    group by
+        "dbt_anonymize_part"
+
+),
+
+values_1 as (
+
+    select
+        "dbt_anonymize_part" as key_1,
+        "disease" as value,
+        cast(sum(records) as bigint) as people
+    from generalized
+    group by
+        "dbt_anonymize_part",
+        "disease"
+
+),
+
+compared_1 as (
+
+    select
+        found.key_1,
+        found.value,
+        cast(found.people as double) as people,
+        cast(totals.class_size as double) as class_people,
+        cast(
+            case when found.value is null then whole.missing else coalesce(distribution.people, 0) end as double
+        ) as table_value_people,
+        cast(whole.people as double) as table_people,
+        whole.number_of_values
+    from values_1 as found
+    inner join sizes as totals
+        on found.key_1 = totals.key_1
+    left join whole_distribution_1 as distribution
+        on found.value = distribution.value
+    cross join whole_total_1 as whole
+
+),
+
+measured_1 as (
+
+    select
+        key_1,
+        cast(count(*) as bigint) as distinct_l,
+        sum(case when people * table_people > class_people * table_value_people then people * table_people - class_people * table_value_people else 0 end) / max(class_people * table_people) as t
+    from compared_1
+    group by
+        key_1
+
+),
+
+measures as (
+
+    select
+        sizes.key_1 as "dbt_anonymize_part",
+        sizes.class_size,
+        sizes.records,
+        measured_1.distinct_l as "disease_distinct_l",
+        measured_1.t as "disease_t"
+    from sizes as sizes
+    inner join measured_1 as measured_1
+        on sizes.key_1 = measured_1.key_1
+
+),
+
+classes as (
+
+    select
+        *,
+        coalesce(
+            class_size < 2
+            or "disease_distinct_l" < 2
+            or "disease_t" > 0.437,
+            false
+        ) as is_violating
+    from measures
+
+),
+
+refused as (
+
+    select distinct proposed.part
+    from proposed
+    inner join classes on proposed.child = classes.dbt_anonymize_part
+    where proposed.is_cut = 1 and classes.is_violating
+
+)
+
+select *
+from proposed
+where part not in (select refused.part from refused)
+
+union all
+
+select
+    part,
+    1 as attribute,
+    0 as from_code,
+    2147483647 as to_code,
+    part as child,
+    cast(0 as bigint) as shared,
+    0 as is_halved,
+    max(attempts) as attempts,
+    0 as is_cut
+from proposed
+where part in (select refused.part from refused)
+group by part
