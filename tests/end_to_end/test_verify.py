@@ -15,7 +15,7 @@ from dbt_anonymize.cli import app
 from tests.projects import Project
 
 DEMOS = ("fertility_clinic", "wdbc", "wdbc_nested")
-CHECKS = {"provenance", "content", "guarantees", "attacks", "audit"}
+CHECKS = {"provenance", "content", "recomputation", "guarantees", "attacks", "audit"}
 
 
 def verify(project: Project, *arguments: str) -> Result:
@@ -80,15 +80,15 @@ def test_a_release_that_was_changed_is_reported_with_exit_code_1(
             "delete from wdbc_nested_anonymized where rowid in "
             "(select max(rowid) from wdbc_nested_anonymized group by cqi limit 1)"
         )
-    result = verify(project, "wdbc_nested", "--check", "guarantees", "--check", "attacks")
+    result = verify(project, "wdbc_nested", "--check", "recomputation", "--check", "attacks")
     assert result.exit_code == 1
     assert "FAILED" in result.output
     assert "promises do not hold" in result.output
 
 
 def test_what_holds_is_counted_and_shown_when_asked(demo: Project) -> None:
-    short = verify(demo, "wdbc", "--check", "guarantees")
-    long = verify(demo, "wdbc", "--check", "guarantees", "--verbose")
+    short = verify(demo, "wdbc", "--check", "recomputation")
+    long = verify(demo, "wdbc", "--check", "recomputation", "--verbose")
     assert (short.exit_code, long.exit_code) == (0, 0), short.output
     assert len(short.output.splitlines()) < len(long.output.splitlines())
     assert "promises hold" in short.output
@@ -99,7 +99,7 @@ def test_what_holds_is_counted_and_shown_when_asked(demo: Project) -> None:
 def test_what_is_not_built_cannot_be_verified(demo: Project, tmp_path: Path) -> None:
     project = demo.copy(tmp_path / "unbuilt")
     project.release_file("wdbc").unlink()
-    result = verify(project, "wdbc", "--check", "guarantees")
+    result = verify(project, "wdbc", "--check", "recomputation")
     assert result.exit_code != 0
     assert "dbt build" in result.output
 

@@ -51,7 +51,7 @@ def test_reading_leaves_an_open_vault_open_and_verify_reports_it(
     for command in (["results"], ["search", "customers", "--dry-run"]):
         arguments = [*command, "--project-dir", str(project.folder)]
         assert CliRunner().invoke(app, arguments, env=environment).exit_code != 2
-    result = run(project, "customers", "--check", "provenance", "--check", "guarantees")
+    result = run(project, "customers", "--check", "provenance", "--check", "recomputation")
     assert result.exit_code == 1
     assert {name: text for name, text in broken(result).items() if "vault" in name} == {
         "vault": "the mode of the vault is 755; others must not have access. "
@@ -62,7 +62,7 @@ def test_reading_leaves_an_open_vault_open_and_verify_reports_it(
     assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, file)] == [0o755, 0o644]
     assert project.dbt("run", "-s", "customers_microdata").succeeded
     assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, file)] == [0o700, 0o600]
-    again = run(project, "customers", "--check", "guarantees")
+    again = run(project, "customers", "--check", "recomputation")
     assert (again.exit_code, broken(again)) == (0, {}), again.output
 
 
@@ -109,7 +109,8 @@ def test_another_warehouse_is_refused_in_each_proof_on_files(
     project = find_project(built_consumer.folder)
     *refused, audit = verify(project, spec)
     assert audit == audited
-    assert [finding.check for finding in refused] == ["content", "guarantees", "attacks"]
+    on_files = ["content", "recomputation", "guarantees", "attacks"]
+    assert [finding.check for finding in refused] == on_files
     for finding in refused:
         assert finding.holds is False
         assert "the warehouse is postgres" in finding.message

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-Check = Literal["provenance", "content", "guarantees", "attacks", "audit"]
+Check = Literal["provenance", "content", "recomputation", "guarantees", "attacks", "audit"]
 CHECKS: tuple[Check, ...] = get_args(Check)
 Status = Literal["FAILED", "warning", "measured", "holds"]
 
@@ -16,7 +16,7 @@ class Finding:
 
     Parameters
     ----------
-    check : {"provenance", "content", "guarantees", "attacks", "audit"}
+    check : {"provenance", "content", "recomputation", "guarantees", "attacks", "audit"}
         Which proof it belongs to.
     subject : str
         What was looked at: a released column, a file, a guarantee, an attack.

@@ -1,4 +1,4 @@
-"""What a release is made of: its file, its columns, and the text that names each class."""
+"""The release file and what lies around it: one plain table, nothing else, and a closed vault."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from dbt_anonymize.literals import quote_text
-from dbt_anonymize.spec import Spec
+from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.relations import Released
 
 RELEASE_MODE = 0o644
 _OTHERS = 0o077
+# Bytes before the first block of a DuckDB file.
+_HEADERS = 3 * 4096
 # Everything that a file may hold beside tables.
 _CATALOG = {
     "schemas": "duckdb_schemas() where not internal and schema_name <> 'main'",
@@ -21,62 +22,79 @@ _CATALOG = {
     "macros": "duckdb_functions() where not internal",
     "types": "duckdb_types() where not internal",
     "indexes": "duckdb_indexes() where true",
-    "columns with a comment": "duckdb_columns() where not internal and comment is not null",
-    "columns with a default": "duckdb_columns() where not internal and column_default is not null",
     "constraints": "duckdb_constraints() where true",
+    **{
+        f"{kind} with a comment or tag": f"duckdb_{kind}() where (comment is not null{tags})"
+        for kind, tags in {
+            "databases": "",
+            "schemas": " or cardinality(tags) > 0",
+            "tables": " or cardinality(tags) > 0",
+            "columns": "",
+        }.items()
+    },
 }
 
 
-def check_columns(spec: Spec, released: Released) -> Finding:
-    """Require exactly the declared columns, in order; any other would be a leak."""
-    expected = spec.released_columns
-    subject = f"{spec.name}_anonymized"
-    if list(released.columns) == expected:
-        message = f"the release has exactly the {len(expected)} declared columns."
-        return Finding("guarantees", subject, True, message)
-    more = [name for name in released.columns if name not in expected]
-    missing = [name for name in expected if name not in released.columns]
-    message = (
-        "the release must have exactly the declared columns, in order; "
-        f"not declared: {', '.join(more) or 'none'}; missing: {', '.join(missing) or 'none'}. "
-        "Run `dbt-anonymize generate` and build again."
-    )
-    return Finding("guarantees", subject, False, message)
+def check_file(released: Released, file: Path, table: str, shown: str) -> Iterator[Finding]:
+    """Require a file with one plain table and nothing else, which everybody may read, nobody write.
 
-
-def check_file(spec: Spec, released: Released, file: Path, shown: str) -> Iterator[Finding]:
-    """Require a file with one table and nothing else, which everybody may read and nobody write.
-
-    ``shown`` is what the file is called in findings.
+    ``shown`` is what the file is called in findings. Room that holds nothing of the table may hold
+    what was deleted: neither rows nor blocks may be left over, nor anything behind the last block.
     """
-    table = f"{spec.name}_anonymized"
     tables = released.rows(
-        "select schema_name, table_name, comment is not null from duckdb_tables() "
-        "where not internal and not temporary"
+        "select schema_name, table_name from duckdb_tables() where not internal and not temporary"
     )
-    found = {
-        kind: released.rows(
+    problems = [] if tables == [("main", table)] else [f"{len(tables)} tables"]
+    for kind, catalog in _CATALOG.items():
+        ((number,),) = released.rows(
             f"select count(*) from {catalog} and database_name = current_database()"  # noqa: S608
-        )[0][0]
-        for kind, catalog in _CATALOG.items()
-    }
-    others = [f"{number} {kind}" for kind, number in found.items() if number]
-    holds = tables == [("main", table, False)] and not others
-    message = f"the file holds the table {table} and nothing else."
-    if not holds:
-        message = (
-            f"the file must hold the table {table} and nothing else; got {len(tables)} tables"
-            f"{''.join(f', {other}' for other in others)}. Delete the file and build again."
         )
-    yield Finding("guarantees", shown, holds, message)
+        problems += [f"{number} {kind}"] if number else []
+    if not problems:
+        problems += ["a table that is not plain"] if not _is_plain(released, table) else []
+        problems += _left_over(released, file, table)
+    message = f"the file holds the table {table} and nothing else."
+    if problems:
+        message = (
+            f"the file must hold the table {table} and nothing else; got {', '.join(problems)}. "
+            "Delete the file and build again."
+        )
+    yield Finding("recomputation", shown, not problems, message)
     mode = stat.S_IMODE(file.stat().st_mode)
-    yield Finding(
-        "guarantees",
-        shown,
-        mode == RELEASE_MODE,
-        f"the mode of the file is {mode:o}"
-        + ("." if mode == RELEASE_MODE else f"; it must be {RELEASE_MODE:o}. Build again."),
+    remedy = "." if mode == RELEASE_MODE else f"; it must be {RELEASE_MODE:o}. Build again."
+    message = f"the mode of the file is {mode:o}{remedy}"
+    yield Finding("recomputation", shown, mode == RELEASE_MODE, message)
+
+
+def _is_plain(released: Released, table: str) -> bool:
+    """Tell whether a table is names and types alone: no collation, default or constraint."""
+    import duckdb  # noqa: PLC0415 (not every adapter has it)
+
+    columns = ", ".join(f"{quote_name(name)} {kind}" for name, kind in released.columns.items())
+    made = "select sql from duckdb_tables() where not internal"
+    with duckdb.connect() as plain:
+        plain.execute(f"create table {quote_name(table)} ({columns})")
+        return plain.execute(made).fetchall() == released.rows(made)
+
+
+def _left_over(released: Released, file: Path, table: str) -> Iterator[str]:
+    """Yield what a file has beside the rows of its table."""
+    ((records,),) = released.rows(f"select count(*) from {released.relation}")  # noqa: S608
+    ((stored, updated),) = released.rows(
+        "select coalesce(max(stored), 0), coalesce(bool_or(updated), false) from "  # noqa: S608
+        "(select sum(count) as stored, bool_or(has_updates) as updated from "
+        f"pragma_storage_info({quote_text(table)}) where segment_type <> 'VALIDITY' "
+        "group by column_id) as segments"
     )
+    if stored != records or updated:
+        yield "deleted or changed rows"
+    ((block, blocks, free),) = released.rows(
+        "select block_size, total_blocks, free_blocks from pragma_database_size()"
+    )
+    if free:
+        yield f"{free} blocks that are free"
+    if file.stat().st_size != blocks * block + _HEADERS or Path(f"{file}.wal").exists():
+        yield "bytes that belong to no table"
 
 
 def check_folder(folder: Path, shown: str, releases: Collection[Path]) -> Finding:
@@ -101,7 +119,7 @@ def check_folder(folder: Path, shown: str, releases: Collection[Path]) -> Findin
             "files or folders, which nothing has judged. Move them elsewhere; what a killed build "
             "left there, the next one removes."
         )
-    return Finding("guarantees", shown, not others, message)
+    return Finding("recomputation", shown, not others, message)
 
 
 def check_vault(file: Path, root: Path) -> Iterator[Finding]:
@@ -117,96 +135,8 @@ def check_vault(file: Path, root: Path) -> Iterator[Finding]:
         closed = "700" if path.is_dir() else "600"
         remedy = f"; others must not have access. Run `chmod {closed} {shown}`."
         yield Finding(
-            "guarantees",
+            "recomputation",
             shown,
             not mode & _OTHERS,
             f"the mode of the vault is {mode:o}{remedy if mode & _OTHERS else '.'}",
         )
-
-
-def check_row_order(spec: Spec, released: Released) -> Finding:
-    """Require that rows are in the order of the released columns, the mapping last.
-
-    Any other order could be that of the source, and tell whose the rows are.
-    """
-    columns = ", ".join(map(released.quoted, released.columns))
-    ((misplaced,),) = released.rows(
-        "select count(*) from (select place < lag(place) over (order by number) as is_misplaced "  # noqa: S608
-        f"from (select records as number, dense_rank() over (order by {columns}) as place "
-        # Not rowid, which may be a column of its own; no source may have one called `records`.
-        f"from (select *, row_number() over () as records from {released.relation}) as rows_"
-        ") as ranked) as judged where is_misplaced"
-    )
-    message = "the rows are in the order of what is released."
-    if misplaced:
-        message = (
-            "the rows must be in the order of the released columns, so that their order tells "
-            f"nothing else; {misplaced:,} are not. Build again."
-        )
-    return Finding("guarantees", f"{spec.name}_anonymized, order of rows", not misplaced, message)
-
-
-def check_null_labels(spec: Spec, released: Released) -> Iterator[Finding]:
-    """Require that no label, bound or text of a class is NULL: NULL in the source is `*`."""
-    columns = [*spec.generalized_columns, *spec.mapping_columns]
-    counted = ", ".join(f"count(*) - count({released.quoted(name)})" for name in columns)
-    (counts,) = released.rows(f"select {counted} from {released.relation}")  # noqa: S608
-    missing = [
-        f"{number} in {name}" for name, number in zip(columns, counts, strict=True) if number
-    ]
-    message = "no label is NULL."
-    if missing:
-        message = f"labels must not be NULL; got {', '.join(missing)}. Build again."
-    yield Finding("guarantees", "labels", not missing, message)
-
-
-def check_class_text(spec: Spec, released: Released) -> Iterator[Finding]:
-    """Require that ``cqi`` is written from the labels, and that no two classes share one."""
-    if spec.mapping != "class":
-        return
-    labels = list(map(released.bytes_of, spec.generalized_columns))
-    cqi = released.bytes_of("cqi")
-    (counts,) = released.rows(
-        "select "  # noqa: S608
-        f"(select count(*) from (select distinct {', '.join(labels)} "
-        f"from {released.relation}) as l),"
-        f"(select count(*) from (select distinct {cqi} from {released.relation}) as c),"
-        f"(select count(*) from (select distinct {cqi}, {', '.join(labels)} "
-        f"from {released.relation}) as b),"
-        f"(select count(*) from {released.relation} where cqi <> {_expected_text(spec, released)})"
-    )
-    holds = len(set(counts[:3])) == 1 and counts[3] == 0
-    message = f"each of {counts[0]:,} classes has its own cqi, written from its labels."
-    if not holds:
-        message = (
-            "cqi must be written from the labels, one for each class; got "
-            f"{counts[1]:,} for {counts[0]:,} classes, and {counts[3]:,} records with another text "
-            "than that of their labels. Build again."
-        )
-    yield Finding("guarantees", f"{spec.name}_anonymized.cqi", holds, message)
-
-
-def _expected_text(spec: Spec, released: Released) -> str:
-    """Return how ``cqi`` is documented: type, length and text of each label, joined by bars."""
-    parts = []
-    for name, hierarchy in spec.quasi_identifiers.items():
-        tag = "n" if hierarchy.kind == "interval" else "t"
-        label = released.quoted(name)
-        parts.append(f"{quote_text(tag)} || length({label}) || ':' || {label}")
-    return "(" + " || '|' || ".join(parts) + ")"
-
-
-def check_tokens(spec: Spec, released: Released) -> Iterator[Finding]:
-    """Require a token of its own for each record: two with the same belong to one person."""
-    if spec.mapping != "token":
-        return
-    ((records, tokens),) = released.rows(
-        f"select count(*), count(distinct {released.bytes_of('token')}) from {released.relation}"  # noqa: S608
-    )
-    message = f"each of {records:,} records has a token of its own."
-    if records != tokens:
-        message = (
-            f"each record must have a token of its own; got {tokens:,} tokens for {records:,} "
-            "records, so that records of one person can be joined. Build again."
-        )
-    yield Finding("guarantees", f"{spec.name}_anonymized.token", records == tokens, message)

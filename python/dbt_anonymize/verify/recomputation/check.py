@@ -1,0 +1,241 @@
+"""Recomputation: what a release must hold, from its source, and whether it does.
+
+``recompute(tables, spec, effort=1)`` needs a DuckDB connection, names of relations on it and a
+spec, and no project of dbt. From the source as it is now, the hierarchies and the levels of the
+effort it computes the microdata, the effort, the release and the mapping of the vault, and compares
+each that ``tables`` names, over all columns, as multisets of rows in both directions; rows that
+have a record key are so compared by record key. It shares nothing with the macros.
+
+- Labels of a recoded effort are chosen per record, which nothing but its macro decides. They are
+  taken from the effort by record key, and each must cover the value of its record; what is kept is
+  that of the source.
+- Tokens are drawn at random: they are read from the vault, and must be random texts of the right
+  form, one for each record.
+- What differs from the source in the microdata cannot be verified: source or build changed since.
+
+A release that passes says nothing of the source but what its effort says; who is in the source, and
+which effort is released, is decided before. Findings are of the check ``recomputation``, and for
+each guarantee, counted again from the release, of ``guarantees``. No message shows a value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.recomputation.canonical import Comparison, differences, select
+from dbt_anonymize.verify.recomputation.counts import Classes, count_of
+from dbt_anonymize.verify.recomputation.expected import Expected
+from dbt_anonymize.verify.recomputation.guarantees import Recount, name_of
+from dbt_anonymize.verify.recomputation.limits import declared
+from dbt_anonymize.verify.recomputation.tables import Tables
+
+_HEXADECIMAL = "^[0-9a-f]{32}$"
+
+
+def recompute(tables: Tables, spec: Spec, *, effort: int) -> list[Finding]:
+    """Compute what a release must hold, and compare it with what was built.
+
+    Parameters
+    ----------
+    tables : Tables
+        Source, hierarchies and whatever is to be compared, on one connection of DuckDB.
+    spec : Spec
+        The anonymization.
+    effort : int
+        Number of the effort that is released, from 1 on.
+
+    Returns
+    -------
+    list of Finding
+        One for each comparison and each guarantee. Where the microdata are not those of the source,
+        nothing else can be verified and that is the last finding.
+
+    Raises
+    ------
+    VerificationError
+        If the source or a hierarchy is not such that anything can be computed from it.
+
+    Notes
+    -----
+    Memory is that of DuckDB, within its limit, and a few numbers for each equivalence class and
+    each value of a sensitive attribute in it.
+    """
+    efforts = {spec.release.effort} if spec.release.effort != "auto" else set(spec.numbered_efforts)
+    if effort not in efforts - {0}:
+        raise VerificationError(
+            f"{spec.name}: the released effort must be one that is declared; got {effort}. "
+            "Run `dbt-anonymize generate` and build again."
+        )
+    expected = Expected(tables, spec, effort)
+    try:
+        return list(_findings(expected))
+    finally:
+        expected.close()
+
+
+def _findings(expected: Expected) -> Iterator[Finding]:
+    tables, spec = expected.tables, expected.spec
+    _require_keys(expected)
+    for generalization in expected.generalizations.values():
+        generalization.require_well_formed(tables)
+    if tables.microdata:
+        unchanged = _unchanged(expected, tables.microdata)
+        yield unchanged
+        if not unchanged.holds:
+            return
+    effort = spec.numbered_efforts[expected.number]
+    if not effort.is_full_domain:
+        yield _covered(expected)
+    yield _suppression(expected)
+    for comparison in _comparisons(expected):
+        differing = differences(tables, comparison)
+        message = "has exactly the rows that follow from the source."
+        if differing:
+            message = (
+                f"must have exactly the rows that follow from the source; {differing}. Do not use "
+                "this release; build again."
+            )
+        yield Finding("recomputation", comparison.subject, not differing, message)
+    for subject, relation in _released(expected):
+        if set(spec.released_columns) <= set(tables.types(f"select * from {relation}")):  # noqa: S608
+            yield _row_order(expected, f"{subject}, order of rows", relation)
+            if spec.mapping == "token":
+                yield _tokens(expected, f"{subject}.token", relation)
+    yield from _guarantees(expected)
+
+
+def _require_keys(expected: Expected) -> None:
+    key = quote_name(expected.spec.record_key)
+    ((records, keys),) = expected.tables.rows(
+        f"select count(*), count(distinct {key}) from {expected.tables.source}"  # noqa: S608
+    )
+    if not records or records != keys:
+        raise VerificationError(
+            f"{expected.spec.record_key}: every record of the source must have a key of its own; "
+            f"{keys:,} of {records:,} have. Nothing can be verified. Correct the source."
+        )
+
+
+def _unchanged(expected: Expected, microdata: str) -> Finding:
+    subject = f"{expected.spec.name}_microdata"
+    differing = differences(expected.tables, Comparison(subject, expected.microdata, microdata))
+    message = "are those of the source as it is now."
+    if differing:
+        message = (
+            f"changed since the build, cannot be verified: {differing}. Build again; if that does "
+            "not help, the source gives other values each time it is read: materialize it as a "
+            "table."
+        )
+    return Finding("recomputation", subject, not differing, message)
+
+
+def _covered(expected: Expected) -> Finding:
+    uncovered = expected.uncovered()
+    message = "every label covers the value of its record."
+    if uncovered:
+        message = (
+            "the labels of a record must cover its values, as the recoding may give them; those of "
+            f"{uncovered:,} records do not. Do not use this release; build again."
+        )
+    return Finding("recomputation", "recoded labels", not uncovered, message)
+
+
+def _suppression(expected: Expected) -> Finding:
+    """Decide who is suppressed, and whether so many may be."""
+    spec, found = expected.spec, expected.count_classes()
+    recount = Recount(spec, expected.classes, expected.generalizations, expected.number)
+    suppressed = recount.suppressed()
+    records, gone = int(found.sum()), int(found[suppressed].sum())
+    allowed = math.floor(declared(spec.suppression_limit) * records)
+    message = f"{gone:,} of {records:,} records are suppressed; at most {allowed:,} may be."
+    if gone <= allowed:
+        expected.suppress(suppressed)
+        return Finding("recomputation", "suppression", True, message)
+    message = f"{gone:,} of {records:,} records must be suppressed; at most {allowed:,} may be"
+    remedy = "the source or the limit changed since. Do not use this release; build again."
+    return Finding("recomputation", "suppression", False, f"{message}: {remedy}")
+
+
+def _released(expected: Expected) -> Iterator[tuple[str, str]]:
+    """Name the relations that hold released rows."""
+    tables, name = expected.tables, f"{expected.spec.name}_anonymized"
+    if tables.anonymized:
+        yield name, tables.anonymized
+    if tables.release:
+        yield f"release file, {name}", tables.release
+
+
+def _comparisons(expected: Expected) -> Iterator[Comparison]:
+    tables, spec = expected.tables, expected.spec
+    if tables.effort:
+        columns = expected.effort_columns
+        rows = select(columns, f"({expected.effort}) as rows_")
+        subject = f"{spec.name}_effort_{expected.number}"
+        yield Comparison(subject, rows, tables.effort, columns)
+    for subject, relation in _released(expected):
+        yield Comparison(subject, expected.release, relation)
+    if tables.identifiers:
+        # The tokens themselves, where the vault stores them apart.
+        mapped = spec.mapping_columns if spec.mapping == "class" or tables.tokens else []
+        columns = (spec.record_key, *spec.identifiers, *mapped)
+        subject = f"{spec.name}_identifiers"
+        yield Comparison(subject, expected.identifiers, tables.identifiers, columns)
+
+
+def _row_order(expected: Expected, subject: str, relation: str) -> Finding:
+    """Require the order of the released columns: any other could be that of the source."""
+    row = f"row({', '.join(map(quote_name, expected.spec.released_columns))})"
+    ((misplaced,),) = expected.tables.rows(
+        "select count(*) from "  # noqa: S608
+        f"(select {row} as current, lag({row}) over () as earlier from {relation}) as rows_ "
+        "where current < earlier"
+    )
+    message = "the rows are in the order of what is released."
+    if misplaced:
+        message = (
+            "the rows must be in the order of the released columns, so that their order tells "
+            f"nothing else; {misplaced:,} are not. Build again."
+        )
+    return Finding("recomputation", subject, not misplaced, message)
+
+
+def _tokens(expected: Expected, subject: str, relation: str) -> Finding:
+    """Require a random text for each record: two with the same belong to one subject."""
+    ((records, tokens, formed),) = expected.tables.rows(
+        "select count(*), count(distinct encode(token)), "  # noqa: S608
+        f"count(*) filter (where regexp_full_match(token, '{_HEXADECIMAL}')) from {relation}"
+    )
+    message = f"each of {records:,} records has a token of its own."
+    if not records == tokens == formed:
+        message = (
+            "each record must have a token of its own, 32 hexadecimal digits; got "
+            f"{tokens:,} different ones, {formed:,} of that form, for {records:,} records. Records "
+            "of one subject could be joined, or a token could say more. Build again."
+        )
+    return Finding("recomputation", subject, records == tokens == formed, message)
+
+
+def _guarantees(expected: Expected) -> Iterator[Finding]:
+    """Count the guarantees again: records from the release alone, subjects from what it must be."""
+    spec, tables = expected.spec, expected.tables
+    relation = tables.release or tables.anonymized
+    classes = expected.released_classes
+    if relation and spec.subject is None:
+        if not set(spec.released_columns) <= set(tables.types(f"select * from {relation}")):  # noqa: S608
+            for guarantee in spec.guarantees.resolved:
+                message = (
+                    "the release has not the declared columns, so that nothing can be counted."
+                )
+                yield Finding("guarantees", name_of(guarantee), False, message)
+            return
+        keys = tuple(
+            f"encode(cast({quote_name(name)} as varchar))" for name in spec.generalized_columns
+        )
+        classes = Classes(tables, f"{relation} as rows_", keys, expected.source, count_of(spec))
+    recount = Recount(spec, classes, expected.generalizations, expected.number)
+    yield from map(recount.judge, spec.guarantees.resolved)

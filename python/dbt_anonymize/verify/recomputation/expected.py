@@ -1,0 +1,267 @@
+"""What the relations of an anonymization must hold, computed from its source and hierarchies.
+
+Every relation is a query over the source. Labels of a full-domain effort are looked up at its
+levels; those of a recoding are taken from the effort by record key, and judged by `uncovered`. The
+classes, whom they suppress and all that follows is computed anew.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.recomputation.canonical import normalized
+from dbt_anonymize.verify.recomputation.counts import Classes, count_of
+from dbt_anonymize.verify.recomputation.labels import Generalization, Lookup
+from dbt_anonymize.verify.recomputation.tables import Tables
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The relations of one anonymization as they must be.
+
+    Parameters
+    ----------
+    tables : Tables
+        Source and hierarchies; effort and vault, for what only they know.
+    spec : Spec
+        The anonymization.
+    number : int
+        Number of the released effort, from 1 on.
+    """
+
+    tables: Tables
+    spec: Spec
+    number: int
+    _classes: str = field(default_factory=lambda: f"classes_{secrets.token_hex(8)}")
+
+    @cached_property
+    def generalizations(self) -> dict[str, Generalization]:
+        """The hierarchy of each quasi-identifier."""
+        return {
+            name: Generalization(name, hierarchy, self.tables.hierarchies[name])
+            for name, hierarchy in self.spec.quasi_identifiers.items()
+        }
+
+    @cached_property
+    def source(self) -> str:
+        """Query of the source with one zero and one NaN; identifiers as they are."""
+        types = self.tables.types(f"select * from {self.tables.source}")  # noqa: S608
+        spec = self.spec
+        clean = {*spec.quasi_identifiers, *spec.kept_columns}
+        needed = [spec.record_key, spec.person, *spec.identifiers, *clean]
+        if missing := [name for name in dict.fromkeys(needed) if name not in types]:
+            raise VerificationError(
+                f"the source must have the declared columns; missing: {', '.join(missing)}. "
+                f"Correct anonymizations/{spec.name}.yml."
+            )
+        columns = ", ".join(
+            normalized(quote_name(name), types[name] if name in clean else "")
+            + " as "
+            + quote_name(name)
+            for name in dict.fromkeys(needed)
+        )
+        return f"(select {columns} from {self.tables.source})"  # noqa: S608
+
+    @cached_property
+    def microdata(self) -> str:
+        """Query of ``<n>_microdata``."""
+        columns, joins = [_of("rows_", self.spec.record_key)], []
+        for number, (name, generalization) in enumerate(self.generalizations.items()):
+            value = _of("rows_", name)
+            lookup = generalization.leaf(self.source, value, f"leaf_{number}")
+            joins.append(lookup.join)
+            columns += [value, f"{lookup.columns['leaf']} as {quote_name(f'{name}_leaf')}"]
+        columns += [_of("rows_", name) for name in self.spec.kept_columns]
+        if self.spec.subject:
+            subject = quote_name(self.spec.subject)
+            columns.append("subjects.subject")
+            joins.append(
+                f"left join (select {subject} as found, row_number() over (order by {subject}) "  # noqa: S608
+                f"as subject from {self.source} where {subject} is not null group by {subject}) "
+                f"as subjects on rows_.{subject} = subjects.found"
+            )
+        return f"select {', '.join(columns)} from {self.source} as rows_ {' '.join(joins)}"  # noqa: S608
+
+    @cached_property
+    def labelled(self) -> str:
+        """Query of every record: its labels and bounds, and its other columns as in the source."""
+        effort = self.spec.numbered_efforts[self.number]
+        others = [self.spec.record_key, self.spec.person, *self.spec.identifiers]
+        columns = [_of("rows_", name) for name in dict.fromkeys(others + self.spec.kept_columns)]
+        if effort.levels is None:
+            types = self.tables.types(f"select * from {self.tables.effort}")  # noqa: S608
+            columns += [
+                f"{normalized(_of('effort', name), types[name])} as {quote_name(name)}"
+                for name in self.spec.generalized_columns
+            ]
+            key = quote_name(self.spec.record_key)
+            joins = [f"left join {self.tables.effort} as effort on rows_.{key} = effort.{key}"]
+        else:
+            lookups = list(self._lookups(effort.levels, "label"))
+            joins = [lookup.join for lookup in lookups]
+            columns += [
+                f"{sql} as {quote_name(name)}"
+                for lookup in lookups
+                for name, sql in lookup.columns.items()
+            ]
+        return f"(select {', '.join(columns)} from {self.source} as rows_ {' '.join(joins)})"  # noqa: S608
+
+    def uncovered(self) -> int:
+        """Count the records whose labels in the effort are not such as its recoding may give.
+
+        Local: all labels and bounds of a record are those of one round. Multidimensional: each
+        covers the value of the record, and is one of the hierarchy or a union of leaves.
+        """
+        effort = self.spec.numbered_efforts[self.number]
+        key, joins = quote_name(self.spec.record_key), []
+        if effort.rounds is None:
+            condition = " and ".join(
+                generalization.covers(_of("rows_", name), "effort", is_merged=True)
+                for name, generalization in self.generalizations.items()
+            )
+        else:
+            rounds = []
+            for number, levels in enumerate(effort.rounds):
+                lookups = list(self._lookups(levels, f"round_{number}"))
+                joins += [lookup.join for lookup in lookups]
+                same = (
+                    f"{_of('effort', name)} = {sql}"
+                    for lookup in lookups
+                    for name, sql in lookup.columns.items()
+                )
+                rounds.append(f"({' and '.join(same)})")
+            condition = " or ".join(rounds)
+        ((found,),) = self.tables.rows(
+            f"select count(*) from {self.source} as rows_ "  # noqa: S608
+            f"left join {self.tables.effort} as effort on rows_.{key} = effort.{key} "
+            f"{' '.join(joins)} where ({condition}) is not true"
+        )
+        return int(found)
+
+    @property
+    def classes(self) -> Classes:
+        """All records in the classes of the effort, suppressed ones too."""
+        count = count_of(self.spec)
+        keys = tuple(f"encode({quote_name(name)})" for name in self.spec.quasi_identifiers)
+        rows = f"{self.labelled} as rows_"
+        return Classes(self.tables, rows, keys, self.source, count, count)
+
+    @property
+    def released_classes(self) -> Classes:
+        """The records that are released, in their classes."""
+        rows = f"(select * from ({self.effort}) as rows_ where not is_suppressed) as rows_"  # noqa: S608
+        return replace(self.classes, relation=rows)
+
+    def count_classes(self) -> NDArray[Any]:
+        """Store the classes, in the order of their labels; return how many records each has."""
+        labels = ", ".join(map(quote_name, self.spec.quasi_identifiers))
+        keys, count = ", ".join(self.classes.keys), self.classes.count
+        self.tables.connection.execute(
+            f"create temp table {self._classes} as select {labels}, "  # noqa: S608
+            f"row_number() over (order by {keys}) - 1 as equivalence_class, records, class_size, "
+            f"false as is_suppressed from (select {labels}, count(*) as records, "
+            f"{count} as class_size from {self.labelled} as rows_ group by {labels}) as counted"
+        )
+        return self.tables.numbers(
+            f"select records from {self._classes} order by equivalence_class"  # noqa: S608
+        )["records"]
+
+    def suppress(self, suppressed: NDArray[Any]) -> None:
+        """Store which classes are suppressed, by their number."""
+        connection, name = self.tables.connection, f"{self._classes}_suppressed"
+        import pandas as pd  # noqa: PLC0415 (keeps other commands fast)
+
+        connection.register(name, pd.DataFrame({"number": np.flatnonzero(suppressed)}))
+        connection.execute(
+            f"update {self._classes} set is_suppressed = true "  # noqa: S608
+            f"where equivalence_class in (select number from {name})"
+        )
+        connection.unregister(name)
+
+    def close(self) -> None:
+        """Forget the classes."""
+        self.tables.connection.execute(f"drop table if exists {self._classes}")
+
+    @cached_property
+    def effort(self) -> str:
+        """Query of all records with class and mapping: columns of effort, release and vault."""
+        names = list(self.spec.quasi_identifiers)
+        same = " and ".join(
+            f"{_of('rows_', name)} is not distinct from {_of('classes', name)}" for name in names
+        )
+        return (
+            f"select rows_.*, {self._class_text()} as equivalence_class, "  # noqa: S608
+            f"classes.class_size, classes.is_suppressed from {self.labelled} as rows_ "
+            f"left join {self._classes} as classes on {same}"
+        )
+
+    @property
+    def effort_columns(self) -> tuple[str, ...]:
+        """The columns of ``<n>_effort_<i>``, without the levels of a recoding."""
+        spec = self.spec
+        of_class = ("equivalence_class", "class_size", "is_suppressed")
+        return (spec.record_key, *spec.generalized_columns, *spec.kept_columns, *of_class)
+
+    @property
+    def release(self) -> str:
+        """Query of the release: of every record that is not suppressed the released columns."""
+        mapped = {
+            "class": ["rows_.equivalence_class as cqi"],
+            "token": ["mapping.token"],
+            "none": [],
+        }
+        columns = [
+            _of("rows_", name) for name in self.spec.generalized_columns + self.spec.kept_columns
+        ]
+        key = quote_name(self.spec.record_key)
+        join = f"left join {self.tables.identifiers} as mapping on rows_.{key} = mapping.{key}"
+        return (
+            f"select {', '.join(columns + mapped[self.spec.mapping])} "  # noqa: S608
+            f"from ({self.effort}) as rows_ {join if self.spec.mapping == 'token' else ''} "
+            "where not rows_.is_suppressed"
+        )
+
+    @property
+    def identifiers(self) -> str:
+        """Query of ``<n>_identifiers``; tokens are what the vault has stored."""
+        columns = [_of("rows_", name) for name in (self.spec.record_key, *self.spec.identifiers)]
+        join = ""
+        if self.spec.mapping == "class":
+            columns.append(
+                "case when not rows_.is_suppressed then rows_.equivalence_class end as cqi"
+            )
+        elif self.tables.tokens:
+            columns.append("tokens.token")
+            person = _of("rows_", self.spec.person)
+            join = f"left join {self.tables.tokens} as tokens on {person} = tokens.person"
+        return f"select {', '.join(columns)} from ({self.effort}) as rows_ {join}"  # noqa: S608
+
+    def _lookups(self, levels: dict[str, int], prefix: str) -> Iterator[Lookup]:
+        for number, (name, generalization) in enumerate(self.generalizations.items()):
+            value = _of("rows_", name)
+            yield generalization.label(self.source, value, levels[name], f"{prefix}_{number}")
+
+    def _class_text(self) -> str:
+        """Type, length and text of each label, joined by bars."""
+        parts = []
+        for name, generalization in self.generalizations.items():
+            label = _of("rows_", name)
+            tag = "n" if generalization.is_interval else "t"
+            parts.append(f"'{tag}' || length({label}) || ':' || {label}")
+        return " || '|' || ".join(parts)
+
+
+def _of(alias: str, name: str) -> str:
+    return f"{alias}.{quote_name(name)}"

@@ -1,0 +1,134 @@
+"""Recomputation of the release of a dbt project: where everything lies, and what lies around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.literals import quote_text
+from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.recomputation.canonical import Comparison, differences
+from dbt_anonymize.verify.recomputation.check import recompute
+from dbt_anonymize.verify.recomputation.shape import check_file, check_folder, check_vault
+from dbt_anonymize.verify.recomputation.tables import Tables
+from dbt_anonymize.verify.relations import attached_release, open_release, source_relation
+
+
+def check_release(
+    warehouse: Warehouse, project: Project, spec: Spec, *, release: Path
+) -> list[Finding]:
+    """Recompute a release and its guarantees; look at its file, its folder and the vault.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        With source, hierarchies, microdata, effort and vault; DuckDB.
+    project : Project
+        Findings name files relative to its folder.
+    spec : Spec
+        The anonymization.
+    release : Path
+        The release file; nobody else in this process may have it open.
+
+    Returns
+    -------
+    list of Finding
+        Of the checks ``recomputation`` and ``guarantees``.
+
+    Raises
+    ------
+    VerificationError
+        If the release or its source cannot be read, or nothing can be computed from them.
+    WarehouseError
+        If a relation is missing.
+    """
+    with open_release(spec, release) as released:
+        columns = released.columns
+        shown = _shown(release.resolve(), project.root.resolve())
+        findings = list(check_file(released, release, f"{spec.name}_anonymized", shown))
+    findings += _surroundings(warehouse, spec, project.root.resolve(), release.resolve())
+    ((effort,),) = warehouse.rows(
+        "select max(effort) from "  # noqa: S608
+        f"{warehouse.relation_of_ref(f'{spec.name}_results')} where is_chosen"
+    ) or [(None,)]
+    if effort is None:
+        raise VerificationError(f"{spec.name}: no effort is chosen. Run `dbt build` again.")
+    with attached_release(warehouse, spec, release, columns) as released:
+        tables = _tables(warehouse, spec, int(effort), released.cursor, released.relation)
+        findings += _committed(warehouse, spec, tables)
+        return findings + recompute(tables, spec, effort=int(effort))
+
+
+def _tables(warehouse: Warehouse, spec: Spec, effort: int, cursor: object, release: str) -> Tables:
+    def built(part: str) -> str:
+        return str(warehouse.relation_of_ref(f"{spec.name}_{part}"))
+
+    population = spec.population_relation
+    return Tables(
+        connection=cursor,  # type: ignore[arg-type]
+        source=str(source_relation(warehouse, spec.source)),
+        hierarchies={
+            name: str(warehouse.relation_of_ref(hierarchy.ref))
+            for name, hierarchy in (spec.quasi_identifiers | spec.sensitive_hierarchies).items()
+        },
+        population=str(source_relation(warehouse, population)) if population else None,
+        microdata=built("microdata"),
+        effort=built(f"effort_{effort}"),
+        anonymized=built("anonymized"),
+        release=release,
+        identifiers=built("identifiers") if spec.mapping != "none" else None,
+        tokens=built("tokens") if spec.mapping == "token" else None,
+    )
+
+
+def _committed(warehouse: Warehouse, spec: Spec, tables: Tables) -> Iterator[Finding]:
+    """Compare the hierarchies that are seeds with their files."""
+    import duckdb  # noqa: PLC0415 (not every adapter has it)
+
+    seeds = {node.name: node for node in warehouse.manifest.nodes.values()}
+    for name, hierarchy in (spec.quasi_identifiers | spec.sensitive_hierarchies).items():
+        seed = seeds[hierarchy.ref]
+        if seed.resource_type != "seed":
+            continue
+        relation = tables.hierarchies[name]
+        kinds = tables.types(f"select * from {relation}")  # noqa: S608
+        columns = ", ".join(f"{quote_text(n)}: {quote_text(kind)}" for n, kind in kinds.items())
+        file = Path(seed.root_path) / seed.original_file_path
+        rows = (
+            f"select * from read_csv({quote_text(str(file))}, auto_detect = false, header = true, "  # noqa: S608
+            f"delim = {quote_text(getattr(seed.config, 'delimiter', None) or ',')}, quote = '\"', "
+            f"escape = '\"', columns = {{{columns}}})"
+        )
+        differing: str | None
+        try:
+            differing = differences(tables, Comparison(hierarchy.ref, rows, relation))
+        except duckdb.Error as error:  # whose words may quote the file
+            differing = f"the file cannot be read ({type(error).__name__})"
+        message = "the hierarchy is that of its committed file."
+        if differing:
+            message = f"the hierarchy must be that of its file; {differing}. Run `dbt build` again."
+        yield Finding("recomputation", hierarchy.ref, not differing, message)
+
+
+def _surroundings(warehouse: Warehouse, spec: Spec, root: Path, release: Path) -> Iterator[Finding]:
+    """Look at what lies beside the release file, and at the files of the vault."""
+    paths = [
+        node.config.meta.get("dbt_anonymize", {}).get("path")
+        for node in warehouse.manifest.nodes.values()
+    ]
+    releases = {release, *((root / declared).resolve() for declared in paths if declared)}
+    yield check_folder(release.parent, _shown(release.parent, root), releases)
+    if spec.mapping == "none":
+        return
+    vault = warehouse.relation_of_ref(f"{spec.name}_identifiers").database
+    for name, file in warehouse.rows("select database_name, path from duckdb_databases()"):
+        if name == vault and file is not None and (root / file).is_file():
+            yield from check_vault((root / file).resolve(), root)
+
+
+def _shown(path: Path, root: Path) -> str:
+    return str(path.relative_to(root) if path.is_relative_to(root) else path)

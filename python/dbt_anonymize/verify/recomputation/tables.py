@@ -1,0 +1,63 @@
+"""Where source, hierarchies and what was built of them lie, on one DuckDB connection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Relations of one anonymization, as SQL, all visible on one DuckDB connection.
+
+    Parameters
+    ----------
+    connection : duckdb.DuckDBPyConnection
+        What queries run on; temporary tables are made and dropped on it, nothing else is written.
+    source : str
+        The table about people, as it is now.
+    hierarchies : mapping
+        Relation by column: of each quasi-identifier, and of each sensitive column that a guarantee
+        measures along its hierarchy.
+    population : str, optional
+        Raw records of the population; needed if the spec names a relation.
+    microdata, effort, anonymized : str, optional
+        ``<n>_microdata``, ``<n>_effort_<i>`` of the released effort, ``<n>_anonymized``. The effort
+        is needed if its levels differ per record.
+    release : str, optional
+        The published table, of the attached release file.
+    identifiers, tokens : str, optional
+        ``<n>_identifiers`` and ``<n>_tokens`` of the vault; with ``mapping: token`` the first is
+        needed.
+    """
+
+    connection: DuckDBPyConnection
+    source: str
+    hierarchies: Mapping[str, str]
+    population: str | None = None
+    microdata: str | None = None
+    effort: str | None = None
+    anonymized: str | None = None
+    release: str | None = None
+    identifiers: str | None = None
+    tokens: str | None = None
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        return [tuple(row) for row in self.connection.execute(sql).fetchall()]
+
+    def numbers(self, sql: str) -> dict[str, NDArray[Any]]:
+        """Return all rows of a query of numbers that are never NULL, as one array per column."""
+        found = self.connection.execute(sql).fetchnumpy()
+        return {name: np.asarray(column) for name, column in found.items()}
+
+    def types(self, relation: str) -> dict[str, str]:
+        """Return the data type of each column of a relation or query, in order."""
+        return {row[0]: str(row[1]) for row in self.rows(f"describe {relation}")}
