@@ -3,8 +3,10 @@
     kind        its name; with `parameter` where it depends on one (numbered from the second parameter on)
     source      CTE that computes it from `compared`: `measured`, or a distance that has CTEs of its own
     sql         aggregate over the rows of `compared`, one per class and value (source `measured`)
+    of          kind of the measure from which it is derived by `class_sql`, where that is <value>, the columns of
+                `sizes` are known, and <people> is the number of people in the whole table
     needs       columns of `compared` that only some measures read: `class_size`, `position_by_frequency`
-    breaks      comparison with `limit` by which a class breaks the guarantee
+    breaks      comparison with `limit` by which a class breaks the guarantee; none where another measure decides
     is_rounded  whether it is met with a tolerance
     is_infinite_if_null
                 whether NULL breaks every limit
@@ -36,6 +38,8 @@
         "breaks": breaks,
         "limit": limit,
         "sql": sql,
+        "of": none,
+        "class_sql": "<value>",
         "parameter": parameter,
         "source": source,
         "needs": needs,

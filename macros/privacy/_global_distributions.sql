@@ -1,6 +1,6 @@
 {#
   CTEs about a whole table, written once for all classes that are measured against it:
-    <prefix>everybody         with an estimated guarantee: one row, `people` (distinct subjects, or records without a subject)
+    <prefix>everybody         where a guarantee counts them: one row, `people` (distinct subjects; without a subject, records)
     <prefix>derived_k_<i>     one row: `k`, the size that the i-th estimated guarantee demands of a class
     <prefix>distribution_<j>  one row per value of the j-th attribute, NULL included: `value`, `position` (order of the
                               data type, NULL last), `people` and `people_up_to` (of this and earlier values)
@@ -19,7 +19,7 @@
 ) -%}
 {%- set people = "count(distinct subject)" if has_subject else count -%}
 {%- set bigint = dbt.type_bigint() %}
-{%- for guarantee in guarantees if dbt_anonymize._privacy_model(guarantee).is_estimated %}
+{%- for guarantee in guarantees if dbt_anonymize._privacy_model(guarantee).counts_everybody %}
 {%- if loop.first %}
 
 {{ prefix }}everybody as (
@@ -29,6 +29,8 @@
 
 ),
 {%- endif %}
+{%- endfor %}
+{%- for guarantee in guarantees if dbt_anonymize._privacy_model(guarantee).is_estimated %}
 
 {{ prefix }}derived_k_{{ loop.index }} as (
 

@@ -81,7 +81,9 @@
         {%- endif %}
         {%- for attribute in measured %}
         {%- for measure in attribute.measures %},
-        {{ measure.source }}_{{ attribute.number }}.{{ measure.alias }} as {{ dbt_anonymize._quote(measure.column) }}
+        {{ measure.class_sql
+            | replace("<value>", measure.source ~ "_" ~ attribute.number ~ "." ~ (measure.of or measure.alias))
+            | replace("<people>", "(select people from " ~ whole ~ "everybody)") }} as {{ dbt_anonymize._quote(measure.column) }}
         {%- endfor %}
         {%- endfor %}
     from {{ prefix }}sizes as sizes
@@ -217,7 +219,7 @@
 
     select
         {{ numbered | join(",\n        ") }}
-        {%- for measure in measures if measure.source == "measured" %},
+        {%- for measure in measures if measure.source == "measured" and not measure.of %},
         {{ measure.sql }} as {{ measure.alias }}
         {%- endfor %}
     from {{ prefix }}compared_{{ number }}

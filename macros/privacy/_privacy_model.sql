@@ -3,6 +3,7 @@
   are written out, so a new model has its line here.
     measures            what is measured of the attribute in every class, see _attribute_measures
     conditions          what breaks it beside the measures, over `class_size` and `population_size` of a class
+    counts_everybody    whether it counts the people of the whole table
     is_estimated        whether a class breaks it that is smaller than `demanded_size` says
     demanded_size       query of that size, `k`, in one row; it reads `table_size`, a relation with the column `people`
     needs_population    whether it counts in a table of the population
@@ -17,6 +18,7 @@
     {%- set found = {
         "measures": [],
         "conditions": [],
+        "counts_everybody": false,
         "is_estimated": false,
         "demanded_size": none,
         "needs_population": false,

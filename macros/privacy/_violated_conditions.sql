@@ -9,7 +9,7 @@
     {%- for guarantee in guarantees -%}
         {%- set privacy_model = dbt_anonymize._privacy_model(guarantee) -%}
         {%- do conditions.extend(privacy_model.conditions) -%}
-        {%- for measure in privacy_model.measures -%}
+        {%- for measure in privacy_model.measures if measure.breaks -%}
             {%- do conditions.extend(dbt_anonymize._violated_measure(measure, guarantee.attribute, declared)) -%}
         {%- endfor -%}
     {%- endfor -%}

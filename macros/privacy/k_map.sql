@@ -39,6 +39,7 @@
 {% macro _k_map_model(guarantee, table_size=none, population_size=none) -%}
     {%- if guarantee.estimator -%}
         {{ return({
+            "counts_everybody": true,
             "is_estimated": true,
             "demanded_size": dbt_anonymize._derived_k(guarantee, table_size, population_size) if table_size else none,
         }) }}

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from dbt_anonymize.privacy import distances
+from dbt_anonymize.privacy.distances import Distribution
 from dbt_anonymize.privacy.guarantees import TOLERANCE
 from dbt_anonymize.privacy.model import PrivacyModel, Probability, Weakest
 from dbt_anonymize.validation import ColumnName
 
 if TYPE_CHECKING:
     from dbt_anonymize.privacy.compiler import Compiler
-    from dbt_anonymize.privacy.table import Table
+    from dbt_anonymize.privacy.table import FloatArray, Table
+
+
+Distance = Literal["equal", "ordered", "hierarchical"]
 
 
 class TCloseness(PrivacyModel):
@@ -20,36 +24,55 @@ class TCloseness(PrivacyModel):
 
     attribute: ColumnName
     t: Probability
-    distance: Literal["equal", "ordered", "hierarchical"] = "equal"
+    distance: Distance = "equal"
 
     def compile(self, compiler: Compiler) -> None:
         """Say what classes and release must keep."""
-        position = compiler.position(self.attribute)
-        if position is None:
+        found = closeness(compiler, self.attribute, self.distance)
+        if found is None:
             return
-        distance = self.distance
-        p, limit = compiler.global_shares(position), self.t + TOLERANCE
-        tree = compiler.table.sensitive[position][0].tree
-        if distance == "equal":
-            compiler.add_rule(
-                3, position, lambda values: distances.equal_distance(values, p) > limit
-            )
-        elif distance == "ordered":
-            compiler.add_rule(
-                4, position, lambda values: distances.ordered_distance(values, p) > limit
-            )
-        elif not tree:
-            compiler.problem(
-                "with the hierarchical distance needs a categorical hierarchy of the attribute",
-                "none",
-                "Declare its hierarchy, or choose another distance",
-            )
-        else:
-            compiler.add_rule(
-                4, position, lambda values: distances.hierarchical_distance(values, p, tree) > limit
-            )
+        (cost, position, measure), limit = found, self.t + TOLERANCE
+        compiler.add_rule(cost, position, lambda values: measure(values) > limit)
         compiler.declare_convex()
 
     def weakest(self, table: Table) -> Sequence[Weakest]:
         """Return what an infeasible declaration may weaken."""
         return [Weakest("t", 1, 1000)]
+
+
+def closeness(
+    compiler: Compiler, attribute: str, distance: Distance
+) -> tuple[int, int, Callable[[Distribution], FloatArray]] | None:
+    """Return how to measure how far classes are from the whole table.
+
+    Parameters
+    ----------
+    compiler : Compiler
+        Of the table.
+    attribute : str
+        Sensitive one.
+    distance : {"equal", "ordered", "hierarchical"}
+        How far two values are from each other.
+
+    Returns
+    -------
+    cost, position, measure : int, int, callable
+        Cost of the measure, and where the table has the attribute. None, and a problem noted, where
+        it has no such attribute, or the attribute no hierarchy to measure along.
+    """
+    position = compiler.position(attribute)
+    if position is None:
+        return None
+    p, tree = compiler.global_shares(position), compiler.table.sensitive[position][0].tree
+    if distance == "equal":
+        return 3, position, lambda values: distances.equal_distance(values, p)
+    if distance == "ordered":
+        return 4, position, lambda values: distances.ordered_distance(values, p)
+    if tree:
+        return 4, position, lambda values: distances.hierarchical_distance(values, p, tree)
+    compiler.problem(
+        "with the hierarchical distance needs a categorical hierarchy of the attribute",
+        "none",
+        "Declare its hierarchy, or choose another distance",
+    )
+    return None

@@ -46,6 +46,8 @@ class Distribution:
         N_v, in the order of the data type, NULL last.
     texts : sequence of str or None
         The values of the whole table as text.
+    everybody : int
+        People of the whole table.
     """
 
     sizes: Array
@@ -54,6 +56,7 @@ class Distribution:
     people: Array
     totals: Array
     texts: tuple[str | None, ...]
+    everybody: int = 0
 
     @cached_property
     def members(self) -> Array:
