@@ -9,7 +9,7 @@
         "t": [t, "a number > 0 and <= 1"],
         "distance": [distance, ["equal", "ordered", "hierarchical"]],
     },
-    [[has_tree or not is_tree, "have `hierarchy` (a relation) and `levels` (an integer >= 1) where the distance is hierarchical"]],
+    [[has_tree or not is_tree, dbt_anonymize._needs_hierarchy()]],
 ) -%}
 {%- set measure = "attribute_" ~ dbt_anonymize._closeness(guarantee).kind -%}
 {{ dbt_anonymize._violating_classes(
@@ -34,6 +34,11 @@
         "measures": [dbt_anonymize._closeness(guarantee)],
         "in_release": guarantee if guarantee.distance != "hierarchical" else none,
     }) }}
+{%- endmacro %}
+
+
+{% macro _needs_hierarchy() -%}
+    {{ return("have `hierarchy` (a relation) and `levels` (an integer >= 1) where the distance is hierarchical") }}
 {%- endmacro %}
 
 

@@ -21,7 +21,7 @@
         {'model': 'l_diversity', 'attribute': 'pregnancy_result', 'l': 2, 'variant': 'distinct'},
     ],
     suppression_limit=0.05,
-    fingerprint='efc89c3d',
+    fingerprint='5c7f7164',
     microdata=ref('fertility_clinic_microdata'),
     record_key='visit_id',
     levels={

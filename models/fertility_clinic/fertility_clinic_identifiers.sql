@@ -16,5 +16,5 @@
         5: ref('fertility_clinic_effort_5'),
         6: ref('fertility_clinic_effort_6'),
     },
-    fingerprint='efc89c3d',
+    fingerprint='5c7f7164',
 ) }}

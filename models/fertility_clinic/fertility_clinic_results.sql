@@ -13,7 +13,7 @@
     alpha=0.8,
     qnf='1 - 1/k',
     choose='max_q',
-    fingerprint='efc89c3d',
+    fingerprint='5c7f7164',
     random_state=1,
     test_share=0.3,
     folds=none,

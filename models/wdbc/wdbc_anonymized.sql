@@ -19,7 +19,7 @@
         {'model': 'k_anonymity', 'k': 2},
     ],
     suppression_limit=0.0,
-    fingerprint='11043f65',
+    fingerprint='f932d759',
     microdata=ref('wdbc_microdata'),
     record_key='record_id',
     levels={

@@ -16,5 +16,5 @@
         5: ref('wdbc_effort_5'),
         6: ref('wdbc_effort_6'),
     },
-    fingerprint='11043f65',
+    fingerprint='f932d759',
 ) }}

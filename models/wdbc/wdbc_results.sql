@@ -13,7 +13,7 @@
     alpha=0.016,
     qnf='k',
     choose='max_q',
-    fingerprint='11043f65',
+    fingerprint='f932d759',
     random_state=1,
     test_share=0.3,
     folds=none,

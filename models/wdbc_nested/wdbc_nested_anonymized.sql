@@ -20,7 +20,7 @@
         {'model': 'k_anonymity', 'k': 3},
     ],
     suppression_limit=0.1,
-    fingerprint='396efaa3',
+    fingerprint='8522865b',
     microdata=ref('wdbc_nested_microdata'),
     record_key='record_id',
     levels={

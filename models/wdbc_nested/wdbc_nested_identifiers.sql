@@ -16,5 +16,5 @@
         5: ref('wdbc_nested_effort_5'),
         6: ref('wdbc_nested_effort_6'),
     },
-    fingerprint='396efaa3',
+    fingerprint='8522865b',
 ) }}

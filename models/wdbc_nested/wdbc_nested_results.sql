@@ -13,7 +13,7 @@
     alpha=0.1,
     qnf='1 - 1/k',
     choose='max_q',
-    fingerprint='396efaa3',
+    fingerprint='8522865b',
     random_state=1,
     test_share=0.3,
     folds=none,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -20,10 +20,20 @@ if TYPE_CHECKING:
 class AlphaKAnonymity(PrivacyModel):
     """No value of the attribute is more frequent than alpha in any class of at least k people."""
 
+    MEASURES: ClassVar[Mapping[str, str]] = {
+        "highest_share": "share of the most frequent value (alpha-k-anonymity)",
+        "limited_share": "share of the most frequent of the limited values (alpha-k-anonymity)",
+    }
+
     attribute: ColumnName
     alpha: Share
     k: K
     values: Annotated[tuple[str | int | bool, ...], Field(min_length=1, strict=False)] | None = None
+
+    @property
+    def measured(self) -> Sequence[str]:
+        """Return which of the measures these parameters need."""
+        return ("highest_share",) if self.values is None else ("limited_share",)
 
     def compile(self, compiler: Compiler) -> None:
         """Say what classes and release must keep."""

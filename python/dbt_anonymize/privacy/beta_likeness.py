@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.guarantees import TOLERANCE
@@ -18,9 +18,25 @@ if TYPE_CHECKING:
 class BetaLikeness(PrivacyModel):
     """No value gains more than beta, relative to its share in the whole table, in any class."""
 
+    MEASURES: ClassVar[Mapping[str, str]] = {
+        "beta": (
+            "largest relative gain of a value over its share in the whole table (basic beta-"
+            "likeness)"
+        ),
+        "enhanced_beta": (
+            "largest excess of a value's relative gain over the bound of enhanced beta-likeness; "
+            "at most 0 where it holds"
+        ),
+    }
+
     attribute: ColumnName
     beta: Positive
     variant: Literal["basic", "enhanced"] = "enhanced"
+
+    @property
+    def measured(self) -> Sequence[str]:
+        """Return which of the measures these parameters need."""
+        return ("beta",) if self.variant == "basic" else ("enhanced_beta",)
 
     def compile(self, compiler: Compiler) -> None:
         """Say what classes and release must keep."""

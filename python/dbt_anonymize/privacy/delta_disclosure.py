@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.guarantees import TOLERANCE
@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 
 class DeltaDisclosure(PrivacyModel):
     """The share of no value changes by a factor of 2^delta or more in any class."""
+
+    MEASURES: ClassVar[Mapping[str, str]] = {
+        "delta": (
+            "largest |log2| of the factor by which the share of a value changes (delta-"
+            "disclosure); NULL stands for infinite: a value of the table is absent"
+        ),
+    }
 
     attribute: ColumnName
     delta: Positive

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 
 class LDiversity(PrivacyModel):
     """The attribute has at least l (well-represented) values in every class."""
+
+    MEASURES: ClassVar[Mapping[str, str]] = {
+        "distinct_l": "number of distinct values (distinct l-diversity)",
+        "entropy_l": "exponential of the Shannon entropy of the values (entropy l-diversity)",
+        "grassberger_l": "exponential of Grassberger's estimate of the entropy",
+        "recursive_c": (
+            "count of the most frequent value per count of the values from the l-th on (recursive"
+            " l-diversity); NULL stands for infinite"
+        ),
+    }
 
     attribute: ColumnName
     l: Annotated[float, Field(gt=1)]  # noqa: E741 (the parameter's name in the literature)
@@ -41,6 +51,11 @@ class LDiversity(PrivacyModel):
                 "Write a whole number, or choose the variant entropy.",
             )
         return self
+
+    @property
+    def measured(self) -> Sequence[str]:
+        """Return which of the measures these parameters need."""
+        return ("recursive_c" if self.variant == "recursive" else f"{self.variant}_l",)
 
     def compile(self, compiler: Compiler) -> None:
         """Say what classes and release must keep."""

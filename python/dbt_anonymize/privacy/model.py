@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
@@ -30,7 +30,21 @@ class Weakest(NamedTuple):
 
 
 class PrivacyModel(Strict):
-    """The parameters of a privacy model; `docs/models/` has a page for each."""
+    """The parameters of a privacy model; `docs/models/` has a page for each.
+
+    Attributes
+    ----------
+    MEASURES : mapping
+        What `<n>_classes` has of a sensitive attribute by this model: end of the column's name, and
+        what it says of the distribution in a class.
+    """
+
+    MEASURES: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def measured(self) -> Sequence[str]:
+        """Return which of the measures these parameters need."""
+        return tuple(self.MEASURES)
 
     @abstractmethod
     def compile(self, compiler: Compiler) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dbt_anonymize.privacy.alpha_k_anonymity import AlphaKAnonymity
@@ -30,6 +30,30 @@ MODELS: dict[str, type[PrivacyModel]] = {
     "delta_presence": DeltaPresence,
     "reidentification_risk": ReidentificationRisk,
 }
+
+# What the classes show of every sensitive attribute, also where nothing is guaranteed of it.
+_ALWAYS_MEASURED = ("distinct_l", "entropy_l", "highest_share", "t", "beta", "delta")
+MEASURES = {name: text for model in MODELS.values() for name, text in model.MEASURES.items()}
+
+
+def measures_of(guarantees: Iterable[PrivacyModel], attribute: str) -> dict[str, str]:
+    """Return what the classes show of a sensitive attribute.
+
+    Parameters
+    ----------
+    guarantees : iterable of PrivacyModel
+        All that are declared.
+    attribute : str
+        Its name.
+
+    Returns
+    -------
+    dict
+        End of the name of each column, and what it says of the distribution in a class.
+    """
+    declared = [g for g in guarantees if getattr(g, "attribute", None) == attribute]
+    names = [*_ALWAYS_MEASURED, *(name for g in declared for name in g.measured)]
+    return {name: MEASURES[name] for name in names}
 
 
 def compile_guarantees(declared: Sequence[Mapping[str, Any]], table: Table) -> Guarantees:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.distances import Distribution
@@ -22,9 +22,28 @@ Distance = Literal["equal", "ordered", "hierarchical"]
 class TCloseness(PrivacyModel):
     """In every class the attribute is distributed almost as in the whole table."""
 
+    MEASURES: ClassVar[Mapping[str, str]] = {
+        "t": (
+            "equal distance, 0 to 1, of its distribution from that of the whole table (t-closeness)"
+        ),
+        "ordered_t": (
+            "ordered distance, 0 to 1, of its distribution from that of the whole table "
+            "(t-closeness)"
+        ),
+        "hierarchical_t": (
+            "hierarchical distance, 0 to 1, of its distribution from that of the whole table "
+            "(t-closeness)"
+        ),
+    }
+
     attribute: ColumnName
     t: Probability
     distance: Distance = "equal"
+
+    @property
+    def measured(self) -> Sequence[str]:
+        """Return which of the measures these parameters need."""
+        return ("t" if self.distance == "equal" else f"{self.distance}_t",)
 
     def compile(self, compiler: Compiler) -> None:
         """Say what classes and release must keep."""

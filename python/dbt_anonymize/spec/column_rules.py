@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from dbt_anonymize.privacy.registry import MEASURES
 from dbt_anonymize.spec.draft import Draft, unknown_column
 from dbt_anonymize.spec.problems import Problem, names
 
@@ -30,20 +31,7 @@ RESERVED_COLUMNS = frozenset(
 # Columns that we add for a column of the role.
 DERIVED_SUFFIXES = {
     "quasi_identifier": ("_lower", "_upper", "_leaf", "_level", "_share"),
-    "sensitive": (
-        "_beta",
-        "_delta",
-        "_distinct_l",
-        "_enhanced_beta",
-        "_entropy_l",
-        "_grassberger_l",
-        "_hierarchical_t",
-        "_limited_share",
-        "_highest_share",
-        "_ordered_t",
-        "_recursive_c",
-        "_t",
-    ),
+    "sensitive": tuple(f"_{measure}" for measure in MEASURES),
 }
 # Our own relations: `<name>_<suffix>` of an anonymization, and the history of all. Numbers of
 # efforts change with every search, so those of efforts that do not exist yet count too.

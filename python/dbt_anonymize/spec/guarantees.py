@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, create_model, model_validator
 
 from dbt_anonymize.privacy.k_anonymity import KAnonymity
 from dbt_anonymize.privacy.model import PrivacyModel
-from dbt_anonymize.privacy.registry import MODELS
+from dbt_anonymize.privacy.registry import MODELS, measures_of
 from dbt_anonymize.validation import Strict, rule_error
 
 
@@ -58,6 +58,10 @@ class _Guarantees(Strict):
             several = value if isinstance(value, tuple) else (value,)
             found.extend((name, guarantee) for guarantee in several if guarantee is not None)
         return found
+
+    def measures(self, attribute: str) -> dict[str, str]:
+        """Return the measures of a sensitive attribute: end of the column's name, description."""
+        return measures_of([guarantee for _, guarantee in self.declared], attribute)
 
     @property
     def resolved(self) -> list[dict[str, Any]]:

@@ -346,7 +346,10 @@ class Spec(Strict):
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that change with whatever results or release depend on."""
         apart = {"description": True, "search": True, "mapping": True, "relinking": True}
-        content = self.model_dump(mode="json", exclude=apart | {"release": {"access"}})
+        # What is not declared is left out: a version that can declare more gives the same digits.
+        content = self.model_dump(
+            mode="json", exclude=apart | {"release": {"access"}}, exclude_none=True
+        )
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]
 
     @property

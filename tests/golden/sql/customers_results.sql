@@ -606,6 +606,6 @@ select
                 || ' is below ' || cast(chosen_k as TEXT)
         else 'not chosen: as good as effort ' || cast(chosen_effort as TEXT) || ', which comes first'
     end as reason,
-    cast('dc0e9010' as TEXT) as fingerprint
+    cast('0b4b731b' as TEXT) as fingerprint
 from reasoned
 order by effort

@@ -18,7 +18,7 @@
         {'model': 'k_anonymity', 'k': 4},
     ],
     suppression_limit=0.1,
-    fingerprint='dc0e9010',
+    fingerprint='0b4b731b',
     microdata=ref('customers_microdata'),
     record_key='customer_id',
     levels={

@@ -13,5 +13,5 @@
         2: ref('customers_effort_2'),
         3: ref('customers_effort_3'),
     },
-    fingerprint='dc0e9010',
+    fingerprint='0b4b731b',
 ) }}

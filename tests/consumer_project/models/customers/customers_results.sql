@@ -13,7 +13,7 @@
     alpha=0.05,
     qnf='1 - 1/k',
     choose='max_q',
-    fingerprint='dc0e9010',
+    fingerprint='0b4b731b',
     random_state=7,
     test_share=0.3,
     folds=none,
