@@ -35,6 +35,7 @@
     {%- elif name == "alpha_k_anonymity" -%}{%- do found.update(dbt_anonymize._alpha_k_anonymity_model(guarantee)) -%}
     {%- elif name == "l_diversity" -%}{%- do found.update(dbt_anonymize._l_diversity_model(guarantee)) -%}
     {%- elif name == "t_closeness" -%}{%- do found.update(dbt_anonymize._t_closeness_model(guarantee)) -%}
+    {%- elif name == "n_t_closeness" -%}{%- do found.update(dbt_anonymize._n_t_closeness_model(guarantee)) -%}
     {%- elif name == "beta_likeness" -%}{%- do found.update(dbt_anonymize._beta_likeness_model(guarantee)) -%}
     {%- elif name == "delta_disclosure" -%}{%- do found.update(dbt_anonymize._delta_disclosure_model(guarantee)) -%}
     {%- elif name == "delta_presence" -%}{%- do found.update(dbt_anonymize._delta_presence_model(guarantee)) -%}

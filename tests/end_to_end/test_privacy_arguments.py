@@ -49,6 +49,8 @@ MISTAKES: tuple[tuple[str, dict[str, Any], str], ...] = (
         {**OF_A, "t": 0.1, "distance": "hierarchical"},
         "have `hierarchy` (a relation)",
     ),
+    ("n_t_closeness", {**OF_A, "n": 1, "t": 0.1}, "`n` must be an integer >= 2; got: 1."),
+    ("n_t_closeness", {**OF_A, "n": 9, "t": 2}, "`t` must be a number > 0 and <= 1; got: 2."),
     ("beta_likeness", {**OF_A, "beta": -1}, "`beta` must be a number > 0; got: -1."),
     ("beta_likeness", {**OF_A, "beta": 1, "variant": "x"}, "must be one of basic, enhanced"),
     ("delta_disclosure", {**OF_A, "delta": "x"}, "`delta` must be a number > 0; got: x."),

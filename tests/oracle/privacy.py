@@ -240,12 +240,32 @@ def _breaks_l(guarantee: Guarantee, one: Class) -> bool:
 
 
 def _breaks_t(guarantee: Guarantee, one: Class) -> bool:
+    return distance(guarantee, one, one.of_table) > decimal(guarantee["t"])
+
+
+def _breaks_n_t(guarantee: Guarantee, one: Class) -> bool:
+    nearest = nearest_superset(guarantee, one)
+    return nearest is None or nearest > decimal(guarantee["t"])
+
+
+def distance(guarantee: Guarantee, one: Class, others: Counts) -> Fraction:
+    """Return the declared distance of the values of a class from those of others."""
     distances: dict[str, Callable[[], Fraction]] = {
-        "equal": lambda: equal_t(one.of_class, one.of_table),
-        "ordered": lambda: ordered_t(one.of_class, one.of_table),
-        "hierarchical": lambda: hierarchical_t(one.of_class, one.of_table, one.tree),
+        "equal": lambda: equal_t(one.of_class, others),
+        "ordered": lambda: ordered_t(one.of_class, others),
+        "hierarchical": lambda: hierarchical_t(one.of_class, others, one.tree),
     }
-    return distances[guarantee["distance"]]() > decimal(guarantee["t"])
+    return distances[guarantee["distance"]]()
+
+
+def nearest_superset(guarantee: Guarantee, one: Class) -> Fraction | None:
+    """Return the distance of a class from the nearest of its natural supersets of n people.
+
+    These are the class itself and the whole table; None where both are smaller.
+    """
+    supersets = ((one.size, one.of_class), (one.table, one.of_table))
+    found = [distance(guarantee, one, of) for people, of in supersets if people >= guarantee["n"]]
+    return min(found, default=None)
 
 
 def _breaks_beta(guarantee: Guarantee, one: Class) -> bool:
@@ -279,6 +299,7 @@ _BREAKS: dict[str, Callable[[Guarantee, Class], bool]] = {
     "alpha_k_anonymity": _breaks_alpha_k,
     "l_diversity": _breaks_l,
     "t_closeness": _breaks_t,
+    "n_t_closeness": _breaks_n_t,
     "beta_likeness": _breaks_beta,
     "delta_disclosure": _breaks_delta,
     "delta_presence": _breaks_presence,

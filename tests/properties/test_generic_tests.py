@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracle import privacy as definitions
-from tests.oracle.privacy import Counts, decimal
+from tests.oracle.privacy import decimal
 from tests.oracle.uniqueness import population_uniques
 from tests.properties.batch import Batch, assert_same_rows
 from tests.properties.generic import (
@@ -32,7 +32,7 @@ from tests.properties.test_guarantees import (
     Person,
     Table,
     breaks,
-    hierarchical,
+    judged,
     with_population,
 )
 from tests.properties.test_sample_guarantees import arrays
@@ -71,14 +71,6 @@ def classes_of(people: People, others: Counter[Any], *, by_subject: bool) -> lis
     ]
 
 
-def distance(name: str, of_class: Counts, of_table: Counts) -> Fraction:
-    if name == "equal":
-        return definitions.equal_t(of_class, of_table)
-    if name == "ordered":
-        return definitions.ordered_t(of_class, of_table)
-    return hierarchical(of_class, of_table)
-
-
 def measure(case: Case, one: Class) -> float | Fraction | None:
     attribute = case.parameters.get("attribute", "disease")
     of_class, of_table = one.counts(attribute)
@@ -96,7 +88,12 @@ def measure(case: Case, one: Class) -> float | Fraction | None:
         ("l_diversity", "entropy_l"): lambda: definitions.entropy_l(of_class),
         ("l_diversity", "grassberger_l"): lambda: definitions.grassberger_l(of_class),
         ("l_diversity", "recursive_c"): lambda: definitions.recursive_c(of_class, 2),
-        ("t_closeness", "t"): lambda: distance(parameters["distance"], of_class, of_table),
+        ("t_closeness", "t"): lambda: definitions.distance(
+            parameters, judged(one, attribute), of_table
+        ),
+        ("n_t_closeness", "n_t"): lambda: definitions.nearest_superset(
+            parameters, judged(one, attribute)
+        ),
         ("beta_likeness", "beta"): lambda: definitions.basic_beta(of_class, of_table),
         ("beta_likeness", "enhanced_beta"): lambda: definitions.enhanced_beta(
             of_class, of_table, decimal(parameters["beta"])

@@ -169,6 +169,11 @@ def hierarchical(of_class: Counts, of_table: Counts) -> Fraction:
     return definitions.hierarchical_t(of_class, of_table, TREE_OF_DISEASES)
 
 
+def nearest_superset(one: Class, attribute: str, n: int, distance: str) -> Fraction | None:
+    guarantee = {"n": n, "distance": distance}
+    return definitions.nearest_superset(guarantee, judged(one, attribute))
+
+
 def load(warehouse: Warehouse, people: tuple[Person, ...], others: Counter[Any]) -> None:
     rows = Counter((p.city, p.age, p.disease, p.visits, p.target, p.subject) for p in people)
     load_frequencies(warehouse, rows, others)
@@ -289,9 +294,12 @@ def check_measures(row: Row, one: Class, guard: Guard) -> None:
                 "limited_share": definitions.highest_share(of_class, one.size, ["flu", "none"]),
                 "enhanced_beta": definitions.enhanced_beta(of_class, of_table, guard.beta),
                 "hierarchical_t": hierarchical(of_class, of_table),
+                "n_t": nearest_superset(one, "disease", 6, "equal"),
+                "n_t_2": nearest_superset(one, "disease", 4, "hierarchical"),
             }
         else:
             expected["ordered_t"] = definitions.ordered_t(of_class, of_table)
+            expected["n_t"] = nearest_superset(one, "visits", 9, "ordered")
         for name, value in expected.items():
             shown = None if value is None else pytest.approx(float(value), rel=1e-12, abs=1e-12)
             assert row[f"{attribute}_{name}"] == shown, name

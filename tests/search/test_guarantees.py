@@ -104,6 +104,12 @@ CLASS_MODELS: Mapping[str, Callable[[Table], st.SearchStrategy[Declared]]] = {
     "t_closeness": on_attribute(
         "t_closeness", t=SHARE, distance=st.sampled_from(["equal", "ordered", "hierarchical"])
     ),
+    "n_t_closeness": on_attribute(
+        "n_t_closeness",
+        n=st.integers(2, 8),
+        t=SHARE,
+        distance=st.sampled_from(["equal", "ordered", "hierarchical"]),
+    ),
     "beta_likeness": on_attribute(
         "beta_likeness",
         beta=st.sampled_from([0.25, 0.5, 1, 2]),
@@ -123,7 +129,9 @@ RELEASE_MODELS: Mapping[str, Callable[[Table], st.SearchStrategy[Declared]]] = {
 
 
 def is_possible(table: Table, declared: Declared) -> bool:
-    """Whether l is no more than the number of values."""
+    """Whether l is no more than the number of values, and n than that of people."""
+    if declared.get("n", 0) > recount.people_of(table):
+        return False
     sizes = {attribute.name: attribute.size for attribute, _ in table.sensitive}
     return "l" not in declared or declared["l"] <= sizes[declared["attribute"]]
 
@@ -249,6 +257,13 @@ def test_monotonicity_is_declared_as_published() -> None:
         (True, False): [
             {"model": "l_diversity", "attribute": "disease", "l": 2, "variant": "entropy"},
             {"model": "t_closeness", "attribute": "disease", "t": 0.2, "distance": "equal"},
+            {
+                "model": "n_t_closeness",
+                "attribute": "disease",
+                "n": 9,
+                "t": 0.2,
+                "distance": "equal",
+            },
             {"model": "beta_likeness", "attribute": "disease", "beta": 1, "variant": "basic"},
             {"model": "delta_disclosure", "attribute": "disease", "delta": 1},
             {"model": "delta_presence", "minimum": 0, "maximum": 0.9},

@@ -170,6 +170,7 @@ def spec_of(naming: Naming) -> dict[str, Any]:
                 "t": 0.95,
                 "distance": "hierarchical",
             },
+            "n_t_closeness": {"attribute": name("illness"), "n": 20, "t": 0.95},
             "alpha_k_anonymity": {
                 "attribute": name("illness"),
                 "alpha": 0.9,

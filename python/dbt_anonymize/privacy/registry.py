@@ -15,6 +15,7 @@ from dbt_anonymize.privacy.k_anonymity import KAnonymity
 from dbt_anonymize.privacy.k_map import KMap
 from dbt_anonymize.privacy.l_diversity import LDiversity
 from dbt_anonymize.privacy.model import PrivacyModel
+from dbt_anonymize.privacy.n_t_closeness import NTCloseness
 from dbt_anonymize.privacy.reidentification_risk import ReidentificationRisk
 from dbt_anonymize.privacy.t_closeness import TCloseness
 from dbt_anonymize.privacy.table import Table
@@ -25,6 +26,7 @@ MODELS: dict[str, type[PrivacyModel]] = {
     "alpha_k_anonymity": AlphaKAnonymity,
     "l_diversity": LDiversity,
     "t_closeness": TCloseness,
+    "n_t_closeness": NTCloseness,
     "beta_likeness": BetaLikeness,
     "delta_disclosure": DeltaDisclosure,
     "delta_presence": DeltaPresence,

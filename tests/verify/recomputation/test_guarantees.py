@@ -67,6 +67,14 @@ GUARANTEES: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"t_closeness": {"attribute": "diagnosis", "t": 0.001, "distance": "hierarchical"}},
     ),
     (
+        {"n_t_closeness": {"attribute": "diagnosis", "n": 60, "t": 0.02}},
+        {"n_t_closeness": {"attribute": "diagnosis", "n": 60, "t": 0.001}},
+    ),
+    (
+        {"n_t_closeness": {"attribute": "diagnosis", "n": 2, "t": 0.001}},
+        {"n_t_closeness": {"attribute": "diagnosis", "n": 1000000, "t": 1}},
+    ),
+    (
         {"beta_likeness": {"attribute": "diagnosis", "beta": 0.1}},
         {"beta_likeness": {"attribute": "diagnosis", "beta": 0.001}},
     ),

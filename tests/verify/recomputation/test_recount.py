@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -75,6 +76,21 @@ def test_t_closeness_is_the_cost_of_moving_earth(
         again = distribution(classes, rest)
         assert again.number is object
         assert models.breaks_t_closeness(again, guarantee, levels).tolist() == expected
+
+
+@settings(max_examples=150, deadline=None)
+@given(classes=CLASSES, rest=REST, t=LIMITS, n=st.integers(2, 12), everybody=st.integers(1, 20))
+def test_n_t_closeness_asks_the_distance_of_small_classes_only(
+    classes: list[list[str]], rest: list[str], t: float, n: int, everybody: int
+) -> None:
+    d = replace(distribution(classes, rest), everybody=everybody)
+    far = models.breaks_t_closeness(d, {"t": t}, []).tolist()
+    expected = [
+        len(members) < n and (everybody < n or is_far)
+        for members, is_far in zip(classes, far, strict=True)
+    ]
+    guarantee = {"t": t, "n": n}
+    assert models.breaks_n_t_closeness(d, guarantee, []).tolist() == expected
 
 
 @settings(max_examples=150, deadline=None)

@@ -287,6 +287,15 @@ def _moved_in_order(d: Distribution) -> Array:
     return moved
 
 
+def breaks_n_t_closeness(
+    d: Distribution, guarantee: Mapping[str, Any], levels: list[Array]
+) -> Array:
+    """Tell where neither class nor whole table is a superset of n people within t (Li 2010)."""
+    far = breaks_t_closeness(d, guarantee, levels) | (d.everybody < guarantee["n"])
+    broken: Array = too_small(d.sizes, guarantee["n"]) & far
+    return broken
+
+
 def breaks_beta(d: Distribution, guarantee: Mapping[str, Any]) -> Array:
     """Tell where (q_v - p_v) / p_v > beta, or > min(beta, -ln p_v) (Cao and Karras 2012)."""
     number = d.number
@@ -374,6 +383,7 @@ BREAKS: Mapping[str, Callable[[Distribution, Mapping[str, Any], list[Array]], Ar
             "alpha_k_anonymity": lambda d, guarantee, _: breaks_alpha(d, guarantee),
             "l_diversity": lambda d, guarantee, _: breaks_l_diversity(d, guarantee),
             "t_closeness": breaks_t_closeness,
+            "n_t_closeness": breaks_n_t_closeness,
             "beta_likeness": lambda d, guarantee, _: breaks_beta(d, guarantee),
             "delta_disclosure": lambda d, guarantee, _: breaks_delta(d, guarantee),
         }
