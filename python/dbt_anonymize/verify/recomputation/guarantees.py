@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,9 +127,9 @@ class Recount:
                 and ("values" in guarantee or guarantee.get("distance") == "hierarchical")
                 for guarantee in self.spec.guarantees.resolved
             )
-            self._distributions[attribute] = self.classes.distribution(
-                attribute, self.sizes, with_texts=with_texts
-            )
+            found = self.classes.distribution(attribute, self.sizes, with_texts=with_texts)
+            everybody = self.classes.size_of_whole()
+            self._distributions[attribute] = replace(found, everybody=everybody)
         return self._distributions[attribute]
 
     def _levels(self, attribute: str) -> list[NDArray[Any]]:
