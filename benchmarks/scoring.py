@@ -58,7 +58,7 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from dbt_anonymize.evaluation import evaluate
-from dbt_anonymize.evaluation.splits import seeds, split_records
+from dbt_anonymize.evaluation.splits import Splitting, draw_splits, seeds
 from dbt_anonymize.evaluation.workers import WORKERS_VARIABLE, worker_count
 
 WIDTHS = (0, 1, 3, 5, 7, 9, 11)
@@ -190,7 +190,8 @@ def plain_models(
 ) -> tuple[list[float], float]:
     """Train a model and the zero rule; return measures on original and generalized records."""
     split_seed, model_seed = seeds(1, repetition)
-    split = split_records(target, TEST_SHARE, split_seed)
+    hold_out = Splitting(repetitions=1, test_share=TEST_SHARE)
+    (split,) = draw_splits(hold_out, split_seed, records=len(target), strata=target, groups=None)
     values, seconds = [], 0.0
     for model in (PLAIN[name](model_seed), DummyClassifier(strategy="prior")):
         started = time.process_time()

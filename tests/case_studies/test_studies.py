@@ -286,9 +286,7 @@ def test_more_than_the_limit_is_suppressed_in_training_records_alone(built: Buil
     for repetition in range(1, 11):
         seed, _ = seeds(1, repetition)
         splitting = Splitting(repetitions=10, test_share=0.3)
-        (split,) = draw_splits(
-            splitting, repetition, seed, records=len(rows), strata=None, groups=None
-        )
+        (split,) = draw_splits(splitting, seed, records=len(rows), strata=None, groups=None)
         sizes = Counter(classes[record] for record in split.train)
         shares.append(sum(n for n in sizes.values() if n < 5) / len(split.train))
     suppressed = sum(row["is_suppressed"] for row in rows)

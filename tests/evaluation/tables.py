@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dbt_anonymize.evaluation import evaluate
+from dbt_anonymize.evaluation.splits import Split, Splitting, draw_splits
 
 CLASSES = np.array(["no", "yes"])
 
@@ -77,6 +78,13 @@ def table(connection: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> duckdb.
     connection.execute(f"create table {name} as select * from incoming")
     connection.unregister("incoming")
     return connection.table(name)
+
+
+def hold_out(target: np.ndarray, test_share: float, seed: int) -> Split:
+    """Return the split of one stratified hold-out."""
+    splitting = Splitting(repetitions=1, test_share=test_share)
+    (split,) = draw_splits(splitting, seed, records=len(target), strata=target, groups=None)
+    return split
 
 
 def evaluated(

@@ -73,9 +73,7 @@ def draw_all(frame: pd.DataFrame, repetitions: int) -> list[Split]:
     found: list[Split] = []
     for repetition in range(1, repetitions + 1):
         seed, _ = seeds(1, repetition)
-        found += draw_splits(
-            splitting, repetition, seed, records=len(codes), strata=codes, groups=None
-        )
+        found += draw_splits(splitting, seed, records=len(codes), strata=codes, groups=None)
     return found
 
 
@@ -139,7 +137,7 @@ def test_probabilities_of_three_classes_are_those_of_scikit_learn(connection: Co
     classes, codes = np.unique(frame["label"], return_inverse=True)
     split_seed, model_seed = seeds(1, 1)
     splits = draw_splits(
-        Splitting(1, folds=4), 1, split_seed, records=len(codes), strata=codes, groups=None
+        Splitting(1, folds=4), split_seed, records=len(codes), strata=codes, groups=None
     )
     is_released = ~frame["is_suppressed"].to_numpy()
     assert is_released.sum() < len(frame)
@@ -179,7 +177,8 @@ def test_a_regression_is_that_of_scikit_learn(connection: Connection) -> None:
     for repetition in (1, 2, 3):
         split_seed, model_seed = seeds(1, repetition)
         (split,) = draw_splits(
-            *(Splitting(3, test_share=0.3), repetition, split_seed),
+            Splitting(3, test_share=0.3),
+            split_seed,
             records=len(charges),
             strata=None,
             groups=None,

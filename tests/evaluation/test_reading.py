@@ -16,10 +16,10 @@ import pandas as pd
 import pytest
 
 from dbt_anonymize.evaluation.data import features
-from dbt_anonymize.evaluation.splits import seeds, split_records
+from dbt_anonymize.evaluation.splits import seeds
 from tests.case_studies.preparation import DATA
 from tests.evaluation.conftest import Log
-from tests.evaluation.tables import effort, evaluated, mean, measured, table
+from tests.evaluation.tables import effort, evaluated, hold_out, mean, measured, table
 
 Connection = duckdb.DuckDBPyConnection
 SPLITTING = ["decision_tree", "random_forest", "extra_trees", "bagging", "gradient_boosting"]
@@ -232,7 +232,7 @@ def test_originals_are_read_without_their_own_generalization(
     efforts, features = age_efforts(connection)
     before = evaluated(connection, efforts, features=features, model=model, repetitions=1)
     codes = np.unique(efforts[0]["relation"].order("record_id").df()["label"], return_inverse=True)
-    test = split_records(codes[1], 0.3, seeds(1, 1)[0]).test
+    test = hold_out(codes[1], 0.3, seeds(1, 1)[0]).test
     changed = [efforts[0]]
     for each in efforts[1:]:
         frame = each["relation"].df().sort_values("record_id").reset_index(drop=True)
@@ -388,7 +388,7 @@ def test_how_test_records_are_recoded_changes_no_original(
     before = evaluated(connection, efforts, features=features, model=model, repetitions=1)
     frame = efforts[1]["relation"].df().sort_values("record_id").reset_index(drop=True)
     codes = np.unique(frame["label"], return_inverse=True)[1]
-    test = split_records(codes, 0.3, seeds(1, 1)[0]).test
+    test = hold_out(codes, 0.3, seeds(1, 1)[0]).test
     frame.loc[test[::3], list(change)] = list(change.values())
     frame.loc[test[1::3], "is_suppressed"] = True
     efforts[1]["relation"] = table(connection, frame)

@@ -233,18 +233,6 @@ def _deviations(trained: np.ndarray) -> np.ndarray:
     return np.where(found > 0, found, 1)
 
 
-def test_what_needs_a_generalization_of_each_record_is_refused(connection: Connection) -> None:
-    guarantees = [{"model": "k_anonymity", "k": 2}]
-    with pytest.raises(EvaluationError, match="per_split needs efforts with levels"):
-        scores(
-            connection,
-            cities(connection),
-            features=city(connection),
-            fit="per_split",
-            guarantees=guarantees,
-        )
-
-
 @pytest.mark.parametrize("model", ["decision_tree", "logistic_regression", "random_forest"])
 def test_a_recoded_effort_is_scored(connection: Connection, model: str) -> None:
     choices = {"features": city(connection), "model": model, "repetitions": 5}
@@ -253,12 +241,3 @@ def test_a_recoded_effort_is_scored(connection: Connection, model: str) -> None:
     # A record of level 2 tells nothing, the others tell the country; so do all untouched ones.
     assert mean(found, 1, "original") == 1
     assert mean(found, 1, "generalized") == 1
-
-
-def test_other_texts_are_refused(connection: Connection) -> None:
-    efforts = cities(connection)
-    efforts[1]["levels"] = "various"
-    with pytest.raises(
-        EvaluationError, match="effort 1 must be a mapping or the text 'per record'"
-    ):
-        scores(connection, efforts, features=city(connection))

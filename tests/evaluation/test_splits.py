@@ -16,7 +16,6 @@ from dbt_anonymize.evaluation.splits import (
     Splitting,
     draw_splits,
     seeds,
-    split_records,
 )
 from dbt_anonymize.evaluation.target_checks import check_numbers, check_target
 
@@ -29,7 +28,7 @@ def strata_of(sizes: list[int]) -> np.ndarray:
 
 
 def draw(splitting: Splitting, seed: int, **data: Any) -> list[Split]:
-    return draw_splits(splitting, 1, seed, **{"strata": None, "groups": None, **data})
+    return draw_splits(splitting, seed, **{"strata": None, "groups": None, **data})
 
 
 def assert_disjoint_complete_and_ascending(split: Split, records: int) -> None:
@@ -44,7 +43,7 @@ def test_a_split_is_disjoint_complete_and_has_every_class_in_proportion(
     seed: int, sizes: list[int]
 ) -> None:
     target = strata_of(sizes)
-    split = split_records(target, 0.3, seed)
+    (split,) = draw(HOLD_OUT, seed, records=len(target), strata=target)
     assert_disjoint_complete_and_ascending(split, len(target))
     tested = np.bincount(target[split.test], minlength=len(sizes))
     assert np.all(np.abs(tested - 0.3 * np.array(sizes)) <= 1)
@@ -209,40 +208,18 @@ def test_the_number_of_splits_counts_folds() -> None:
     assert FIVE_FOLDS.splits == 10
 
 
-@pytest.mark.parametrize("repetition", [0, 3])
-def test_a_repetition_beyond_the_number_is_refused(repetition: int) -> None:
-    with pytest.raises(EvaluationError, match="must be 1 to 2"):
-        draw_splits(HOLD_OUT, repetition, 1, records=10, strata=None, groups=None)
-
-
-@pytest.mark.parametrize(
-    ("choices", "rule"),
-    [
-        ({"test_share": 1.0}, "test_share must be between 0 and 1; got 1.0"),
-        ({"folds": 1}, "folds must be >= 2; got 1"),
-        ({"test_share": 0.3, "folds": 5}, "exactly one .* got 0.3 and 5"),
-        ({}, "exactly one"),
-        ({"test_share": 0.3, "repetitions": 0}, "repetitions must be >= 1"),
-    ],
-)
-def test_a_splitting_that_is_none_is_refused(choices: dict[str, Any], rule: str) -> None:
-    with pytest.raises(EvaluationError, match=rule):
-        Splitting(**{"repetitions": 1, **choices})
-
-
 @pytest.mark.parametrize(
     ("target", "classes", "splitting", "rule"),
     [
-        ([0, 0, 0, 0], 1, 0.3, "at least 2 classes; got 1"),
-        ([0, 0, 1, 1, -2], 2, 0.3, "got 1 NULL of 5"),
-        ([0, 0, 0, 0, 1], 2, 0.3, "one to train and one to test; got 1 of 2 classes"),
-        ([0, 0, 1, 1, 2, 2], 3, 0.3, "got 4 and 2"),
+        ([0, 0, 0, 0], 1, HOLD_OUT, "at least 2 classes; got 1"),
+        ([0, 0, 1, 1, -2], 2, HOLD_OUT, "got 1 NULL of 5"),
+        ([0, 0, 0, 0, 1], 2, HOLD_OUT, "one to train and one to test; got 1 of 2 classes"),
+        ([0, 0, 1, 1, 2, 2], 3, HOLD_OUT, "got 4 and 2"),
         ([0] * 9 + [1] * 4, 2, FIVE_FOLDS, "at least 5 records, one to each fold; got 1 of 2"),
-        ([0, 0, 1, 1], 2, 1.0, "test_share"),
     ],
 )
 def test_a_target_that_cannot_be_split_is_refused(
-    target: list[int], classes: int, splitting: Splitting | float, rule: str
+    target: list[int], classes: int, splitting: Splitting, rule: str
 ) -> None:
     with pytest.raises(EvaluationError, match=rule):
         check_target(np.array(target), classes, splitting, "label")

@@ -76,7 +76,7 @@ def test_splits_are_drawn_once_for_all_efforts_of_a_repetition(
     draw_splits = scoring.draw_splits
 
     def counted(*given: Any, **more: Any) -> list[Split]:
-        seeds.append(given[2])
+        seeds.append(given[1])
         return draw_splits(*given, **more)
 
     monkeypatch.setattr(scoring, "draw_splits", counted)

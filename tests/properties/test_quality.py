@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dbt_anonymize.evaluation.measures import TASK_OF_MEASURE
+from dbt_anonymize.spec.quality import Measure
 from tests.properties.compilation import REPOSITORY
 from tests.properties.statements import CONFIDENCE, FOLDS, MARGIN, TEST_SHARE
 from tests.properties.test_results import SCORES
@@ -266,7 +266,7 @@ def test_two_splits_that_agree_say_nothing_about_others(warehouse: Warehouse) ->
 def test_every_measure_has_its_scale() -> None:
     text = (REPOSITORY / "macros" / "results" / "_measure_ranges.sql").read_text("utf-8")
     known = set(re.findall(r'"([a-z0-9_]+)"', text)) - {"lowest", "highest", "measures", "width"}
-    assert known == set(TASK_OF_MEASURE)
+    assert known == set(get_args(Measure))
 
 
 def test_scores_are_the_measures_and_what_is_not_a_number_is_null(warehouse: Warehouse) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import yaml
 
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.evaluation.measures import HIGHER_IS_BETTER, TASK_OF_MEASURE
 from dbt_anonymize.spec import Spec, load_spec
-from dbt_anonymize.spec.quality import FEWEST_SPLITS, LOWER_IS_BETTER, Measure, task_of_measure
+from dbt_anonymize.spec.quality import FEWEST_SPLITS
 from tests.spec.declarations import REPOSITORY
 from tests.spec.declarations import SPEC as SOUND
 
@@ -163,11 +162,3 @@ def test_a_dotted_model_is_called_by_its_last_name() -> None:
     raw["quality"]["model"] = "sklearn.ensemble.AdaBoostClassifier"
     spec = Spec.model_validate(raw)
     assert list(spec.quality.chosen_models) == ["AdaBoostClassifier"]
-
-
-def test_measures_mean_the_same_here_and_where_they_are_computed() -> None:
-    measures = get_args(Measure)
-    assert set(measures) == set(TASK_OF_MEASURE) & set(HIGHER_IS_BETTER)
-    for measure in measures:
-        assert task_of_measure(measure) == TASK_OF_MEASURE[measure]
-        assert HIGHER_IS_BETTER[measure] == (measure not in LOWER_IS_BETTER)

@@ -1,16 +1,14 @@
 """The models that a spec may name, and how each is made.
 
 Linear models, support vectors, nearest neighbours and the Cox model see numbers in standard
-deviations of the training records: a penalty or a distance is otherwise ruled by the unit of each
-column. The other models do not depend on the scale of a feature. The target of a regression keeps
-its unit.
+deviations of the training records; otherwise the unit of a column would rule a penalty or a
+distance. A regression target keeps its unit.
 
-Trees and their ensembles *split*: all they see of a feature is the order of its values, so that
-intervals enter them as positions (see ``features``).
+Trees and their ensembles *split*: they see only the order of a feature's values, so intervals enter
+them as positions (see ``features``).
 
-A model that is none of our names is the dotted path of a class, like
-``sklearn.ensemble.AdaBoostClassifier``: it is made with the parameters of the spec alone, and its
-features are not standardized.
+Any other model is the dotted path of a class, like ``sklearn.ensemble.AdaBoostClassifier``: it is
+made with the parameters of the spec alone, on features that are not standardized.
 """
 
 from __future__ import annotations
@@ -30,7 +28,6 @@ from dbt_anonymize.errors import EvaluationError
 
 Floats = NDArray[np.float64]
 
-TASKS = ("classification", "regression", "survival")
 # Set by the evaluation itself (seed, workers), not to be written in YAML (estimator), or without
 # influence on a score (verbose, oob_score, warm_start).
 _RESERVED = frozenset({"random_state", "n_jobs", "verbose", "warm_start", "estimator", "oob_score"})
@@ -55,7 +52,7 @@ class EstimatorType:
     """Where a model lives and what it needs beside the parameters of a spec.
 
     ``is_scaled``: it sees numbers in standard deviations. ``defaults`` are parameters that a spec
-    may overrule unless ``is_fixed``.
+    may override unless ``is_fixed``.
     """
 
     module: str
@@ -66,18 +63,12 @@ class EstimatorType:
 
     @property
     def splits(self) -> bool:
-        """Whether it compares features with thresholds, and sees nothing else of them."""
+        """Whether all it does with a feature is compare it with thresholds."""
         modules = [self.module, *(base.__module__ for base in self.load().__mro__)]
         return any(f"{m}.".startswith(f"{splitting}.") for m in modules for splitting in _SPLITTING)
 
     def load(self) -> type[Any]:
-        """Import and return the class.
-
-        Raises
-        ------
-        EvaluationError
-            If it belongs to scikit-survival and that is not installed.
-        """
+        """Import the class; scikit-survival that is not installed is an `EvaluationError`."""
         try:
             loaded: type[Any] = getattr(import_module(self.module), self.class_name)
         except ModuleNotFoundError as error:
@@ -143,53 +134,25 @@ _TYPES: Mapping[str, Mapping[str, EstimatorType]] = MappingProxyType(
 def model_names(task: str = "classification") -> list[str]:
     """Return the names of the models of a task, sorted.
 
-    Parameters
-    ----------
-    task : str
-        classification, regression or survival.
-
-    Raises
-    ------
-    EvaluationError
-        If there is no such task.
-
     Examples
     --------
     >>> model_names("survival")
     ['cox', 'random_survival_forest', 'zero_rule']
     """
-    if task not in _TYPES:
-        raise EvaluationError(f"task must be one of {list(TASKS)}; got {task!r}. Name one of them.")
     return sorted(_TYPES[task])
 
 
 def valid_parameters(model: str, task: str = "classification") -> list[str]:
-    """Return the names of the parameters that a spec may set for a model.
+    """Return the names of the parameters that a spec may set for a model, sorted.
 
-    Parameters
-    ----------
-    model : str
-        One of ``model_names(task)``, or the dotted path of a class.
-    task : str
-        classification, regression or survival.
-
-    Returns
-    -------
-    list of str
-        Sorted. Without those the evaluation sets itself, like ``random_state`` and ``n_jobs``, and
-        without deprecated ones.
-
-    Raises
-    ------
-    EvaluationError
-        If there is no such model, or its package is not installed.
+    ``model`` is one of ``model_names(task)`` or a dotted path; if there is no such model, or its
+    package is not installed, that is an `EvaluationError`. What the evaluation sets itself, like
+    ``random_state`` and ``n_jobs``, and deprecated parameters are left out.
 
     Examples
     --------
-    >>> valid_parameters("naive_bayes")
-    ['priors', 'var_smoothing']
-    >>> valid_parameters("zero_rule")
-    []
+    >>> valid_parameters("naive_bayes"), valid_parameters("zero_rule")
+    (['priors', 'var_smoothing'], [])
     """
     kind = estimator_type(model, task)
     return [] if kind.is_fixed else _settable(kind.load())
@@ -198,37 +161,29 @@ def valid_parameters(model: str, task: str = "classification") -> list[str]:
 def make_estimator(
     model: str, parameters: Mapping[str, Any], random_state: int, task: str = "classification"
 ) -> Any:
-    """Return an unfitted estimator.
+    """Return an unfitted estimator of one process and one thread.
 
     Parameters
     ----------
     model : str
         One of ``model_names(task)``, or the dotted path of a class.
     parameters : mapping of str to Any
-        Parameters of the model, each one of ``valid_parameters(model, task)``.
+        Each is one of ``valid_parameters(model, task)``.
     random_state : int
         Seed, 0 <= seed < 2**32; without effect on models that draw nothing.
     task : str
-        classification, regression or survival. A survival model is fitted to
-        ``survival_target`` and predicts a risk: higher means earlier.
-
-    Returns
-    -------
-    sklearn.base.BaseEstimator
-        One process, one thread.
+        classification, regression or survival: fitted to `survival_target`, it predicts a risk,
+        higher for an earlier event.
 
     Raises
     ------
     EvaluationError
-        If there is no such model, it has no such parameter, it is of another task, or its package
-        is not installed.
+        If there is no such model or parameter, it is of another task, or not installed.
 
     Examples
     --------
     >>> make_estimator("decision_tree", {"max_depth": 2}, random_state=1)
     DecisionTreeClassifier(max_depth=2, random_state=1)
-    >>> make_estimator("ridge", {"alpha": 0.5}, random_state=1, task="regression")
-    Ridge(alpha=0.5, random_state=1)
     """
     kind = estimator_type(model, task)
     loaded: Any = kind.load()
@@ -253,12 +208,7 @@ def make_estimator(
 
 
 def estimator_type(model: str, task: str = "classification") -> EstimatorType:
-    """Return where a model lives and what it needs.
-
-    Raises
-    ------
-    EvaluationError
-        If there is no such model.
+    """Return where a model lives and what it needs; an unknown one is an `EvaluationError`.
 
     Examples
     --------
@@ -277,14 +227,7 @@ def estimator_type(model: str, task: str = "classification") -> EstimatorType:
 
 
 def survival_target(event: NDArray[np.bool_], time: Floats) -> NDArray[np.void]:
-    """Return events and times in the form in which survival models are fitted.
-
-    Parameters
-    ----------
-    event : array of bool, shape (n,)
-        False where the record was censored.
-    time : array of float, shape (n,)
-        Of the event or of the censoring.
+    """Return events (False: censored) and times as survival models are fitted to them.
 
     Examples
     --------
@@ -297,7 +240,7 @@ def survival_target(event: NDArray[np.bool_], time: Floats) -> NDArray[np.void]:
 
 
 def _settable(loaded: Any) -> list[str]:
-    """Return the names of the parameters of a class that a spec may set, sorted."""
+    """Return the parameters of a class that a spec may set, sorted."""
     defaults = _own_parameters(loaded)
     return sorted(name for name in set(defaults) - _RESERVED if defaults[name] != "deprecated")
 
@@ -323,7 +266,7 @@ def _made(model: str, loaded: type[Any], parameters: Mapping[str, Any]) -> Any:
 
 
 def _imported(path: str) -> EstimatorType:
-    """Check that a dotted path is a class that can be trained and asked."""
+    """Check that a dotted path is a class with the interface of scikit-learn."""
     module, _, name = path.rpartition(".")
     try:
         loaded = getattr(import_module(module), name)
@@ -346,7 +289,7 @@ def _imported(path: str) -> EstimatorType:
 
 
 def _check_task(model: str, estimator: Any, task: str) -> None:
-    """Refuse an imported estimator that predicts something else."""
+    """Refuse an imported estimator of another task."""
     base = import_module("sklearn.base")
     if base.is_classifier(estimator):
         found = "classification"

@@ -1,18 +1,16 @@
-"""Decision trees and their ensembles: those of scikit-learn without their overhead per tree.
+"""Decision trees and their ensembles: bit for bit those of scikit-learn, without its overhead.
 
-On tables of some hundred records, six sevenths of the time of ``RandomForestClassifier`` is spent
-beside the tree builder: cloning, checking and seeding 100 Python objects. Here the same compiled
-builder is called in a plain loop, with the same draws in the same order, so that the predicted
-probabilities are the same to the last bit. That is done for single trees, random forests, extra
-trees, and bagged trees.
+On some hundred records ``RandomForestClassifier`` spends six sevenths of its time outside the tree
+builder: cloning, checking and seeding 100 Python objects. This module calls the same compiled
+builder in a plain loop with the same draws in the same order, for single trees, random forests,
+extra trees and bagged trees.
 
-Equal records (features and class) are merged into one with a weight, which is exact: the bootstrap
-is drawn over the records before they are merged, and sums of whole numbers do not round. Numbers as
-targets would round, so that regression is left to scikit-learn.
+Equal records (features and class) are merged into a weighted one. That is exact: the bootstrap is
+drawn before merging, and sums of whole numbers do not round. Numeric targets would round, so
+scikit-learn fits regressions.
 
-The builder is a private part of scikit-learn. So ``is_exact`` compares both on a small example
-once per process and kind of model, and any difference or error there means that scikit-learn's own
-is used.
+The builder is private to scikit-learn: ``is_exact`` compares both on a small example once per
+process and class; any difference or error falls back to scikit-learn.
 """
 
 from __future__ import annotations
@@ -52,7 +50,7 @@ _MAX_SEED = int(np.iinfo(np.int32).max)
 
 @dataclass(frozen=True)
 class _Kind:
-    """A class of scikit-learn: what its parameters must be, and which of them are honoured."""
+    """A class of scikit-learn: the values its parameters must have, and those that may vary."""
 
     module: str
     required: Mapping[str, object]
@@ -61,7 +59,7 @@ class _Kind:
 
     @functools.cached_property
     def parameters(self) -> frozenset[str]:
-        """All names that are known; with any other, the class has changed."""
+        """All known parameters; with any other, the class has changed."""
         return frozenset(self.required) | self.honoured
 
 
@@ -110,19 +108,7 @@ class _Growth:
 
 
 def supports(estimator: Any) -> bool:
-    """Tell whether ``forest_probabilities`` can stand in for an estimator.
-
-    Parameters
-    ----------
-    estimator : Any
-        Unfitted.
-
-    Returns
-    -------
-    bool
-        True for a ``DecisionTreeClassifier``, ``RandomForestClassifier``, ``ExtraTreesClassifier``
-        or ``BaggingClassifier`` (of trees) whose parameters the loop honours.
-    """
+    """Tell whether `forest_probabilities` can replace an unfitted estimator."""
     name = type(estimator).__name__
     if name not in _KINDS or type(estimator) is not _class_of(name):
         return False
@@ -140,27 +126,12 @@ def supports(estimator: Any) -> bool:
 def forest_probabilities(
     estimator: Any, rows: Floats, train: Codes, target: Codes, test_rows: Floats
 ) -> tuple[NDArray[np.int64], Floats] | None:
-    """Train trees and return the class probabilities that they predict.
+    """Train trees and return the classes, and their probabilities for each test row.
 
-    Parameters
-    ----------
-    estimator : sklearn.base.ClassifierMixin
-        Unfitted, for which ``supports`` is true, with an int as ``random_state``.
-    rows : array of float, shape (distinct rows, features)
-        Finite.
-    train : array of int
-        For each training record, its row.
-    target : array of int
-        For each training record, its class.
-    test_rows : array of float, shape (n, features)
-        Finite.
-
-    Returns
-    -------
-    tuple of array, or None
-        The classes and, for each test row, their probabilities: those of
-        ``estimator.fit(rows[train], target).predict_proba(test_rows)``. None if a number is
-        beyond single precision, which scikit-learn refuses.
+    Those of ``estimator.fit(rows[train], target).predict_proba(test_rows)``; None if a number
+    exceeds single precision, which scikit-learn refuses. ``supports(estimator)`` holds, and its
+    ``random_state`` is an int. ``rows`` are distinct; ``train`` and ``target`` are the row and the
+    class of each training record.
     """
     classes, codes = np.unique(target, return_inverse=True)
     merged, member = np.unique(train * len(classes) + codes, return_inverse=True)
@@ -196,10 +167,7 @@ def forest_probabilities(
 def _draws(
     estimator: Any, generator: np.random.RandomState, *, records: int, features: int
 ) -> Iterator[Codes | None]:
-    """Yield for each tree the records that it is trained on; None means each once.
-
-    With each, the generator stands where the splits of the tree begin.
-    """
+    """Yield the records of each tree (None: each once), and seed the generator for its splits."""
     name = type(estimator).__name__
     if name == "DecisionTreeClassifier":
         yield None
@@ -234,7 +202,7 @@ def _grow_and_sum(
     classes: int,
     test_x: NDArray[np.float32],
 ) -> Floats:
-    """Grow the trees one after the other and average what they predict."""
+    """Grow the trees one after the other and average their predictions."""
     from sklearn.tree._criterion import Gini  # noqa: PLC0415
     from sklearn.tree._splitter import BestSplitter, RandomSplitter  # noqa: PLC0415
     from sklearn.tree._tree import DepthFirstTreeBuilder, Tree  # noqa: PLC0415
@@ -269,7 +237,7 @@ def _grow_and_sum(
 
 
 def _growth(estimator: Any, features: int) -> _Growth | None:
-    """Resolve the parameters as scikit-learn does; None if any is of a kind not honoured."""
+    """Resolve the parameters as scikit-learn does; None for a value that the loop cannot honour."""
     parameters = {
         "n_estimators": 1,
         "max_depth": None,
@@ -303,10 +271,7 @@ def _max_features(rule: object, features: int) -> int | None:
 
 
 def _draws_all(parameters: Mapping[str, Any]) -> bool:
-    """Tell whether bagging draws as many records as there are, with replacement, of all features.
-
-    A number is a share if it is a float: 1.0 is all and 1 is one.
-    """
+    """Tell whether bagging draws all, with replacement; 1.0 is a share, 1 is a number."""
     samples, features = parameters["max_samples"], parameters["max_features"]
     is_whole = samples is None or (type(samples) is float and samples == 1.0)
     return bool(parameters["bootstrap"]) and is_whole and type(features) is float
@@ -332,18 +297,7 @@ def _class_of(name: str) -> type[Any]:
 
 @functools.cache
 def is_exact(name: str = "RandomForestClassifier") -> bool:
-    """Tell whether the loop predicts what the installed scikit-learn predicts.
-
-    Parameters
-    ----------
-    name : str
-        Class of scikit-learn, one of those that ``supports`` names.
-
-    Returns
-    -------
-    bool
-        False also if the private parts of scikit-learn have changed in any way.
-    """
+    """Tell whether the loop predicts what the installed scikit-learn predicts for a class."""
     draws = np.random.default_rng(1)
     rows = np.round(draws.normal(size=(60, 3)), 1)
     train = draws.integers(0, 45, 80)

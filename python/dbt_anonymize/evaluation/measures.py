@@ -1,15 +1,14 @@
 """Measures of classifications, regressions and times to an event.
 
-All measures are those of scikit-learn (scikit-survival for the concordance index), formed from a
-few sorted arrays since they are formed thousands of times.
+Values are those of scikit-learn (scikit-survival for the concordance index), computed from a few
+sorted arrays because they are computed thousands of times.
 
-A model that never predicts a class which test records have gets a precision of 0.0 for it, so that
-an effort cannot win by not answering. What the test records do not define at all is NaN, so that it
-is no part of a mean over splits: precision, recall (sensitivity) and F1 of a class that none of
-them have, the specificity of a class that all of them have, the area under the curve of either, the
-Brier score and the log loss of a model without probabilities, R² of one record, the concordance of
-records of which no two are comparable. ``balanced_accuracy`` and the macro ``roc_auc`` are means
-over the classes that occur among the test records.
+The precision of a class that is never predicted but occurs in the test records is 0.0: an effort
+cannot win by not answering. What the test records leave undefined is NaN and no part of a mean over
+splits: precision, recall and F1 of a class without test records, the specificity of a class that
+all have, the ROC AUC of either, Brier score and log loss of a model without probabilities, R² of
+one record, the concordance without comparable records. ``balanced_accuracy`` and the macro
+``roc_auc`` average the classes that occur.
 
 References
 ----------
@@ -34,52 +33,23 @@ Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-TASK_OF_MEASURE: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(
-            (
-                "accuracy",
-                "balanced_accuracy",
-                "precision",
-                "recall",
-                "sensitivity",
-                "specificity",
-                "f1",
-                "roc_auc",
-                "brier_score",
-                "log_loss",
-            ),
-            "classification",
-        ),
-        **dict.fromkeys(("r2", "mae", "rmse"), "regression"),
-        "concordance_index": "survival",
-    }
-)
-HIGHER_IS_BETTER: Mapping[str, bool] = MappingProxyType(
-    {
-        measure: measure not in {"brier_score", "log_loss", "mae", "rmse"}
-        for measure in TASK_OF_MEASURE
-    }
-)
-NEEDS_POSITIVE = frozenset({"precision", "recall", "sensitivity", "specificity", "f1"})
-
 # Risks that differ by less are equal, as in scikit-survival: sums in another order round otherwise.
 _EQUAL_RISK = 1e-8
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """What a classifier says about each of n test records.
+    """What a classifier predicts for each of n test records.
 
-    Parameters
+    Attributes
     ----------
     labels : array of int, shape (n,)
         Codes of the predicted classes, 0 .. classes - 1.
     probabilities : array of float, shape (n, classes), optional
-        0.0 for a class that the training records did not hold.
+        0.0 for a class without training records.
     ranks : array of float, shape (n, classes), optional
-        Decision scores, higher for a likelier class; needed only without probabilities. ``-inf``
-        for a class that the training records did not hold.
+        Decision scores, needed only without probabilities; ``-inf`` for a class without training
+        records.
     """
 
     labels: Codes
@@ -90,28 +60,14 @@ class Predicted:
 def classification_measures(
     true: Codes, predicted: Predicted, classes: int, positive: int | None
 ) -> dict[tuple[str, int | None], float]:
-    """Return all measures of a classification.
+    """Return all measures of a classification, by measure and class.
 
-    Parameters
-    ----------
-    true : array of int, shape (n,), n >= 1
-        Codes of the true classes, 0 .. ``classes`` - 1.
-    predicted : Predicted
-        For the same records.
-    classes : int
-        Number of classes, >= 2.
-    positive : int or None
-        Code of the positive class.
-
-    Returns
-    -------
-    dict
-        By measure and class. With None as class: accuracy, balanced_accuracy, roc_auc (of two
-        classes that of ``positive``, else of class 1; of more the mean over the classes that
-        occur), brier_score (of two classes the mean of (p - y)^2, 0 .. 1; of more the mean of the
-        sum over the classes, 0 .. 2), log_loss (nats), and with ``positive`` its precision, recall,
-        sensitivity, specificity and f1. By class, each against all others: precision, sensitivity,
-        specificity, f1 and roc_auc.
+    ``true`` holds n >= 1 codes of ``classes`` >= 2 classes; ``positive`` is a code or None. With
+    None as class: accuracy, balanced_accuracy, roc_auc (of ``positive``, else of class 1; of more
+    than two classes the mean), brier_score (mean of (p - y)^2, 0 .. 1; of more than two classes of
+    the sum over classes, 0 .. 2), log_loss (nats), and precision, recall, sensitivity, specificity
+    and f1 of ``positive``. By class, each against the rest: precision, sensitivity, specificity,
+    f1, roc_auc.
 
     Examples
     --------
@@ -142,18 +98,10 @@ def classification_measures(
 
 
 def regression_measures(true: Floats, predicted: Floats) -> dict[str, float]:
-    """Return R², the mean absolute error and the root of the mean squared error.
+    """Return ``r2``, ``mae`` and ``rmse`` of n >= 1 finite numbers.
 
-    Parameters
-    ----------
-    true, predicted : array of float, shape (n,), n >= 1
-        Finite.
-
-    Returns
-    -------
-    dict of str to float
-        ``r2`` (1 is perfect, below 0 is worse than the mean; NaN for one record; of equal true
-        values 1.0 if all are met, else 0.0), ``mae`` and ``rmse`` in the unit of the target.
+    R² is 1 if perfect, below 0 if worse than the mean, NaN for one record; of equal true values 1.0
+    if all are met, else 0.0. The errors have the unit of the target.
 
     Examples
     --------
@@ -177,30 +125,14 @@ def regression_measures(true: Floats, predicted: Floats) -> dict[str, float]:
 
 
 def survival_measures(event: NDArray[np.bool_], time: Floats, risk: Floats) -> dict[str, float]:
-    """Return Harrell's concordance index.
+    """Return Harrell's ``concordance_index``, 0 .. 1; NaN if no two records are comparable.
 
-    Two records are comparable if one has an event and the other is known to be without it at that
-    time: it has a later time, or the same time and was censored. Of these pairs, the index is the
-    share in which the earlier one has the higher risk; equal risks count half.
+    Two records are comparable if one has an event (``event``; else it was censored at ``time``) and
+    the other is known to be without it then: its time is later, or equal and censored. The index is
+    the share of these pairs in which the earlier one has the higher risk; equal risks count half.
 
-    Parameters
-    ----------
-    event : array of bool, shape (n,)
-        False where the record was censored.
-    time : array of float, shape (n,)
-        Of the event or of the censoring.
-    risk : array of float, shape (n,)
-        Predicted, higher for an earlier event.
-
-    Returns
-    -------
-    dict of str to float
-        ``concordance_index``, 0 .. 1; NaN if no two records are comparable.
-
-    Notes
-    -----
-    O(n log n): records are put into the order of time, and the lower risks behind each event are
-    counted for all events at once, bit by bit of the rank of the risk.
+    O(n log n): behind each event in order of time, lower risks are counted bit by bit of their
+    ranks.
 
     Examples
     --------
@@ -228,8 +160,8 @@ def survival_measures(event: NDArray[np.bool_], time: Floats, risk: Floats) -> d
 def _count_below(ranks: Codes, starts: Codes, limits: Codes) -> Codes:
     """Count for each query the positions from its start on whose rank is below its limit.
 
-    The ranks are sorted by one bit after the other, keeping their order else (a wavelet matrix), so
-    that the positions of a query stay one range, of which each bit splits off what is decided.
+    A wavelet matrix: stably sorted by one bit after the other, the positions of a query stay one
+    range, from which each bit splits off what is decided.
     """
     counts = np.zeros(len(starts), dtype=np.int64)
     lows, highs = starts.astype(np.int64), np.full(len(starts), len(ranks), dtype=np.int64)
@@ -246,7 +178,7 @@ def _count_below(ranks: Codes, starts: Codes, limits: Codes) -> Codes:
 
 
 def _areas(true: Codes, predicted: Predicted, classes: int) -> Floats:
-    """Return the area under the ROC curve of each class against all others."""
+    """Return the ROC AUC of each class against the rest."""
     ranks = predicted.probabilities if predicted.ranks is None else predicted.ranks
     if ranks is None:
         return np.full(classes, math.nan)
@@ -254,7 +186,7 @@ def _areas(true: Codes, predicted: Predicted, classes: int) -> Floats:
 
 
 def _area(is_member: NDArray[np.bool_], ranks: Floats) -> float:
-    """Return the share of pairs (member, other) in which the member ranks higher; ties half."""
+    """Return the share of (member, other) pairs in which the member ranks higher; a tie is half."""
     members = int(is_member.sum())
     others = len(ranks) - members
     if members == 0 or others == 0:
@@ -294,19 +226,7 @@ def _log_loss(true: Codes, probabilities: Floats | None) -> float:
 
 
 def confusion_counts(true: Codes, predicted: Codes, classes: int) -> Counts:
-    """Count records by true and predicted class.
-
-    Parameters
-    ----------
-    true, predicted : array of int, same length
-        Codes 0 .. ``classes`` - 1.
-    classes : int
-        Number of classes.
-
-    Returns
-    -------
-    array of int, shape (classes, classes)
-        Rows are true classes, columns predicted ones.
+    """Count records by true class (rows) and predicted class (columns), as codes.
 
     Examples
     --------
@@ -320,7 +240,7 @@ def confusion_counts(true: Codes, predicted: Codes, classes: int) -> Counts:
 
 
 def accuracy(counts: Counts) -> float:
-    """Return the share of records whose class is predicted rightly."""
+    """Return the share of records whose class is predicted correctly."""
     return _ratio(int(np.trace(counts)), int(counts.sum()))
 
 
@@ -342,15 +262,12 @@ def precision(counts: Counts, positive: int) -> float:
 
 
 def recall(counts: Counts, positive: int) -> float:
-    """Return the share of positive records that are predicted positive; also: sensitivity.
-
-    NaN if no record is positive.
-    """
+    """Return the share of positive records that are predicted positive; NaN if there is none."""
     return _ratio(int(counts[positive, positive]), int(counts[positive, :].sum()))
 
 
 def specificity(counts: Counts, positive: int) -> float:
-    """Return the share of other records that are not predicted positive; NaN if none is other."""
+    """Return the share of negative records that are predicted negative; NaN if there is none."""
     others = int(counts.sum() - counts[positive, :].sum())
     return _ratio(others - int(counts[:, positive].sum() - counts[positive, positive]), others)
 

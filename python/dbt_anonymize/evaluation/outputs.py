@@ -1,4 +1,4 @@
-"""The long table of everything that was found: measures, counts of predictions, failures."""
+"""The long table of all results: measures, counts of predictions, failures."""
 
 from __future__ import annotations
 
@@ -37,21 +37,23 @@ Row = tuple[Any, ...]
 def evaluation_frame(
     problem: Problem | None, outcomes: Sequence[Outcome], tallies: Tallies
 ) -> pd.DataFrame:
-    """Return one row per fact.
+    """Return one row per fact, with the columns of `COLUMN_TYPES`; none if ``problem`` is None.
 
-    Parameters
-    ----------
-    problem : Problem or None
-        What was evaluated; None if there were no records.
-    outcomes : sequence of Outcome
-        In the order of the rows.
-    tallies : Tallies
-        Counts over all splits.
+    By ``kind``:
 
-    Returns
-    -------
-    pandas.DataFrame
-        With the columns of ``COLUMN_TYPES``; see ``evaluate``.
+    ``measure``
+        ``name``: measure; ``other``: class that it is about, or NULL; ``value``; one row per
+        split (``repetition``, ``fold``; 1 for hold-out).
+    ``confusion``
+        ``name``: true class; ``other``: predicted class; ``value``: test records of all splits.
+    ``probability``
+        ``name``: class; ``other``: "1" for records of it, else "0"; ``bin``: its predicted
+        probability in thousandths; ``value``: test records of all splits.
+    ``failure``
+        ``name``: why a model could not be trained in this split; ``value``: NULL.
+    ``reading``
+        ``name``: a category with too many labels; ``other``: its level in this effort;
+        ``value``: the level at which models read it.
     """
     import pandas as pd  # noqa: PLC0415
 
@@ -74,7 +76,7 @@ def evaluation_frame(
 
 
 def reading_lines(problem: Problem) -> list[str]:
-    """Return a line per feature and level that has too many labels for a model."""
+    """Return a log line per feature and level that has too many labels for a model."""
     efforts: dict[tuple[str, int, int], list[str]] = {}
     for effort in problem.efforts:
         for feature, levels in effort.coarser.items():
@@ -88,7 +90,7 @@ def reading_lines(problem: Problem) -> list[str]:
 
 
 def failure_lines(problem: Problem, outcomes: Sequence[Outcome]) -> list[str]:
-    """Return a line per effort, target, model and reason why models have no score."""
+    """Return a log line per effort, target, model and reason why models have no score."""
     counts: Counter[tuple[int, int, int, str, str]] = Counter(
         (o.effort, o.target, o.model, o.fit, o.reason) for o in outcomes if o.reason
     )

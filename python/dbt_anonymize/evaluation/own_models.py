@@ -1,7 +1,4 @@
-"""Models that scikit-learn lacks, or that fail there where all features are fully generalized.
-
-Imported by name when it is asked for, since it imports scikit-learn.
-"""
+"""Models that scikit-learn lacks, or that fail there when all features are fully generalized."""
 
 from __future__ import annotations
 
@@ -16,10 +13,10 @@ Floats = NDArray[np.float64]
 
 
 class NaiveBayes(GaussianNB):  # type: ignore[misc]  # scikit-learn has no types
-    """Gaussian naive Bayes that also learns from constant features: the frequencies of the classes.
+    """Gaussian naive Bayes that learns the class frequencies from constant features.
 
-    scikit-learn widens each variance by a share of the largest one, which is 0 if all features are
-    constant; it then divides by 0 and predicts the first class.
+    scikit-learn widens each variance by a share of the largest; if all features are constant it
+    divides by 0 and predicts the first class.
 
     Examples
     --------
@@ -29,7 +26,7 @@ class NaiveBayes(GaussianNB):  # type: ignore[misc]  # scikit-learn has no types
     """
 
     def fit(self, X: Floats, y: NDArray[Any], sample_weight: Floats | None = None) -> NaiveBayes:  # noqa: N803
-        """Fit as scikit-learn does; with variances of 1 if there are none."""
+        """Fit as scikit-learn does; with variances of 1 if all are 0."""
         super().fit(X, y, sample_weight)
         if not self.var_.any():
             self.var_[:] = 1.0  # the same for all classes, so that their frequencies decide
@@ -37,7 +34,7 @@ class NaiveBayes(GaussianNB):  # type: ignore[misc]  # scikit-learn has no types
 
 
 class ConstantRisk(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """The zero-rule baseline of a time-to-event: everybody has the same risk."""
+    """The zero-rule baseline of a time to an event: every record has the same risk."""
 
     def fit(self, rows: Floats, target: NDArray[np.void]) -> ConstantRisk:
         """Learn nothing."""

@@ -1,4 +1,4 @@
-"""What a worker needs to know: targets, models, efforts and splits, without a database."""
+"""What a worker needs, without a database: targets, models, efforts and splits."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Target:
 
     Attributes
     ----------
-    name, task : str
-        Column; classification, regression or survival.
+    task : str
+        classification, regression or survival.
     classes : tuple of str
         Texts of the classes of a classification, sorted.
     positive : int or None
@@ -55,7 +55,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Model:
-    """A model of a spec: its name there, what it is, its parameters, and the space that it sees."""
+    """A model of a spec: its name there, its type, its parameters, and the space that it sees."""
 
     name: str
     model: str
@@ -71,21 +71,19 @@ class EffortData:
     ----------
     effort : int
         Number; 0 is the untouched table.
-    design : Design
-        Its distinct rows.
     own, original : mapping of str to Space
         By the space that a model sees: the features of its rows, and the same features of the rows
         of the untouched effort.
-    means : array of float, shape (distinct rows, means), or None
-        Class means over all released records.
     suppressed : array of bool, shape (records,)
         Which records are not released.
+    means : array of float, shape (distinct rows, means), or None
+        Class means over all released records.
     is_recoded : bool
         Whether levels differ per record, so that a test record has no generalization of its own.
     classes : array of int, shape (records,), or None
         Equivalence classes, where suppression is recounted.
     k : int or None
-        What the effort requires beside the guarantees.
+        Required in addition to the guarantees.
     coarser : mapping of str to mapping of int to int
         By feature, levels with too many labels and those at which they are read.
     """
@@ -103,22 +101,17 @@ class EffortData:
 
     @property
     def is_fitted(self) -> bool:
-        """Whether what a value stands for depends on the records that are released."""
+        """Whether the features of a value depend on the released records."""
         return self.design.means is not None or self.own[VALUES].is_fitted
 
 
 @dataclass(frozen=True)
 class Problem:
-    """All that is evaluated; efforts by position, the first one untouched.
+    """Everything that is evaluated; the first effort is untouched.
 
-    Attributes
-    ----------
-    keeps_suppressed : bool
-        Whether suppressed records train too, with their quasi-identifiers missing.
-    groups : array of int, shape (records,), or None
-        Subjects: none is in both parts of a split.
-    recount : Recount or None
-        For models whose suppression is counted on the training records alone.
+    ``keeps_suppressed``: suppressed records train too, without quasi-identifiers. ``groups`` are
+    the subjects of records: none is in both parts of a split. ``recount`` suppresses on the
+    training records alone.
     """
 
     targets: Sequence[Target]
@@ -132,7 +125,7 @@ class Problem:
 
     @property
     def fits(self) -> tuple[str, ...]:
-        """The ways in which the anonymization is fitted; each gives a model of its own."""
+        """How the anonymization is fitted; each way gives a model of its own."""
         return ("once",) if self.recount is None else ("once", "per_split")
 
     def fitted_models(self, efforts: int) -> int:
@@ -142,7 +135,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Task:
-    """Models that share the splits of one repetition; targets and efforts by position."""
+    """Models that share the splits of one repetition; target and efforts by position."""
 
     target: int
     repetition: int

@@ -1,4 +1,4 @@
-"""What a user sees while models train: lines in dbt's own log, on the console and in its file."""
+"""Progress of the training in dbt's own log, on the console and in its file."""
 
 from __future__ import annotations
 
@@ -15,23 +15,10 @@ def dbt_logger() -> Any:
 
 
 class Progress:
-    """Report how many models are done: after the first split, every few seconds, and at the end.
+    """Report finished models: after the first split, every ``interval`` seconds, and at the end.
 
-    Parameters
-    ----------
-    anonymization : str
-        Name shown in front of each line.
-    total : int
-        Number of models.
-    write : callable
-        Takes one line.
-    first : int, optional
-        Number of models of one split, after which the time to the end is estimated; a tenth of all
-        if that is less.
-    interval : float, default 5.0
-        Least number of seconds between two lines.
-    clock : callable
-        Returns seconds.
+    ``write`` takes one line; ``clock`` returns seconds. The remaining time is estimated after
+    ``first`` models, those of one split, or a tenth of ``total`` if that is less.
     """
 
     def __init__(
@@ -53,7 +40,7 @@ class Progress:
         self.start(workers=1)
 
     def start(self, workers: int) -> None:
-        """Count from now, with so many models at a time."""
+        """Count from now, with this many models at a time."""
         self._workers = workers
         self._started = self._shown = self._clock()
         self._is_estimated = False
@@ -67,7 +54,7 @@ class Progress:
 
     @property
     def remaining(self) -> float:
-        """Estimated seconds to the end, from the work so far; infinite before the first model."""
+        """Estimated seconds to the end; infinite before the first model."""
         if not self.done:
             return float("inf")
         return self._work / self.done * (self._total - self.done) / self._workers
@@ -75,8 +62,7 @@ class Progress:
     def advance(self, models: int, seconds: float) -> None:
         """Count finished models and the seconds that one worker needed for them.
 
-        A line is written if it is time for one, or if the time to the end is known for the first
-        time and longer than the interval.
+        Write a line if it is due, or if the remaining time is first known and exceeds the interval.
         """
         self.done += models
         self._work += seconds
@@ -93,7 +79,7 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds in a unit that is easy to read.
+    """Return seconds in a readable unit.
 
     Examples
     --------

@@ -43,9 +43,9 @@ NEVER_HOLDS = "a guarantee can never hold on the training records alone"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one model is worth; target, effort and model by position.
+    """The measures of one model by kind of test records, or the reason why there are none.
 
-    ``measures`` are those of each kind of test records; none, but a reason, if it was not trained.
+    Target, effort and model are positions.
     """
 
     effort: int
@@ -59,16 +59,16 @@ class Outcome:
 
     @property
     def order(self) -> tuple[int, int, int, str, int, int]:
-        """Where the outcome comes among others."""
+        """Sort key among outcomes."""
         return (self.effort, self.target, self.model, self.fit, self.repetition, self.fold)
 
 
 @dataclass(frozen=True)
 class TaskResult:
-    """What a task found: an outcome per model, and counts over its splits.
+    """The outcomes of a task, one per model, and counts over its splits.
 
-    ``suppressed`` is the largest share of training records that fit: per_split suppresses in one of
-    its splits, by effort.
+    ``suppressed`` is, by effort, the largest share of training records that fit: per_split
+    suppresses.
     """
 
     outcomes: list[Outcome]
@@ -77,24 +77,9 @@ class TaskResult:
 
 
 def score_task(problem: Problem, task: Task) -> TaskResult:
-    """Train and score the models of a task.
+    """Train and score the models of a task: an outcome per split, effort, fit and model.
 
-    Parameters
-    ----------
-    problem : Problem
-        The data, and what is trained.
-    task : Task
-        A target, a repetition, and the efforts to do in it.
-
-    Returns
-    -------
-    TaskResult
-        An outcome per split, effort, fit and model.
-
-    Raises
-    ------
-    EvaluationError
-        If a parameter of a model has a value that it cannot have.
+    A parameter with a value that its model refuses is an `EvaluationError`.
     """
     split_seed, model_seed = seeds(problem.random_state, task.repetition)
     splits = _draw(problem, task, split_seed)
@@ -121,7 +106,6 @@ def _draw(problem: Problem, task: Task, seed: int) -> list[Split]:
         return _DRAWN[key]
     splits = draw_splits(
         problem.splitting,
-        task.repetition,
         seed,
         records=target.records,
         strata=target.codes,
@@ -182,10 +166,9 @@ class _Split:
                 yield from self._score(effort, fits, position, model, views[key])
 
     def _fits(self, effort: int) -> Iterator[tuple[tuple[str, ...], Bools | None, bool]]:
-        """Yield for each way of fitting which training records are released.
+        """Yield the fits, the released training records, and whether they alone are counted.
 
-        Once where the ways do not differ; None where the guarantees can never hold. The last item
-        says whether what values stand for is counted in the training records alone.
+        Fits that do not differ are one; None is released where the guarantees can never hold.
         """
         data = self.problem.efforts[effort]
         released = ~data.suppressed[self.split.train]
@@ -201,7 +184,7 @@ class _Split:
         yield (per_split,), own, True
 
     def _own(self, effort: int, data: EffortData) -> Bools | None:
-        """Return which training records are released if there are no others; None: it never is."""
+        """Return the records released without the test records; None if guarantees never hold."""
         if data.classes is None:
             return None
         try:
@@ -257,7 +240,7 @@ class _Split:
         predicted: Predicted | Floats,
         asked: tuple[RowsToPredict, ...],
     ) -> dict[str, Values]:
-        """Return all measures for each kind of test records, and count what was predicted."""
+        """Return all measures for each kind of test records, and count the predictions."""
         found: dict[str, Values] = {}
         first = 0
         for each in asked:
@@ -324,7 +307,7 @@ class _Split:
 
 
 def _at(predicted: Predicted, place: Codes) -> Predicted:
-    """Return what is predicted for each record from what is predicted for each row."""
+    """Expand predictions of rows to records."""
     probabilities, ranks = predicted.probabilities, predicted.ranks
     return Predicted(
         predicted.labels[place],

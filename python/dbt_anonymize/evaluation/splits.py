@@ -1,11 +1,11 @@
-"""Repeated hold-out and repeated k-fold: which records train and which test, with which seed.
+"""Repeated hold-out and repeated k-fold.
 
-The splits of a repetition depend on the random state of the spec, the number of the repetition, and
-the target and the subjects in the order of the record key; on nothing else. So all efforts and
-models share them, which makes their comparison paired.
+The splits of a repetition depend only on the random state of the spec, the number of the
+repetition, and the target and the subjects in the order of the record key. All efforts and models
+share them, which makes their comparison paired.
 
-Where a subject is declared, all records of a person are on the same side: a model that has seen a
-person would otherwise be tested on what it remembers.
+All records of a subject are on the same side: a model would otherwise be tested on a person it has
+seen.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from dbt_anonymize.errors import EvaluationError
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -32,21 +30,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Splitting:
-    """How often and in which way records are split.
-
-    Parameters
-    ----------
-    repetitions : int
-        Number of independent draws, >= 1.
-    test_share : float, optional
-        Hold-out: share of records that test, 0 < share < 1.
-    folds : int, optional
-        k-fold: number of parts, each of which tests once per repetition, >= 2.
-
-    Raises
-    ------
-    EvaluationError
-        If a number is out of range, or not exactly one of ``test_share`` and ``folds`` is given.
+    """How records are split: ``repetitions`` of a hold-out of ``test_share``, or of ``folds``.
 
     Examples
     --------
@@ -58,26 +42,6 @@ class Splitting:
     test_share: float | None = None
     folds: int | None = None
 
-    def __post_init__(self) -> None:
-        if self.repetitions < 1:
-            raise EvaluationError(
-                f"quality.repetitions must be >= 1; got {self.repetitions}. Use 100, for example."
-            )
-        if (self.test_share is None) == (self.folds is None):
-            raise EvaluationError(
-                "exactly one of quality.test_share and quality.folds must be given; got "
-                f"{self.test_share} and {self.folds}. Remove or add one."
-            )
-        if self.test_share is not None and not 0 < self.test_share < 1:
-            raise EvaluationError(
-                f"quality.test_share must be between 0 and 1; got {self.test_share}. Use 0.3, for "
-                "example."
-            )
-        if self.folds is not None and self.folds < 2:
-            raise EvaluationError(
-                f"quality.folds must be >= 2; got {self.folds}. Use 10, for example."
-            )
-
     @property
     def splits(self) -> int:
         """Number of splits in all repetitions."""
@@ -85,27 +49,14 @@ class Splitting:
 
     @property
     def description(self) -> str:
-        """The choice in the words of a spec."""
+        """The choice as a spec writes it."""
         return (
             f"quality.folds {self.folds}" if self.folds else f"quality.test_share {self.test_share}"
         )
 
 
 def seeds(random_state: int, repetition: int) -> tuple[int, int]:
-    """Return the seeds of the splits and of the models of a repetition.
-
-    Parameters
-    ----------
-    random_state : int
-        Of the spec, >= 0.
-    repetition : int
-        1 is the first.
-
-    Returns
-    -------
-    tuple of int
-        Two independent numbers below 2**32.
-    """
+    """Return the seeds, below 2**32, of the splits and of the models of a repetition >= 1."""
     sequence = np.random.SeedSequence(entropy=random_state, spawn_key=(repetition,))
     split, model = sequence.generate_state(2)
     return int(split), int(model)
@@ -113,45 +64,26 @@ def seeds(random_state: int, repetition: int) -> tuple[int, int]:
 
 def draw_splits(
     splitting: Splitting,
-    repetition: int,
     seed: int,
     *,
     records: int,
     strata: Codes | None,
     groups: Codes | None,
 ) -> list[Split]:
-    """Draw the splits of a repetition.
+    """Draw the splits of a repetition: one for a hold-out, or one per fold.
 
     Parameters
     ----------
-    splitting : Splitting
-        Hold-out gives one split, k-fold as many as folds.
-    repetition : int
-        1 .. ``splitting.repetitions``.
     seed : int
-        First result of ``seeds`` for that repetition.
+        First result of `seeds` for that repetition.
     records : int
-        Number of records; they are numbered in record-key order.
+        Number of records, in record-key order.
     strata : array of int, optional
-        Class of each record: each side gets it in proportion. None for a target of numbers.
+        Class of each record: each side gets it in proportion. None for a numeric target.
     groups : array of int >= 0, optional
-        Code of the subject of each record: none is on both sides. Proportions, and the share of
-        test records, are then kept as far as whole subjects allow.
-
-    Returns
-    -------
-    list of Split
-        Each is disjoint and complete; the test records of all folds together are all records.
-
-    Raises
-    ------
-    EvaluationError
-        If there is no such repetition.
+        Subject of each record: none is on both sides. Proportions and the test share then hold as
+        far as whole subjects allow.
     """
-    if not 1 <= repetition <= splitting.repetitions:
-        raise EvaluationError(
-            f"repetition must be 1 to {splitting.repetitions}; got {repetition}. Correct it."
-        )
     if groups is not None:
         if splitting.test_share is not None:
             return [_hold_out_groups(splitting.test_share, seed, strata, groups)]
@@ -182,11 +114,10 @@ def draw_splits(
 
 
 def _hold_out_groups(share: float, seed: int, strata: Codes | None, groups: Codes) -> Split:
-    """Draw whole groups until the share of records is reached, evenly from the strata.
+    """Draw whole groups until the share of records is reached, at the same pace from all strata.
 
-    The groups of each stratum are put into random order, and each group at the middle of its
-    records among those of its stratum, as a share. Groups that are placed lower test first, so
-    that all strata are drawn from at the same pace.
+    The groups of each stratum are shuffled, and each is placed at the middle of its records as a
+    share of those of its stratum. Lower places test first.
     """
     _, member = np.unique(groups, return_inverse=True)
     sizes = np.bincount(member)
@@ -209,8 +140,8 @@ def _hold_out_groups(share: float, seed: int, strata: Codes | None, groups: Code
 def _strata_of_groups(member: Codes, strata: Codes) -> Codes:
     """Return for each group the class of which it holds the largest share of all records.
 
-    Not its most frequent class: of people with many healthy and one ill visit, the ill visits are
-    to be spread evenly.
+    Not its most frequent class: where many visits are healthy and one is ill, the ill ones are
+    spread.
     """
     classes = int(strata.max()) + 1
     pairs, counts = np.unique(member * classes + strata, return_counts=True)
@@ -224,11 +155,11 @@ def _strata_of_groups(member: Codes, strata: Codes) -> Codes:
 def _folds_of_groups(folds: int, seed: int, strata: Codes | None, groups: Codes) -> Codes:
     """Return the fold of each record, so that each class is spread as evenly as groups allow.
 
-    Groups that hold the same number of records of each class are dealt evenly. What is left over,
-    fewer than ``folds`` of each kind, is placed one by one, the largest first, into the fold with
-    which it shares least: the sum over its classes of the product of both shares of the class,
-    which keeps the sum of squared shares low; of several, into the one with the fewest records. So
-    no fold stays empty. scikit-learn places all groups one by one, by a slower rule.
+    Groups with equal numbers of records of each class are dealt evenly. The rest, fewer than
+    ``folds`` of each kind, is placed one by one, the largest first, into the fold that shares least
+    with it (sum over its classes of the product of both shares, which keeps the sum of squared
+    shares low), then into the one with the fewest records. So no fold stays empty. scikit-learn
+    places all groups one by one, by a slower rule.
     """
     _, member = np.unique(groups, return_inverse=True)
     classes = np.zeros(len(groups), dtype=np.int64) if strata is None else strata
@@ -254,8 +185,8 @@ def _folds_of_groups(folds: int, seed: int, strata: Codes | None, groups: Codes)
 def _kinds_of_groups(member: Codes, of_class: Codes) -> Codes:
     """Return a code for each group, the same for groups with equal records of each class.
 
-    ``of_class`` is a random number for each class, by record: the sums of two groups (modulo 2**64)
-    are equal by accident so rarely, and with so little harm, that nothing is done about it.
+    ``of_class`` is a random number per class, by record; sums modulo 2**64 collide so rarely, and
+    with so little harm, that collisions are ignored.
     """
     order = np.argsort(member, kind="stable")
     starts = np.searchsorted(member[order], np.arange(int(member.max()) + 1))
@@ -275,24 +206,3 @@ def _largest_first(
     for at in np.argsort(-squares, kind="stable").tolist():
         part = slice(starts[at], ends[at])
         yield int(names[at]), own[part], held[part]
-
-
-def split_records(target: Codes, test_share: float, seed: int) -> Split:
-    """Draw the test records of one hold-out, in each class in proportion.
-
-    Parameters
-    ----------
-    target : array of int
-        Class of each record, in record-key order; checked by ``check_target``.
-    test_share : float
-        Share of records that test, rounded up to whole records.
-    seed : int
-        First result of ``seeds``.
-
-    Returns
-    -------
-    Split
-        Disjoint and complete.
-    """
-    hold_out = Splitting(repetitions=1, test_share=test_share)
-    return draw_splits(hold_out, 1, seed, records=len(target), strata=target, groups=None)[0]

@@ -1,10 +1,9 @@
 """Which training records would be suppressed if there were no others.
 
 An anonymization that has seen the test records may look better than it is: a class may be large
-enough only together with them. Here the declared guarantees are checked on the training records
-alone, by the checks of the search (``lattice.guarantees``). Levels are declared, so they stay.
-What violates a guarantee is suppressed also beyond the suppression limit: models that saw records
-of classes that are too small would look better under a stricter limit.
+enough only together with them. The search's checks are applied to the training records alone, at
+the declared levels, and what violates a guarantee is suppressed even beyond the suppression limit:
+models that saw records of too small classes would look better under a stricter limit.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ class Recount:
     sensitive : mapping of str to array of int, shape (records,)
         The sensitive attributes that they name; codes in the order of the type.
     subjects : array of int, shape (records,), or None
-        Whose record it is: people count once.
+        Subject of each record: each counts once.
     population_size : int or None
-        Of the population, for estimators.
+        For estimators.
     """
 
     guarantees: Sequence[Mapping[str, Any]]
@@ -47,24 +46,8 @@ class Recount:
     population_size: int | None = None
 
 
-def check_recountable(guarantees: Sequence[Mapping[str, Any]] | None) -> None:
-    """Raise if guarantees cannot be checked on the training records alone.
-
-    Parameters
-    ----------
-    guarantees : sequence of mapping, or None
-        As a spec resolves them.
-
-    Raises
-    ------
-    EvaluationError
-        If there are none, or one needs a population table or a hierarchy.
-    """
-    if not guarantees:
-        raise EvaluationError(
-            "fit: per_split must know the declared guarantees; got none. Run "
-            "`dbt-anonymize generate` again."
-        )
+def check_recountable(guarantees: Sequence[Mapping[str, Any]]) -> None:
+    """Raise an `EvaluationError` if a guarantee needs more than the training records."""
     for guarantee in guarantees:
         model = guarantee["model"]
         if model == "delta_presence" or (model == "k_map" and not guarantee.get("estimator")):
@@ -90,21 +73,8 @@ class TrainingTable:
     def suppressed(self, classes: Codes, k: int | None = None) -> Bools:
         """Return which training records an effort would suppress, however many they are.
 
-        Parameters
-        ----------
-        classes : array of int, shape (records,)
-            Equivalence class of every record in this effort.
-        k : int, optional
-            What the effort requires beside the guarantees.
-
-        Returns
-        -------
-        array of bool, shape (training records,)
-
-        Raises
-        ------
-        SearchError
-            If a guarantee can never hold on these records.
+        ``classes`` are the equivalence classes of all records in this effort. A guarantee that can
+        never hold is a `SearchError`.
         """
         declared = [*self.recount.guarantees]
         if k is not None:
@@ -117,15 +87,7 @@ class TrainingTable:
 
 
 def training_table(recount: Recount, train: Codes) -> TrainingTable:
-    """Return the training records of a split, for all efforts.
-
-    Parameters
-    ----------
-    recount : Recount
-        Of all records.
-    train : array of int
-        Positions of the training records.
-    """
+    """Return the training records of a split, for all efforts."""
     records = len(train)
     sensitive = []
     occurring: dict[str, dict[int, int]] = {}
@@ -158,7 +120,7 @@ def _with_codes(
 
 
 def _count(member: Codes, table: Table, guarantees: Guarantees) -> Classes:
-    """Count the records, people and sensitive values of each class."""
+    """Count the records, subjects and sensitive values of each class."""
     size = int(member.max()) + 1 if len(member) else 0
     records = np.bincount(member, minlength=size)
     people = records
@@ -187,6 +149,6 @@ def _count_values(member: Codes, table: Table, position: int) -> ValueCounts:
 
 
 def _once_per_person(codes: Codes, subjects: Codes) -> Codes:
-    """Return each code once per person that has it."""
+    """Return each code once per subject that has it."""
     people = int(subjects.max(initial=0)) + 1
     return np.unique(codes * people + subjects) // people

@@ -1,4 +1,4 @@
-"""Counts over all splits: which class was taken for which, and with which probability."""
+"""Counts over all splits: predictions by true class and by probability."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Counted:
-    """Counts that are not zero: flat positions, ascending, and how many records are there."""
+    """Counts that are not zero: flat positions, ascending, and the records of each."""
 
     at: Codes
     records: Codes
@@ -44,33 +44,21 @@ class Counted:
 
 @dataclass
 class Tallies:
-    """Counts of one or more splits by what they belong to.
+    """Counts of one or more splits by cell.
 
     Attributes
     ----------
     confusion : dict of Cell to array of int, shape (classes, classes)
         Rows are true classes, columns predicted ones.
     probabilities : dict of Cell to array of int, shape (classes, 2, BINS)
-        Test records by class, whether they are of it, and its probability in thousandths.
+        Test records by class, membership in it, and its probability in thousandths.
     """
 
     confusion: dict[Cell, Codes] = field(default_factory=dict)
     probabilities: dict[Cell, Codes] = field(default_factory=dict)
 
     def add(self, cells: Iterable[Cell], true: Codes, predicted: Predicted, classes: int) -> None:
-        """Count the test records of a split in each of some cells.
-
-        Parameters
-        ----------
-        cells : iterable of Cell
-            Without repetitions.
-        true : array of int, shape (n,)
-            Codes of the true classes.
-        predicted : Predicted
-            For the same records.
-        classes : int
-            Number of classes.
-        """
+        """Count the test records of a split in each of some different cells."""
         confusion = confusion_counts(true, predicted.labels, classes)
         bins = _bin_counts(true, predicted, classes)
         for cell in cells:
@@ -79,14 +67,14 @@ class Tallies:
                 _add(self.probabilities, cell, bins)
 
     def packed(self) -> PackedTallies:
-        """Return the same in little space, to be sent from one process to another."""
+        """Return the same in little space, to be sent to another process."""
         return PackedTallies(
             {cell: Counted.of(counts) for cell, counts in self.confusion.items()},
             {cell: Counted.of(counts) for cell, counts in self.probabilities.items()},
         )
 
     def merge(self, packed: PackedTallies, classes: dict[int, int]) -> None:
-        """Add what another process counted; ``classes`` is their number by target."""
+        """Add the counts of another process; ``classes`` is their number by target."""
         for cell, counted in packed.confusion.items():
             _add_at(self.confusion, cell, counted, (classes[cell.target],) * 2)
         for cell, counted in packed.probabilities.items():
@@ -117,7 +105,7 @@ def _add_at(
 
 
 def _bin_counts(true: Codes, predicted: Predicted, classes: int) -> Codes | None:
-    """Count records by class, whether they are of it, and probability in thousandths."""
+    """Count records by class, membership in it, and probability in thousandths."""
     if predicted.probabilities is None:
         return None
     bins = np.rint(predicted.probabilities * (BINS - 1)).astype(np.int64)

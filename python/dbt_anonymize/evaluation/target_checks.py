@@ -13,34 +13,17 @@ from dbt_anonymize.evaluation.splits import Codes, Floats, Splitting
 def check_target(
     target: Codes,
     classes: int,
-    splitting: Splitting | float,
+    splitting: Splitting,
     name: str,
     *,
     groups: Codes | None = None,
 ) -> None:
-    """Raise if the target cannot be split by class.
+    """Raise an `EvaluationError` if a target cannot be split by class.
 
-    Parameters
-    ----------
-    target : array of int
-        Class of each record, 0 .. ``classes`` - 1; negative where it is NULL.
-    classes : int
-        Number of classes.
-    splitting : Splitting or float
-        A number is the test share of a hold-out.
-    name : str
-        Column name of the target, for the message.
-    groups : array of int, optional
-        Code of the subject of each record.
-
-    Raises
-    ------
-    EvaluationError
-        NULLs, fewer than two classes, a class of fewer records than folds (hold-out: than 2) or of
-        one subject, too few records for the share, or too few subjects.
+    ``target`` is the class of each record, negative for NULL; ``groups`` its subject. Refused are
+    NULLs, fewer than two classes, a class of fewer records than folds (hold-out: than 2) or of one
+    subject, too few records for the share, and too few subjects.
     """
-    if not isinstance(splitting, Splitting):
-        splitting = Splitting(repetitions=1, test_share=splitting)
     _check_known(int((target < 0).sum()), len(target), name)
     if classes < 2:
         raise EvaluationError(
@@ -63,24 +46,10 @@ def check_target(
 def check_numbers(
     values: Floats, splitting: Splitting, name: str, *, groups: Codes | None = None
 ) -> None:
-    """Raise if a target of numbers cannot be split.
+    """Raise an `EvaluationError` if a numeric target cannot be split.
 
-    Parameters
-    ----------
-    values : array of float
-        Value of each record; NaN where it is NULL.
-    splitting : Splitting
-        How records are split.
-    name : str
-        Column name, for the message.
-    groups : array of int, optional
-        Code of the subject of each record.
-
-    Raises
-    ------
-    EvaluationError
-        NULLs or infinite numbers, only one value, fewer than two records to train or to test, or
-        too few subjects.
+    ``values`` is NaN for NULL. Refused are NULLs and infinite numbers, a single value, fewer than
+    two records to train or to test, and too few subjects.
     """
     _check_known(int((~np.isfinite(values)).sum()), len(values), name)
     train, test = _sizes(len(values), splitting)

@@ -1,4 +1,4 @@
-"""Train a model on rows that are stored once, and ask it about distinct test rows."""
+"""Train a model on rows that are stored once, and predict distinct test rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.evaluation import estimators
-from dbt_anonymize.evaluation.fast_estimators import is_quick, quick_answers
 from dbt_anonymize.evaluation.forest import forest_probabilities, supports
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import Target
@@ -37,10 +36,8 @@ class TrainingSet:
     ----------
     rows : array of float, shape (distinct rows, features)
         Without missing values.
-    codes : array of int, shape (training records,)
-        The row of each record.
-    records : array of int, shape (training records,)
-        Their positions among all records.
+    codes, records : array of int, shape (training records,)
+        The row of each training record, and its position among all records.
     has_unit : array of bool, shape (features,)
         Which features are numbers; the others are 0 or 1, or shares.
     """
@@ -54,8 +51,8 @@ class TrainingSet:
     def standard(self) -> Standard:
         """The rows with numbers in standard deviations of the training records; models share it.
 
-        Other features stay as they are: divided by its deviation, a rare category would weigh more
-        than everything else.
+        Other features stay: divided by its deviation, a rare category would outweigh everything
+        else.
         """
         from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
 
@@ -83,26 +80,10 @@ def fit_predict(
     *,
     is_scaled: bool = False,
 ) -> Predicted | Floats:
-    """Train a model and return what it predicts for each test row.
+    """Train an unfitted estimator and return its predictions for each test row.
 
-    Parameters
-    ----------
-    estimator : sklearn.base.BaseEstimator
-        Unfitted.
-    training : TrainingSet
-        What it sees.
-    target : Target
-        What it predicts.
-    test_rows : array of float, shape (n, features)
-        Without missing values.
-    is_scaled : bool, default False
-        Whether it sees numbers in standard deviations.
-
-    Returns
-    -------
-    Predicted or array of float, shape (n,)
-        Of a classification classes with their probabilities or decision scores; of a regression
-        numbers; of a survival target risks.
+    No feature is missing. ``is_scaled``: it sees numbers in standard deviations. A classification
+    gives `Predicted`, a regression numbers, a survival target risks, shape (test rows,).
     """
     records = training.records
     if is_scaled:
@@ -125,9 +106,6 @@ def _classify(
     estimator: Any, training: TrainingSet, true: Codes, classes: int, test_rows: Floats
 ) -> Predicted:
     rows, codes = training.rows, training.codes
-    if is_quick(estimator):
-        known, labels, probabilities = quick_answers(estimator, rows, codes, true, test_rows)
-        return Predicted(labels, _spread(probabilities, known, classes, missing=0.0))
     if supports(estimator):
         found = forest_probabilities(estimator, rows, codes, true, test_rows)
         if found is not None:
@@ -156,7 +134,7 @@ def _by_probability(known: Codes, probabilities: Floats, classes: int) -> Predic
 
 
 def _spread(values: Floats, known: Codes, classes: int, missing: float) -> Floats:
-    """Give every class a column, also those that the training records do not hold."""
+    """Give every class a column, also those without training records."""
     if len(known) == classes:
         return np.asarray(values, dtype=np.float64)
     spread = np.full((len(values), classes), missing)

@@ -1,4 +1,4 @@
-"""What a model sees of an effort in one split: training rows, and the test rows in both forms."""
+"""What a model sees of an effort in one split: training rows, and test rows in both forms."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class RowsToPredict:
     Attributes
     ----------
     test_on : tuple of str
-        Which forms of the test records they are: original, generalized, or both.
+        The forms of the test records that they are: original, generalized, or both.
     rows : array of float, shape (distinct rows, features)
-        NaN where a number is not known; without missing values in a view.
+        NaN where a number is unknown; none in a `View`.
     place : array of int, shape (test records,)
         The row of each record.
     """
@@ -41,14 +41,14 @@ class RowsToPredict:
 
 @dataclass(frozen=True)
 class View:
-    """The training set of an effort, and what is asked; both are shared by all models."""
+    """The training set of an effort and the rows to predict, shared by all models."""
 
     training: TrainingSet
     asked: tuple[RowsToPredict, ...]
 
     @cached_property
     def test_rows(self) -> Floats:
-        """All rows that are asked, below each other."""
+        """All rows to predict, below each other."""
         return np.vstack([asked.rows for asked in self.asked])
 
 
@@ -61,33 +61,15 @@ def make_view(
     space: str,
     per_split: bool,
 ) -> View:
-    """Return what models see of an effort in a split.
+    """Return what models see of the effort at a position in a split.
 
-    Parameters
-    ----------
-    problem : Problem
-        All that is evaluated.
-    position : int
-        Of the effort.
-    split : Split
-        Of the records.
-    released : array of bool, shape (training records,)
-        Which training records are released, at least one.
-    space : str
-        Features that the models see, see ``features``.
-    per_split : bool
-        Whether class means and frequencies of leaves are those of the training records alone.
+    ``released`` flags the training records that are released, at least one. ``per_split``: class
+    means and leaf frequencies are those of the training records alone.
 
-    Returns
-    -------
-    View
-
-    Notes
-    -----
-    An untouched test record is read by its own values and the hierarchy: its class, its suppression
-    and its labels have no part in it. Features that are constant over the training records are left
-    out: they teach nothing, and a raw value far from the constant would decide what models with a
-    scale or a variance predict.
+    An untouched test record is read by its own values and the hierarchy, whatever its class,
+    suppression and labels. Features that are constant over the training records are left out: they
+    teach nothing, and a raw value far from the constant would rule models with a scale or a
+    variance.
     """
     effort, untouched = problem.efforts[position], problem.efforts[0]
     records = split.train[released]
@@ -124,16 +106,10 @@ def make_view(
 
 
 def _fill(rows: Sequence[Floats], place: Codes, numbers: Codes) -> None:
-    """Put the median of the training records in the place of each missing number.
+    """Replace each missing number, in place, by the median of the training records.
 
-    Parameters
-    ----------
-    rows : sequence of array of float, shape (n, features)
-        The distinct training rows first; they are changed.
-    place : array of int, shape (training records,)
-        The row of each training record.
-    numbers : array of int
-        Features that are numbers.
+    ``rows[0]`` are the distinct training rows, ``place`` the row of each training record, and
+    ``numbers`` the features that are numbers.
     """
     for feature in numbers:
         missing = [np.isnan(each[:, feature]) for each in rows]
@@ -147,7 +123,7 @@ def _fill(rows: Sequence[Floats], place: Codes, numbers: Codes) -> None:
 
 
 def _only(rows: Floats, features: Codes) -> Floats:
-    """Return some features of rows; one that is constant if there are none, as models need one."""
+    """Return some features of rows; a constant one if there are none, as models need one."""
     return rows[:, features] if len(features) else np.zeros((len(rows), 1))
 
 
@@ -184,7 +160,7 @@ def _closest(
 ) -> RowsToPredict:
     """Return untouched rows with the quasi-identifiers of the closest released training row.
 
-    ``groups`` are those of equal training rows and of equal untouched rows, see `_alike`.
+    ``groups`` are the results of `_alike` for training rows and for untouched rows.
     """
     if not quasi.any():
         return RowsToPredict((GENERALIZED,), untouched.rows, untouched.place)

@@ -1,7 +1,7 @@
 """Spread models over all cores; the scores do not depend on how many there are.
 
 Every model runs with one thread, here and in the workers, so that sums are formed in one order and
-no core is asked for twice. Small work is done in this process, since starting others costs more.
+no core is asked for twice. Small work stays in this process: starting others costs more.
 """
 
 from __future__ import annotations
@@ -37,12 +37,9 @@ _POOL = threading.Lock()
 
 
 def worker_count() -> int:
-    """Return the number of worker processes: all cores, or what the environment says.
+    """Return the number of worker processes: all cores, or ``DBT_ANONYMIZE_WORKERS``.
 
-    Raises
-    ------
-    EvaluationError
-        If ``DBT_ANONYMIZE_WORKERS`` is set to anything but a whole number >= 1.
+    Anything but a whole number >= 1 there is an `EvaluationError`.
     """
     import joblib  # noqa: PLC0415
 
@@ -58,14 +55,9 @@ def worker_count() -> int:
 
 
 def workers_in_memory(problem: Problem, workers: int) -> int:
-    """Return how many workers fit into memory, at least one.
+    """Return how many of the workers fit into memory, at least one.
 
-    Parameters
-    ----------
-    problem : Problem
-        What they work on.
-    workers : int
-        As many as there may be. All of them if ``DBT_ANONYMIZE_WORKERS`` is set.
+    All of them if ``DBT_ANONYMIZE_WORKERS`` is set.
     """
     if os.environ.get(WORKERS_VARIABLE, "").strip():
         return workers
@@ -77,12 +69,7 @@ def workers_in_memory(problem: Problem, workers: int) -> int:
 def make_tasks(targets: int, repetitions: int, efforts: int, workers: int) -> list[Task]:
     """Return tasks that cover every effort of every repetition of every target once.
 
-    Parameters
-    ----------
-    targets, repetitions, efforts : int
-        How many there are.
-    workers : int
-        With few repetitions for each, the efforts of a repetition are tasks of their own.
+    With few repetitions per worker, each effort of a repetition is a task of its own.
 
     Examples
     --------
@@ -103,23 +90,9 @@ def make_tasks(targets: int, repetitions: int, efforts: int, workers: int) -> li
 def run_tasks(
     problem: Problem, tasks: Sequence[Task], workers: int, progress: Progress
 ) -> Iterator[TaskResult]:
-    """Do all tasks, here while that is quicker and else in worker processes.
+    """Yield the results of all tasks as they finish.
 
-    Parameters
-    ----------
-    problem : Problem
-        Handed to each worker.
-    tasks : sequence of Task
-        In any order.
-    workers : int
-        Largest number of processes; 1 does everything in this one.
-    progress : Progress
-        Told of finished models.
-
-    Yields
-    ------
-    TaskResult
-        In the order in which they are done.
+    Tasks run here while that is faster, else in at most ``workers`` processes.
     """
     workers = workers_in_memory(problem, workers)
     with _POOL:
@@ -155,7 +128,7 @@ def _run_in_workers(
 
 
 def run_quietly(problem: Problem, task: Task) -> tuple[TaskResult, float]:
-    """Do a task with one thread, without the warnings of scikit-learn, and count the seconds."""
+    """Run a task with one thread and without warnings of scikit-learn; return its seconds, too."""
     with _one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         started = time.monotonic()

@@ -41,7 +41,6 @@ _TASKS: dict[str, Task] = {
 }
 # With fewer, nothing says how much splits vary: there are no intervals.
 FEWEST_SPLITS = 5
-LOWER_IS_BETTER = frozenset({"brier_score", "log_loss", "mae", "rmse"})
 
 
 def task_of_measure(measure: str) -> Task:
@@ -135,8 +134,3 @@ class Quality(Strict):
     def task(self) -> Task:
         """What kind of models the measure asks for."""
         return task_of_measure(self.measure)
-
-    @property
-    def is_lower_better(self) -> bool:
-        """Whether QF is the negative of the measure."""
-        return self.measure in LOWER_IS_BETTER

@@ -1,4 +1,4 @@
-"""Quasi-identifiers that are texts, as features: see ``features``."""
+"""Text quasi-identifiers as features: see ``features``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Category:
-    """A quasi-identifier that is a text."""
+    """A text quasi-identifier."""
 
     name: str
     hierarchy: Hierarchy
@@ -40,7 +40,7 @@ class Category:
     may_be_hidden: bool = False
 
     def sql(self, relation: duckdb.DuckDBPyRelation, *, has_levels: bool = False) -> dict[str, str]:
-        """Return SQL of what is read of each record of an effort, by a name."""
+        """Return the SQL that reads the column, by name."""
         column_kind(relation, self.name)
         found = {"label": text_rank_sql(self.name)}
         return found | (level_sql(relation, self.name) if has_levels else {})
@@ -54,18 +54,9 @@ class Category:
     def generalized(
         self, arrays: Arrays, labels: Sequence[str | None], level: int | None, first: Column
     ) -> Column:
-        """Return the column of another effort.
+        """Return the column of another effort; ``first`` is that of effort 0.
 
-        Parameters
-        ----------
-        arrays : mapping of str to array
-            What its SQL gave.
-        labels : sequence of str or None
-            The text of each rank.
-        level : int or None
-            Of the effort; None if each record has its own.
-        first : Column
-            That of effort 0.
+        ``labels`` are the text of each rank. ``level`` is None where each record has its own.
         """
         codes = arrays["label"].astype(np.int64)
         if level is not None:
@@ -116,7 +107,6 @@ class Category:
         raw: Codes,
         first: Column | None = None,
     ) -> Column:
-        """Return a column from the level and the position of each code."""
         size = len(places)
         occurring = np.unique(raw[raw != UNKNOWN])
         if self.may_be_hidden:
@@ -146,7 +136,7 @@ class Category:
         )
 
     def _readable(self, level: int, occurring: Codes) -> int:
-        """Return the finest level from this one on with labels that occur, and few enough."""
+        """Return the finest level at or above this one whose occurring labels are few enough."""
         for at in range(level, self.hierarchy.levels + 1):
             labels = np.unique(self.hierarchy.positions(at)[occurring])
             if 0 < np.count_nonzero(labels != UNKNOWN) <= features.MOST_CATEGORIES:

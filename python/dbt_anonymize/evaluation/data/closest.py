@@ -1,7 +1,7 @@
-"""Which released record a record without a generalization of its own looks like.
+"""The released record that stands for a new one where levels differ per record.
 
-Where levels differ per record, a new record has no generalization: it is read as the released
-training record that is closest to it.
+A new record then has no generalization of its own: the closest released training record takes
+its place.
 """
 
 from __future__ import annotations
@@ -26,22 +26,11 @@ _EQUAL = 1e-9
 
 
 def closest_rows(asked: Floats, released: Floats, counts: Codes) -> Codes:
-    """Return for each row the closest released row.
+    """Return for each row of ``asked`` the position of the closest row of ``released``.
 
-    Parameters
-    ----------
-    asked : array of float, shape (n, features)
-        The quasi-identifiers of records, without missing values.
-    released : array of float, shape (m, features), m >= 1
-        Those of distinct released rows, without missing values.
-    counts : array of int, shape (m,)
-        How many training records each released row stands for.
-
-    Returns
-    -------
-    array of int, shape (n,)
-        Position of the row at the smallest Euclidean distance once every feature is divided by its
-        standard deviation over the released records; the first of several.
+    The distance is Euclidean after each feature is divided by its standard deviation over the
+    released records, of which row i stands for ``counts[i]``; the first of several wins. No value
+    is missing. Shapes (n, features), (m, features) and (m,) with m >= 1 give (n,).
 
     Examples
     --------
@@ -65,7 +54,7 @@ def closest_rows(asked: Floats, released: Floats, counts: Codes) -> Codes:
 
 
 def _by_blocks(wanted: Floats, target: Floats) -> Codes:
-    """Form all distances, some rows at a time."""
+    """Compute all distances, a block of rows at a time."""
     # The square of the wanted row is the same for all others; theirs is one more term of the sum.
     factors = np.vstack([-2.0 * target.T, np.einsum("ij,ij->i", target, target)])
     found = np.empty(len(wanted), dtype=np.int64)
@@ -79,7 +68,7 @@ def _by_blocks(wanted: Floats, target: Floats) -> Codes:
 
 
 def _by_tree(wanted: Floats, target: Floats) -> Codes:
-    """Search a tree, which says nothing about which of equally close rows it returns."""
+    """Search a k-d tree, which returns any of equally close rows."""
     tree = import_module("scipy.spatial").cKDTree(target)
     distances, rows = tree.query(wanted, k=2)
     found = np.asarray(rows[:, 0], dtype=np.int64)

@@ -1,7 +1,7 @@
-"""The distinct rows of an effort, as codes, and what depends on who is released.
+"""The distinct rows of an effort as codes, and the class means of the released records.
 
-A row is a code per column; a `Space` says which features a code means. A category of many labels
-takes no more memory than a number until its rows are asked for.
+A row is one code per column; a `Space` turns codes into features, so that a category of many
+labels costs one number per row until it is asked for.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ClassMeans:
-    """What is needed to put the mean of its equivalence class in the place of a midpoint.
+    """What replaces the midpoint of an interval by the mean of its equivalence class.
 
     Attributes
     ----------
     features : tuple of int
         Features that are means.
     midpoints : array of float, shape (distinct rows, means)
-        NaN where the interval is not known.
+        NaN where the interval is unknown.
     raw : tuple of array of float, shape (records,)
-        The number of each record, one array per feature; NaN where it is NULL.
+        Original numbers, one array per feature; NaN for NULL.
     classes : array of int, shape (records,)
         Equivalence class of each record.
     row_classes : array of int, shape (distinct rows,)
@@ -51,13 +51,9 @@ class Design:
     Attributes
     ----------
     columns : tuple of array of int, shape (distinct rows,)
-        A code for each column that was read.
-    codes : array of int, shape (records,)
-        The row of each record.
-    hidden : array of int, shape (records,), or None
-        The row of each record with all quasi-identifiers missing.
-    means : ClassMeans or None
-        For `class_means`.
+        A code for each column.
+    codes, hidden : array of int, shape (records,)
+        The row of each record; ``hidden`` with all its quasi-identifiers missing.
     """
 
     columns: tuple[NDArray[np.int32], ...]
@@ -71,21 +67,9 @@ class Design:
         return len(self.columns[0])
 
     def take(self, space: Space, rows: Codes, means: Floats | None = None) -> Floats:
-        """Return the features of rows, with class means if they are given.
+        """Return features, shape (n, features), of n rows; NaN where a number is unknown.
 
-        Parameters
-        ----------
-        space : Space
-            What the codes mean.
-        rows : array of int, shape (n,)
-            Positions of distinct rows.
-        means : array of float, shape (distinct rows, means), optional
-            From `class_means`.
-
-        Returns
-        -------
-        array of float, shape (n, features)
-            NaN where a number is not known.
+        ``means`` from `class_means` replace midpoints.
         """
         found = space.take(self.columns, rows)
         if means is not None and self.means is not None:
@@ -101,14 +85,8 @@ def make_design(
 ) -> Design:
     """Return the distinct rows of an effort.
 
-    Parameters
-    ----------
-    columns : sequence of Column, length >= 1
-        One per feature.
-    classes : array of int, optional
-        Equivalence class of each record, if class means stand for numbers.
-    raw : sequence of array or None
-        For each column the number of each record where a class mean stands for it.
+    Where class means replace numbers, ``classes`` is the equivalence class of each record and
+    ``raw`` its number, per column; None for other columns.
     """
     codes = [column.codes for column in columns]
     records = len(codes[0])
@@ -128,7 +106,7 @@ def make_design(
 
 
 def make_space(columns: Sequence[Column], name: str, *, is_original: bool = False) -> Space:
-    """Return what the codes of columns mean: their own, or those of untouched records."""
+    """Return the space of columns: that of the effort, or of the untouched records."""
     blocks = tuple((c.original if is_original else c.own)[name] for c in columns)
     return Space(blocks, tuple(column.is_quasi for column in columns))
 
@@ -158,21 +136,11 @@ def _means(
 
 
 def class_means(design: Design, released: Codes) -> Floats | None:
-    """Return the mean of its equivalence class for each row.
+    """Return the mean of its equivalence class for each row, shape (distinct rows, means).
 
-    Parameters
-    ----------
-    design : Design
-        With midpoints.
-    released : array of int
-        Positions of the records whose numbers count.
-
-    Returns
-    -------
-    array of float, shape (distinct rows, means), or None
-        A class of which no released record has a number keeps its midpoint. So does one whose
-        numbers all are the midpoint, to the last digit, as at level 0. NaN where the interval is
-        not known. None without class means.
+    ``released`` are the records whose numbers count. A class without such a number keeps its
+    midpoint, to the last digit also one whose numbers equal it. NaN where the interval is unknown;
+    None if the design has no class means.
     """
     means = design.means
     if means is None:
@@ -194,14 +162,7 @@ def class_means(design: Design, released: Codes) -> Floats | None:
 
 
 def used_rows(codes: Codes, rows: int) -> tuple[Codes, Codes]:
-    """Return the distinct rows that records use, and the place of each record among them.
-
-    Parameters
-    ----------
-    codes : array of int, shape (records,)
-        The row of each record, 0 .. ``rows`` - 1.
-    rows : int
-        How many rows there are.
+    """Return the distinct rows (of ``rows``) that records use, and the place of each among them.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""How a value enters a model: generalized and untouched values in one space.
+"""How a value enters a model: generalized and untouched values share one feature space.
 
-A model that was trained on labels must be able to read values that it has never seen. So every
-feature is one of the *effort*, and an untouched value is carried up to it by the hierarchy:
+A model trained on labels must read values it has never seen. So every feature belongs to the
+*effort*, and the hierarchy carries an untouched value up to it:
 
 =================  ===============================================================================
 value              as features
@@ -19,12 +19,12 @@ plain number       itself
 plain text, bool   a feature for each value
 =================  ===============================================================================
 
-Dates are days since 1970-01-01. NULL and ``*`` follow one rule everywhere: a number becomes the
-median of the training records, a category zero, and one more feature says that it is not known.
+Dates are days since 1970-01-01. NULL and ``*`` follow one rule: a number becomes the median of
+the training records, a category zero, and one more feature flags it as unknown.
 
-With ``leaves`` a label is the share of each of its leaves, with ``frequencies`` weighted by how
-often they occur: for models that add up features. A model that splits would take one of the tied
-leaves and misread the others.
+With ``leaves`` a label is spread evenly over its leaves, with ``frequencies`` by how often they
+occur: for models that add up features. A model that splits would pick one of the tied leaves and
+misread the others.
 """
 
 from __future__ import annotations
@@ -49,8 +49,6 @@ from dbt_anonymize.literals import quote_name
 if TYPE_CHECKING:
     import duckdb
 
-NUMBERS = ("by_model", "midpoint", "class_mean", "bounds")
-CATEGORIES = ("label", "leaves", "frequencies")
 # Each is a column of the matrix that a model sees.
 MOST_CATEGORIES = 2000
 # The spaces of models that split, and of all others.
@@ -64,34 +62,17 @@ Blocks = Mapping[str, Sequence[Block]]
 
 @dataclass(frozen=True)
 class Reading:
-    """How generalized values enter a model.
+    """How generalized values enter a model, as ``quality`` of a spec names it.
 
-    Parameters
-    ----------
-    numbers : str
-        by_model, midpoint, class_mean or bounds.
-    categories : str
-        label, leaves or frequencies.
-
-    Raises
-    ------
-    EvaluationError
-        If there is no such reading.
+    ``numbers``: by_model, midpoint, class_mean or bounds. ``categories``: label, leaves or
+    frequencies.
     """
 
     numbers: str = "by_model"
     categories: str = "label"
 
-    def __post_init__(self) -> None:
-        for setting, valid in (("numbers", NUMBERS), ("categories", CATEGORIES)):
-            if getattr(self, setting) not in valid:
-                raise EvaluationError(
-                    f"quality.{setting} must be one of {list(valid)}; got "
-                    f"{getattr(self, setting)!r}. Name one of them."
-                )
-
     def space(self, *, splits: bool) -> str:
-        """Return the space that a model sees, by whether it splits features."""
+        """Return the space of a model, by whether it splits features."""
         return POSITIONS if splits and self.numbers == "by_model" else VALUES
 
 
@@ -102,19 +83,17 @@ class Column:
     Attributes
     ----------
     codes : array of int, shape (records,)
-        Which value each record has.
-    own : mapping of str to sequence of Block
-        By space, what each code is.
-    original : mapping of str to sequence of Block
-        By space, what each code of the untouched effort is: the same features.
+        The value of each record.
+    own, original : mapping of str to sequence of Block
+        By space, the features of each code; ``original`` of the codes of the untouched effort.
     hidden : int or None
         Code of a record that is suppressed but kept.
     is_quasi : bool
-        Whether it is generalized.
+        Whether the column is a quasi-identifier.
     raw : array, shape (codes of the untouched effort,)
         Its numbers, NaN for NULL; or its leaves, `UNKNOWN` for NULL.
     coarser : mapping of int to int
-        Levels that have too many labels, and at which one they are read.
+        Levels with too many labels, and the level at which each is read.
     """
 
     codes: Codes
@@ -133,19 +112,16 @@ class Plain:
     name: str
 
     def sql(self, relation: duckdb.DuckDBPyRelation) -> dict[str, str]:
-        """Return SQL of what is read of each record, by a name."""
+        """Return the SQL that reads the column, by name."""
         kind = column_kind(relation, self.name)
         return {
             "value": text_rank_sql(self.name) if kind == "text" else number_sql(self.name, kind)
         }
 
     def column(self, relation: duckdb.DuckDBPyRelation, arrays: Arrays) -> Column:
-        """Return the column, by its type.
+        """Return the column.
 
-        Raises
-        ------
-        EvaluationError
-            If a number is infinite, or there are more than `MOST_CATEGORIES` categories.
+        An infinite number, or more than `MOST_CATEGORIES` categories, is an `EvaluationError`.
         """
         if column_kind(relation, self.name) != "text":
             check_numbers(self.name, arrays["value"])
@@ -165,12 +141,7 @@ class Plain:
 
 
 def distinct_rows(parts: Sequence[NDArray[Any]]) -> tuple[Codes, Codes]:
-    """Return where each distinct combination of codes occurs first, and which each record has.
-
-    Parameters
-    ----------
-    parts : sequence of array of int, length >= 1
-        Codes, each shape (records,).
+    """Return the first position of each distinct combination of codes, and the one of each record.
 
     Examples
     --------
@@ -187,7 +158,7 @@ def distinct_rows(parts: Sequence[NDArray[Any]]) -> tuple[Codes, Codes]:
 
 
 def level_sql(relation: duckdb.DuckDBPyRelation, name: str) -> dict[str, str]:
-    """Return SQL of the level of each record, where records have levels of their own."""
+    """Return the SQL of the level of each record, where records have levels of their own."""
     column = f"{name}_level"
     if column_kind(relation, column) != "number":
         raise EvaluationError(
@@ -198,7 +169,7 @@ def level_sql(relation: duckdb.DuckDBPyRelation, name: str) -> dict[str, str]:
 
 
 def has_nan(values: Floats) -> bool:
-    """Tell whether a number is not known."""
+    """Tell whether a number is unknown."""
     return bool(np.isnan(values).any())
 
 

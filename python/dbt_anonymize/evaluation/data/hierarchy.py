@@ -1,7 +1,7 @@
-"""Hierarchies as positions: which label each leaf has at each level.
+"""Hierarchies as positions: the label of each leaf at each level.
 
-Labels of categories are in the order of their texts, labels of intervals in that of their bounds,
-so that neighbours are neighbours. ``*`` says nothing and has the position `UNKNOWN`.
+Category labels are ordered by text and interval labels by bound, so that neighbours are
+neighbours. ``*`` carries no information and has the position `UNKNOWN`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,8 @@ class Hierarchy:
 
     Attributes
     ----------
-    name : str
-        The quasi-identifier.
     leaves : array of str or float, shape (leaves,)
-        Sorted: values of a category, lower bounds of the leaves of an interval.
+        Sorted: values of a category, lower bounds of an interval.
     texts : tuple of sequence of str or None
         Label of each leaf, from level 1 upward.
     """
@@ -57,36 +55,29 @@ class Hierarchy:
         return self.leaves.dtype.kind == "f"
 
     def positions(self, level: int) -> Codes:
-        """Return the position of the label of each leaf at a level, 0 the leaves themselves.
+        """Return the position of each leaf's label at a level; level 0 is the leaves themselves.
 
-        Raises
-        ------
-        EvaluationError
-            If there is no such level, or a leaf has no label there.
+        A missing level or label is an `EvaluationError`.
         """
         if level not in self._known:
             self._known[level] = self._ordered(level)
         return self._known[level]
 
     def labels(self, level: int) -> list[str]:
-        """Return the labels of a level of categories in the order of their positions."""
+        """Return the labels of a category level in the order of their positions."""
         if level == 0:
             return [str(leaf) for leaf in self.leaves]
         found = dict(zip(self.positions(level).tolist(), self.texts[level - 1], strict=True))
         return [str(found[position]) for position in sorted(set(found) - {UNKNOWN})]
 
     def size(self, level: int) -> int:
-        """Return how many labels a level has, without ``*``."""
+        """Return the number of labels of a level, without ``*``."""
         return int(self.positions(level).max(initial=UNKNOWN)) + 1
 
     def ancestors(self, level: int, coarser: int) -> Codes:
-        """Return the position at a coarser level for each label of a level.
+        """Return for each label of a level its position at a coarser one.
 
-        Returns
-        -------
-        array of int, shape (labels of ``level``,)
-            `UNKNOWN` where it is ``*``, or where leaves of the label lead to different labels, as
-            in a hierarchy that is not nested.
+        `UNKNOWN` for ``*``, and where the hierarchy is not nested: leaves of the label diverge.
         """
         own, above = self.positions(level), self.positions(coarser)
         is_known = own != UNKNOWN
@@ -97,7 +88,7 @@ class Hierarchy:
         return np.where(lowest == highest, highest, UNKNOWN)
 
     def leaf_of(self, numbers: Floats) -> Codes:
-        """Return the leaf of an interval that holds each number; `UNKNOWN` for NaN."""
+        """Return the interval leaf that holds each number; `UNKNOWN` for NaN."""
         found = np.clip(np.searchsorted(self.leaves, numbers, side="right") - 1, 0, None)
         return np.where(np.isnan(numbers), UNKNOWN, found)
 
@@ -123,21 +114,10 @@ class Hierarchy:
 
 
 def read_hierarchy(name: str, kind: str, relation: duckdb.DuckDBPyRelation) -> Hierarchy:
-    """Read the hierarchy of a quasi-identifier.
+    """Read the hierarchy of a quasi-identifier from a relation with one row per leaf.
 
-    Parameters
-    ----------
-    name : str
-        The quasi-identifier.
-    kind : str
-        interval: columns ``lower_bound``, ``level_1``, …; categorical: ``value``, ``level_1``, ….
-    relation : duckdb.DuckDBPyRelation
-        One row per leaf.
-
-    Raises
-    ------
-    EvaluationError
-        If a leaf stands there more than once with different labels, or there is none.
+    Its columns are ``lower_bound`` (``kind`` interval) or ``value`` (categorical), then
+    ``level_1``, ``level_2``, …. No leaf, or a leaf with different labels, is an `EvaluationError`.
     """
     found = {column.lower() for column in relation.columns}
     levels = 0

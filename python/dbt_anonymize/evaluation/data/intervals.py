@@ -1,4 +1,4 @@
-"""Quasi-identifiers that are numbers or dates, as features: see ``features``."""
+"""Quasi-identifiers that are numbers or dates as features: see ``features``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Interval:
     may_be_hidden: bool = False
 
     def sql(self, relation: duckdb.DuckDBPyRelation, *, has_levels: bool = False) -> dict[str, str]:
-        """Return SQL of what is read of each record of an effort, by a name."""
+        """Return the SQL that reads both bounds, by name."""
         column_kind(relation, self.name)
         found = {}
         for bound in ("lower", "upper"):
@@ -67,16 +67,9 @@ class Interval:
         return self._column(codes, {VALUES: [values[:, None]]}, {VALUES: [values[:, None]]}, values)
 
     def generalized(self, arrays: Arrays, level: int | None, first: Column) -> Column:
-        """Return the column of another effort.
+        """Return the column of another effort; ``first`` is that of effort 0.
 
-        Parameters
-        ----------
-        arrays : mapping of str to array
-            What its SQL gave.
-        level : int or None
-            Of the effort; None if each record has its own.
-        first : Column
-            That of effort 0.
+        ``level`` is None where each record has its own.
         """
         for bound in ("lower", "upper"):
             check_numbers(self.name, arrays[bound])
@@ -158,6 +151,6 @@ class Interval:
 
 
 def _ends(bounds: Floats) -> list[Floats]:
-    """Return where intervals begin, and the largest number in them; a number is itself."""
+    """Return where intervals begin, and the largest number in each; a number is itself."""
     lower, upper = bounds.T
     return [np.column_stack([lower, np.where(lower < upper, np.nextafter(upper, -np.inf), upper)])]

@@ -31,7 +31,7 @@ PER_RECORD = "per record"
 
 @dataclass(frozen=True)
 class FeatureColumn:
-    """A column that the model reads; ``hierarchy`` only for a quasi-identifier."""
+    """A column that models read; only a quasi-identifier has a ``hierarchy``."""
 
     name: str
     kind: str
@@ -42,9 +42,8 @@ class FeatureColumn:
 class Effort:
     """A generalized relation.
 
-    ``levels`` are those of its quasi-identifiers, or `PER_RECORD` where each record has its own, in
-    the columns ``<quasi-identifier>_level`` of the relation. ``k`` is what it requires beside the
-    guarantees.
+    ``levels`` maps quasi-identifiers to levels, or is `PER_RECORD`: each record has its own in
+    ``<quasi-identifier>_level``. ``k`` is required in addition to the guarantees.
     """
 
     effort: int
@@ -64,22 +63,10 @@ class Effort:
 
 @dataclass(frozen=True)
 class EffortReader:
-    """Reads the features of one effort after the other; the first is the untouched one.
+    """Read the features of one effort after the other, beginning with the untouched one.
 
-    Attributes
-    ----------
-    columns : sequence of FeatureColumn
-        In the order in which models see them.
-    reading : Reading
-        How generalized values enter a model.
-    sample : Sample
-        The records that are read.
-    record_key : str
-        Unique column.
-    may_be_hidden : bool
-        Whether suppressed records train too.
-    has_recount : bool
-        Whether equivalence classes are needed to count suppressed records again.
+    ``columns`` are in the order in which models see them. ``may_be_hidden``: suppressed records
+    train too. ``has_recount``: equivalence classes are read, to recount suppression.
     """
 
     untouched: Effort
@@ -92,43 +79,23 @@ class EffortReader:
 
     @cached_property
     def features(self) -> list[Feature]:
-        """How each column is read.
-
-        Raises
-        ------
-        EvaluationError
-            If a quasi-identifier has no hierarchy.
-        """
+        """How each column is read."""
         found: list[Feature] = []
         for column in self.columns:
-            name, kind = column.name, column.kind
-            if kind == "plain":
-                found.append(Plain(name))
+            if column.hierarchy is None:
+                found.append(Plain(column.name))
                 continue
-            if kind not in {"interval", "categorical"} or column.hierarchy is None:
-                raise EvaluationError(
-                    f"feature `{name}` must be plain, or interval or categorical with a "
-                    f"hierarchy; got kind {kind!r}. Run `dbt-anonymize generate` again."
-                )
-            tree = read_hierarchy(name, kind, column.hierarchy)
-            made = Interval if kind == "interval" else Category
-            found.append(made(name, tree, self.reading, self.may_be_hidden))
+            tree = read_hierarchy(column.name, column.kind, column.hierarchy)
+            made = Interval if column.kind == "interval" else Category
+            found.append(made(column.name, tree, self.reading, self.may_be_hidden))
         return found
 
     def first(
         self, extra: Mapping[str, str]
     ) -> tuple[EffortData, dict[str, NDArray[Any]], FirstArrays]:
-        """Read the untouched effort.
+        """Read the untouched effort, and further numbers given as SQL by name.
 
-        Parameters
-        ----------
-        extra : mapping of str to str
-            SQL of further numbers of each record, by a name.
-
-        Returns
-        -------
-        tuple
-            The effort, the further numbers, and what reading the other efforts needs.
+        Return the effort, those numbers, and what reading the other efforts needs.
         """
         relation = self.sample.of(self.untouched.relation)
         expressions = {f.name: f.sql(relation) for f in self.features}
@@ -225,7 +192,6 @@ class EffortReader:
         parts: Mapping[str, Mapping[str, str]],
         extra: Mapping[str, str],
     ) -> tuple[dict[str, NDArray[Any]], dict[str, dict[str, NDArray[Any]]]]:
-        """Read the parts of features, and further numbers."""
         column_kind(effort.relation, "is_suppressed")
         flat = {f"{f} {part}": sql for f, sqls in parts.items() for part, sql in sqls.items()}
         flat |= {"is_suppressed": "cast(coalesce(is_suppressed, true) as bigint)", **extra}
@@ -243,7 +209,7 @@ class FirstArrays:
 
 
 def _spaces(columns: Sequence[Column], *, is_original: bool = False) -> dict[str, Space]:
-    """Return the spaces by their names; the same object where they do not differ."""
+    """Return both spaces by name; one object where they do not differ."""
     found = {VALUES: make_space(columns, VALUES, is_original=is_original)}
     differ = any(column.own[POSITIONS] is not column.own[VALUES] for column in columns)
     own = make_space(columns, POSITIONS, is_original=is_original) if differ else found[VALUES]

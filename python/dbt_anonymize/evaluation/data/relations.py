@@ -1,7 +1,7 @@
-"""Read columns of DuckDB relations as arrays of numbers, in the order of a key.
+"""Read columns of DuckDB relations as arrays of numbers, ordered by a key.
 
-Values of people stay in the database: texts are turned into codes there, and record keys into
-hashes that are only compared with each other.
+Original values stay in the database, which turns texts into codes, and record keys into hashes
+that are only compared with each other.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TEXTS = ("VARCHAR", "BOOLEAN", "ENUM", "UUID")
 
 
 def value_text(value: object) -> str:
-    """Return a value of a spec as the database shows it as text.
+    """Return a spec's value as the database shows it as text.
 
     Examples
     --------
@@ -41,15 +41,15 @@ def text_sql(column: str) -> str:
 
 
 def text_rank_sql(column: str) -> str:
-    """Return SQL for the place of a column's text among the distinct ones, from 0; NULL is last.
+    """Return SQL for the 0-based dense rank of a column's text; NULL is last.
 
-    By their bytes: a collation would take different values for the same.
+    By bytes: a collation may take different values for the same.
     """
     return f"dense_rank() over (order by encode({text_sql(column)}) asc nulls last) - 1"
 
 
 def ranked_texts(relation: duckdb.DuckDBPyRelation, column: str) -> list[str | None]:
-    """Return the distinct texts of a column in the order of `text_rank_sql`, read there as well."""
+    """Return the distinct texts of a column in the order of `text_rank_sql`."""
     sql = f"select distinct encode({text_sql(column)}) as found from {SOURCE}"  # noqa: S608
     ordered = f"select found from ({sql}) as texts order by found asc nulls last"  # noqa: S608
     rows = query(relation, ordered).fetchall()
@@ -60,24 +60,10 @@ Kind = Literal["number", "date", "text"]
 
 
 def column_kind(relation: duckdb.DuckDBPyRelation, column: str) -> Kind:
-    """Return what a column holds.
+    """Return what a column holds; timestamps are dates, booleans are texts.
 
-    Parameters
-    ----------
-    relation : duckdb.DuckDBPyRelation
-        Has the column, in whatever case.
-    column : str
-        Column name, not quoted.
-
-    Returns
-    -------
-    {"number", "date", "text"}
-        Timestamps are dates, and booleans are texts.
-
-    Raises
-    ------
-    EvaluationError
-        If there is no such column or its type is none of those.
+    ``column`` is unquoted and matches in any case. A missing column, or one of another type, is an
+    `EvaluationError`.
     """
     columns = zip(relation.columns, relation.types, strict=True)
     types = {name.lower(): str(kind) for name, kind in columns}
@@ -100,7 +86,7 @@ def column_kind(relation: duckdb.DuckDBPyRelation, column: str) -> Kind:
 
 
 def number_sql(column: str, kind: Kind) -> str:
-    """Return SQL for a number, or for a date as days since 1970-01-01, in double precision."""
+    """Return SQL for a number as double; a date is days since 1970-01-01."""
     if kind == "date":
         return f"epoch({quote_name(column)}) / 86400.0"
     return f"cast({quote_name(column)} as double)"
@@ -114,21 +100,10 @@ def is_empty(relation: duckdb.DuckDBPyRelation) -> bool:
 def read_arrays(
     relation: duckdb.DuckDBPyRelation, expressions: Mapping[str, str], order_by: str
 ) -> dict[str, NDArray[Any]]:
-    """Read expressions over a relation, one array each.
+    """Read numeric SQL expressions over a relation, one array each, in one scan.
 
-    Parameters
-    ----------
-    relation : duckdb.DuckDBPyRelation
-        Read once, and only the columns named in the expressions.
-    expressions : mapping of str to str
-        Name of the result to SQL. Numbers only.
-    order_by : str
-        Column name, not quoted; unique, so that the order is total.
-
-    Returns
-    -------
-    dict of str to array
-        By the names of ``expressions``, and ``record_hash``. NULL among doubles is NaN.
+    ``order_by`` is a unique column, unquoted. The result adds ``record_hash``, the hash of that
+    column; a NULL double is NaN.
     """
     parts = [f"hash({quote_name(order_by)})", *expressions.values()]
     aliased = ", ".join(f"{sql} as c{position}" for position, sql in enumerate(parts))
@@ -139,7 +114,7 @@ def read_arrays(
 
 
 def query(relation: duckdb.DuckDBPyRelation, sql: str) -> duckdb.DuckDBPyRelation:
-    """Return the result of a select from a relation, which is named ``SOURCE`` in it."""
+    """Return the result of a select from a relation, named `SOURCE` in the SQL."""
     found = relation.query(SOURCE, sql)
     if found is None:  # only statements that are not a select
         raise TypeError("relation.query must be given a select")

@@ -1,7 +1,7 @@
 """A seeded sample of records, drawn in the database, so that large tables are scored in memory.
 
-A record is in the sample if the MD5 of its key and the random state is among the smallest: a draw
-that depends on nothing but both, is the same in every effort, and needs no order of rows.
+It takes the smallest MD5 of record key and random state: the draw is the same in every effort and
+needs no order of rows.
 """
 
 from __future__ import annotations
@@ -9,29 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.data.relations import SOURCE, query, text_sql
 from dbt_anonymize.literals import quote_text
 
 if TYPE_CHECKING:
     import duckdb
 
-SMALLEST_SAMPLE = 10
-
 
 @dataclass(frozen=True)
 class Sample:
-    """Which records are evaluated.
-
-    Attributes
-    ----------
-    records : int
-        Of the source.
-    size : int
-        Records that are evaluated.
-    condition : str or None
-        SQL of those; None for all.
-    """
+    """The records that are evaluated: ``size`` of ``records``, by an SQL condition (None: all)."""
 
     records: int
     size: int
@@ -45,28 +32,7 @@ class Sample:
 def draw_sample(
     untouched: duckdb.DuckDBPyRelation, record_key: str, largest: int, random_state: int
 ) -> Sample:
-    """Choose the records that are evaluated.
-
-    Parameters
-    ----------
-    untouched : duckdb.DuckDBPyRelation
-        Effort 0.
-    record_key : str
-        Unique column.
-    largest : int
-        Largest number of records, >= 10.
-    random_state : int
-        Of the spec.
-
-    Raises
-    ------
-    EvaluationError
-        If ``largest`` is too small.
-    """
-    if largest < SMALLEST_SAMPLE:
-        raise EvaluationError(
-            f"quality.sample must be at least {SMALLEST_SAMPLE} records; got {largest}. Raise it."
-        )
+    """Choose at most ``largest`` records of the untouched effort."""
     records = query(untouched, f"select count(*) from {SOURCE}").fetchall()[0][0]  # noqa: S608
     if records <= largest:
         return Sample(records, records)

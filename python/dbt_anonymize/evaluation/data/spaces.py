@@ -1,9 +1,8 @@
 """Feature spaces: what the codes of a design are in the matrix that a model sees.
 
-A design stores each distinct row as one code per column. A *block* turns the codes of one column
-into features, a *space* puts the blocks of all columns beside each other. The same codes have
-several spaces, one for models that split and one for the others, and untouched records have blocks
-of their own, which give them the features of the effort that a model was trained on.
+A *block* turns the codes of one column into features, a *space* puts the blocks of all columns
+side by side. The same codes have a space for models that split and one for the others; untouched
+records have blocks of their own, which map them to the features of the effort.
 """
 
 from __future__ import annotations
@@ -27,14 +26,9 @@ _SIDES: tuple[tuple[int, Literal["left", "right"], int], ...] = ((0, "right", 1)
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Numbers, and where asked a feature that says that they are not known.
+    """Numbers, with an optional feature that flags unknown ones.
 
-    Attributes
-    ----------
-    values : array of float, shape (codes, numbers)
-        NaN where they are not known.
-    has_indicator : bool
-        Whether there is one more feature: 1.0 where they are not known, else 0.0.
+    ``values`` has shape (codes, numbers), NaN where unknown.
     """
 
     values: Floats
@@ -46,7 +40,7 @@ class Numbers:
         return [True] * self.values.shape[1] + [False] * self.has_indicator
 
     def take(self, codes: Codes) -> Floats:
-        """Return the features of codes; NaN where a number is not known."""
+        """Return the features of codes; NaN where a number is unknown."""
         return self._features[codes]
 
     @cached_property
@@ -58,24 +52,19 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Ends(Numbers):
-    """Where an interval begins and ends, as the largest number in it.
-
-    A view puts the ranks among the training rows in the place of both, see `ranked`.
-    """
+    """The first and the largest number of an interval; `ranked` puts ranks in their place."""
 
 
 @dataclass(frozen=True, eq=False)
 class OneHot:
-    """A feature for each label.
+    """A feature for each of ``size`` labels.
 
     Attributes
     ----------
     positions : array of int, shape (codes,)
-        Of the label; `UNKNOWN`, or ``size`` and more for a label without a feature.
-    size : int
-        Labels with a feature.
+        Position of the label; `UNKNOWN`, or >= ``size`` for a label without a feature.
     shown : array of bool, shape (codes,), or None
-        Where there are blocks for several levels: which codes are labels of this one.
+        With blocks for several levels: which codes are labels of this one.
     """
 
     positions: Codes
@@ -98,12 +87,7 @@ class OneHot:
 
 @dataclass(frozen=True, eq=False)
 class Indicator:
-    """One feature: 1.0 where nothing is known.
-
-    Attributes
-    ----------
-    is_unknown : array of bool, shape (codes,)
-    """
+    """One feature: 1.0 for codes of which nothing is known."""
 
     is_unknown: Bools
 
@@ -119,14 +103,14 @@ class Indicator:
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """A feature for each leaf of a category: the share that it has in a label.
+    """A feature for each leaf of a category: its share of a label.
 
     Attributes
     ----------
     table : array of float, shape (codes, leaves)
         Zero throughout where nothing is known.
     leaf_of_record : array of int, shape (records,), or None
-        Where leaves weigh as often as they occur: the leaf of each record, `UNKNOWN` for NULL.
+        Leaf of each record, `UNKNOWN` for NULL, where frequencies weigh the leaves.
     """
 
     table: Floats
@@ -142,10 +126,7 @@ class Shares:
         return self.table[codes]
 
     def counted(self, records: Codes) -> Shares:
-        """Return shares in which leaves weigh as often as they occur in some records.
-
-        Labels none of whose leaves occurs keep their shares.
-        """
+        """Weigh leaves by their frequency in some records; a label without any keeps its shares."""
         if self.leaf_of_record is None:
             return self
         own = self.leaf_of_record[records]
@@ -161,15 +142,7 @@ Block = Numbers | OneHot | Indicator | Shares
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """The features that a model sees.
-
-    Attributes
-    ----------
-    columns : tuple of sequence of Block
-        By column of the design, from left to right.
-    is_quasi : tuple of bool
-        Which columns are generalized.
-    """
+    """The features that a model sees: the blocks of each column, from left to right."""
 
     columns: tuple[Sequence[Block], ...]
     is_quasi: tuple[bool, ...]
@@ -182,18 +155,18 @@ class Space:
 
     @cached_property
     def starts(self) -> list[int]:
-        """First feature of each column, and after the last one how many there are."""
+        """The first feature of each column, then the number of features."""
         widths = [sum(len(block.scaled) for block in blocks) for blocks in self.columns]
         return [0, *np.cumsum(widths).tolist()]
 
     @cached_property
     def quasi(self) -> Bools:
-        """Which features are those of quasi-identifiers, shape (features,)."""
+        """Which features belong to quasi-identifiers, shape (features,)."""
         return np.repeat(np.array(self.is_quasi, dtype=np.bool_), np.diff(self.starts))
 
     @cached_property
     def ends(self) -> list[int]:
-        """First features of the blocks that are `Ends`; the next one is the end."""
+        """The first feature of each `Ends` block; the second follows it."""
         found, at = [], 0
         for block in (block for blocks in self.columns for block in blocks):
             if isinstance(block, Ends):
@@ -202,7 +175,7 @@ class Space:
         return found
 
     def shown(self, columns: Sequence[Codes], rows: Codes) -> Bools:
-        """Return which features are not of a level that no row shows, shape (features,)."""
+        """Return the features whose level some row shows, shape (features,)."""
         flags: list[bool] = []
         for codes, blocks in zip(columns, self.columns, strict=True):
             for block in blocks:
@@ -213,12 +186,12 @@ class Space:
 
     @property
     def is_fitted(self) -> bool:
-        """Whether what a label stands for depends on the records that are released."""
+        """Whether the features of a label depend on the released records."""
         blocks = (block for blocks in self.columns for block in blocks)
         return any(isinstance(b, Shares) and b.leaf_of_record is not None for b in blocks)
 
     def counted(self, records: Codes) -> Space:
-        """Return the space in which leaves weigh as often as they occur in some records."""
+        """Return the space with leaves weighed by how often they occur in some records."""
         if not self.is_fitted:
             return self
         columns = tuple(
@@ -228,19 +201,9 @@ class Space:
         return replace(self, columns=columns)
 
     def take(self, columns: Sequence[Codes], rows: Codes) -> Floats:
-        """Return the features of rows.
+        """Return features, shape (n, features), of n rows of the design's ``columns``.
 
-        Parameters
-        ----------
-        columns : sequence of array of int, shape (distinct rows,)
-            A code per column and row.
-        rows : array of int, shape (n,)
-            Which of them.
-
-        Returns
-        -------
-        array of float, shape (n, features)
-            NaN where a number is not known.
+        NaN where a number is unknown.
         """
         parts = [
             block.take(codes[rows])
@@ -251,18 +214,12 @@ class Space:
 
 
 def ranked(rows: Sequence[Floats], ends: Sequence[int]) -> None:
-    """Put ranks among the training rows in the place of where intervals begin and end.
+    """Replace, in place, the ends of intervals by ranks among the training rows, ``rows[0]``.
 
-    A number is read as the finest interval that training rows show around it: it begins where the
-    last one at or before the number begins, and ends where the first one at or after it ends. So a
-    threshold between neighbours is a bound, whatever the intervals overlap.
-
-    Parameters
-    ----------
-    rows : sequence of array of float, shape (n, features)
-        The distinct training rows first; they are changed.
-    ends : sequence of int
-        Features in which intervals begin; in the next one they end.
+    A number is read as the finest interval that training rows show around it: from the last start
+    at or before the number to the first end at or after it. So a threshold between neighbours is a
+    bound, however the intervals overlap. ``ends`` are the features in which intervals begin; the
+    next feature is their end.
     """
     for feature, side, less in ((f + i, s, n) for f in ends for i, s, n in _SIDES):
         known = np.unique(rows[0][:, feature])

@@ -1,4 +1,4 @@
-"""Read whose record it is, and the sensitive attributes that guarantees are about."""
+"""Read the subjects of records, and the sensitive attributes of guarantees."""
 
 from __future__ import annotations
 
@@ -25,21 +25,8 @@ def read_subjects(
 ) -> Codes:
     """Return a code for the subject of each record.
 
-    Parameters
-    ----------
-    relation : duckdb.DuckDBPyRelation
-        Has the record key and the subject of each record, of whatever type.
-    column : str
-        The subject.
-    reader : EffortReader
-        Whose records are read.
-    keys : array
-        Of the untouched effort.
-
-    Raises
-    ------
-    EvaluationError
-        If there are other records, or a subject is NULL.
+    ``relation`` holds the record key and the subject. A NULL subject, or record keys that differ
+    from ``keys`` of the untouched effort, are an `EvaluationError`.
     """
     missing = f"count(*) filter (where {quote_name(column)} is null)"
     sampled = reader.sample.of(relation)
@@ -60,7 +47,7 @@ def read_subjects(
 
 
 def rank_sql(column: str) -> str:
-    """Return SQL for the place of a value among the distinct ones, from 0; NULL is the last."""
+    """Return SQL for the 0-based dense rank of a value; NULL is last."""
     return f"dense_rank() over (order by {quote_name(column)} nulls last) - 1"
 
 
@@ -72,20 +59,9 @@ def make_recount(
     subjects: Codes | None,
     population_size: int | None,
 ) -> Recount:
-    """Return what is needed to check guarantees on training records alone.
+    """Return what checks guarantees, as a spec resolves them, on training records alone.
 
-    Parameters
-    ----------
-    reader : EffortReader
-        Has read ``values``.
-    guarantees : sequence of mapping
-        As a spec resolves them, with values as texts.
-    values : mapping of str to array
-        Codes of the sensitive attributes, by ``sensitive <name>``.
-    subjects : array of int or None
-        Whose record it is.
-    population_size : int or None
-        See `Recount`.
+    ``values`` holds the codes of each sensitive attribute as ``sensitive <name>``.
     """
     relation = reader.sample.of(reader.untouched.relation)
     declared: list[Mapping[str, Any]] = []

@@ -27,23 +27,14 @@ if TYPE_CHECKING:
     import duckdb
 
 MAX_CLASSES = 200
-TASKS = ("classification", "regression", "survival")
 
 
 @dataclass(frozen=True)
 class TargetColumn:
     """A target as a spec declares it.
 
-    Attributes
-    ----------
-    name : str
-        Column; of a survival target the event.
-    task : str
-        classification, regression or survival.
-    positive : object or None
-        The positive class; of a survival target the value that means an event.
-    time : str or None
-        Column with the time of a survival target.
+    ``positive`` is the positive class or, for a survival target, the value of column ``name`` that
+    marks an event at ``time``.
     """
 
     name: str
@@ -53,77 +44,13 @@ class TargetColumn:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that tell it."""
+        """The columns that it is read from."""
         return (self.name,) if self.time is None else (self.name, self.time)
-
-
-def target_columns(
-    declared: Sequence[Mapping[str, Any]], features: Sequence[str]
-) -> list[TargetColumn]:
-    """Check the targets of an evaluation.
-
-    Parameters
-    ----------
-    declared : sequence of mapping
-        ``name``, ``task``, ``positive`` and ``time``.
-    features : sequence of str
-        What models read.
-
-    Raises
-    ------
-    EvaluationError
-        If there is none, one is named twice or is a feature, or a task does not exist.
-    """
-    found = [
-        TargetColumn(
-            target["name"],
-            target.get("task") or "classification",
-            target.get("positive"),
-            target.get("time"),
-        )
-        for target in declared
-    ]
-    names = [target.name for target in found]
-    if not found or len(set(names)) < len(names):
-        raise EvaluationError(
-            f"targets must be one or more different columns; got {names}. Correct the targets."
-        )
-    for target in found:
-        if target.task not in TASKS:
-            raise EvaluationError(
-                f"the task of target `{target.name}` must be one of {list(TASKS)}; got "
-                f"{target.task!r}. Run `dbt-anonymize generate` again."
-            )
-        if (target.task == "survival") != (target.time is not None):
-            raise EvaluationError(
-                f"target `{target.name}` must have a time if it is the event of a survival target, "
-                f"and only then; got task {target.task} and time {target.time!r}. Set or remove "
-                "quality.time."
-            )
-        shared = sorted(set(target.columns) & set(features))
-        if shared:
-            raise EvaluationError(
-                f"features must not hold what is predicted; got {shared}. Leave it out of the "
-                "features."
-            )
-    return found
 
 
 @dataclass(frozen=True)
 class TargetReader:
-    """How to read one target.
-
-    Attributes
-    ----------
-    column : TargetColumn
-        What was declared.
-    position : int
-        Among all targets.
-    classes : tuple of str
-        Of a classification.
-    sql : mapping of str to str
-        Numbers of each record, by names that no other target uses.
-    """
+    """How to read one target: its classes, and SQL by names that no other target uses."""
 
     column: TargetColumn
     position: int
@@ -136,13 +63,7 @@ class TargetReader:
         splitting: Splitting,
         groups: Codes | None,
     ) -> Target:
-        """Return the target from the numbers that were read.
-
-        Raises
-        ------
-        EvaluationError
-            If its records cannot be split.
-        """
+        """Return the target; records that cannot be split are an `EvaluationError`."""
         name, task = self.column.name, self.column.task
         if task == "regression":
             numbers = values[f"number {self.position}"].astype(np.float64)
@@ -162,21 +83,9 @@ class TargetReader:
 def target_reader(
     relation: duckdb.DuckDBPyRelation, column: TargetColumn, position: int
 ) -> TargetReader:
-    """Return how to read a target.
+    """Return how to read the target at a position among all targets.
 
-    Parameters
-    ----------
-    relation : duckdb.DuckDBPyRelation
-        The untouched records that are evaluated.
-    column : TargetColumn
-        What is declared.
-    position : int
-        Among all targets.
-
-    Raises
-    ------
-    EvaluationError
-        If a column is missing or of the wrong type.
+    ``relation`` holds the untouched records. A missing or mistyped column is an `EvaluationError`.
     """
     kind = column_kind(relation, column.name)
     if column.task == "classification":
@@ -200,7 +109,7 @@ def target_reader(
 
 
 def _event_sql(column: TargetColumn, kind: str) -> str:
-    """Return SQL for 1 where the event was seen, 0 where it was not, and -2 for NULL."""
+    """Return SQL for 1 (event), 0 (censored) or -2 (NULL)."""
     if column.positive is not None:
         seen = f"{text_sql(column.name)} = {quote_text(value_text(column.positive))}"
     elif kind == "number":

@@ -29,7 +29,7 @@ from dbt_anonymize.evaluation.data.features import Reading
 from dbt_anonymize.evaluation.data.reading import PER_RECORD, Effort, EffortReader, FeatureColumn
 from dbt_anonymize.evaluation.data.sampling import draw_sample
 from dbt_anonymize.evaluation.data.subjects import read_subjects
-from dbt_anonymize.evaluation.data.targets import target_columns, target_reader
+from dbt_anonymize.evaluation.data.targets import TargetColumn, target_reader
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import Model, Problem, Target
 from dbt_anonymize.evaluation.splits import Split, Splitting, draw_splits, seeds
@@ -170,13 +170,7 @@ def _read(session: Session, spec: Spec, effort: int, repetitions: int, largest: 
     sample = draw_sample(untouched.relation, spec.record_key, largest, spec.quality.random_state)
     reading = Reading(numbers=spec.quality.numbers, categories=spec.quality.categories)
     reader = EffortReader(untouched, features, reading, sample, spec.record_key)
-    declared = {
-        "name": spec.target,
-        "task": spec.quality.task,
-        "positive": None,
-        "time": spec.quality.time,
-    }
-    (column,) = target_columns([declared], list(spec.features))
+    column = TargetColumn(spec.target, spec.quality.task, time=spec.quality.time)
     target = target_reader(sample.of(untouched.relation), column, 0)
     data, values, first = reader.first(dict(target.sql))
     groups = None
@@ -204,7 +198,6 @@ def _repetition(problem: Problem, repetition: int) -> list[_Found]:
     (target,) = problem.targets
     (drawn,) = draw_splits(
         problem.splitting,
-        repetition,
         split_seed,
         records=target.records,
         strata=target.codes,

@@ -1,21 +1,13 @@
-"""The quick models, and those whose rows are standardized once, predict what scikit-learn does."""
+"""Models that share rows standardized once predict what their pipelines predict."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.dummy import DummyClassifier
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from dbt_anonymize.evaluation import fast_estimators as quick
 from dbt_anonymize.evaluation.estimators import make_estimator
-from dbt_anonymize.evaluation.fast_estimators import is_quick, quick_answers
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import Target
 from dbt_anonymize.evaluation.training import TrainingSet, fit_predict
@@ -30,62 +22,6 @@ def drawn(
     draws = np.random.default_rng(seed)
     distinct = np.round(draws.normal(size=(rows, features)), 1) * [0, 1000, 1, 0.01][:features] + 7
     return distinct, draws.integers(0, rows, records), draws.integers(0, classes, records)
-
-
-@pytest.mark.parametrize("model", ["naive_bayes", "zero_rule"])
-@settings(max_examples=60, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    rows=st.integers(1, 30),
-    records=st.integers(5, 60),
-    features=st.integers(1, 4),
-    classes=st.integers(1, 4),
-    smoothing=st.sampled_from([0, 1e-9, 0.5]),
-)
-def test_answers_equal_those_of_scikit_learn(
-    model: str,
-    *,
-    seed: int,
-    rows: int,
-    records: int,
-    features: int,
-    classes: int,
-    smoothing: float,
-) -> None:
-    distinct, codes, true = drawn(seed, rows, records, features, classes)
-    parameters = {"var_smoothing": smoothing} if model == "naive_bayes" else {}
-    estimator = make_estimator(model, parameters, 1)
-    assert is_quick(estimator)
-    with np.errstate(all="ignore"):
-        known, labels, probabilities = quick_answers(estimator, distinct, codes, true, distinct)
-        fitted = estimator.fit(distinct[codes], true)
-        assert np.array_equal(known, fitted.classes_)
-        assert np.array_equal(labels, fitted.predict(distinct))
-        assert np.array_equal(probabilities, fitted.predict_proba(distinct), equal_nan=True)
-
-
-@pytest.mark.parametrize("block", [1, 7])
-def test_blocks_of_rows_do_not_matter(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    data = drawn(1, 30, 60, 3, 2)
-    at_once = quick_answers(make_estimator("naive_bayes", {}, 1), *data, data[0])
-    monkeypatch.setattr(quick, "_BLOCK", block)
-    found = quick_answers(make_estimator("naive_bayes", {}, 1), *data, data[0])
-    assert all(np.array_equal(a, b) for a, b in zip(found, at_once, strict=True))
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        make_estimator("naive_bayes", {"priors": [0.5, 0.5]}, 1),
-        make_estimator("naive_bayes", {"var_smoothing": -1.0}, 1),
-        make_estimator("naive_bayes", {"var_smoothing": "much"}, 1),
-        GaussianNB(),
-        DummyClassifier(strategy="uniform"),
-        type("NaiveBayes", (GaussianNB,), {})(),
-    ],
-)
-def test_other_models_are_left_to_scikit_learn(estimator: Any) -> None:
-    assert not is_quick(estimator)
 
 
 @pytest.mark.parametrize("model", SCALED)
