@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
-from dbt_anonymize.search import chain as chain_module
-from dbt_anonymize.search import pareto as front_module
+from dbt_anonymize.search import optimum as search_module
 from dbt_anonymize.search.chain import chain
 from dbt_anonymize.search.optimum import search
 from dbt_anonymize.search.pareto import pareto_front
@@ -32,7 +30,7 @@ def test_the_front_has_the_least_loss_of_every_class_size(data: st.DataObject) -
     loss = make_loss(data.draw(st.sampled_from(MEASURES)))
     limit = data.draw(st.sampled_from(LIMITS))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(front_module, "MOST_ENUMERATED", data.draw(st.sampled_from([0, 10**6])))
+        patch.setattr(search_module, "MOST_ENUMERATED", data.draw(st.sampled_from([0, 10**6])))
         front = pareto_front(table, guarantees, loss, limit)
     assert front.is_complete
     losses = [node.loss for _, node in front.points]
@@ -50,7 +48,7 @@ def test_the_front_has_the_least_loss_of_every_class_size(data: st.DataObject) -
 def test_a_chain_without_time_begins_with_what_is_known(
     monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    monkeypatch.setattr(chain_module, "MOST_ENUMERATED", most)
+    monkeypatch.setattr(search_module, "MOST_ENUMERATED", most)
     table = numbered_table(rows=1500, attributes=4)
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": 4}], table)
     common = (table, guarantees, make_loss("discernibility"), Decimal(0))
@@ -71,7 +69,7 @@ def test_a_chain_rises_and_each_node_is_the_best_above_the_one_before(data: st.D
     limit = data.draw(st.sampled_from(LIMITS))
     length = data.draw(st.integers(1, 5))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chain_module, "MOST_ENUMERATED", data.draw(st.sampled_from([0, 10**6])))
+        patch.setattr(search_module, "MOST_ENUMERATED", data.draw(st.sampled_from([0, 10**6])))
         found = chain(table, guarantees, loss, limit, length)
     assert found.is_complete
     assert len(found.points) <= length
@@ -120,10 +118,3 @@ def test_without_time_the_chain_and_the_front_say_that_they_are_not_complete() -
     assert (len(found.points), found.is_complete) == (1, False)
     front = pareto_front(table, guarantees, loss, Decimal(0), time_limit=0)
     assert (len(front.points), front.is_complete) == (1, False)
-
-
-def test_a_chain_of_nothing_is_refused() -> None:
-    table = numbered_table(rows=50)
-    guarantees = compile_guarantees([{"model": "k_anonymity", "k": 2}], table)
-    with pytest.raises(SearchError, match="efforts of a search must be >= 1; got 0"):
-        chain(table, guarantees, make_loss("loss"), Decimal(0), 0)

@@ -282,13 +282,6 @@ def test_no_time_gives_the_top_node_of_a_large_lattice() -> None:
     assert not result.is_complete
 
 
-def test_a_limit_that_is_no_share_is_refused() -> None:
-    table = wide_table(attributes=2, leaves=16, rows=20)
-    guarantees = compile_guarantees([{"model": "k_anonymity", "k": 2}], table)
-    with pytest.raises(SearchError, match=r"suppression_limit must be from 0 to 1; got 5\."):
-        search(table, guarantees, make_loss("loss"), Decimal(5))
-
-
 def test_level_bounds_outside_the_hierarchy_are_refused() -> None:
     table = wide_table(attributes=1, leaves=16, rows=20)
     inner = table.attributes[0]

@@ -16,20 +16,12 @@ from dbt_anonymize.search.results import CheckedNode, Progress, Status, VisitedN
 
 
 class BestFirstSearch:
-    """Expands the node that promises the least loss; the coarsest node is the first.
+    """Expand the node that promises the least loss, beginning with the coarsest.
 
-    Below a node that proves all finer ones infeasible nothing is expanded. As the feasible nodes of
+    Nothing is expanded below a node that proves all finer ones infeasible. The feasible nodes of
     monotone guarantees are connected through the coarsest node, and other nodes are expanded
-    whether they are feasible or not, nothing is left out when the queue is empty.
-
-    Parameters
-    ----------
-    checker : Checker
-        Checks nodes.
-    lattice : Lattice
-        The nodes.
-    k : int
-        People that a released class must have; the guarantees may ask for more.
+    whether feasible or not, so an empty queue leaves nothing out. ``k`` is the least class size of
+    released classes; the guarantees may ask for more.
     """
 
     def __init__(self, checker: Checker, lattice: Lattice, *, k: int = 0):
@@ -46,11 +38,11 @@ class BestFirstSearch:
         self._urgent = 1
 
     def exclude(self, node: Node) -> None:
-        """Leave out a node; others are not affected."""
+        """Leave out a node, and no other."""
         self._excluded.add(node)
 
     def start(self, node: Node) -> None:
-        """Check a node that may be good before all others, whatever the time."""
+        """Check a promising node first, whatever the time."""
         if node not in self._seen:
             self._seen.add(node)
             self._urgent += 1
@@ -59,7 +51,7 @@ class BestFirstSearch:
     def run(self, clock: Clock) -> CheckedNode | None:
         """Return the feasible node with the least loss, or the best until the time is over.
 
-        The coarsest node is checked even when there is no time at all.
+        The coarsest node is checked even if there is no time at all.
         """
         best: CheckedNode | None = None
         while self._queue and (self._urgent > 0 or not (self.found and clock.is_over())):
@@ -83,10 +75,7 @@ class BestFirstSearch:
         return best
 
     def bound(self, best: CheckedNode | None) -> float:
-        """Return a number that no feasible node loses less than, as far as is known.
-
-        Nodes that nobody looked at may be as fine as the finest of all.
-        """
+        """Return a lower bound of the loss of feasible nodes; unvisited ones may be the finest."""
         least = math.inf if best is None else float(best.loss)
         if not self._queue:
             return least

@@ -9,16 +9,13 @@ from decimal import Decimal
 
 import numpy as np
 
-from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.registry import InformationLoss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import Node, Table
-from dbt_anonymize.search.best_first import BestFirstSearch
 from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.clock import Clock
-from dbt_anonymize.search.enumerated import EnumeratedSearch
 from dbt_anonymize.search.lattice import Lattice
-from dbt_anonymize.search.optimum import MOST_ENUMERATED, check_limit
+from dbt_anonymize.search.optimum import lattice_search
 from dbt_anonymize.search.results import CheckedNode, ProgressCallback
 
 
@@ -29,9 +26,8 @@ class Chain:
     Attributes
     ----------
     points : tuple of (int, CheckedNode)
-        Class size that was required, and the node that loses the least with it among those that
-        generalize at least as much as the node before. Levels never fall, nodes differ, and the
-        class size they reach rises.
+        Required class size, and the node that loses the least with it among those that generalize
+        at least as much as the node before. Nodes differ; levels and reached class sizes rise.
     is_complete : bool
         Whether every node is proven to lose the least.
     """
@@ -51,37 +47,14 @@ def chain(
     time_limit: float | None = None,
     progress: ProgressCallback | None = None,
 ) -> Chain:
-    """Find efforts from weak to strong.
+    """Find at most ``length`` (>= 1) efforts from weak to strong, each of which releases something.
 
-    The first is the optimum. The class sizes required of the others are spaced geometrically up to
-    the largest one that a node reaches which still tells something (not every attribute is at its
-    root).
-
-    Parameters
-    ----------
-    table, guarantees, loss, suppression_limit, time_limit, progress
-        As for `dbt_anonymize.search.optimum.search`. The time limit is for the whole chain.
-    length : int
-        Number of efforts, >= 1.
-    start : tuple of int, optional
-        A node that is known to be good: the first effort loses no more.
-
-    Returns
-    -------
-    Chain
-        Of nodes that release something. Shorter than ``length`` where nothing above its last node
-        is left; empty where no node is feasible.
-
-    Raises
-    ------
-    SearchError
-        If the length or the limit is not as above.
+    The first is the optimum, no worse than the node ``start``. Required class sizes are spaced
+    geometrically up to the largest that a node reaches which still tells something (not every
+    attribute is at its root). The chain is shorter where nothing is left above its last node, and
+    empty where no node is feasible. Other arguments are those of ``optimum.search``; the time limit
+    is for the whole chain.
     """
-    check_limit(suppression_limit)
-    if length < 1:
-        raise SearchError(
-            f"efforts of a search must be >= 1; got {length}. Ask for 3, for example."
-        )
     lattice = Lattice.of(table)
     clock = Clock(time_limit, progress)
     checker = Checker(table, guarantees, loss, suppression_limit, lattice.lowest, must_release=True)
@@ -91,7 +64,7 @@ def chain(
 
 
 class _Builder:
-    """Adds one node after the other."""
+    """Add one node after the other."""
 
     def __init__(self, checker: Checker, lattice: Lattice, clock: Clock):
         self.points: list[tuple[int, CheckedNode]] = []
@@ -105,7 +78,6 @@ class _Builder:
         self._empty = tops if lattice.highest == tops else None
 
     def build(self, length: int, start: Node | None) -> None:
-        """Add up to ``length`` nodes, of which the first is no worse than the start."""
         k = self._checker.guarantees.min_class_size
         first = self._best(self._lattice, k, (), start)
         if first is None:
@@ -137,7 +109,7 @@ class _Builder:
         return False
 
     def _known_above(self, node: Node, k: int, excluded: tuple[Node, ...]) -> Node | None:
-        """Return the best node above another that an earlier search has found to release this k."""
+        """Return the best known node above another that reaches this k."""
         known = (
             found
             for found in self._known.values()
@@ -155,11 +127,7 @@ class _Builder:
         excluded: tuple[Node, ...],
         start: Node | None,
     ) -> CheckedNode | None:
-        state: EnumeratedSearch | BestFirstSearch
-        if lattice.size > MOST_ENUMERATED:
-            state = BestFirstSearch(self._checker, lattice, k=k)
-        else:
-            state = EnumeratedSearch(self._checker, lattice, k=k)
+        state = lattice_search(self._checker, lattice, k)
         for node in excluded:
             state.exclude(node)
         if start is not None:
@@ -172,8 +140,7 @@ class _Builder:
     def _largest_k(self, node: Node, excluded: tuple[Node, ...]) -> int:
         """Return the largest class size that any node above can reach, as far as size matters.
 
-        A finer node has parts of the classes of a coarser one: it is enough to look at the
-        coarsest nodes that are not excluded.
+        Finer nodes split the classes of coarser ones: the coarsest ones not excluded are enough.
         """
         highest = self._lattice.highest
         nodes = [highest]
@@ -186,7 +153,7 @@ class _Builder:
         return max((self._reached(n) for n in nodes if n not in excluded), default=0)
 
     def _reached(self, node: Node) -> int:
-        """Return the people of the smallest class after suppressing as much as is allowed."""
+        """Return the size of the smallest class after suppressing as much as is allowed."""
         classes = self._checker.grouper.classes(node)
         order = np.argsort(classes.people, kind="stable")
         gone = np.cumsum(classes.records[order])

@@ -1,4 +1,4 @@
-"""Check one node: form its classes, suppress what violates, measure what is lost."""
+"""Check one node: form its classes, suppress what violates, measure the loss."""
 
 from __future__ import annotations
 
@@ -19,12 +19,10 @@ class Check:
 
     Attributes
     ----------
-    result : CheckedNode
-        Of the node itself.
     proves_finer_infeasible : bool
         Whether no finer node is feasible either.
     classes : GroupedClasses or None
-        Its classes; None where they did not have to be formed.
+        None where they did not have to be formed.
     gone : bool array (classes,) or None
         Classes whose records are suppressed at every finer feasible node too.
     """
@@ -36,22 +34,10 @@ class Check:
 
 
 class Checker:
-    """Checks nodes of one table.
+    """Check nodes of one table, none finer than ``lowest``.
 
-    Parameters
-    ----------
-    table : Table
-        Distinct rows with counts.
-    guarantees : Guarantees
-        Compiled for the table.
-    loss : InformationLoss
-        Of the nodes.
-    suppression_limit : Decimal
-        Share of the records that may be suppressed, in [0, 1]; rounded down to whole records.
-    lowest : tuple of int
-        No node finer than this one is checked.
-    must_release : bool, default False
-        Whether a node is feasible only where some record is released.
+    ``suppression_limit`` is a share of the records, 0 to 1, rounded down to whole records.
+    ``must_release``: a node is feasible only if it releases a record.
     """
 
     def __init__(
@@ -78,15 +64,7 @@ class Checker:
         )
 
     def check(self, node: Node, k: int = 0) -> Check:
-        """Check a node.
-
-        Parameters
-        ----------
-        node : tuple of int
-            Level of each attribute.
-        k : int
-            People that a released class must have; the guarantees may ask for more.
-        """
+        """Check a node; ``k`` may ask for larger released classes than the guarantees."""
         self.checked += 1
         size = max(k, self.guarantees.min_class_size)
         # A part of a small class is small too, whatever the other guarantees are like.

@@ -12,15 +12,7 @@ INTERVAL = 0.1
 
 
 class Clock:
-    """Says when to stop and reports how far the search is.
-
-    Parameters
-    ----------
-    time_limit : float or None
-        Seconds; None for no limit.
-    progress : callable or None
-        Is called about ten times a second, and once at the end.
-    """
+    """Time limit (seconds or None) and progress, reported ten times a second and at the end."""
 
     def __init__(self, time_limit: float | None, progress: ProgressCallback | None):
         self._started = time.monotonic()
@@ -38,7 +30,7 @@ class Clock:
         return self._limit is not None and self.elapsed >= self._limit
 
     def report(self, progress: Callable[[], Progress], *, is_last: bool = False) -> None:
-        """Report if it is time to."""
+        """Report if it is due."""
         if self._progress is None:
             return
         now = time.monotonic()

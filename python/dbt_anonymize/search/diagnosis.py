@@ -1,4 +1,4 @@
-"""Why no node keeps the guarantees: which of them fails, and what would be the closest feasible."""
+"""Why no node keeps the guarantees: which of them fails, and the closest feasible parameter."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_ENUMERATED = 1_000_000
 
 @dataclass(frozen=True)
 class _Parameter:
-    """A parameter that can be weakened: steps from the strongest value on, in whole numbers.
+    """A parameter that can be weakened, in whole steps from its strongest value.
 
     Step s is ``strongest + s / scale`` where a larger value is weaker, else ``strongest - ...``.
     """
@@ -54,25 +54,11 @@ class _Parameter:
 def explain_infeasible(
     table: Table, declared: Sequence[Guarantee], suppression_limit: Decimal, is_proven: bool
 ) -> str:
-    """Return why no node keeps all guarantees.
+    """Return why no node keeps all declared guarantees together.
 
-    Parameters
-    ----------
-    table : Table
-        Its attributes bound the levels.
-    declared : sequence of mappings
-        Guarantees that no node keeps together, as `compile_guarantees` takes them.
-    suppression_limit : Decimal
-        Share of the records that may be suppressed.
-    is_proven : bool
-        Whether all nodes were looked at; a time limit may have ended the search before.
-
-    Returns
-    -------
-    str
-        Each guarantee that cannot be kept by itself, with the closest value of its parameter that
-        one of the coarsest nodes keeps; or which guarantee stands in the way of the others. The
-        closest values are rounded to the safe side.
+    Names each guarantee that cannot be kept by itself, with the closest value (rounded to the safe
+    side) that one of the coarsest nodes keeps; or the guarantee that stands in the way of the
+    others. ``is_proven``: all nodes were searched, no time limit ended it.
     """
     most = int(suppression_limit * table.total)
     head = (
@@ -97,7 +83,7 @@ def explain_infeasible(
 
 
 class _Doctor:
-    """Tries guarantees and weaker ones."""
+    """Try guarantees and weaker ones."""
 
     def __init__(self, table: Table, suppression_limit: Decimal, most_suppressed: int) -> None:
         self._table = table
@@ -116,7 +102,9 @@ class _Doctor:
 
     def advice(self, guarantee: Guarantee, others: Sequence[Guarantee]) -> str:
         """Return that a guarantee cannot be kept (with others), and what could be."""
-        values = " ".join(f"{key} {v}" for key, v in _told(guarantee))
+        # No values of a person.
+        shown = ((key, v) for key, v in guarantee.items() if key not in {"model", "values"})
+        values = " ".join(f"{key} {v}" for key, v in shown)
         name = f"{guarantee['model']} ({values})"
         alone = "together with the others" if others else "by itself"
         text = f"{name} cannot be kept {alone}"
@@ -156,7 +144,7 @@ class _Doctor:
 
 
 def _coarsest(lattice: Lattice) -> Iterator[Node]:
-    """Yield the coarsest node and those that are nearly as coarse."""
+    """Yield the coarsest node and those nearly as coarse."""
     if lattice.size > _MOST_ENUMERATED:
         yield lattice.highest
         return
@@ -165,13 +153,8 @@ def _coarsest(lattice: Lattice) -> Iterator[Node]:
         yield tuple(map(int, levels[index]))
 
 
-def _told(guarantee: Guarantee) -> list[tuple[str, Any]]:
-    """Return parameters as a message may show them: no values of a person, no defaults of ours."""
-    return [(key, v) for key, v in guarantee.items() if key not in {"model", "values"}]
-
-
 def _parameters(guarantee: Guarantee, table: Table) -> list[_Parameter]:
-    """Return what can be weakened in a guarantee, from what was asked for on."""
+    """Return what can be weakened in a guarantee, beginning with its declared values."""
     declared = {name: value for name, value in guarantee.items() if name != "model"}
     model = MODELS[guarantee["model"]].model_construct(**declared)
     return [
@@ -181,7 +164,7 @@ def _parameters(guarantee: Guarantee, table: Table) -> list[_Parameter]:
 
 
 def _rounded(strongest: float, weakest: float, scale: int) -> float:
-    """Return a value on the grid that is at least as weak."""
+    """Return the nearest value on the grid that is at least as weak."""
     scaled = Decimal(str(strongest)) * scale
     rounding = "ROUND_CEILING" if weakest > strongest else "ROUND_FLOOR"
     return float(scaled.to_integral_value(rounding=rounding) / scale)

@@ -1,4 +1,4 @@
-"""From the coded table of an anonymization to the efforts that its spec gets."""
+"""From the coded table of an anonymization to the efforts of its spec."""
 
 from __future__ import annotations
 
@@ -38,17 +38,8 @@ SECONDS_OF_FRONT = 60.0
 class Options:
     """What a search is asked for.
 
-    Attributes
-    ----------
-    efforts : int
-        Length of the chain, >= 1.
-    measure : str
-        Measure of information loss.
-    recoding : {"full_domain", "local"}
-        Whether all records have the same levels, or rounds generalize what is left.
-    time_limit : float or None
-        Seconds for everything together. Without one, the optimum and the chain are proven, and
-        the Pareto front gets `SECONDS_OF_FRONT`.
+    ``efforts`` is the length of the chain, >= 1. ``time_limit`` is in seconds for everything;
+    without one, the optimum and the chain are proven, and the Pareto front gets `SECONDS_OF_FRONT`.
     """
 
     efforts: int
@@ -59,7 +50,7 @@ class Options:
 
 @dataclass(frozen=True)
 class LocalEffort:
-    """An effort of local recoding, and what is known about it before it is built.
+    """An effort of local recoding before it is built.
 
     Attributes
     ----------
@@ -70,7 +61,7 @@ class LocalEffort:
     suppressed : int
         Records that the last round leaves over.
     loss : float or None
-        By the measure of the search; None of a measure that needs the classes of all rounds.
+        By the measure of the search; None for one that needs the classes of all rounds.
     """
 
     required: int
@@ -81,20 +72,10 @@ class LocalEffort:
 
 @dataclass(frozen=True)
 class Found:
-    """What was found for an anonymization.
+    """The outcome of a search.
 
-    Attributes
-    ----------
-    result : SearchResult
-        Of the search for the optimum, which is not None.
-    chain : Chain
-        Nodes from weak to strong.
-    front : ParetoFront
-        Of class size and loss.
-    efforts : tuple of Effort
-        The chain as a spec writes it, in order; without a node that generalizes nothing.
-    local : tuple of LocalEffort
-        What is known about each of the efforts where they are of local recoding; else empty.
+    ``efforts`` is the chain as a spec writes it, without a node that generalizes nothing. ``local``
+    describes each of them if they are of local recoding.
     """
 
     result: SearchResult
@@ -120,7 +101,7 @@ class Task:
 
     @property
     def suppression_limit(self) -> Decimal:
-        """Share of the records, as it is written in the spec."""
+        """Share of the records, as the spec writes it."""
         return Decimal(str(self.spec.suppression_limit))
 
     @property
@@ -140,23 +121,9 @@ class Task:
 def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
     """Search the optimum, the chain and the Pareto front.
 
-    Parameters
-    ----------
-    task : Task
-        What is searched.
-    steps : callable, optional
-        Called before each step with its name.
-
-    Returns
-    -------
-    Found
-        The same input gives the same efforts, unless a time limit ends the search.
-
-    Raises
-    ------
-    SearchError
-        If a guarantee cannot be checked, or no node keeps them all; the message tells which one
-        fails and what would be the closest feasible.
+    ``steps`` is called with the name of each step. The same input gives the same efforts unless a
+    time limit ends the search. A guarantee that cannot be checked, or no feasible node, is a
+    `SearchError` that names the guarantee that fails and the closest feasible parameter.
     """
     clock = _Deadline(task.options.time_limit)
     guarantees, loss, limit = task.guarantees, task.loss(), task.suppression_limit
@@ -187,7 +154,6 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
 
 
 def _full_domain_efforts(task: Task, found: Chain, guarantees: Guarantees) -> tuple[Effort, ...]:
-    """Return the nodes of a chain as efforts."""
     return tuple(
         Effort(levels=_levels(task.spec, checked.node), k=_own_k(required, guarantees))
         for required, checked in found.points
@@ -196,7 +162,7 @@ def _full_domain_efforts(task: Task, found: Chain, guarantees: Guarantees) -> tu
 
 
 def _own_k(required: int, guarantees: Guarantees) -> int | None:
-    """Return the k that an effort must be written with; None where it is the guaranteed one."""
+    """Return the k of an effort; None if it is the guaranteed one."""
     return required if required > guarantees.min_class_size else None
 
 
@@ -231,7 +197,7 @@ def _local_efforts(
 
 
 def _local(task: Task, required: int, clock: _Deadline, steps: Steps) -> LocalEffort | None:
-    """Return rounds with a class size; None where they suppress more than is allowed."""
+    """Return rounds with a class size; None if they suppress more than is allowed."""
     declared = [*task.declared, {"model": "k_anonymity", "k": required}]
     guarantees = compile_guarantees(declared, task.table)
     rounds = local_rounds(

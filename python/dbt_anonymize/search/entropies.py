@@ -1,4 +1,4 @@
-"""Entropy of the labels: how finely a level tells records apart."""
+"""Entropy of labels: how finely a level tells records apart."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def label_entropies(table: Table) -> tuple[FloatArray, ...]:
 
 
 def entropy(counts: NDArray[np.floating | np.integer]) -> float:
-    """Return the entropy (bits) of a distribution given as counts; 0 of nothing.
+    """Return the entropy (bits) of counts; 0 of nothing.
 
     Examples
     --------

@@ -1,12 +1,11 @@
 """Exact search of a lattice whose nodes fit into arrays.
 
-Nodes are checked from the coarse to the fine in the order of the entropy of their labels, which
-tells well how small their classes are. So a node is checked only when no coarser node has shown
-that it is infeasible, or that its loss is too high: a node that is infeasible excludes all finer
-ones where the guarantees are monotone, and the records that one node must suppress are suppressed
-by all finer ones, which bounds their losses from below. Where nothing may be suppressed, infeasible
-nodes that exclude many others are foreseen and checked first. Where the guarantees are not
-monotone, nodes are checked in the order of these bounds instead.
+Nodes are checked from coarse to fine by the entropy of their labels, which predicts class sizes
+well. A node is checked only if no coarser one has shown that it is infeasible or loses too much: an
+infeasible node excludes all finer ones where the guarantees are monotone, and the records that a
+node must suppress are suppressed by all finer ones, which bounds their losses. Where nothing may be
+suppressed, infeasible nodes that exclude many others are predicted and checked first. Where the
+guarantees are not monotone, nodes are checked in the order of these bounds instead.
 """
 
 from __future__ import annotations
@@ -27,17 +26,7 @@ from dbt_anonymize.search.results import CheckedNode, Progress, Status, VisitedN
 
 
 class EnumeratedSearch:
-    """State of a search: what is known about each node.
-
-    Parameters
-    ----------
-    checker : Checker
-        Checks nodes.
-    lattice : Lattice
-        The nodes.
-    k : int
-        People that a released class must have; the guarantees may ask for more.
-    """
+    """What is known about each node; released classes have at least ``k`` subjects."""
 
     def __init__(self, checker: Checker, lattice: Lattice, *, k: int = 0):
         self.checker = checker
@@ -66,16 +55,17 @@ class EnumeratedSearch:
         self._starts: list[int] = []
 
     def exclude(self, node: Node) -> None:
-        """Leave out a node; others are not affected."""
+        """Leave out a node, and no other."""
         self._close(self.lattice.index(node), Status.PRUNED)
 
     def start(self, node: Node) -> None:
-        """Check a node that may be good before all others, whatever the time."""
+        """Check a promising node first, whatever the time."""
         self._starts.append(self.lattice.index(node))
 
     def run(self, clock: Clock) -> CheckedNode | None:
         """Return the feasible node with the least loss, or the best until the time is over."""
-        best = self._best_known()
+        feasible = (found for found in self.found.values() if found.is_feasible)
+        best = min(feasible, key=lambda found: found.loss, default=None)
         if best is not None:
             self._prune(best)
         self.is_complete = False
@@ -91,7 +81,7 @@ class EnumeratedSearch:
         return best
 
     def _choose(self) -> int | None:
-        """Return the node to check next; None where none is left."""
+        """Return the node to check next, if any."""
         self._is_suggested = False
         top = self.lattice.size - 1
         if not self.found and self.status.reshape(-1)[top] == Status.OPEN:
@@ -115,10 +105,10 @@ class EnumeratedSearch:
         return suggested
 
     def require(self, k: int) -> None:
-        """Ask for classes of at least ``k`` people from now on; never fewer than before.
+        """Ask for classes of at least ``k`` subjects from now on; never fewer than before.
 
-        What was infeasible stays so, and the bounds stay valid, as only more is suppressed. Nodes
-        are checked anew where their smallest class is too small now.
+        Infeasible nodes stay so and bounds stay valid, as only more is suppressed. Nodes whose
+        smallest class is too small now are checked again.
         """
         self._k = k
         self._is_feasible[:] = False
@@ -134,14 +124,6 @@ class EnumeratedSearch:
                 del self.found[index]
                 status[index] = Status.OPEN
         np.copyto(self._order, np.where(self.status == Status.OPEN, self._rank, math.inf))
-
-    def _best_known(self) -> CheckedNode | None:
-        """Return the best of the nodes that were checked before."""
-        best: CheckedNode | None = None
-        for found in self.found.values():
-            if found.is_feasible and (best is None or found.loss < best.loss):
-                best = found
-        return best
 
     def _visit(self, index: int, best: CheckedNode | None) -> CheckedNode | None:
         """Check a node if it can be better than the best; return the better of both."""
@@ -169,7 +151,7 @@ class EnumeratedSearch:
         return best
 
     def bound(self, best: CheckedNode | None) -> float:
-        """Return a number that no feasible node loses less than, as far as is known."""
+        """Return a lower bound of the loss of all feasible nodes, as far as is known."""
         is_open = self.status == Status.OPEN
         least = math.inf if best is None else float(best.loss)
         if not is_open.any():
@@ -204,7 +186,7 @@ class EnumeratedSearch:
         )
 
     def _first_bounds(self) -> FloatArray:
-        """Bounds of all nodes where the loss has one loss per attribute; else minus infinity."""
+        """Return bounds of all nodes if the loss adds up over attributes; else minus infinity."""
         checker = self.checker
         bounds = checker.loss.attribute_bounds(checker.table, None)
         self._is_bounded = bounds is not None
@@ -222,8 +204,8 @@ class EnumeratedSearch:
     def _bound_late(self, index: int, node: Node, best: CheckedNode) -> bool:
         """Return whether a node need not be checked now, by its own bound.
 
-        Measures over classes bound one node at a time, which is done only for nodes whose turn it
-        is: they are pruned, or get a later turn.
+        Measures over classes bound one node at a time, and only when its turn comes: it is pruned,
+        or gets a later turn.
         """
         bound = self._bound.reshape(-1)
         own = float(self.checker.loss.lower_bound(self.checker.table, node))
@@ -247,7 +229,7 @@ class EnumeratedSearch:
         self._order[box] = math.inf
 
     def _raise_bounds(self, check: Check) -> None:
-        """Use what a node must suppress for the finer ones, and what it loses for the coarser."""
+        """Bound finer nodes by what this one must suppress, and coarser ones by what it loses."""
         if check.classes is None or check.gone is None:
             return
         loss, table, node = self.checker.loss, self.checker.table, check.result.node
@@ -277,7 +259,7 @@ class EnumeratedSearch:
 
 
 def _excludes(bounds: FloatArray | np.float64, best: CheckedNode) -> BoolArray:
-    """Return whether nodes with these bounds cannot be better than the best."""
+    """Return whether nodes with these bounds cannot beat the best."""
     if isinstance(best.loss, RankedLoss):
         # Equal largest losses leave the others to be compared.
         return np.asarray(bounds > float(best.loss))

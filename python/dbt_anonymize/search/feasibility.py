@@ -1,8 +1,7 @@
-"""Foresee which nodes are infeasible without suppression, to check those that exclude the most.
+"""Predict which nodes are infeasible without suppression, to check those that exclude the most.
 
-The logarithm of how many records violate is close to a sum of one number per attribute and level.
-These numbers are fitted to the nodes that were checked. What comes of it only decides the order of
-the checks, never their outcome.
+The logarithm of the violating records is nearly a sum of one number per attribute and level, fitted
+to the nodes checked so far. Predictions decide the order of checks, never their outcome.
 """
 
 from __future__ import annotations
@@ -24,15 +23,7 @@ PENALTY, LEAST_SPREAD, SHARPNESS = 0.3, 0.3, 0.6
 
 
 class Guide:
-    """Suggests nodes to check.
-
-    Parameters
-    ----------
-    lattice : Lattice
-        The nodes.
-    entropy : float array (lattice.shape)
-        How finely each node tells records apart.
-    """
+    """Suggest nodes to check; ``entropy`` says how finely each node tells records apart."""
 
     def __init__(self, lattice: Lattice, entropy: FloatArray):
         self._lattice = lattice
@@ -50,14 +41,10 @@ class Guide:
         self._wait -= 1
 
     def suggest(self, is_open: BoolArray, is_settled: BoolArray) -> int | None:
-        """Return the node whose check is expected to exclude the most, if it is worthwhile.
+        """Return the node whose check should exclude the most, if it is worthwhile.
 
-        Parameters
-        ----------
-        is_open : bool array (lattice.shape)
-            Nodes that may be the optimum.
-        is_settled : bool array (lattice.shape)
-            Nodes that are known to be feasible or infeasible.
+        ``is_open``: nodes that may be the optimum. ``is_settled``: nodes known to be feasible or
+        not.
         """
         if self._wait <= 0:
             self._wait = max(BETWEEN, self._lattice.size // NODES_PER_CHECK)

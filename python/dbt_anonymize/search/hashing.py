@@ -1,8 +1,7 @@
-"""Find equal rows by hashing, without a sort, which would take several times as long.
+"""Find equal rows by hashing, several times as fast as by sorting.
 
-The positions of rows are written into a hash table from the last row to the first, so that each
-slot keeps the smallest row; rows whose key differs from the key of that row collided and go through
-another round.
+Row positions are written into a hash table from the last to the first, so that each slot keeps the
+smallest; rows whose key differs from that of their slot collided and go through another round.
 """
 
 from __future__ import annotations
@@ -18,17 +17,8 @@ MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93, 0xA07
 def distinct(words: Words) -> tuple[IntArray, IntArray]:
     """Find the distinct rows of some columns.
 
-    Parameters
-    ----------
-    words : tuple of int arrays (rows,)
-        At least one.
-
-    Returns
-    -------
-    leaders : int array (groups,)
-        Smallest row of each group, ascending.
-    leader : int array (rows,)
-        Smallest row of the group of each row.
+    Returns the smallest row of each group, ascending, and for each row the smallest row of its
+    group.
 
     Examples
     --------
@@ -60,9 +50,9 @@ def distinct(words: Words) -> tuple[IntArray, IntArray]:
 
 
 def slots(keys: Words, turn: int) -> tuple[IntArray, int]:
-    """Return the slot of each row in a hash table, and the bits of the number of slots.
+    """Return the hash table slot of each row, and the bits of the number of slots.
 
-    Multiplying by an odd number spreads packed labels well over the upper bits.
+    An odd multiplier spreads packed labels well over the upper bits.
     """
     bits = max(4, len(keys[0]).bit_length())
     multiplier = MULTIPLIERS[turn % len(MULTIPLIERS)] + 2 * (turn // len(MULTIPLIERS))
@@ -76,7 +66,7 @@ def slots(keys: Words, turn: int) -> tuple[IntArray, int]:
 
 
 def _slot_leaders(keys: Words, turn: int) -> IntArray:
-    """Return for each row the smallest row that is in the same slot of a hash table."""
+    """Return for each row the smallest row in its slot."""
     count = len(keys[0])
     slot, bits = slots(keys, turn)
     first = np.empty(1 << bits, dtype=np.int32)

@@ -17,11 +17,6 @@ Box = tuple[slice, ...]
 class Lattice:
     """All nodes between two nodes, both included.
 
-    Attributes
-    ----------
-    lowest, highest : tuple of int
-        Levels per attribute.
-
     Examples
     --------
     >>> lattice = Lattice((0, 1), (1, 3))
@@ -34,13 +29,7 @@ class Lattice:
 
     @classmethod
     def of(cls, table: Table) -> Lattice:
-        """Return the lattice within the level bounds of a table's attributes.
-
-        Raises
-        ------
-        SearchError
-            Where the bounds of an attribute are outside its hierarchy or the wrong way round.
-        """
+        """Return the lattice within the level bounds of a table's attributes."""
         for attribute in table.attributes:
             if not 0 <= attribute.lowest <= attribute.top <= attribute.height:
                 raise SearchError(
@@ -81,17 +70,17 @@ class Lattice:
         return levels + np.array(self.lowest, dtype=np.int64)
 
     def finer(self, node: Node) -> Box:
-        """Return the part of an array of this shape with the node and all finer ones."""
+        """Return the part of such an array with the node and all finer ones."""
         return tuple(
             slice(0, level - low + 1) for level, low in zip(node, self.lowest, strict=True)
         )
 
     def coarser(self, node: Node) -> Box:
-        """Return the part of an array of this shape with the node and all coarser ones."""
+        """Return the part of such an array with the node and all coarser ones."""
         return tuple(slice(level - low, None) for level, low in zip(node, self.lowest, strict=True))
 
     def add_up(self, numbers: tuple[FloatArray, ...]) -> FloatArray:
-        """Return for each node the sum over attributes of a number per level, in this shape."""
+        """Return for each node the sum over attributes of a number per level."""
         total = np.zeros(self.shape)
         for axis, of_level in enumerate(numbers):
             axes = [1] * len(self.shape)

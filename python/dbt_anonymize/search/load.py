@@ -1,7 +1,7 @@
 """From ``<n>_frequencies`` and the hierarchies to the coded table that a search reads.
 
-The warehouse makes the codes: only whole numbers and counts are fetched, packed into as few columns
-as they fit, one row per combination that the search can tell apart.
+The warehouse codes: only whole numbers and counts are fetched, packed into as few columns as
+possible, one row per combination that the search can tell apart.
 """
 
 from __future__ import annotations
@@ -28,22 +28,11 @@ from dbt_anonymize.spec import Hierarchy, Spec
 
 
 def load_table(warehouse: Warehouse, spec: Spec, *, measure: str) -> Table:
-    """Read what a search of an anonymization needs.
+    """Read what a search reads of ``<n>_frequencies``, ``<n>_population`` and the hierarchies.
 
-    Parameters
-    ----------
-    warehouse : Warehouse
-        Where ``<n>_frequencies`` (and ``<n>_population``) is built.
-    spec : Spec
-        The anonymization; its search bounds decide whether raw values are told apart.
-    measure : str
-        Measure of information loss; ``classification`` needs the target.
-
-    Returns
-    -------
-    Table
-        Rows in the order of their codes. A NULL quasi-identifier is a leaf of its own, whose label
-        is ``*`` at every level above 0; the label ``*`` covers everything at every level.
+    Rows are in the order of their codes. A NULL quasi-identifier is a leaf of its own with the
+    label ``*`` at every level above 0; ``*`` covers everything. Search bounds decide whether raw
+    values are told apart; the measure ``classification`` reads the target.
 
     Raises
     ------
@@ -51,8 +40,8 @@ def load_table(warehouse: Warehouse, spec: Spec, *, measure: str) -> Table:
         If a relation does not exist or cannot be read.
     SearchError
         If the frequencies are of another spec or older than the hierarchies, a hierarchy is not
-        functional or not nested, an attribute of a guarantee has a NULL, or the population does not
-        hold everybody.
+        functional or not nested, an attribute of a guarantee has a NULL, or the population lacks
+        subjects of the source.
     """
     source = _Source.find(warehouse, spec)
     _check_hierarchies(source)
@@ -134,7 +123,7 @@ def _rebuild(spec: Spec) -> str:
 
 
 def _check_hierarchies(source: _Source) -> None:
-    """Check that levels are nested, hierarchies well-formed, and the same as in the last build."""
+    """Check that hierarchies are nested, well-formed, and the same as in the last build."""
     spec = source.spec
     scattered = [name for name, tree in spec.quasi_identifiers.items() if not tree.nested]
     if scattered:
@@ -167,7 +156,7 @@ def _check_hierarchies(source: _Source) -> None:
 
 
 def _kept_columns(spec: Spec, measure: str) -> list[str]:
-    """Return the columns beside the quasi-identifiers that guarantees and measure look at."""
+    """Return the columns beside the quasi-identifiers that guarantees and measure read."""
     attributes = [str(g["attribute"]) for g in spec.guarantees.resolved if "attribute" in g]
     return list(dict.fromkeys([*attributes, *([spec.target] * (measure == "classification"))]))
 
@@ -224,10 +213,7 @@ class _Kept:
 
 @dataclass(frozen=True)
 class _Domain:
-    """A quasi-identifier with all of its leaves, those that do not occur included.
-
-    ``levels`` and ``shares`` are those of `Attribute`; the last leaf is NULL.
-    """
+    """A quasi-identifier with all of its leaves, also those that do not occur; the last is NULL."""
 
     name: str
     hierarchy: Hierarchy
@@ -281,7 +267,7 @@ class _Domain:
         return {**self.declared, "role": "quasi_identifier", "by": self.by, "size": size}
 
     def of_present(self, is_present: BoolArray, spec: Spec) -> Attribute:
-        """Return the attribute with those leaves only that occur, in the same order."""
+        """Return the attribute with only the leaves that occur, in the same order."""
         levels, shares = [], []
         for labels, of_label in zip(self.levels, self.shares, strict=True):
             occurring, codes = np.unique(labels[is_present], return_inverse=True)
@@ -302,7 +288,7 @@ class _Domain:
 
 
 def _bounds(source: _Source, hierarchy: Any) -> tuple[FloatArray, FloatArray]:
-    """Return where each interval starts and ends, from the start of its hierarchy on."""
+    """Return where each interval starts and ends, relative to the start of its hierarchy."""
     bounds = source.warehouse.rows(source.warehouse.macro("_search_bounds", hierarchy=hierarchy))
     start = min(lower for lower, _ in bounds)
     ends = np.array([[width(end - start) for end in interval] for interval in bounds])
@@ -322,7 +308,7 @@ class _Rows:
 
     @classmethod
     def read(cls, source: _Source, attributes: Sequence[_Domain], kept: Sequence[_Kept]) -> _Rows:
-        """Count the rows that differ in a code, and take the keys apart."""
+        """Count the rows that differ in a code, and unpack the keys."""
         own, others = packed_keys(a.part for a in attributes), packed_keys(k.part for k in kept)
         found = source.numbers(
             "_search_rows",
@@ -354,7 +340,7 @@ class _Rows:
 def _table(
     source: _Source, attributes: Sequence[_Domain], kept: Sequence[_Kept], rows: _Rows
 ) -> Table:
-    """Put the table together; codes of leaves that do not occur are left out."""
+    """Assemble the table; codes of leaves that do not occur are left out."""
     # Column by column, as a search reads it.
     leaves = np.empty((len(rows.records), len(attributes)), dtype=np.int64, order="F")
     present: list[Attribute] = []
@@ -387,7 +373,6 @@ def _table(
 
 
 def _check_population(source: _Source, rows: _Rows) -> None:
-    """Check that everybody of the source is in the population."""
     records = np.add.reduceat(rows.records, rows.starts)
     population = np.add.reduceat(rows.population, rows.starts)
     missing = int(((records > 0) & (population == 0)).sum())

@@ -24,7 +24,7 @@ SMALLEST_SHARE = Decimal("0.02")
 
 @dataclass(frozen=True)
 class _Round:
-    """One round: its node, and which rows of the whole table it releases."""
+    """The node of a round, and which rows of the whole table it releases."""
 
     node: Node
     rows: BoolArray
@@ -41,19 +41,18 @@ def local_rounds(
 ) -> list[tuple[Node, int]]:
     """Find levels for one part of the records after the other until none is left.
 
-    Each round searches the node that loses the least for the records that are left, of which it
-    may suppress all but a small share of the table; classes that keep every guarantee about
-    classes are released, the others are left to the next round. Where the rest cannot be released
-    by itself, rounds are taken back from the last one on until a node releases their records and
-    the rest.
+    Each round searches the node that loses the least for the records left, of which it may suppress
+    all but a small share of the table. Classes that keep every guarantee about classes are
+    released, the others are left to the next round. If the rest cannot be released by itself,
+    rounds are taken back from the last one on until a node releases their records and the rest.
 
     Parameters
     ----------
     table : Table
-        Distinct rows with counts. Not with a population: nobody outside the table has a round.
+        Without a population: nobody outside the table has a round.
     guarantees : Guarantees
-        Compiled for this table, so that the distribution that classes are compared with stays that
-        of all records. Those about the whole release are not looked at here: they suppress later.
+        Compiled for this table, so that distances refer to the distribution of all records. Those
+        about the whole release suppress later.
     loss : InformationLoss
         What each round minimizes, suppressed records included. A low generalization/suppression
         factor (ARX: 0 to 0.05) makes suppression cheap, so that rounds release a few records with
@@ -61,27 +60,25 @@ def local_rounds(
     smallest_share : Decimal
         In (0, 1]: each round releases at least this share of all records, or all that are left.
     time_limit : float, optional
-        Seconds; searches end early then, so that rounds may lose more than they would have to.
+        Seconds; searches then end early, and rounds may lose more than they would have to.
     progress : callable, optional
         Of the search in each round.
 
     Returns
     -------
     list of (node, int)
-        Levels and released records of each round, in order, every one of them > 0. Together they
-        are all records, unless not even the coarsest node keeps the guarantees for all of them;
-        then records are left, and the list is empty where none can be released.
-
-    Raises
-    ------
-    SearchError
-        If the share is not as above or the table has a population.
+        Levels and released records (> 0) of each round, in order. Together all records, unless not
+        even the coarsest node keeps the guarantees; then records are left, or the list is empty.
 
     References
     ----------
     .. [1] Prasser, Kohlmayer and Kuhn 2016, and ARX's `optimizeIterativeFast`.
     """
-    _check(table, smallest_share)
+    if table.population is not None:
+        raise SearchError(
+            "local recoding must have a table without a population, since nobody outside the "
+            "source has a record in it; got one. Search full-domain efforts instead."
+        )
     # What holds for every class holds for the classes of all rounds; other rules are for the whole.
     guarantees = replace(guarantees, release_rules=())
     started = time.monotonic()
@@ -112,26 +109,12 @@ def local_rounds(
 def measure_rounds(
     table: Table, guarantees: Guarantees, loss: InformationLoss, nodes: Sequence[Node]
 ) -> tuple[int, float | None]:
-    """Return what rounds of local recoding leave over, and what they lose together.
+    """Return the records that rounds of local recoding suppress, and their loss.
 
-    Parameters
-    ----------
-    table, guarantees
-        As for `local_rounds`.
-    loss : InformationLoss
-        The measure.
-    nodes : sequence of Node
-        Levels of each round, at least one.
-
-    Returns
-    -------
-    suppressed : int
-        Records that the last round leaves over, and those in the smallest classes that have to go
-        so that the guarantees about the whole release hold. At most so many: classes of several
-        rounds that look the same are larger together.
-    loss : float or None
-        Of a measure that adds up over records; None where it depends on classes, since labels of
-        several rounds may be the same class, and where the whole release asks for suppression.
+    ``nodes`` are the levels of each round. Suppressed is what the last round leaves over, and the
+    smallest classes that guarantees about the whole release ask for: an upper bound, since equal
+    classes of several rounds join. The loss is None where the measure depends on classes, or the
+    whole release asks for suppression.
     """
     parts: list[tuple[Node, BoolArray, bool]] = []
     left = table.records > 0
@@ -149,7 +132,7 @@ def measure_rounds(
 def _in_classes_too_small(
     table: Table, guarantees: Guarantees, parts: Sequence[tuple[Node, BoolArray, bool]]
 ) -> int:
-    """Count the records that have to go for the guarantees about the whole release."""
+    """Count the records that guarantees about the whole release suppress."""
     if not guarantees.has_release_rules:
         return 0
     released = [classes_of(_part(table, rows), node) for node, rows, _ in parts if rows.any()]
@@ -162,7 +145,7 @@ def _in_classes_too_small(
 def _loss_of_parts(
     table: Table, loss: InformationLoss, parts: Sequence[tuple[Node, BoolArray, bool]]
 ) -> float | None:
-    """Put together the losses of parts of a table: node, rows, whether they are suppressed."""
+    """Combine the losses of parts of a table: node, rows, whether they are suppressed."""
     if not isinstance(loss, (Loss, Precision)):
         return None
     measure: PerAttribute = loss
@@ -216,7 +199,7 @@ def _part(table: Table, rows: BoolArray) -> Table:
 
 
 def _released(table: Table, rows: BoolArray, guarantees: Guarantees, node: Node) -> BoolArray:
-    """Return which of some rows are in classes, formed by these rows alone, that are released."""
+    """Return which rows are in released classes, formed by some rows alone."""
     part = _part(table, rows)
     classes = classes_of(part, node)
     violating = guarantees.violating(classes)
@@ -224,16 +207,3 @@ def _released(table: Table, rows: BoolArray, guarantees: Guarantees, node: Node)
     released = np.zeros(len(rows), dtype=np.bool_)
     released[rows] = ~violating[class_of_row]
     return released
-
-
-def _check(table: Table, smallest_share: Decimal) -> None:
-    if not 0 < smallest_share <= 1:
-        raise SearchError(
-            f"smallest_share of a local recoding must be above 0 and at most 1; got "
-            f"{smallest_share}. 0.02 releases at least 2 % of all records in each round."
-        )
-    if table.population is not None:
-        raise SearchError(
-            "local recoding must have a table without a population, since nobody outside the "
-            "source has a record in it; got one. Search full-domain efforts instead."
-        )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.registry import InformationLoss, Loss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import Table
@@ -33,40 +32,18 @@ def search(
 ) -> SearchResult:
     """Find the feasible node with the least information loss.
 
-    Parameters
-    ----------
-    table : Table
-        Distinct rows with counts; its attributes bound the levels.
-    guarantees : Guarantees
-        Compiled for the table.
-    loss : InformationLoss
-        What is minimized.
-    suppression_limit : Decimal
-        Share of the records that may be suppressed, in [0, 1]; rounded down to whole records.
-    time_limit : float, optional
-        Seconds after which the best node so far is returned. With other measures than the loss,
-        which are slower to find a good node, it is no worse than what the loss found in a part of
-        them.
-    progress : callable, optional
-        Called with a `Progress` about ten times a second.
+    The level bounds are those of the table's attributes; ``suppression_limit`` is a share of the
+    records, 0 to 1, rounded down to whole records. The same input gives the same node.
 
-    Returns
-    -------
-    SearchResult
-        With the global optimum where ``is_complete``. The same input gives the same node.
-        Above a million nodes the search is best-first from the coarsest node down; it finds a
-        feasible node at once where the coarsest is one, but may take long to prove the optimum.
-
-    Raises
-    ------
-    SearchError
-        If the limit or the level bounds are not as above.
+    After ``time_limit`` (seconds) the best node so far is returned; with a slow measure it is no
+    worse than what the fast loss finds in a part of that time. ``progress`` is called about ten
+    times a second. Above a million nodes the search is best-first: it finds a feasible node at once
+    if the coarsest is one, but may take long to prove the optimum.
 
     References
     ----------
     .. [1] Kohlmayer et al. 2012, Flash (predictive tagging and roll-up).
     """
-    check_limit(suppression_limit)
     lattice = Lattice.of(table)
     clock = Clock(time_limit, progress)
     start = None
@@ -81,11 +58,7 @@ def search(
         )
         start = first.optimum
     checker = Checker(table, guarantees, loss, suppression_limit, lattice.lowest)
-    state: EnumeratedSearch | BestFirstSearch
-    if lattice.size > MOST_ENUMERATED:
-        state = BestFirstSearch(checker, lattice)
-    else:
-        state = EnumeratedSearch(checker, lattice)
+    state = lattice_search(checker, lattice)
     if start is not None:
         state.start(start.node)
     optimum = state.run(clock)
@@ -100,10 +73,9 @@ def search(
     )
 
 
-def check_limit(suppression_limit: Decimal) -> None:
-    """Raise where the suppression limit is not a share."""
-    if not 0 <= suppression_limit <= 1:
-        raise SearchError(
-            f"suppression_limit must be from 0 to 1; got {suppression_limit}. "
-            "0.05 allows 5 % of the records to be suppressed."
-        )
+def lattice_search(
+    checker: Checker, lattice: Lattice, k: int = 0
+) -> EnumeratedSearch | BestFirstSearch:
+    """Return the search that fits the size of a lattice."""
+    kind = BestFirstSearch if lattice.size > MOST_ENUMERATED else EnumeratedSearch
+    return kind(checker, lattice, k=k)

@@ -14,7 +14,7 @@ LARGEST_KEY = 2**62
 
 
 def packed_keys(parts: Iterator[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Share out parts to keys that fit into a bigint, and give each part its stride."""
+    """Distribute parts to keys that fit into a bigint, and give each part its stride."""
     keys: list[list[dict[str, Any]]] = []
     stride = LARGEST_KEY
     for part in parts:
@@ -28,7 +28,7 @@ def packed_keys(parts: Iterator[dict[str, Any]]) -> list[list[dict[str, Any]]]:
 
 
 def unpacked(keys: Sequence[IntArray], packed: list[list[dict[str, Any]]]) -> Iterator[IntArray]:
-    """Take keys apart into the codes of their parts."""
+    """Unpack keys into the codes of their parts."""
     for key, parts in zip(keys, packed, strict=True):
         rest = key
         for part in parts[:-1]:

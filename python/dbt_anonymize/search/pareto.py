@@ -13,7 +13,7 @@ from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.enumerated import EnumeratedSearch
 from dbt_anonymize.search.lattice import Lattice
-from dbt_anonymize.search.optimum import MOST_ENUMERATED, check_limit
+from dbt_anonymize.search.optimum import lattice_search
 from dbt_anonymize.search.results import CheckedNode, ProgressCallback
 
 Point = tuple[int, CheckedNode]
@@ -23,13 +23,8 @@ Point = tuple[int, CheckedNode]
 class ParetoFront:
     """Nodes that lose the least for the class size they reach.
 
-    Attributes
-    ----------
-    points : tuple of (int, CheckedNode)
-        Required class size, which the node reaches exactly, and node; both the class size and the
-        loss rise from one point to the next.
-    is_complete : bool
-        Whether every point is proven and none is missing.
+    ``points`` are the required class size, which the node reaches exactly, and the node; both class
+    size and loss rise. ``is_complete``: every point is proven and none is missing.
     """
 
     points: tuple[Point, ...]
@@ -45,24 +40,15 @@ def pareto_front(
     time_limit: float | None = None,
     progress: ProgressCallback | None = None,
 ) -> ParetoFront:
-    """Find, for every class size, the node that loses the least.
+    """Find, for every class size from the guaranteed one on, the node that loses the least.
 
-    Parameters
-    ----------
-    table, guarantees, loss, suppression_limit, time_limit, progress
-        As for `dbt_anonymize.search.optimum.search`. The guarantees hold at every point; the class
-        size k rises from the one they ask for.
-
-    Returns
-    -------
-    ParetoFront
-        Empty where no node is feasible. Releases without any record are left out.
+    Empty where no node is feasible; releases without any record are left out. Arguments are those
+    of ``optimum.search``.
     """
-    check_limit(suppression_limit)
     lattice = Lattice.of(table)
     clock = Clock(time_limit, progress)
     checker = Checker(table, guarantees, loss, suppression_limit, lattice.lowest, must_release=True)
-    state = _state(checker, lattice, guarantees.min_class_size)
+    state = lattice_search(checker, lattice, guarantees.min_class_size)
     found: list[CheckedNode] = []
     best = state.run(clock)
     while best is not None and state.is_complete:
@@ -71,18 +57,12 @@ def pareto_front(
         if isinstance(state, EnumeratedSearch):
             state.require(k)
         else:
-            state = _state(checker, lattice, k)
+            state = lattice_search(checker, lattice, k)
         best = state.run(clock)
     if best is not None:
         # Out of time: the best so far.
         found.append(best)
     return ParetoFront(_non_dominated(found), state.is_complete)
-
-
-def _state(checker: Checker, lattice: Lattice, k: int) -> EnumeratedSearch | BestFirstSearch:
-    if lattice.size > MOST_ENUMERATED:
-        return BestFirstSearch(checker, lattice, k=k)
-    return EnumeratedSearch(checker, lattice, k=k)
 
 
 def _next_k(

@@ -1,4 +1,4 @@
-"""``<n>_lattice``: what a search learned about which node, as a table of the warehouse."""
+"""``<n>_lattice``: what a search learned about each node, as a table of the warehouse."""
 
 from __future__ import annotations
 
@@ -28,21 +28,10 @@ _COLUMNS = {
 def lattice_rows(task: Task, found: Found) -> list[tuple[Any, ...]]:
     """Return one row per visited node.
 
-    Parameters
-    ----------
-    task : Task
-        What was searched.
-    found : Found
-        What was found.
-
-    Returns
-    -------
-    list of tuples
-        Node number from 1 in the order of the levels; level of each quasi-identifier; k, suppressed
-        records and loss with the declared guarantees (None where the node is infeasible or was not
-        checked; of an infeasible node the suppressed records are those that would have to go, as
-        far as they were counted); status; whether it is feasible (None: not known), the optimum, on
-        the Pareto front; number in the chain of efforts or None.
+    Number from 1 in the order of the levels; level of each quasi-identifier; k, suppressed records
+    and loss (None where the node is infeasible or not checked; an infeasible node has the records
+    that would have to go, as far as they were counted); status; whether it is feasible (None:
+    unknown), the optimum, on the Pareto front; number in the chain of efforts or None.
     """
     known = _visited(found)
     on_front = {checked.node for _, checked in found.front.points}
@@ -90,7 +79,7 @@ def _visited(found: Found) -> dict[Node, tuple[Status, CheckedNode]]:
 
 
 def _numbered(task: Task, found: Found) -> list[tuple[int, CheckedNode]]:
-    """Return the nodes of the chain that are efforts; rounds are several nodes each."""
+    """Return the nodes of the chain that are efforts; a local recoding has none."""
     if task.options.recoding == "local":
         return []
     return [point for point in found.chain.points if any(point[1].node)]
@@ -99,23 +88,9 @@ def _numbered(task: Task, found: Found) -> list[tuple[int, CheckedNode]]:
 def write_lattice(
     warehouse: Warehouse, name: str, quasi_identifiers: list[str], rows: list[tuple[Any, ...]]
 ) -> str:
-    """Replace ``<n>_lattice``, beside ``<n>_frequencies``.
+    """Replace ``<n>_lattice``, beside ``<n>_frequencies``; return its name.
 
-    Parameters
-    ----------
-    warehouse : Warehouse
-        Where the frequencies are built.
-    name : str
-        Name of the anonymization.
-    quasi_identifiers : list of str
-        In the order of the levels in each row; their columns are ``<quasi-identifier>_level``.
-    rows : list of tuples
-        As `lattice_rows` returns them.
-
-    Returns
-    -------
-    str
-        Name of the relation.
+    Each row is as `lattice_rows` returns it, with levels in the order of ``quasi_identifiers``.
     """
     relation = warehouse.relation_of_ref(f"{name}_frequencies").incorporate(
         path={"identifier": f"{name}_lattice"}

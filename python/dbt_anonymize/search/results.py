@@ -30,13 +30,13 @@ class CheckedNode:
     node : tuple of int
         Level of each attribute.
     k : int
-        People of the smallest released class; 0 where every record is suppressed, and where the
-        node is not feasible.
+        Subjects of the smallest released class; 0 if every record is suppressed or the node is
+        infeasible.
     suppressed : int
-        Records in suppressed classes. Of a node that is not feasible, the records that violate a
-        guarantee, as far as they were counted: more than may be suppressed.
+        Records in suppressed classes; of an infeasible node those that violate a guarantee, as far
+        as they were counted: more than may be suppressed.
     loss : float
-        Information loss; NaN where the node is not feasible.
+        Information loss; NaN if infeasible.
     is_feasible : bool
         Whether every guarantee holds with no more than the allowed records suppressed.
     """
@@ -52,16 +52,9 @@ class CheckedNode:
 class VisitedNodes:
     """The nodes about which a search learned something, as arrays.
 
-    Attributes
-    ----------
-    levels : int array (nodes, attributes)
-    k, suppressed : int array (nodes,)
-        As of `CheckedNode`; -1 where the node was not checked.
-    loss : float array (nodes,)
-        NaN where the node is not feasible or was not checked.
-    status : uint8 array (nodes,)
-        `Status`: checked; infeasible because a coarser node is; or pruned because its loss cannot
-        be lower than the best one's.
+    Values are those of `CheckedNode`; ``k`` and ``suppressed`` are -1 and ``loss`` is NaN if the
+    node was not checked. ``status`` is a `Status`: infeasible because a coarser node is; pruned
+    because its loss cannot beat the best.
     """
 
     levels: IntArray
@@ -78,18 +71,15 @@ class SearchResult:
     Attributes
     ----------
     optimum : CheckedNode or None
-        The feasible node with the least loss; None where none was found.
-    visited : VisitedNodes
-        What was learned about which node.
+        The feasible node with the least loss, if one was found.
     lattice_size : int
-        Number of nodes within the level bounds.
+        Nodes within the level bounds.
     checked : int
         Nodes whose classes were formed.
     is_complete : bool
         Whether the optimum is proven: no node has a lower loss, or none is feasible.
     bound : float
-        No feasible node has a lower loss: that of the optimum where it is proven, and infinite
-        where it is proven that there is none.
+        No feasible node has a lower loss: that of the proven optimum, infinite if none is feasible.
     elapsed : float
         Seconds.
     """
@@ -105,19 +95,7 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a search is.
-
-    Attributes
-    ----------
-    checked : int
-        Nodes whose classes were formed.
-    settled : int
-        Nodes that need no more work: checked, tagged or pruned.
-    total : int
-        Nodes within the level bounds.
-    best : CheckedNode or None
-        Best so far.
-    """
+    """How far a search is, in nodes; ``settled`` are checked, infeasible or pruned."""
 
     checked: int
     settled: int

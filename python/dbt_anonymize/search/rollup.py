@@ -1,8 +1,8 @@
 """Group many nodes of one table quickly: packed keys, and roll-up from finer nodes.
 
-A label code takes a few bits, so the labels of all attributes fit into one 64-bit word, or a few.
-A node is grouped from the merged rows of a finer node where one is kept: its *base*, where some
-attributes are already at the levels of the node and the others still at their lowest.
+The labels of all attributes fit into one or a few 64-bit words. A node is grouped from the merged
+rows of a finer node if one is kept: its *base*, where some attributes are already at the levels of
+the node and the others still at their lowest.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ class Rows:
         return sum(array.nbytes for array in (*arrays, *optional) if array is not None)
 
     def spread(self, mask: BoolArray) -> BoolArray:
-        """Return the mask over the table's rows of a mask over these rows."""
+        """Return a mask over these rows as a mask over the table's."""
         if self.parent is None or self.merged_into is None:
             return mask
         return self.parent.spread(mask[self.merged_into])
 
 
 class GroupedClasses(Classes):
-    """Equivalence classes that compute what is rarely needed only when it is asked for."""
+    """Equivalence classes that compute what is rarely needed only on demand."""
 
     def __init__(self, table: Table, node: Node, rows: Rows, leaders: IntArray, leader: IntArray):
         fields = {
@@ -130,7 +130,7 @@ class GroupedClasses(Classes):
         return value_counts(self.class_of_row, values, self._rows.records, subject)
 
     def table_rows(self, classes: BoolArray) -> BoolArray:
-        """Return the mask over the table's rows that are in some of the classes."""
+        """Return a mask of the table's rows in some of the classes."""
         return self._rows.spread(classes[self.class_of_row])
 
     # Set in `__init__`; a frozen dataclass cannot assign them.
@@ -141,7 +141,7 @@ class GroupedClasses(Classes):
 
 
 class UngroupedNode:
-    """A node whose rows have their keys but are not put into classes yet."""
+    """A node whose rows have their keys but are not grouped yet."""
 
     def __init__(self, table: Table, node: Node, rows: Rows, words: Words):
         self._table = table
@@ -150,10 +150,10 @@ class UngroupedNode:
         self._words = words
 
     def least_small_records(self, size: int) -> int:
-        """Return a number of records that certainly are in classes of fewer than ``size`` records.
+        """Return a lower bound of the records in classes of fewer than ``size`` records.
 
-        Counts by hash alone: classes that share a slot count as one. This takes a fraction of the
-        time of forming the classes, and nearly always is enough to prove a node infeasible.
+        Counts by hash alone: classes that share a slot count as one. A fraction of the time of
+        grouping nearly always proves an infeasible node.
         """
         slot, bits = slots(self._words, 0)
         counts = np.bincount(slot, weights=self._rows.records, minlength=1 << bits)
@@ -166,17 +166,7 @@ class UngroupedNode:
 
 
 class Grouper:
-    """Groups nodes of one table.
-
-    Parameters
-    ----------
-    table : Table
-        Distinct rows with counts.
-    lowest : tuple of int
-        Every node that will be asked for is at these levels or above.
-    memory : int
-        Bytes for merged rows that are kept.
-    """
+    """Group nodes of a table, all at ``lowest`` or above; keep ``memory`` bytes of merged rows."""
 
     def __init__(self, table: Table, lowest: Node, *, memory: int = MEMORY):
         self._table = table
@@ -218,8 +208,8 @@ class Grouper:
     def _tier_attributes(self) -> tuple[frozenset[int], ...]:
         """Choose which attributes each kind of base has at the levels of the node.
 
-        Those with the largest entropy first: any node that protects has them generalized, and
-        that merges most rows.
+        Those with the largest entropy first: any node that protects generalizes them, which merges
+        most.
         """
         rows = self._bottom
         entropies = [entropy(np.bincount(leaves, weights=rows.records)) for leaves in rows.leaves]
@@ -231,7 +221,7 @@ class Grouper:
     def _base(self, node: Node) -> Rows:
         """Return the smallest kept rows that are finer than the node.
 
-        A base is merged only when it was asked for a few times, as it costs as much as some nodes.
+        A base costs as much to merge as some nodes, so it is merged after a few requests only.
         """
         lowest = self._bottom.levels
         wanted: list[Node] = []
@@ -291,7 +281,7 @@ class Grouper:
 
 
 def _narrow(column: IntArray) -> NDArray[np.integer]:
-    """Copy a column in the narrowest type that holds its codes: there is less to read."""
+    """Copy a column in the narrowest type that holds its codes."""
     return column.astype(np.min_scalar_type(int(column.max(initial=0))))
 
 
@@ -303,14 +293,8 @@ def _add_up(numbers: IntArray, leaders: IntArray, leader: IntArray) -> IntArray:
 def _pack(table: Table) -> tuple[list[list[IntArray]], list[int], int]:
     """Place the label codes of each attribute into bits of words.
 
-    Returns
-    -------
-    codes : list (attributes) of lists (levels) of int arrays
-        Shifted code of each leaf.
-    word_of : list of int
-        Word of each attribute.
-    count : int
-        Number of words.
+    Returns the shifted code of each leaf (by attribute and level), the word of each attribute, and
+    the number of words.
     """
     codes, word_of = [], []
     word, used = 0, 0
