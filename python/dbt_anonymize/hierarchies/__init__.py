@@ -1,7 +1,7 @@
 """Generalization hierarchies: build, read, write and check them.
 
-A hierarchy says what becomes of the values of one quasi-identifier when it is generalized more and
-more, up to the root ``*``. It is kept as a dbt seed: a CSV file with one row per leaf.
+A hierarchy generalizes the values of one quasi-identifier level by level, up to the root ``*``. It
+is a dbt seed: a CSV file with one row per leaf.
 """
 
 from dbt_anonymize.hierarchies.arx import read_arx, to_interval_hierarchy

@@ -18,31 +18,12 @@ ARX_NULL = "NULL"
 
 
 def read_arx(path: Path, *, delimiter: str = ";", nested: bool = True) -> CategoricalHierarchy:
-    """Read an ARX hierarchy file.
+    """Read an ARX hierarchy file: column 0 is the value, column i its label at level i, no header.
 
-    Column 0 is the value and column i its label at level i; there is no header. Rows of the values
-    ``NULL`` and ``*``, which stand for missing and suppressed cells in ARX, are left out: here NULL
-    generalizes to ``*`` by itself. Levels above the first one that is wholly ``*`` are cut off, as
-    ARX does, and a root is added if there is none.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        UTF-8 file.
-    delimiter : str, default ';'
-        Separates cells.
-    nested : bool, default True
-        Whether a label must have one parent.
-
-    Returns
-    -------
-    CategoricalHierarchy
-        Values in the order of the file.
-
-    Raises
-    ------
-    HierarchyError
-        If the file cannot be read, its rows differ in length, or it breaks rules.
+    Rows of ``NULL`` and ``*`` (missing and suppressed cells in ARX) are left out: here NULL
+    generalizes to ``*`` by itself. Levels above the first that is wholly ``*`` are cut off, as ARX
+    does, and a root is added if there is none. ``nested``: a label must have one parent. A file
+    that cannot be read, has rows of different lengths or breaks rules is a `HierarchyError`.
     """
     rows = read_rows(path, delimiter=delimiter)
     width = len(rows[0].cells) if rows else 0
@@ -64,28 +45,11 @@ def read_arx(path: Path, *, delimiter: str = ";", nested: bool = True) -> Catego
 def to_interval_hierarchy(
     hierarchy: CategoricalHierarchy, *, nested: bool = True
 ) -> IntervalHierarchy:
-    """Turn a hierarchy over numbers or dates into one over intervals.
+    """Turn a hierarchy over numbers or ISO dates into one over intervals.
 
-    Each label of level 1 becomes one leaf, from its smallest value to the smallest value of the
-    next label; the last one ends one step (the smallest distance of two values) after the largest
-    value. Labels and the numbers of levels stay as they are.
-
-    Parameters
-    ----------
-    hierarchy : CategoricalHierarchy
-        All values are numbers, or all are ISO dates.
-    nested : bool, default True
-        Whether a label must have one parent.
-
-    Returns
-    -------
-    IntervalHierarchy
-        Also holds what lies between the listed values.
-
-    Raises
-    ------
-    HierarchyError
-        If values are not numbers or dates, or the values of a label are not neighbours.
+    Each label of level 1 becomes one leaf, from its smallest value to the smallest of the next
+    label; the last ends one step (the smallest distance of two values) after the largest value.
+    Other values, and labels whose values are not neighbours, are a `HierarchyError`.
 
     Examples
     --------
@@ -135,7 +99,7 @@ def _steps(ordered: Sequence[Decimal]) -> list[Decimal]:
 
 
 def _refuse_cut_leaves(columns: Sequence[Sequence[str]], starts: Sequence[int]) -> None:
-    """Raise if values that share a label of level 1 differ at a higher level (never if nested)."""
+    """Refuse values that share a label of level 1 and differ higher up (never if nested)."""
     begins = set(starts)
     cut = sum(
         1

@@ -20,17 +20,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 def parse_bound(text: str) -> Bound | None:
-    """Return the finite number or ISO date that a cell holds, or None.
-
-    Parameters
-    ----------
-    text : str
-        Cell of a seed.
-
-    Returns
-    -------
-    decimal.Decimal, datetime.date or None
-        None for everything else: empty, NaN, infinity, times, thousands separators.
+    """Return the finite number or ISO date in a cell; None for anything else.
 
     Examples
     --------
@@ -50,24 +40,9 @@ def parse_bound(text: str) -> Bound | None:
 
 
 def as_decimal(value: Number, *, who: str) -> Decimal:
-    """Return a number as an exact decimal.
+    """Return a finite number as an exact decimal: the float 0.1 is one tenth.
 
-    Parameters
-    ----------
-    value : int, float, Decimal or str
-        A finite number.
-    who : str
-        Named in the error.
-
-    Returns
-    -------
-    decimal.Decimal
-        The number; a float counts as its shortest exact text, so 0.1 is one tenth.
-
-    Raises
-    ------
-    HierarchyError
-        If ``value`` is not a finite number.
+    Anything else is a `HierarchyError` about ``who``.
     """
     number = parse_bound(str(value).strip())
     if not isinstance(number, Decimal):
@@ -78,17 +53,7 @@ def as_decimal(value: Number, *, who: str) -> Decimal:
 
 
 def bound_text(bound: Bound) -> str:
-    """Return a bound as it is written into seeds and labels.
-
-    Parameters
-    ----------
-    bound : decimal.Decimal or datetime.date
-        Finite bound.
-
-    Returns
-    -------
-    str
-        Plain digits without exponent or superfluous zeros, or an ISO date.
+    """Return a bound as seeds and labels show it: plain digits, or an ISO date.
 
     Examples
     --------
@@ -110,16 +75,6 @@ def bound_text(bound: Bound) -> str:
 def interval_label(lower: Bound, upper: Bound) -> str:
     """Return the label of a half-open interval.
 
-    Parameters
-    ----------
-    lower, upper : decimal.Decimal or datetime.date
-        Its bounds; ``upper`` is not part of it.
-
-    Returns
-    -------
-    str
-        For instance ``[10, 15)``.
-
     Examples
     --------
     >>> interval_label(Decimal(10), Decimal("12.50"))
@@ -133,24 +88,7 @@ Label = Callable[[Bound, Bound], str]
 
 
 def merge_boundaries(boundaries: Sequence[Bound], factor: int) -> tuple[Bound, ...]:
-    """Merge each ``factor`` neighbouring intervals into one.
-
-    Parameters
-    ----------
-    boundaries : sequence of bounds
-        Ascending; n + 1 of them for n intervals.
-    factor : int >= 2
-        How many intervals become one. The last one may be made of fewer.
-
-    Returns
-    -------
-    tuple of bounds
-        The remaining boundaries, first and last included.
-
-    Raises
-    ------
-    HierarchyError
-        If ``factor`` is below 2.
+    """Merge each ``factor`` (>= 2) neighbouring intervals into one; the last may have fewer.
 
     Examples
     --------

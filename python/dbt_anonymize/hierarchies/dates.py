@@ -18,7 +18,7 @@ FIRST_YEAR, LAST_YEAR = 10, 9980
 
 @dataclass(frozen=True)
 class Granularity:
-    """A unit of the calendar: where the unit of a day starts, where the next one, and its name."""
+    """A calendar unit: where the unit of a day starts, where the next one starts, and its name."""
 
     start: Callable[[date], date]
     next: Callable[[date], date]
@@ -63,7 +63,7 @@ GRANULARITIES: dict[str, Granularity] = {
 
 
 def date_intervals(first: date, last: date, granularities: Sequence[str]) -> IntervalHierarchy:
-    """Build one level per unit of the calendar.
+    """Build one level per calendar unit.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def date_intervals(first: date, last: date, granularities: Sequence[str]) -> Int
         Days that the hierarchy must hold, years 10 to 9980. The range is widened to whole units of
         the coarsest granularity, so that names are true; only weeks are cut at its ends.
     granularities : sequence of str, length >= 1
-        From fine to coarse: day, week, month, quarter, year, decade. The first one is the leaf.
+        From fine to coarse: day, week, month, quarter, year, decade. The first is the leaf.
 
     Returns
     -------

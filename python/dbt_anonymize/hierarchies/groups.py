@@ -10,24 +10,11 @@ from dbt_anonymize.hierarchies.rules import check
 
 
 def ordered_groups(values: Sequence[str], sizes: Sequence[int]) -> CategoricalHierarchy:
-    """Group neighbours in an order, repeatedly.
+    """Group neighbours in an order of distinct values, repeatedly.
 
-    Parameters
-    ----------
-    values : sequence of str
-        Distinct values in their order.
-    sizes : sequence of int >= 2, length >= 1
-        How many members of the level below form a group; the last group may be smaller.
-
-    Returns
-    -------
-    CategoricalHierarchy
-        Groups are named ``first - last``; a group of one value keeps its name.
-
-    Raises
-    ------
-    HierarchyError
-        If values repeat, sizes are below 2, a level is a single group, or names coincide.
+    Each of ``sizes`` (>= 2) is how many members of the level below form a group; the last group may
+    be smaller. Groups are named ``first - last``; a group of one value keeps its name. Repeated
+    values, a level of a single group and coinciding names are a `HierarchyError`.
 
     Examples
     --------
@@ -55,21 +42,8 @@ def ordered_groups(values: Sequence[str], sizes: Sequence[int]) -> CategoricalHi
 def explicit_groups(levels: Sequence[Mapping[str, Sequence[str]]]) -> CategoricalHierarchy:
     """Group values by name, and groups by name again.
 
-    Parameters
-    ----------
-    levels : sequence of mappings, length >= 1
-        The first one from the name of a group to its values, the next ones from the name of a
-        larger group to names of the level below.
-
-    Returns
-    -------
-    CategoricalHierarchy
-        Values in the order in which they are named.
-
-    Raises
-    ------
-    HierarchyError
-        If a member is in two groups, or in none.
+    The first level maps the name of a group to its values, the next ones the name of a larger group
+    to names of the level below. A member in two groups, or in none, is a `HierarchyError`.
 
     Examples
     --------

@@ -25,15 +25,14 @@ def equal_width_intervals(
         Range of the hierarchy; ``upper`` is not part of it.
     widths : sequence of numbers, length >= 1
         Width of each level, rising; each is a multiple of the first. Intervals start at ``lower``;
-        the last one is cut at ``upper`` and named by its true bounds.
+        the last is cut at ``upper`` and named by its true bounds.
     merge : sequence of int, optional
         Further levels: how many neighbours of the level below become one.
 
     Returns
     -------
     IntervalHierarchy
-        Nested only if each width divides the next one; see
-        :func:`dbt_anonymize.hierarchies.is_nested`.
+        Nested only if each width divides the next one.
 
     Raises
     ------
@@ -63,24 +62,10 @@ def equal_width_intervals(
 
 
 def cut_intervals(cuts: Sequence[Number], *, merge: Sequence[int] = ()) -> IntervalHierarchy:
-    """Build a leaf between each two neighbouring cut points, then merge neighbours.
+    """Build a leaf between each two neighbouring cut points, then merge neighbours: always nested.
 
-    Parameters
-    ----------
-    cuts : sequence of numbers, length >= 2
-        Rising; the first and the last are the range.
-    merge : sequence of int, optional
-        Further levels: how many neighbours of the level below become one.
-
-    Returns
-    -------
-    IntervalHierarchy
-        Always nested.
-
-    Raises
-    ------
-    HierarchyError
-        If the cut points do not rise, or merging leaves a single interval.
+    The first and the last of ``cuts`` (>= 2, rising) are the range; ``merge`` as above. Cut points
+    that do not rise, or a merged level of a single interval, are a `HierarchyError`.
 
     Examples
     --------

@@ -19,12 +19,7 @@ ROOT = "*"
 class IntervalHierarchy:
     """A hierarchy of numbers or dates, in ascending order of its leaves.
 
-    Attributes
-    ----------
-    lower_bounds, upper_bounds : tuple of bounds
-        One leaf per position; a leaf holds its lower bound and not its upper bound.
-    labels : tuple of tuple of str
-        ``labels[i - 1]`` is level i: one label per leaf.
+    A leaf holds its lower bound, not its upper; ``labels[i - 1]`` is level i, one label per leaf.
     """
 
     lower_bounds: tuple[Bound, ...]
@@ -57,15 +52,7 @@ class IntervalHierarchy:
 
 @dataclass(frozen=True)
 class CategoricalHierarchy:
-    """A hierarchy of values without a numeric order.
-
-    Attributes
-    ----------
-    values : tuple of str
-        The leaves: one raw value per position.
-    labels : tuple of tuple of str
-        ``labels[i - 1]`` is level i: one label per value.
-    """
+    """A hierarchy of values without a numeric order; ``labels[i - 1]`` is level i."""
 
     values: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
@@ -88,25 +75,12 @@ Hierarchy = IntervalHierarchy | CategoricalHierarchy
 def stack_levels(
     boundaries: Sequence[Sequence[Bound]], labels: Sequence[Label] | None = None
 ) -> IntervalHierarchy:
-    """Lay levels of intervals over one another and put the root on top.
+    """Stack levels of intervals and put the root on top.
 
-    Parameters
-    ----------
-    boundaries : sequence of sequences of bounds, length >= 1
-        Ascending boundaries of each level, the leaves first. A higher level uses some of the
-        boundaries of the leaves, the first and the last of them included.
-    labels : sequence of callables, optional
-        Names the intervals of each level; by default ``[lower, upper)``.
-
-    Returns
-    -------
-    IntervalHierarchy
-        With one level more than ``boundaries``.
-
-    Raises
-    ------
-    HierarchyError
-        If boundaries do not rise, or a higher level cuts a leaf or is a single interval.
+    ``boundaries`` ascend, the leaves first; a higher level uses some of the boundaries of the
+    leaves, the first and the last included. ``labels`` name the intervals of each level, by default
+    ``[lower, upper)``. Boundaries that do not rise, and a higher level that cuts a leaf or is a
+    single interval, are a `HierarchyError`.
 
     Examples
     --------

@@ -11,25 +11,10 @@ from dbt_anonymize.hierarchies.rules import check
 
 
 def priority_by_order(values: Sequence[str], *, levels: int | None = None) -> CategoricalHierarchy:
-    """Suppress values in the given order.
+    """Suppress distinct values in the given order.
 
-    Parameters
-    ----------
-    values : sequence of str
-        Distinct values; the first one is suppressed first.
-    levels : int, optional
-        Number of levels, the root included; by default as many as values. With fewer levels,
-        several values are suppressed at each.
-
-    Returns
-    -------
-    CategoricalHierarchy
-        Values are themselves until they become ``*``.
-
-    Raises
-    ------
-    HierarchyError
-        If values repeat, or ``levels`` is not between 1 and the number of values.
+    There are ``levels`` levels, the root included: 1 to the number of values, which is the default.
+    With fewer, several values are suppressed at each. Repeated values are a `HierarchyError`.
 
     Examples
     --------
@@ -52,24 +37,9 @@ def priority_by_order(values: Sequence[str], *, levels: int | None = None) -> Ca
 def priority_by_frequency(
     values: Iterable[str], *, levels: int | None = None
 ) -> CategoricalHierarchy:
-    """Suppress the rarest values first.
+    """Suppress the rarest values of the data first; of equally frequent ones the first when sorted.
 
-    Parameters
-    ----------
-    values : iterable of str
-        The data. Of equally frequent values the one that sorts first is suppressed first.
-    levels : int, optional
-        Number of levels, the root included; by default as many as distinct values.
-
-    Returns
-    -------
-    CategoricalHierarchy
-        Values in ascending order of frequency.
-
-    Raises
-    ------
-    HierarchyError
-        If there are no values, or ``levels`` is out of range.
+    ``levels`` as above. No values are a `HierarchyError`.
 
     Examples
     --------

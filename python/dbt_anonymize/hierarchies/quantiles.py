@@ -20,7 +20,7 @@ def quantile_intervals(
     decimals: int,
     merge: Sequence[int] = (),
 ) -> IntervalHierarchy:
-    """Build leaves of about equal frequency, then merge neighbours.
+    """Build leaves of about equal frequency, then merge neighbours: always nested.
 
     Parameters
     ----------
@@ -32,15 +32,9 @@ def quantile_intervals(
     leaves : int >= 2
         Wanted number of leaves. There are fewer if rounded cut points coincide.
     decimals : int
-        Cut points are rounded to so many decimals (negative: tens, hundreds), so that they are
-        not somebody's exact value.
+        Decimals of cut points (negative: tens, hundreds), so that none is an exact value.
     merge : sequence of int, optional
         Further levels: how many neighbours of the level below become one.
-
-    Returns
-    -------
-    IntervalHierarchy
-        Always nested.
 
     Raises
     ------
@@ -81,7 +75,7 @@ def _rounded(cut: Decimal, decimals: int) -> Decimal:
 
 
 def _quantile(ordered: Sequence[Decimal], part: int, parts: int) -> Decimal:
-    """Return the ``part / parts`` quantile, interpolated linearly between neighbours."""
+    """Return the ``part / parts`` quantile, interpolated linearly."""
     position, rest = divmod(part * (len(ordered) - 1), parts)
     below = ordered[position]
     if not rest:

@@ -24,35 +24,24 @@ def redact_codes(
     pad: str | None = None,
     alphabet: str | None = None,
 ) -> CategoricalHierarchy:
-    """Replace more and more characters of codes by a symbol.
+    """Replace more and more characters of distinct codes by a symbol.
 
     Parameters
     ----------
     values : sequence of str
-        Distinct codes, all of one length unless ``pad`` is given.
+        Codes of one length unless ``pad`` is given.
     end : {'suffix', 'prefix'}, default 'suffix'
         Which end of the code is redacted first.
     counts : sequence of int, optional
-        How many characters are redacted at each level, rising and below the length of the codes;
-        by default one more at every level. The root follows by itself.
+        Redacted characters at each level, rising and below the length of the codes; by default one
+        more at every level. The root follows by itself.
     symbol : str, default '*'
         One character that is in no code.
     pad : str, optional
-        One character that lengthens shorter codes, so that their length stays hidden: at the end
-        that is redacted first.
+        One character that lengthens shorter codes at the end that is redacted first, so that their
+        length stays hidden.
     alphabet : str, optional
-        All characters that a code may have.
-
-    Returns
-    -------
-    CategoricalHierarchy
-        Values unchanged, labels redacted.
-
-    Raises
-    ------
-    HierarchyError
-        If lengths differ without ``pad``, a code holds other characters than ``alphabet`` or holds
-        ``symbol``, or ``counts`` do not rise.
+        All characters that a code may have; others are a `HierarchyError`.
 
     Examples
     --------
@@ -75,24 +64,7 @@ def redact_codes(
 
 
 def all_codes(alphabet: str, length: int) -> tuple[str, ...]:
-    """Return every code of a length over an alphabet, such as all postal codes of five digits.
-
-    Parameters
-    ----------
-    alphabet : str
-        Distinct characters.
-    length : int >= 1
-        Characters per code.
-
-    Returns
-    -------
-    tuple of str
-        In the order of the alphabet.
-
-    Raises
-    ------
-    HierarchyError
-        If characters repeat, or there are more than a million codes.
+    """Return every code of a length >= 1 over distinct characters, at most a million.
 
     Examples
     --------

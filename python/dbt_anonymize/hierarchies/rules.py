@@ -1,4 +1,4 @@
-"""The rules of a well-formed hierarchy. The dbt tests check the same rules inside the warehouse."""
+"""The rules of a well-formed hierarchy. The dbt tests check the same rules in the warehouse."""
 
 from __future__ import annotations
 
@@ -18,16 +18,10 @@ AnyHierarchy = TypeVar("AnyHierarchy", bound=Hierarchy)
 
 @dataclass(frozen=True)
 class Violation:
-    """A broken rule.
+    """A broken rule, as a sentence that should hold.
 
-    Attributes
-    ----------
-    rule : str
-        The rule, as a sentence that should hold.
-    level : int or None
-        The level at which it is broken; None if it concerns the leaves.
-    lines : tuple of int
-        Lines of the file (the header is line 1) that break it.
+    ``level`` is None if it concerns the leaves; ``lines`` are those of the file, the header is line
+    1.
     """
 
     rule: str
@@ -45,20 +39,10 @@ class Violation:
 
 
 def violations(hierarchy: Hierarchy | SeedTable, *, nested: bool = True) -> tuple[Violation, ...]:
-    """Return every rule that a hierarchy breaks.
+    """Return every rule that a hierarchy, or the rows of a file, breaks.
 
-    Parameters
-    ----------
-    hierarchy : Hierarchy or SeedTable
-        A hierarchy, or the rows of a file that should be one.
-    nested : bool, default True
-        Whether a label must have one parent, as every search over levels needs.
-
-    Returns
-    -------
-    tuple of Violation
-        Empty for a well-formed hierarchy. Rows with a wrong number of cells, or no rows at all,
-        are reported alone: nothing else can be said about such a file.
+    ``nested``: a label must have one parent, as every search over levels needs. Rows with a wrong
+    number of cells, or no rows at all, are reported alone.
 
     Examples
     --------
@@ -82,46 +66,13 @@ def violations(hierarchy: Hierarchy | SeedTable, *, nested: bool = True) -> tupl
 
 
 def check(hierarchy: AnyHierarchy, *, name: str, nested: bool = True) -> AnyHierarchy:
-    """Return a hierarchy unchanged, or raise if it breaks rules.
-
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-        The hierarchy.
-    name : str
-        Named in the error.
-    nested : bool, default True
-        Whether a label must have one parent.
-
-    Returns
-    -------
-    Hierarchy
-        The same object.
-
-    Raises
-    ------
-    HierarchyError
-        Lists every broken rule.
-    """
+    """Return a hierarchy unchanged; if it breaks rules, a `HierarchyError` lists them."""
     raise_violations(violations(hierarchy, nested=nested), name=name)
     return hierarchy
 
 
 def raise_violations(broken: Iterable[Violation], *, name: str) -> None:
-    """Raise one error that lists violations; do nothing if there are none.
-
-    Parameters
-    ----------
-    broken : iterable of Violation
-        What :func:`violations` returned.
-    name : str
-        Named in the error.
-
-    Raises
-    ------
-    HierarchyError
-        If there is any violation.
-    """
+    """Raise one `HierarchyError` that lists violations, if there are any."""
     lines = [f"\n  - {violation}" for violation in broken]
     if lines:
         raise HierarchyError(
@@ -131,18 +82,7 @@ def raise_violations(broken: Iterable[Violation], *, name: str) -> None:
 
 
 def is_nested(hierarchy: Hierarchy) -> bool:
-    """Return whether every label has one parent.
-
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-        A hierarchy that keeps the other rules.
-
-    Returns
-    -------
-    bool
-        False if it may only be used with ``nested: false``.
-    """
+    """Return whether every label has one parent; else the spec must declare ``nested: false``."""
     return not any(violation.lines for violation in _nesting_rules(hierarchy.table()))
 
 
@@ -257,7 +197,7 @@ def _nesting_rules(table: SeedTable) -> Iterator[Violation]:
 
 
 def _repeated(cells: Iterable[tuple[int, str]]) -> tuple[int, ...]:
-    """Return the lines of cells that stood on an earlier line already; empty cells do not count."""
+    """Return the lines of cells that repeat an earlier one; empty cells do not count."""
     seen: set[str] = set()
     lines = []
     for line, cell in cells:
@@ -268,7 +208,7 @@ def _repeated(cells: Iterable[tuple[int, str]]) -> tuple[int, ...]:
 
 
 def _scattered(labels: list[tuple[int, str]]) -> tuple[int, ...]:
-    """Return the lines at which a label begins again after another label came in between."""
+    """Return the lines at which a label resumes after another one."""
     seen: set[str] = set()
     previous: str | None = None
     lines = []

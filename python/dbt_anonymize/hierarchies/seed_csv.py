@@ -14,24 +14,9 @@ from dbt_anonymize.hierarchies.table import LEAF_COLUMNS, SeedRow, SeedTable, ta
 
 
 def read_rows(path: Path, *, delimiter: str = ",") -> tuple[SeedRow, ...]:
-    """Return the rows of a CSV file with the line on which each starts.
+    """Return the rows of a UTF-8 CSV file that are not blank, with the line on which each starts.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        UTF-8 file, with or without byte order mark.
-    delimiter : str, default ','
-        Separates cells.
-
-    Returns
-    -------
-    tuple of SeedRow
-        All rows that are not blank, the header included.
-
-    Raises
-    ------
-    HierarchyError
-        If the file cannot be read, is not UTF-8, or holds broken quotation marks.
+    A file that cannot be read, is not UTF-8 or has broken quotation marks is a `HierarchyError`.
     """
     rows, line = [], 1
     try:
@@ -58,22 +43,9 @@ def read_rows(path: Path, *, delimiter: str = ",") -> tuple[SeedRow, ...]:
 
 
 def read_table(path: Path) -> SeedTable:
-    """Return the rows of a hierarchy seed as text, without judging them.
+    """Return the rows of a hierarchy seed as text, to be judged by `violations`.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        CSV file with a header row.
-
-    Returns
-    -------
-    SeedTable
-        To be judged by :func:`dbt_anonymize.hierarchies.violations`.
-
-    Raises
-    ------
-    HierarchyError
-        If the file cannot be read or its header is not that of a hierarchy.
+    A file that cannot be read, or has another header, is a `HierarchyError`.
     """
     rows = read_rows(path)
     header = rows[0].cells if rows else ()
@@ -81,24 +53,9 @@ def read_table(path: Path) -> SeedTable:
 
 
 def read_hierarchy(path: Path, *, nested: bool = True) -> Hierarchy:
-    """Read a hierarchy seed and check it.
+    """Read a hierarchy seed and check it: intervals ascend, values are in the order of the file.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        CSV file with a header row.
-    nested : bool, default True
-        Whether a label must have one parent.
-
-    Returns
-    -------
-    Hierarchy
-        Intervals in ascending order; values in the order of the file.
-
-    Raises
-    ------
-    HierarchyError
-        If the file cannot be read, or lists every rule that it breaks.
+    A file that cannot be read, or breaks rules, is a `HierarchyError`.
     """
     table = read_table(path)
     raise_violations(violations(table, nested=nested), name=str(path))
@@ -138,37 +95,14 @@ def hierarchy_csv(hierarchy: Hierarchy) -> str:
 
 
 def write_hierarchy(hierarchy: Hierarchy, path: Path) -> None:
-    """Write the seed of a hierarchy; an existing file is replaced.
-
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-        The hierarchy.
-    path : pathlib.Path
-        Where to write; its folder must exist.
-    """
+    """Write the seed of a hierarchy into an existing folder; an existing file is replaced."""
     path.write_text(hierarchy_csv(hierarchy), encoding="utf-8", newline="\n")
 
 
 def read_column(path: Path, column: str) -> list[str]:
-    """Return the cells of one column of a CSV file.
+    """Return the cells of a column of a CSV file with a header; empty ones (NULL) are left out.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        CSV file with a header row.
-    column : str
-        Name of the column.
-
-    Returns
-    -------
-    list of str
-        In the order of the file; empty cells (NULL) are left out.
-
-    Raises
-    ------
-    HierarchyError
-        If the file cannot be read, the column is not there, or a row has too few cells.
+    A missing column, or a row with a wrong number of cells, is a `HierarchyError`.
     """
     rows = read_rows(path)
     header = rows[0].cells if rows else ()
@@ -188,7 +122,7 @@ def read_column(path: Path, column: str) -> list[str]:
 
 
 def _quoted(cell: str) -> str:
-    """Quote a cell if it must be; the csv module of Python 3.11 forgets lone carriage returns."""
+    """Quote a cell if needed; the csv module of Python 3.11 forgets lone carriage returns."""
     if any(character in cell for character in ',"\r\n'):
         return '"' + cell.replace('"', '""') + '"'
     return cell

@@ -1,4 +1,4 @@
-"""The rows of a hierarchy seed as text, before anything is known to be right about them."""
+"""The rows of a hierarchy seed as text, before they are checked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAF_COLUMNS: dict[Kind, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class SeedRow:
-    """One row: the line of the file on which it starts, and its cells."""
+    """The line of the file on which a row starts, and its cells."""
 
     line: int
     cells: tuple[str, ...]
@@ -46,16 +46,6 @@ class SeedTable:
 def level_columns(levels: int) -> tuple[str, ...]:
     """Return the names of the level columns.
 
-    Parameters
-    ----------
-    levels : int
-        Number of levels.
-
-    Returns
-    -------
-    tuple of str
-        ``level_1`` and so on.
-
     Examples
     --------
     >>> level_columns(2)
@@ -65,25 +55,7 @@ def level_columns(levels: int) -> tuple[str, ...]:
 
 
 def table_kind(columns: Sequence[str], *, name: str) -> Kind:
-    """Return the kind of hierarchy that a header row declares.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Header row of the file.
-    name : str
-        Named in the error.
-
-    Returns
-    -------
-    {'interval', 'categorical'}
-        The kind.
-
-    Raises
-    ------
-    HierarchyError
-        If the columns are those of neither kind.
-    """
+    """Return the kind of hierarchy that a header row declares, or raise a `HierarchyError`."""
     for kind, leaf_columns in LEAF_COLUMNS.items():
         levels = len(columns) - len(leaf_columns)
         if levels >= 1 and tuple(columns) == (*leaf_columns, *level_columns(levels)):
