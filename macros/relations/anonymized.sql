@@ -1,6 +1,7 @@
 {% macro anonymized(
     anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, fingerprint, microdata, record_key,
-    levels, has_subject=false, population=none, population_size=none, sensitive_hierarchies={}, mapping="class", identifiers=none, tokens=none
+    levels, has_subject=false, population=none, population_size=none, sensitive_hierarchies={}, mapping="class", identifiers=none, tokens=none,
+    composition="report"
 ) -%}
 {%- set generalized = [] -%}
 {%- set declared = [] -%}
@@ -25,6 +26,7 @@
         "record_key": record_key,
         "has_subject": has_subject,
         "path": dbt_anonymize._release_path(anonymization),
+        "composition": composition,
     }},
 ) }}
 {%- set chosen = dbt_anonymize._chosen_effort(anonymization, results, efforts, fingerprint) -%}

@@ -4,12 +4,21 @@
     {{ return(adapter.dispatch("_publication", "dbt_anonymize")(candidate, declaration)) }}
 {%- endmacro %}
 
-{% macro default___publication(candidate, declaration) -%}{{ return("") }}{%- endmacro %}
+{% macro default___publication(candidate, declaration) -%}
+    {%- if declaration.composition == "strict" -%}
+        {%- do dbt_anonymize._raise_errors(declaration.anonymization, [
+            "release.composition: strict compares files, which DuckDB alone publishes; got " ~ target.type ~ ". Write report."
+        ]) -%}
+    {%- endif -%}
+    {{ return("") }}
+{%- endmacro %}
 
 {# A DuckDB file has no grants: who reads it reads all of it. So the release is a file of its own. #}
 {% macro duckdb___publication(candidate, declaration) -%}
+{%- set classes = declaration.guarantees | selectattr("model", "in", ["k_anonymity", "alpha_k_anonymity"]) -%}
 import json
 
+from dbt_anonymize.release.composition import Composition
 from dbt_anonymize.release.publish import publish
 
 
@@ -25,6 +34,15 @@ def model(dbt, session):
         table={{ dbt_anonymize._python_literal(this.identifier) }},
         folder={{ dbt_anonymize._python_literal(dbt_anonymize._project_folder()) }},
         path={{ dbt_anonymize._python_literal(declaration.path) }},
+        composition=Composition(
+            quasi_identifiers=[
+                {%- for quasi_identifier in declaration.quasi_identifiers %}
+                {{ dbt_anonymize._python_literal(quasi_identifier.name) }},
+                {%- endfor %}
+            ],
+            k={{ classes | map(attribute="k") | max }},
+            is_strict={{ declaration.composition == "strict" }},
+        ),
     )
 
 

@@ -42,6 +42,9 @@
         {%- endcall %}
     {%- endif -%}
     {%- do adapter.commit() -%}
+    {%- if not dbt_anonymize._is_trial() -%}
+        {%- do dbt_anonymize._remember_release(model.config.meta.dbt_anonymize) -%}
+    {%- endif -%}
     {{ drop_relation_if_exists(backup_relation) }}
     {{ run_hooks(post_hooks, inside_transaction=False) }}
 

@@ -151,12 +151,24 @@ case when granted.grantee = 0 then 'public' else quote_ident(pg_get_userbyid(gra
 
 {% macro postgres___prepare_relinkings(vault, anonymization) -%}
     {%- set relinkings = vault.incorporate(path={"identifier": anonymization ~ "_relinkings"}) -%}
-    {%- set custodians = dbt_anonymize._custodian_grants().select -%}
     {% call statement("prepare_relinkings") -%}
         {{ dbt_anonymize._relinkings_table(relinkings) }};
-        {{ dbt_anonymize._closed_table(relinkings) }}
-        {%- if custodians %}
-        grant select, insert on {{ relinkings }} to {{ custodians | join(", ") }};
-        {%- endif %}
+        {{ dbt_anonymize._closed_to_others(relinkings, "select, insert") }}
     {%- endcall %}
+{%- endmacro %}
+
+
+{# Statements that leave a table of the vault to its owner and, with these rights, to custodians. #}
+{% macro _closed_to_others(relation, rights) -%}
+    {{ return(adapter.dispatch("_closed_to_others", "dbt_anonymize")(relation, rights)) }}
+{%- endmacro %}
+
+{% macro default___closed_to_others(relation, rights) -%}{{ return("") }}{%- endmacro %}
+
+{% macro postgres___closed_to_others(relation, rights) -%}
+    {%- set custodians = dbt_anonymize._custodian_grants().select -%}
+    {{ dbt_anonymize._closed_table(relation) }}
+    {%- if custodians %}
+    grant {{ rights }} on {{ relation }} to {{ custodians | join(", ") }};
+    {%- endif %}
 {%- endmacro %}

@@ -25,8 +25,10 @@ from tests.vault.projects import everything_written
 VAULT = (
     "customers_identifiers",
     "customers_relinkings",
+    "customers_releases",
     "members_identifiers",
     "members_relinkings",
+    "members_releases",
     "members_tokens",
 )
 PURPOSE = ("--purpose", "contact tracing")

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from dbt_anonymize.errors import PublishError, safe_reason
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.release.audit import audit, open_file
+from dbt_anonymize.release.composition import Composition, check_composition
 from dbt_anonymize.release.lock import exclusive_publication
 
 if TYPE_CHECKING:
@@ -37,7 +38,13 @@ _LOST_ON_THE_WAY = re.compile(r"\b(BIT|TIME WITH TIME ZONE)\b")
 
 
 def publish(
-    session: DuckDBPyConnection, *, relation: str, table: str, folder: str, path: str
+    session: DuckDBPyConnection,
+    *,
+    relation: str,
+    table: str,
+    folder: str,
+    path: str,
+    composition: Composition | None = None,
 ) -> None:
     """Publish a relation as the only table of a DuckDB file.
 
@@ -54,12 +61,15 @@ def publish(
     path : str
         The release file, relative to the project or absolute. Its folder is created; an existing
         file is replaced in one step.
+    composition : Composition, optional
+        How the release is compared with the file that it replaces.
 
     Raises
     ------
     PublishError
         If the file cannot be written, is not what was to be published, or is being published by
-        another build, or if the platform has no ``flock`` (Windows); the earlier release is
+        another build, if a strict composition stops it, or if the platform has no ``flock``
+        (Windows); the earlier release is
         unchanged. The message quotes no value of the relation.
     """
     target = Path(folder) / path
@@ -79,6 +89,10 @@ def publish(
             _require_ours(log, target, is_folder=False)
             _write(session, relation=relation, table=table, stage=stage)
             audit(session, relation=relation, table=table, stage=stage)
+            if composition is not None:
+                check_composition(
+                    session, table=table, stage=stage, target=target, composition=composition
+                )
             stage.chmod(RELEASE_MODE)
             _sync(stage)
             # A reader that was killed may have left a log of the earlier file, which would make

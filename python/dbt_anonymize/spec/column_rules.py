@@ -38,7 +38,7 @@ DERIVED_SUFFIXES = {
 OWN_RELATIONS = re.compile(
     r"alpha_ranges|anonymized|attacks|calibration|classes|confusion|curves|evaluation|frequencies|"
     r"identifiers|information_loss|lattice|microdata|population|privacy|quality|"
-    r"quasi_identifier_risk|relinkings|results|risk_profile|scores|tokens|(effort|recoding)_\d+"
+    r"quasi_identifier_risk|releases|relinkings|results|risk_profile|scores|tokens|(effort|recoding)_\d+"
 )
 HISTORY = "anonymization_results"
 

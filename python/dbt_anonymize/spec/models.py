@@ -348,7 +348,9 @@ class Spec(Strict):
         apart = {"description": True, "search": True, "mapping": True, "relinking": True}
         # What is not declared is left out: a version that can declare more gives the same digits.
         content = self.model_dump(
-            mode="json", exclude=apart | {"release": {"access"}}, exclude_none=True
+            mode="json",
+            exclude=apart | {"release": {"access", "composition"}},
+            exclude_none=True,
         )
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]
 

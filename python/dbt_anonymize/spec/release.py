@@ -35,11 +35,14 @@ class Release(Strict):
     """Which effort is published, and for whom.
 
     The effort is the best that qualifies (``auto``), or one by its number. Access is that of dbt:
-    ``public`` for everybody, ``protected`` for the models of the project.
+    ``public`` for everybody, ``protected`` for the models of the project. Where it differs from the
+    file that it replaces by so few records that who joined or left can be told, the build warns
+    (``report``) or stops (``strict``).
     """
 
     effort: Annotated[Literal["auto"] | int, PlainValidator(_released_effort)] = "auto"
     access: Literal["protected", "public"] = "protected"
+    composition: Literal["report", "strict"] = "report"
 
 
 class Relinking(Strict):

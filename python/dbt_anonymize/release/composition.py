@@ -1,0 +1,299 @@
+"""Composition: what the difference between two releases tells about who joined and who left.
+
+Whoever has both files subtracts one from the other. The records of a class that only one of them
+has are those who joined or left, and among fewer than k of them k-anonymity hides nobody.
+"""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dbt_anonymize.errors import PublishError, safe_reason
+from dbt_anonymize.literals import quote_name, quote_path
+from dbt_anonymize.pluralize import counted
+from dbt_anonymize.release.audit import open_file
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*")
+_REMEDY = (
+    "Whoever has both files sees who joined and who left. Wait until more records joined, raise k, "
+    "or accept it with `release: {composition: report}`."
+)
+
+
+@dataclass(frozen=True)
+class Composition:
+    """How a release is compared with the one that it replaces.
+
+    Parameters
+    ----------
+    quasi_identifiers : sequence of str
+        Whose labels make the classes; an interval also has the columns ``_lower`` and ``_upper``.
+    k : int
+        Fewest records of a class.
+    is_strict : bool, default False
+        Whether a remainder stops the build; else it is a warning.
+    """
+
+    quasi_identifiers: Sequence[str]
+    k: int
+    is_strict: bool = False
+
+
+@dataclass(frozen=True)
+class Remainders:
+    """Classes in which 1 to k - 1 records joined or left between two releases.
+
+    Parameters
+    ----------
+    joined_classes, left_classes : int
+        How many classes these are.
+    joined_records, left_records : int
+        How many records joined or left in them.
+    """
+
+    joined_classes: int
+    joined_records: int
+    left_classes: int
+    left_records: int
+
+    @property
+    def text(self) -> str:
+        """The same in words, for messages."""
+        return (
+            f"{counted(self.joined_records, 'record')} joined in "
+            f"{counted(self.joined_classes, 'class', 'classes')} and "
+            f"{counted(self.left_records, 'record')} left in "
+            f"{counted(self.left_classes, 'class', 'classes')}"
+        )
+
+
+def check_composition(
+    session: DuckDBPyConnection, *, table: str, stage: Path, target: Path, composition: Composition
+) -> None:
+    """Compare a release that is about to be published with the file that it replaces.
+
+    Parameters
+    ----------
+    session : duckdb.DuckDBPyConnection
+        Connection to the warehouse, whose memory limit holds.
+    table : str
+        Name of the table in both files.
+    stage : pathlib.Path
+        The new file, closed, in a private folder, into which rows are spilled.
+    target : pathlib.Path
+        The release; nothing is compared where there is none.
+    composition : Composition
+        What is compared, and whether a remainder stops.
+
+    Raises
+    ------
+    PublishError
+        If ``is_strict`` and there is a remainder, or the files cannot be compared.
+    """
+    import duckdb  # noqa: PLC0415 (not every adapter has it)
+
+    if not target.is_file():
+        return
+    name, k = f"main.{quote_name(table)}", composition.k
+    spill = str(stage.parent / "spill")
+    try:
+        with open_file(session, stage, access_mode="read_only", temp_directory=spill) as engine:
+            engine.execute(f"attach {quote_path(target.absolute())} as published (read_only)")
+            found = compare_releases(engine, f"published.{name}", name, composition)
+    except duckdb.Error as error:
+        message = (
+            f"{target} must be compared with the release that replaces it; it could not be "
+            f"({safe_reason(error)}). Remove it if it is broken or of another table."
+        )
+    else:
+        if not found.joined_classes and not found.left_classes:
+            return
+        message = (
+            f"{target}: no class may differ from that of the published file by 1 to {k - 1} "
+            f"records; {found.text}. {_REMEDY}"
+        )
+    if composition.is_strict:
+        raise PublishError(f"{message} The earlier release is unchanged.")
+    _warn(message)
+
+
+def compare_releases(
+    engine: DuckDBPyConnection, earlier: str, later: str, composition: Composition
+) -> Remainders:
+    """Count the classes that tell two releases apart by fewer than k records.
+
+    Of each class (combination of labels), the records of one release are subtracted from those of
+    the other, as multisets over labels and kept columns. Where the labels of a quasi-identifier
+    changed, the classes of the coarser labels are compared too, and the worse result counts. Where
+    both releases have tokens, these say who joined and who left.
+
+    Parameters
+    ----------
+    engine : duckdb.DuckDBPyConnection
+        Sees both, and may make temporary tables.
+    earlier, later : str
+        Quoted names of both relations. Columns that only one of them has are not compared.
+    composition : Composition
+        Quasi-identifiers and k.
+
+    Returns
+    -------
+    Remainders
+        Records, since no release says which of them are of one subject.
+
+    Notes
+    -----
+    One pass over both groups them; all that follows reads only what differs.
+    """
+    shared = _shared_columns(engine, earlier, later)
+    labels = [
+        [column for column in (name, f"{name}_lower", f"{name}_upper") if column in shared]
+        for name in composition.quasi_identifiers
+        if name in shared
+    ]
+    keys = [column for label in labels for column in label]
+    kept = [column for column in shared if column not in {*keys, "cqi", "token"}]
+    has_tokens = "token" in shared and _have_a_common_token(engine, earlier, later)
+    if has_tokens:
+        changes = " union all ".join(
+            f"select {_listed(keys, shared)} {sign} as records from {relation} as released "
+            f"anti join {other} as other using (token)"
+            for sign, relation, other in ((1, later, earlier), (-1, earlier, later))
+        )
+    else:
+        both = " union all ".join(
+            f"select {_listed(keys + kept, shared)} {sign} as records from {relation}"
+            for sign, relation in ((1, later), (-1, earlier))
+        )
+        changes = (
+            f"select {_listed(keys + kept)} sum(records) as records from ({both}) group by all "
+            "having sum(records) <> 0"
+        )
+    engine.execute(f"create or replace temporary table changes as {changes}")
+    found = [_remainders(engine, "changes", keys, composition.k)]
+    if not has_tokens:  # a token is the same under whatever label
+        maps = [_map_labels(engine, label, shared, earlier, later) for label in labels]
+        joins = "".join(
+            f" left join {quote_name(table)} using ({', '.join(map(quote_name, label))})"
+            for label, table in zip(labels, maps, strict=True)
+            if table
+        )
+        classes = [
+            column
+            for label, table in zip(labels, maps, strict=True)
+            for column in ([table] if table else label)
+        ]
+        if joins:
+            coarse = (
+                f"(select {_listed(classes + kept)} sum(records) as records from changes{joins} "
+                "group by all)"
+            )
+            found.append(_remainders(engine, coarse, classes, composition.k))
+    return max(found, key=lambda one: one.joined_classes + one.left_classes)
+
+
+def _warn(message: str) -> None:
+    """Warn as dbt does: counted among its warnings, and an error with `--warn-error`."""
+    from dbt.events.types import JinjaLogWarning  # noqa: PLC0415 (keeps other commands fast)
+    from dbt_common.events.functions import warn_or_error  # noqa: PLC0415
+
+    warn_or_error(JinjaLogWarning(msg=f"WARNING: {message}"))
+
+
+def _listed(columns: Sequence[str], expressions: Mapping[str, str] | None = None) -> str:
+    """Return columns as the beginning of a list, each followed by a comma."""
+    quoted = {column: quote_name(column) for column in columns}
+    return "".join(
+        f"{expressions[column]} as {name}, " if expressions else f"{name}, "
+        for column, name in quoted.items()
+    )
+
+
+def _shared_columns(engine: DuckDBPyConnection, *relations: str) -> dict[str, str]:
+    """Return how to read each column that both relations have, so that its types agree."""
+    types = [
+        {str(name): str(kind) for name, kind, *_ in engine.execute(f"describe {one}").fetchall()}
+        for one in relations
+    ]
+    shared = {}
+    for name, kind in types[1].items():
+        if name in types[0]:
+            kinds, quoted = (kind, types[0][name]), quote_name(name)
+            is_same = kind == types[0][name] or all(map(_NUMBER.fullmatch, kinds))
+            shared[name] = quoted if is_same else f"cast({quoted} as varchar)"
+    return shared
+
+
+def _have_a_common_token(engine: DuckDBPyConnection, earlier: str, later: str) -> bool:
+    """Tell whether tokens were drawn together: after a rotation they join nothing."""
+    common = f"select 1 from {later} semi join {earlier} using (token) limit 1"
+    return bool(engine.execute(common).fetchall())
+
+
+def _remainders(
+    engine: DuckDBPyConnection, changes: str, classes: Sequence[str], k: int
+) -> Remainders:
+    few_joined, few_left = (f"{column} between 1 and {k - 1}" for column in ("joined", "gone"))
+    (found,) = engine.execute(
+        f"select count(*) filter ({few_joined}), coalesce(sum(joined) filter ({few_joined}), 0), "
+        f"count(*) filter ({few_left}), coalesce(sum(gone) filter ({few_left}), 0) from (select "
+        "sum(greatest(records, 0)) as joined, sum(greatest(-records, 0)) as gone "
+        f"from {changes} group by {', '.join(map(quote_name, classes)) or 'true'})"
+    ).fetchall()
+    return Remainders(*map(int, found))
+
+
+def _map_labels(
+    engine: DuckDBPyConnection, label: Sequence[str], shared: Mapping[str, str], *relations: str
+) -> str | None:
+    """Map the labels of a quasi-identifier to common ones; None where both releases have the same.
+
+    Intervals that overlap share one, which covers them. Texts say nothing about each other without
+    a hierarchy: those that only one release has share one. Where a release has nothing but ``*``,
+    so do all labels; beside other labels ``*`` stands for NULL.
+    """
+    name = f"{label[0]}, common label"
+    table, common, shown = quote_name(name), quote_name(name), quote_name(label[0])
+    both = " union all ".join(
+        f"select distinct {_listed(label, shared)} {side} as side from {relation}"
+        for side, relation in enumerate(relations)
+    )
+    engine.execute(
+        f"create or replace temporary table labels as select {_listed(label)} min(side) as side, "
+        f"count(*) = 2 as is_common, {shown} is not distinct from '*' as is_root from ({both}) "
+        "group by all"
+    )
+    ((differing, is_all_root),) = engine.execute(
+        "select count(*) filter (not is_common), "
+        "coalesce(bool_and(is_root) filter (is_common or side = 0), true) or "
+        "coalesce(bool_and(is_root) filter (is_common or side = 1), true) from labels"
+    ).fetchall()
+    if not differing:
+        return None
+    if is_all_root:
+        select = f"select {_listed(label)} 0 as {common} from labels"
+    elif len(label) == 3 and all(shared[bound] == quote_name(bound) for bound in label[1:]):
+        lower, upper = map(quote_name, label[1:])
+        order = f"order by {lower}, {upper} desc rows between unbounded preceding and"
+        select = (
+            f"select {_listed(label)} sum(starts) over ({order} current row) as {common} from "
+            f"(select *, cast({lower} >= coalesce(max({upper}) over ({order} 1 preceding), {lower})"
+            f" as integer) as starts from labels where not is_root) union all "
+            f"select {_listed(label)} -1 from labels where is_root"
+        )
+    else:
+        text = f"cast({shown} as varchar)"
+        select = (
+            f"select {_listed(label)} case when is_common then {text} end as {common} from labels"
+        )
+    engine.execute(f"create or replace temporary table {table} as {select}")
+    return name
