@@ -7,7 +7,8 @@
 {% macro default___publication(candidate, declaration) -%}
     {%- if declaration.composition == "strict" -%}
         {%- do dbt_anonymize._raise_errors(declaration.anonymization, [
-            "release.composition: strict compares files, which DuckDB alone publishes; got " ~ target.type ~ ". Write report."
+            "release.composition: strict compares files, which DuckDB alone publishes; got "
+            ~ target.type ~ ". Write report."
         ]) -%}
     {%- endif -%}
     {{ return("") }}

@@ -25,7 +25,8 @@
 {# Beside `<n>_identifiers`, which is not referred to: with `class` it is built from the release. #}
 {% macro _releases_relation(anonymization) -%}
     {%- set vault = [] -%}
-    {%- for node in graph.nodes.values() if node.resource_type == "model" and node.name == anonymization ~ "_identifiers" -%}
+    {%- set beside = anonymization ~ "_identifiers" -%}
+    {%- for node in graph.nodes.values() if node.resource_type == "model" and node.name == beside -%}
         {%- do vault.append(node) -%}
     {%- endfor -%}
     {{ return(api.Relation.create(
