@@ -1,7 +1,7 @@
 {% macro anonymized(
     anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, fingerprint, microdata, record_key,
     levels, has_subject=false, population=none, population_size=none, sensitive_hierarchies={}, mapping="class", identifiers=none, tokens=none,
-    composition="report"
+    composition="report", recompute=none
 ) -%}
 {%- set generalized = [] -%}
 {%- set declared = [] -%}
@@ -27,8 +27,10 @@
         "has_subject": has_subject,
         "path": dbt_anonymize._release_path(anonymization),
         "composition": composition,
+        "recompute": recompute,
     }},
 ) }}
+{%- do dbt_anonymize._recomputed_from(recompute) -%}
 {%- set chosen = dbt_anonymize._chosen_effort(anonymization, results, efforts, fingerprint) -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._check_context(

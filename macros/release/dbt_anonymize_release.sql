@@ -35,6 +35,12 @@
     {{ dbt_anonymize._swap_in(candidate, target_relation, existing_relation, backup_relation) }}
     {%- do apply_grants(target_relation, config.get("grants"), should_revoke=should_revoke(existing_relation, full_refresh_mode=True)) -%}
     {%- do persist_docs(target_relation, model) -%}
+    {%- set recomputation = dbt_anonymize._recomputation(candidate, model.config.meta.dbt_anonymize) -%}
+    {%- if recomputation and not dbt_anonymize._is_trial() -%}
+        {% call statement("recompute", language="python") -%}
+            {{ recomputation }}
+        {%- endcall %}
+    {%- endif -%}
     {%- set publication = dbt_anonymize._publication(candidate, model.config.meta.dbt_anonymize) -%}
     {%- if publication and not dbt_anonymize._is_trial() -%}
         {% call statement("publish", language="python") -%}

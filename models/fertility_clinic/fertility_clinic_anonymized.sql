@@ -32,4 +32,11 @@
         5: {'age': 4, 'estradiol': 3},
         6: {'age': 4, 'estradiol': 4},
     },
+    recompute={
+        'source': ['fertility_clinic_patients'],
+        'hierarchies': {
+            'age': 'fertility_clinic_hierarchy_age',
+            'estradiol': 'fertility_clinic_hierarchy_estradiol',
+        },
+    },
 ) }}

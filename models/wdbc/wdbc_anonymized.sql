@@ -30,4 +30,10 @@
         5: {'mean_radius': 5},
         6: {'mean_radius': 6},
     },
+    recompute={
+        'source': ['wdbc_source'],
+        'hierarchies': {
+            'mean_radius': 'wdbc_hierarchy_mean_radius',
+        },
+    },
 ) }}

@@ -31,4 +31,11 @@
         5: {'mean_radius': 5, 'mean_symmetry': 5},
         6: {'mean_radius': 5, 'mean_symmetry': 6},
     },
+    recompute={
+        'source': ['wdbc_source'],
+        'hierarchies': {
+            'mean_radius': 'wdbc_nested_hierarchy_mean_radius',
+            'mean_symmetry': 'wdbc_nested_hierarchy_mean_symmetry',
+        },
+    },
 ) }}

@@ -346,12 +346,9 @@ class Spec(Strict):
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that change with whatever results or release depend on."""
         apart = {"description": True, "search": True, "mapping": True, "relinking": True}
+        not_of_results = apart | {"release": {"access", "composition", "recompute"}}
         # What is not declared is left out: a version that can declare more gives the same digits.
-        content = self.model_dump(
-            mode="json",
-            exclude=apart | {"release": {"access", "composition"}},
-            exclude_none=True,
-        )
+        content = self.model_dump(mode="json", exclude=not_of_results, exclude_none=True)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]
 
     @property

@@ -38,11 +38,14 @@ class Release(Strict):
     ``public`` for everybody, ``protected`` for the models of the project. Where it differs from the
     file that it replaces by so few records that who joined or left can be told, the build warns
     (``report``) or stops (``strict``).
+    ``public`` for everybody, ``protected`` for the models of the project. ``recompute``: before it
+    is published, a release is computed again from the source by independent code, and compared.
     """
 
     effort: Annotated[Literal["auto"] | int, PlainValidator(_released_effort)] = "auto"
     access: Literal["protected", "public"] = "protected"
     composition: Literal["report", "strict"] = "report"
+    recompute: bool = False
 
 
 class Relinking(Strict):

@@ -41,7 +41,7 @@ def recoded(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory) -
             "variant": "entropy",
         }
         spec["guarantees"]["t_closeness"] = {"attribute": "churned", "t": 0.5}
-        spec["release"] = {"effort": 4}
+        spec["release"] = {"effort": 4, "recompute": True}
         return yaml.safe_dump(spec, allow_unicode=True, sort_keys=False)
 
     project.edit("anonymizations/customers.yml", change)
@@ -100,3 +100,22 @@ def test_a_hierarchy_that_is_not_that_of_its_file_is_seen(
     found = broken(verify_build(project, monkeypatch))
     assert set(found) == {hierarchy.ref}
     assert "the hierarchy must be that of its file" in found[hierarchy.ref]
+
+
+def test_a_build_that_recomputes_publishes_nothing_that_differs(
+    recoded: Project, tmp_path: Path
+) -> None:
+    project = recoded.copy(tmp_path / "project")
+    release = project.release_file("customers")
+    assert project.dbt("run", "-s", "customers_anonymized").succeeded
+    published = release.read_bytes()
+    project.execute(
+        "update customers_microdata set churned = not churned "
+        "where customer_id = (select min(customer_id) from customers_microdata)"
+    )
+    outcome = project.dbt("run", "-s", "customers_anonymized")
+    assert not outcome.succeeded
+    message = str(outcome.messages)
+    assert "customers must be what follows from its source" in message
+    assert "1 rows are missing and 1 should not be there" in message
+    assert release.read_bytes() == published

@@ -1,0 +1,69 @@
+{# Python that computes the candidate again and stops where it differs; nothing where the spec does not ask for it. #}
+{% macro _recomputation(candidate, declaration) -%}
+    {%- if not declaration.recompute -%}{{ return("") }}{%- endif -%}
+    {{ return(adapter.dispatch("_recomputation", "dbt_anonymize")(candidate, declaration)) }}
+{%- endmacro %}
+
+{% macro default___recomputation(candidate, declaration) -%}
+    {%- do dbt_anonymize._raise_errors(declaration.anonymization, [
+        "release.recompute needs DuckDB; the adapter is " ~ target.type ~ ". Set it to false and generate again."
+    ]) -%}
+{%- endmacro %}
+
+{% macro duckdb___recomputation(candidate, declaration) -%}
+{%- set name = declaration.anonymization -%}
+{%- set relations = dbt_anonymize._recomputed_from(declaration.recompute) -%}
+{%- set effort = run_query("select effort from " ~ ref(name ~ "_results") ~ " where is_chosen").rows[0][0] | int -%}
+{%- do relations.update({
+    "microdata": ref(name ~ "_microdata"), "effort": ref(name ~ "_effort_" ~ effort), "anonymized": candidate
+}) -%}
+{%- if declaration.mapping == "token" -%}
+    {%- do relations.update({"identifiers": ref(name ~ "_identifiers"), "tokens": ref(name ~ "_tokens")}) -%}
+{%- endif -%}
+import json
+
+from dbt_anonymize.verify.recomputation.build import require_recomputed
+
+
+class dbtObj:
+    def __init__(self, load):
+        pass
+
+
+def model(dbt, session):
+    require_recomputed(
+        session,
+        folder={{ dbt_anonymize._python_literal(dbt_anonymize._project_folder()) }},
+        name={{ dbt_anonymize._python_literal(name) }},
+        effort={{ effort }},
+        relations={
+            {%- for role, relation in relations.items() if role != "hierarchies" %}
+            "{{ role }}": {{ dbt_anonymize._python_literal(relation) }},
+            {%- endfor %}
+        },
+        hierarchies={
+            {%- for column, relation in relations.hierarchies.items() %}
+            {{ dbt_anonymize._python_literal(column) }}: {{ dbt_anonymize._python_literal(relation) }},
+            {%- endfor %}
+        },
+    )
+
+
+def materialize(result, session):
+    pass
+{% endmacro %}
+
+
+{# The relations behind the names in `recompute`. While a model is parsed, this is what makes it depend on them. #}
+{% macro _recomputed_from(recompute) -%}
+    {%- if not recompute -%}{{ return({}) }}{%- endif -%}
+    {%- set relations = {"hierarchies": {}} -%}
+    {%- for role in ["source", "population"] if recompute.get(role) -%}
+        {%- set names = recompute[role] -%}
+        {%- do relations.update({role: ref(names[0]) if names | length == 1 else source(names[0], names[1])}) -%}
+    {%- endfor -%}
+    {%- for column, hierarchy in recompute.hierarchies.items() -%}
+        {%- do relations.hierarchies.update({column: ref(hierarchy)}) -%}
+    {%- endfor -%}
+    {{ return(relations) }}
+{%- endmacro %}

@@ -1,0 +1,64 @@
+"""Recomputation within a build: of the candidate, before it is published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dbt_anonymize.errors import PublishError, VerificationError, safe_reason
+from dbt_anonymize.spec import load_specs
+from dbt_anonymize.verify.recomputation.check import recompute
+from dbt_anonymize.verify.recomputation.tables import Tables
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+def require_recomputed(
+    session: DuckDBPyConnection,
+    *,
+    folder: str,
+    name: str,
+    effort: int,
+    relations: Mapping[str, str],
+    hierarchies: Mapping[str, str],
+) -> None:
+    """Compute a release again before it is published; stop where it differs.
+
+    Parameters
+    ----------
+    session : duckdb.DuckDBPyConnection
+        Connection that sees all relations (committed).
+    folder : str
+        The dbt project; empty for the working directory.
+    name : str
+        Name of the anonymization.
+    effort : int
+        Number of the chosen effort.
+    relations : mapping
+        Quoted names of the source and of what was built, by the fields of `Tables`.
+    hierarchies : mapping
+        Quoted name of the hierarchy by column.
+
+    Raises
+    ------
+    PublishError
+        If anything differs or cannot be computed; nothing was published. No message shows a value.
+    """
+    (spec,) = load_specs(Path(folder), [name])
+    with session.cursor() as cursor:
+        tables = Tables(cursor, hierarchies=hierarchies, **relations)
+        try:
+            findings = recompute(tables, spec, effort=effort)
+        except VerificationError as error:
+            reasons = [str(error)]
+        except Exception as error:  # the words of the driver may quote a value
+            reasons = [safe_reason(error)]
+        else:
+            reasons = [f"{f.subject}: {f.message}" for f in findings if f.holds is False]
+    if reasons:
+        raise PublishError(
+            f"{name} must be what follows from its source, computed again by independent code; it "
+            "is not. The earlier release is unchanged.\n  - " + "\n  - ".join(reasons)
+        )
