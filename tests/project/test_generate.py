@@ -223,8 +223,8 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
         )
     }
     given: dict[str, set[str]] = {}
-    strict = {"composition": "strict"}
-    for content in (SPEC, rich(), spec(mapping="token", release=strict)):
+    release = {"composition": "strict", "recompute": True}
+    for content in (SPEC, rich(), spec(mapping="token", release=release)):
         for file, sql in files_of(content).items():
             if file.endswith(".sql"):
                 name, arguments = call_of(sql)
@@ -523,3 +523,13 @@ def test_a_fixed_effort_is_passed_on(tmp_path: Path) -> None:
 @pytest.mark.dbt
 def test_committed_models_are_what_their_specs_say() -> None:
     assert [drift.diff for drift in check(REPOSITORY)] == []
+
+
+def test_a_release_that_is_recomputed_names_what_it_is_computed_from() -> None:
+    content = spec(release={"recompute": True}, source={"source": ["clinic", "visits"]})
+    recomputed = call_of(files_of(content)["visits_anonymized.sql"])[1]["recompute"]
+    assert recomputed["source"] == ["clinic", "visits"]
+    assert set(recomputed["hierarchies"]) == {
+        name for name, column in content["columns"].items() if column["role"] == "quasi_identifier"
+    }
+    assert "recompute" not in call_of(files_of(SPEC)["visits_anonymized.sql"])[1]

@@ -37,9 +37,8 @@ class Release(Strict):
     The effort is the best that qualifies (``auto``), or one by its number. Access is that of dbt:
     ``public`` for everybody, ``protected`` for the models of the project. Where it differs from the
     file that it replaces by so few records that who joined or left can be told, the build warns
-    (``report``) or stops (``strict``).
-    ``public`` for everybody, ``protected`` for the models of the project. ``recompute``: before it
-    is published, a release is computed again from the source by independent code, and compared.
+    (``report``) or stops (``strict``). ``recompute``: before it is published, it is computed again
+    from the source by independent code, and compared.
     """
 
     effort: Annotated[Literal["auto"] | int, PlainValidator(_released_effort)] = "auto"
