@@ -37,7 +37,8 @@ classes as (
 
 ),
 
-{# Every pair of classes is listed, also one that never occurred. #}
+{#- Every pair of classes is listed, also one that never occurred. #}
+
 confusion as (
 
     select

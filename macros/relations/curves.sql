@@ -21,7 +21,8 @@ counts as (
 
 ),
 
-{# Records with at least the threshold are taken to be of the class. #}
+{#- Records with at least the threshold are taken to be of the class. #}
+
 thresholds as (
 
     select

@@ -6,8 +6,6 @@
   `auto` for that of the chord.
 #}
 {% macro _choice_share(alpha, random_state) -%}
-{%- set double = dbt_anonymize._type_double() -%}
-{%- set prime = 2147483647 -%}
 drawable as (
 
     select
@@ -19,71 +17,6 @@ drawable as (
         end as unit
     from split_scores
     inner join candidates on split_scores.effort = candidates.effort
-
-),
-
-units as (
-
-    select
-        unit,
-        row_number() over (order by unit) - 1 as place,
-        count(*) over () as units
-    from (select distinct unit from drawable) as found
-
-),
-
-resamples as (
-
-    {{ dbt.generate_series(dbt_anonymize._resamples()).split() | join(" ") }}
-
-),
-
-{#
-  Numbers that look random and are the same on every engine: x -> x^5 permutes the residues of the prime (5 does not
-  divide 2147483646), twice, with the random state in between. No product exceeds 2^62.
-#}
-numbered as (
-
-    select
-        cast(resamples.generated_number as {{ dbt.type_bigint() }}) as resample,
-        units.units,
-        ((cast(resamples.generated_number as {{ dbt.type_bigint() }}) * units.units + units.place) * 48271 + 11) % {{ prime }} as number
-    from resamples
-    cross join units
-    where units.units >= {{ dbt_anonymize._fewest_splits() }}
-
-),
-
-scrambled_once as (
-
-    select
-        resample,
-        units,
-        ({{ dbt_anonymize._fifth_power("number", prime) }} + {{ random_state % prime }}) % {{ prime }} as number
-    from numbered
-
-),
-
-scrambled as (
-
-    select
-        resample,
-        units,
-        {{ dbt_anonymize._fifth_power("number", prime) }} as number
-    from scrambled_once
-
-),
-
-drawn as (
-
-    select
-        resample,
-        number % units as place,
-        count(*) as times
-    from scrambled
-    group by
-        resample,
-        number % units
 
 ),
 
@@ -101,6 +34,8 @@ unit_scores as (
 
 ),
 
+{{ dbt_anonymize._drawn_units(random_state) }}
+
 resampled as (
 
     select
@@ -108,8 +43,7 @@ resampled as (
         unit_scores.effort,
         sum(drawn.times * unit_scores.qf) / sum(drawn.times * unit_scores.splits) as qf_mean
     from drawn
-    inner join units on drawn.place = units.place
-    inner join unit_scores on units.unit = unit_scores.unit
+    inner join unit_scores on drawn.unit = unit_scores.unit
     group by
         drawn.resample,
         unit_scores.effort
@@ -135,21 +69,27 @@ chords as (
     {{ dbt_anonymize._chord("redrawn", by="resample") | indent(4) }}
 
 ),
-{%- endif %}
 
 merits as (
 
     select
-        redrawn.resample,
-        redrawn.effort,
-        redrawn.k,
-        redrawn.qf_mean + {{ "chords.chord_alpha" if alpha == "auto" else "cast(" ~ alpha ~ " as " ~ double ~ ")" }} * redrawn.qnf as merit
+        redrawn.*,
+        redrawn.qf_mean + chords.chord_alpha * redrawn.qnf as merit
     from redrawn
-    {%- if alpha == "auto" %}
     inner join chords on redrawn.resample = chords.resample
-    {%- endif %}
 
 ),
+{%- else %}
+
+merits as (
+
+    select
+        *,
+        qf_mean + cast({{ alpha }} as {{ dbt_anonymize._type_double() }}) * qnf as merit
+    from redrawn
+
+),
+{%- endif %}
 
 compared_merits as (
 
@@ -173,9 +113,81 @@ shares as (
 
     select
         effort,
-        cast(sum(case when rank_of_merit = 1 then 1 else 0 end) as {{ double }}) / count(*) as choice_share
+        cast(sum(case when rank_of_merit = 1 then 1 else 0 end) as {{ dbt_anonymize._type_double() }})
+        / count(*) as choice_share
     from ranked_merits
     group by effort
+
+),
+{%- endmacro %}
+
+
+{#
+  CTEs that end in `drawn`: how many `times` each resample draws a unit. Numbers that look random and are the same on
+  every engine: x -> x^5 permutes the residues of the prime (5 does not divide 2147483646), twice, with the random state
+  in between. No product exceeds 2^62.
+#}
+{% macro _drawn_units(random_state) -%}
+{%- set prime = 2147483647 -%}
+{%- set resample = "cast(resamples.generated_number as " ~ dbt.type_bigint() ~ ")" -%}
+units as (
+
+    select
+        unit,
+        row_number() over (order by unit) - 1 as place,
+        count(*) over () as units
+    from (select distinct unit from drawable) as found
+
+),
+
+resamples as (
+
+    {{ dbt.generate_series(dbt_anonymize._resamples()).split() | join(" ") }}
+
+),
+
+numbered as (
+
+    select
+        {{ resample }} as resample,
+        units.units,
+        (({{ resample }} * units.units + units.place) * 48271 + 11) % {{ prime }} as number
+    from resamples
+    cross join units
+    where units.units >= {{ dbt_anonymize._fewest_splits() }}
+
+),
+
+scrambled_once as (
+
+    select
+        resample,
+        units,
+        ({{ dbt_anonymize._fifth_power("number", prime) }} + {{ random_state % prime }}) % {{ prime }} as number
+    from numbered
+
+),
+
+scrambled as (
+
+    select
+        resample,
+        {{ dbt_anonymize._fifth_power("number", prime) }} % units as place
+    from scrambled_once
+
+),
+
+drawn as (
+
+    select
+        scrambled.resample,
+        units.unit,
+        count(*) as times
+    from scrambled
+    inner join units on scrambled.place = units.place
+    group by
+        scrambled.resample,
+        units.unit
 
 ),
 {%- endmacro %}
@@ -188,8 +200,6 @@ shares as (
 
 
 {% macro _fifth_power(number, prime) -%}
-    {{ return(
-        "(((" ~ number ~ " * " ~ number ~ ") % " ~ prime ~ ") * ((" ~ number ~ " * " ~ number ~ ") % " ~ prime ~ ") % " ~ prime ~ ") * "
-        ~ number ~ " % " ~ prime
-    ) }}
+    {%- set square = "((" ~ number ~ " * " ~ number ~ ") % " ~ prime ~ ")" -%}
+    {{ return("(" ~ square ~ " * " ~ square ~ " % " ~ prime ~ ") * " ~ number ~ " % " ~ prime) }}
 {%- endmacro %}

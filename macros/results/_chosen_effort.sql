@@ -3,7 +3,7 @@
     {%- if not dbt_anonymize._is_building() -%}
         {{ return(efforts.keys() | list | last) }}
     {%- endif -%}
-    {%- set relation = adapter.get_relation(database=results.database, schema=results.schema, identifier=results.identifier) -%}
+    {%- set relation = load_relation(results) -%}
     {%- if relation is none -%}
         {%- do dbt_anonymize._raise_errors(anonymization, [
             results ~ " does not exist, so no effort is chosen. Run `dbt build -s +" ~ model.name ~ "`."
@@ -12,10 +12,7 @@
     {%- set rows = run_query(
         "select effort, k, is_chosen, reason, fingerprint, beats_zero_rule from " ~ relation ~ " order by effort"
     ).rows -%}
-    {%- set chosen = [] -%}
-    {%- set reasons = [] -%}
-    {%- set outdated = [] -%}
-    {%- set useless = [] -%}
+    {%- set chosen, reasons, outdated, useless = [], [], [], [] -%}
     {%- for effort, k, is_chosen, reason, computed_from, beats_zero_rule in rows -%}
         {%- if not beats_zero_rule -%}{%- do useless.append(effort | int) -%}{%- endif -%}
         {%- if computed_from != fingerprint -%}{%- do outdated.append(effort) -%}{%- endif -%}
@@ -24,7 +21,8 @@
     {%- endfor -%}
     {%- if outdated -%}
         {%- do dbt_anonymize._raise_errors(anonymization, [
-            results ~ " was computed from another version of the spec, so its choice does not count. Run `dbt build -s +" ~ model.name ~ "`."
+            results ~ " was computed from another version of the spec, so its choice does not count. Run"
+            ~ " `dbt build -s +" ~ model.name ~ "`."
         ]) -%}
     {%- endif -%}
     {%- if 0 in useless -%}

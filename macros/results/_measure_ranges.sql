@@ -17,29 +17,23 @@
 
 {# `end` of the scale of the column `measure`, or the `width` of the scale; NULL: without end. #}
 {% macro _end_of_range(end) -%}
-    {%- set ends = [] -%}
-    {%- for range in dbt_anonymize._measure_ranges() -%}
-        {%- if end != "width" -%}
-            {%- set value = range[end] -%}
-        {%- elif range.lowest is not none and range.highest is not none -%}
-            {%- set value = range.highest - range.lowest -%}
-        {%- else -%}
-            {%- set value = none -%}
-        {%- endif -%}
-        {%- if value is not none -%}
-            {%- set names = [] -%}
-            {%- for measure in range.measures -%}{%- do names.append(dbt_anonymize._literal(measure)) -%}{%- endfor -%}
-            {%- do ends.append("when measure in (" ~ names | join(", ") ~ ") then " ~ value) -%}
-        {%- endif -%}
-    {%- endfor -%}
-    {{ return("case " ~ ends | join(" ") ~ " end") }}
+case
+    {%- for range in dbt_anonymize._measure_ranges() %}
+    {%- set is_bounded = range.lowest is not none and range.highest is not none %}
+    {%- set value = range[end] if end != "width" else (range.highest - range.lowest if is_bounded else none) %}
+    {%- if value is not none %}
+    when measure in ({{ dbt_anonymize._literals(range.measures) }}) then {{ value }}
+    {%- endif %}
+    {%- endfor %}
+end
 {%- endmacro %}
 
 
 {# A number that is not beyond the ends, which may be NULL. #}
 {% macro _clipped(number, lowest, highest) -%}
-    {{ return(
-        "case when " ~ number ~ " < " ~ lowest ~ " then " ~ lowest ~ " when " ~ number ~ " > " ~ highest ~ " then " ~ highest
-        ~ " else " ~ number ~ " end"
-    ) }}
+case
+    when {{ number }} < {{ lowest }} then {{ lowest }}
+    when {{ number }} > {{ highest }} then {{ highest }}
+    else {{ number }}
+end
 {%- endmacro %}

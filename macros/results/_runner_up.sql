@@ -5,19 +5,22 @@
   `fold` and `qf`.
 #}
 {% macro _runner_up(measure, test_share, folds, confidence) -%}
-next_best as (
+others as (
 
     select
         chosen_effort,
         effort,
-        chosen_merit - merit as q_difference
-    from (
-        select
-            *,
-            row_number() over (order by merit desc, k desc, effort asc) as place
-        from chosen
-        where is_eligible and not is_chosen
-    ) as others
+        chosen_merit - merit as q_difference,
+        row_number() over (order by merit desc, k desc, effort asc) as place
+    from chosen
+    where is_eligible and not is_chosen
+
+),
+
+next_best as (
+
+    select *
+    from others
     where place = 1
 
 ),
@@ -51,7 +54,7 @@ halved as (
     select
         *,
         {{ dbt_anonymize._half_interval("sd", "splits", test_share, folds, confidence) | indent(8) }} as half,
-        {{ dbt_anonymize._end_of_range("width") }} as width
+        {{ dbt_anonymize._end_of_range("width") | indent(8) }} as width
     from beside_next_best
 
 ),
@@ -62,8 +65,11 @@ runner_up as (
         chosen_effort,
         effort as runner_up,
         q_difference as q_difference_to_runner_up,
-        q_difference - difference + {{ dbt_anonymize._clipped("difference - half", "-width", "width") }} as q_difference_to_runner_up_low,
-        q_difference - difference + {{ dbt_anonymize._clipped("difference + half", "-width", "width") }} as q_difference_to_runner_up_high
+        {%- for limit, sign in [("low", "-"), ("high", "+")] %}
+        {%- set difference = dbt_anonymize._clipped("difference " ~ sign ~ " half", "-width", "width") %}
+        q_difference - difference
+        + {{ difference | indent(8) }} as q_difference_to_runner_up_{{ limit }}{{ "," if not loop.last }}
+        {%- endfor %}
     from halved
 
 ),

@@ -54,9 +54,6 @@ LARGE_FUNCTIONS: set[str] = {
 }
 LARGE_MACROS: set[str] = {
     "macros/relations/privacy.sql: privacy",
-    "macros/relations/quality.sql: quality",
-    "macros/relations/results.sql: results",
-    "macros/results/_choice_share.sql: _choice_share",
 }
 # Files and folders.
 LONG_LINES = (
@@ -83,19 +80,11 @@ LONG_LINES = (
     "macros/relations/microdata.sql",
     "macros/relations/population.sql",
     "macros/relations/privacy.sql",
-    "macros/relations/quality.sql",
-    "macros/relations/results.sql",
     "macros/relations/scores.sql",
     "macros/relations/tokens.sql",
     "macros/release/_check_context.sql",
     "macros/release/dbt_anonymize_release.sql",
-    "macros/results/_alpha_envelope.sql",
-    "macros/results/_choice.sql",
-    "macros/results/_choice_share.sql",
-    "macros/results/_chosen_effort.sql",
-    "macros/results/_measure_ranges.sql",
-    "macros/results/_runner_up.sql",
-    "macros/results/student_t_quantile.sql",
+    "macros/results/_reason.sql",
     "macros/search/_search_rows.sql",
     "macros/seeds/_seed_loading.sql",
     "macros/seeds/duckdb__load_csv_rows.sql",

@@ -16,13 +16,20 @@ crossings as (
 
     select
         lines.effort,
-        max(case when others.qnf < lines.qnf then (others.qf_mean - lines.qf_mean) / (lines.qnf - others.qnf) end) as better_from,
-        min(case when others.qnf > lines.qnf then (lines.qf_mean - others.qf_mean) / (others.qnf - lines.qnf) end) as better_to,
-        max(case
-            when others.qnf = lines.qnf and others.qf_mean > lines.qf_mean then 1
-            when others.qnf = lines.qnf and others.qf_mean = lines.qf_mean and others.effort < lines.effort then 1
-            else 0
-        end) as is_dominated
+        max(
+            case when others.qnf < lines.qnf then (others.qf_mean - lines.qf_mean) / (lines.qnf - others.qnf) end
+        ) as better_from,
+        min(
+            case when others.qnf > lines.qnf then (lines.qf_mean - others.qf_mean) / (others.qnf - lines.qnf) end
+        ) as better_to,
+        max(
+            case
+                when others.qnf <> lines.qnf then 0
+                when others.qf_mean > lines.qf_mean then 1
+                when others.qf_mean = lines.qf_mean and others.effort < lines.effort then 1
+                else 0
+            end
+        ) as is_dominated
     from lines as lines
     cross join lines as others
     group by lines.effort
@@ -39,7 +46,6 @@ positive_crossings as (
     where is_dominated = 0
 
 ),
-
 
 envelope as (
 

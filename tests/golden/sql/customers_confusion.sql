@@ -42,7 +42,6 @@ classes as (
 
 ),
 
-
 confusion as (
 
     select

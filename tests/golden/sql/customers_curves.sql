@@ -25,7 +25,6 @@ counts as (
 
 ),
 
-
 thresholds as (
 
     select

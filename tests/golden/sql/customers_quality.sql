@@ -17,6 +17,21 @@ scores as (
 
 ),
 
+splits as (
+
+    select distinct
+        target,
+        model,
+        fit,
+        test_on,
+        measure,
+        repetition,
+        fold
+    from scores
+    where value is not null
+
+),
+
 possible_splits as (
 
     select
@@ -26,18 +41,7 @@ possible_splits as (
         test_on,
         measure,
         count(*) as all_splits
-    from (
-        select distinct
-            target,
-            model,
-            fit,
-            test_on,
-            measure,
-            repetition,
-            fold
-        from scores
-        where value is not null
-    ) as splits
+    from splits
     group by
         target,
         model,
@@ -46,7 +50,6 @@ possible_splits as (
         measure
 
 ),
-
 
 paired as (
 
@@ -282,14 +285,27 @@ errors as (
                             + 0.433876454505 / power(cast((paired_splits - 1) as double), 4)
                     end
         end as one_sided,
-        case when measure in ('brier_score', 'log_loss', 'mae', 'rmse') then -1 else 1 end as direction,
-        case when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 0 when measure in ('brier_score') then 0 when measure in ('log_loss', 'mae', 'rmse') then 0 end as lowest,
-        case when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 1 when measure in ('brier_score') then 2 when measure in ('r2') then 1 end as highest,
-        case when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 1 when measure in ('brier_score') then 2 end as width
+        case
+            when measure in ('brier_score', 'log_loss', 'mae', 'rmse') then -1
+            else 1
+        end as direction,
+        case
+            when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 0
+            when measure in ('brier_score') then 0
+            when measure in ('log_loss', 'mae', 'rmse') then 0
+        end as lowest,
+        case
+            when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 1
+            when measure in ('brier_score') then 2
+            when measure in ('r2') then 1
+        end as highest,
+        case
+            when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 1
+            when measure in ('brier_score') then 2
+        end as width
     from rounded
 
 ),
-
 
 intervals as (
 
@@ -305,22 +321,50 @@ intervals as (
         zero_rule_splits,
         value as mean,
         value_sd as sd,
-        case when value - value_half < lowest then lowest when value - value_half > highest then highest else value - value_half end as low,
-        case when value + value_half < lowest then lowest when value + value_half > highest then highest else value + value_half end as high,
+        case
+            when value - value_half < lowest then lowest
+            when value - value_half > highest then highest
+            else value - value_half
+        end as low,
+        case
+            when value + value_half < lowest then lowest
+            when value + value_half > highest then highest
+            else value + value_half
+        end as high,
         difference,
-        case when difference - difference_half < -width then -width when difference - difference_half > width then width else difference - difference_half end as difference_low,
-        case when difference + difference_half < -width then -width when difference + difference_half > width then width else difference + difference_half end as difference_high,
+        case
+            when difference - difference_half < -width then -width
+            when difference - difference_half > width then width
+            else difference - difference_half
+        end as difference_low,
+        case
+            when difference + difference_half < -width then -width
+            when difference + difference_half > width then width
+            else difference + difference_half
+        end as difference_high,
         zero_rule_difference,
-        case when zero_rule_difference - zero_rule_difference_half < -width then -width when zero_rule_difference - zero_rule_difference_half > width then width else zero_rule_difference - zero_rule_difference_half end as zero_rule_difference_low,
-        case when zero_rule_difference + zero_rule_difference_half < -width then -width when zero_rule_difference + zero_rule_difference_half > width then width else zero_rule_difference + zero_rule_difference_half end as zero_rule_difference_high,
-        case when difference - direction * one_sided < -width then -width when difference - direction * one_sided > width then width else difference - direction * one_sided end as difference_limit,
+        case
+            when zero_rule_difference - zero_rule_difference_half < -width then -width
+            when zero_rule_difference - zero_rule_difference_half > width then width
+            else zero_rule_difference - zero_rule_difference_half
+        end as zero_rule_difference_low,
+        case
+            when zero_rule_difference + zero_rule_difference_half < -width then -width
+            when zero_rule_difference + zero_rule_difference_half > width then width
+            else zero_rule_difference + zero_rule_difference_half
+        end as zero_rule_difference_high,
+        case
+            when difference - direction * one_sided < -width then -width
+            when difference - direction * one_sided > width then width
+            else difference - direction * one_sided
+        end as difference_limit,
         zero_rule,
-        floor((direction * zero_rule_difference - coalesce(zero_rule_difference_half, 0)) * power(10, 12 - ceil(log10(greatest(abs(direction * zero_rule_difference - coalesce(zero_rule_difference_half, 0)), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(direction * zero_rule_difference - coalesce(zero_rule_difference_half, 0)), 1)))) > 0 as beats_zero_rule,
+        floor((direction * zero_rule_difference - coalesce(zero_rule_difference_half, 0)) * power(10, 12 - ceil(log10(greatest(abs(direction * zero_rule_difference - coalesce(zero_rule_difference_half, 0)), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(direction * zero_rule_difference - coalesce(zero_rule_difference_half, 0)), 1))))
+        > 0 as beats_zero_rule,
         direction
     from errors
 
 ),
-
 
 relative_measures as (
 
@@ -385,7 +429,8 @@ quality as (
         zero_rule_difference,
         zero_rule_difference_low,
         zero_rule_difference_high,
-        floor((direction * difference_limit) * power(10, 12 - ceil(log10(greatest(abs(direction * difference_limit), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(direction * difference_limit), 1)))) >= -cast(0.0 as double) as is_non_inferior,
+        floor((direction * difference_limit) * power(10, 12 - ceil(log10(greatest(abs(direction * difference_limit), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(direction * difference_limit), 1))))
+        >= -cast(0.0 as double) as is_non_inferior,
         beats_zero_rule
     from intervals
     union all

@@ -1,6 +1,5 @@
 with
 
-
 quality as (
 
     select
@@ -9,17 +8,17 @@ quality as (
         paired_splits,
         all_splits,
         mean as qf_mean,
-        sd as qf_sd,
         low as qf_low,
         high as qf_high,
         difference as qf_difference,
         difference_low as qf_difference_low,
         difference_high as qf_difference_high,
         difference_limit as qf_difference_limit,
-        is_non_inferior,
         zero_rule,
         zero_rule_difference,
         zero_rule_difference_low,
+        sd as qf_sd,
+        is_non_inferior,
         beats_zero_rule
     from "shop"."main"."customers_quality"
     where
@@ -50,17 +49,17 @@ combined as (
         coalesce(quality.paired_splits, 0) as paired_splits,
         coalesce(quality.all_splits, max(quality.all_splits) over (), 0) as all_splits,
         quality.qf_mean,
-        quality.qf_sd,
         quality.qf_low,
         quality.qf_high,
         quality.qf_difference,
         quality.qf_difference_low,
         quality.qf_difference_high,
         quality.qf_difference_limit,
-        quality.is_non_inferior,
         quality.zero_rule,
         quality.zero_rule_difference,
         quality.zero_rule_difference_low,
+        quality.qf_sd,
+        quality.is_non_inferior,
         quality.beats_zero_rule,
         1 - cast(1.0 as double) / privacy.k as qnf,
         privacy.effort > 0 and coalesce(privacy.meets_guarantees, false) as keeps_guarantees
@@ -68,7 +67,6 @@ combined as (
     left join quality on privacy.effort = quality.effort
 
 ),
-
 
 complete as (
 
@@ -92,10 +90,13 @@ qualified as (
             when beats_zero_rule is null
                 then 'the zero rule lacks f1 in some split, so nothing says that QF is above it'
             when not beats_zero_rule and zero_rule_difference <= 0
-                then 'QF ' || cast(case when floor((qf_mean) * 1e4 + 0.5) = floor((zero_rule) * 1e4 + 0.5) then floor((qf_mean) * power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) else floor((qf_mean) * 1e4 + 0.5) / 1e4 end as TEXT) || ' is not above that of ' || 'the zero rule, which has ' || cast(case when floor((zero_rule) * 1e4 + 0.5) = floor((qf_mean) * 1e4 + 0.5) then floor((zero_rule) * power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) else floor((zero_rule) * 1e4 + 0.5) / 1e4 end as TEXT)
+                then
+                    'QF ' || cast(case when floor((qf_mean) * 1e4 + 0.5) = floor((zero_rule) * 1e4 + 0.5) then floor((qf_mean) * power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) else floor((qf_mean) * 1e4 + 0.5) / 1e4 end as TEXT)
+                    || ' is not above that of the zero rule, which has ' || cast(case when floor((zero_rule) * 1e4 + 0.5) = floor((qf_mean) * 1e4 + 0.5) then floor((zero_rule) * power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) else floor((zero_rule) * 1e4 + 0.5) / 1e4 end as TEXT)
             when not beats_zero_rule
                 then
-                    'QF ' || cast(case when floor((qf_mean) * 1e4 + 0.5) = floor((zero_rule) * 1e4 + 0.5) then floor((qf_mean) * power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) else floor((qf_mean) * 1e4 + 0.5) / 1e4 end as TEXT) || ' is not surely above that of ' || 'the zero rule, which has ' || cast(case when floor((zero_rule) * 1e4 + 0.5) = floor((qf_mean) * 1e4 + 0.5) then floor((zero_rule) * power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) else floor((zero_rule) * 1e4 + 0.5) / 1e4 end as TEXT)
+                    'QF ' || cast(case when floor((qf_mean) * 1e4 + 0.5) = floor((zero_rule) * 1e4 + 0.5) then floor((qf_mean) * power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) else floor((qf_mean) * 1e4 + 0.5) / 1e4 end as TEXT)
+                    || ' is not surely above that of the zero rule, which has ' || cast(case when floor((zero_rule) * 1e4 + 0.5) = floor((qf_mean) * 1e4 + 0.5) then floor((zero_rule) * power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) else floor((zero_rule) * 1e4 + 0.5) / 1e4 end as TEXT)
                     || ': the interval of the difference begins at ' || cast(case when floor((zero_rule_difference_low) * 1e4 + 0.5) = floor((0) * 1e4 + 0.5) then floor((zero_rule_difference_low) * power(10, 12 - ceil(log10(greatest(abs(zero_rule_difference_low), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule_difference_low), 1)))) else floor((zero_rule_difference_low) * 1e4 + 0.5) / 1e4 end as TEXT)
         end as shortfall
     from complete
@@ -118,13 +119,20 @@ crossings as (
 
     select
         lines.effort,
-        max(case when others.qnf < lines.qnf then (others.qf_mean - lines.qf_mean) / (lines.qnf - others.qnf) end) as better_from,
-        min(case when others.qnf > lines.qnf then (lines.qf_mean - others.qf_mean) / (others.qnf - lines.qnf) end) as better_to,
-        max(case
-            when others.qnf = lines.qnf and others.qf_mean > lines.qf_mean then 1
-            when others.qnf = lines.qnf and others.qf_mean = lines.qf_mean and others.effort < lines.effort then 1
-            else 0
-        end) as is_dominated
+        max(
+            case when others.qnf < lines.qnf then (others.qf_mean - lines.qf_mean) / (lines.qnf - others.qnf) end
+        ) as better_from,
+        min(
+            case when others.qnf > lines.qnf then (lines.qf_mean - others.qf_mean) / (others.qnf - lines.qnf) end
+        ) as better_to,
+        max(
+            case
+                when others.qnf <> lines.qnf then 0
+                when others.qf_mean > lines.qf_mean then 1
+                when others.qf_mean = lines.qf_mean and others.effort < lines.effort then 1
+                else 0
+            end
+        ) as is_dominated
     from candidates as lines
     cross join candidates as others
     group by lines.effort
@@ -141,7 +149,6 @@ positive_crossings as (
     where is_dominated = 0
 
 ),
-
 
 envelope as (
 
@@ -227,10 +234,10 @@ ranked as (
 
     select
         *,
-        row_number() over (
+        is_eligible and row_number() over (
             partition by is_eligible
             order by case when merit >= best_merit - 1e-12 * (1 + abs(best_merit)) then 0 else 1 end, k desc, effort asc
-        ) as rank_of_merit
+        ) = 1 as is_chosen
     from compared
 
 ),
@@ -239,12 +246,11 @@ chosen as (
 
     select
         *,
-        is_eligible and rank_of_merit = 1 as is_chosen,
         sum(case when is_eligible then 1 else 0 end) over () as eligible_efforts,
-        max(case when is_eligible and rank_of_merit = 1 then effort end) over () as chosen_effort,
-        max(case when is_eligible and rank_of_merit = 1 then merit end) over () as chosen_merit,
-        max(case when is_eligible and rank_of_merit = 1 then k end) over () as chosen_k,
-        max(case when is_eligible and rank_of_merit = 1 then q end) over () as chosen_q
+        max(case when is_chosen then effort end) over () as chosen_effort,
+        max(case when is_chosen then merit end) over () as chosen_merit,
+        max(case when is_chosen then k end) over () as chosen_k,
+        max(case when is_chosen then q end) over () as chosen_q
     from ranked
 
 ),
@@ -282,6 +288,20 @@ drawable as (
 
 ),
 
+unit_scores as (
+
+    select
+        effort,
+        unit,
+        sum(qf) as qf,
+        count(*) as splits
+    from drawable
+    group by
+        effort,
+        unit
+
+),
+
 units as (
 
     select
@@ -297,7 +317,6 @@ resamples as (
     select generate_series as generated_number from generate_series(1, 1000)
 
 ),
-
 
 numbered as (
 
@@ -325,8 +344,7 @@ scrambled as (
 
     select
         resample,
-        units,
-        (((number * number) % 2147483647) * ((number * number) % 2147483647) % 2147483647) * number % 2147483647 as number
+        (((number * number) % 2147483647) * ((number * number) % 2147483647) % 2147483647) * number % 2147483647 % units as place
     from scrambled_once
 
 ),
@@ -334,27 +352,14 @@ scrambled as (
 drawn as (
 
     select
-        resample,
-        number % units as place,
+        scrambled.resample,
+        units.unit,
         count(*) as times
     from scrambled
+    inner join units on scrambled.place = units.place
     group by
-        resample,
-        number % units
-
-),
-
-unit_scores as (
-
-    select
-        effort,
-        unit,
-        sum(qf) as qf,
-        count(*) as splits
-    from drawable
-    group by
-        effort,
-        unit
+        scrambled.resample,
+        units.unit
 
 ),
 
@@ -365,8 +370,7 @@ resampled as (
         unit_scores.effort,
         sum(drawn.times * unit_scores.qf) / sum(drawn.times * unit_scores.splits) as qf_mean
     from drawn
-    inner join units on drawn.place = units.place
-    inner join unit_scores on units.unit = unit_scores.unit
+    inner join unit_scores on drawn.unit = unit_scores.unit
     group by
         drawn.resample,
         unit_scores.effort
@@ -389,10 +393,8 @@ redrawn as (
 merits as (
 
     select
-        redrawn.resample,
-        redrawn.effort,
-        redrawn.k,
-        redrawn.qf_mean + cast(0.05 as double) * redrawn.qnf as merit
+        *,
+        qf_mean + cast(0.05 as double) * qnf as merit
     from redrawn
 
 ),
@@ -419,25 +421,29 @@ shares as (
 
     select
         effort,
-        cast(sum(case when rank_of_merit = 1 then 1 else 0 end) as double) / count(*) as choice_share
+        cast(sum(case when rank_of_merit = 1 then 1 else 0 end) as double)
+        / count(*) as choice_share
     from ranked_merits
     group by effort
 
 ),
 
-next_best as (
+others as (
 
     select
         chosen_effort,
         effort,
-        chosen_merit - merit as q_difference
-    from (
-        select
-            *,
-            row_number() over (order by merit desc, k desc, effort asc) as place
-        from chosen
-        where is_eligible and not is_chosen
-    ) as others
+        chosen_merit - merit as q_difference,
+        row_number() over (order by merit desc, k desc, effort asc) as place
+    from chosen
+    where is_eligible and not is_chosen
+
+),
+
+next_best as (
+
+    select *
+    from others
     where place = 1
 
 ),
@@ -505,7 +511,10 @@ halved as (
                             + 1.589534053394 / power(cast((splits - 1) as double), 4)
                     end
         end as half,
-        case when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 1 when measure in ('brier_score') then 2 end as width
+        case
+            when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 1
+            when measure in ('brier_score') then 2
+        end as width
     from beside_next_best
 
 ),
@@ -516,8 +525,18 @@ runner_up as (
         chosen_effort,
         effort as runner_up,
         q_difference as q_difference_to_runner_up,
-        q_difference - difference + case when difference - half < -width then -width when difference - half > width then width else difference - half end as q_difference_to_runner_up_low,
-        q_difference - difference + case when difference + half < -width then -width when difference + half > width then width else difference + half end as q_difference_to_runner_up_high
+        q_difference - difference
+        + case
+            when difference - half < -width then -width
+            when difference - half > width then width
+            else difference - half
+        end as q_difference_to_runner_up_low,
+        q_difference - difference
+        + case
+            when difference + half < -width then -width
+            when difference + half > width then width
+            else difference + half
+        end as q_difference_to_runner_up_high
     from halved
 
 ),
@@ -588,7 +607,8 @@ select
         when not keeps_guarantees and coalesce(violating_records, 0) = 0 then 'does not qualify: no record is released'
         when not keeps_guarantees
             then
-                'does not qualify: ' || cast(violating_records as TEXT) || ' of ' || cast(records as TEXT)
+                'does not qualify: ' || cast(violating_records as TEXT)
+                || ' of ' || cast(records as TEXT)
                 || ' records ' || case when violating_records = 1 then 'breaks' else 'break' end || ' a guarantee'
                 || coalesce(': ' || broken_guarantees, '')
         when not qualifies then 'does not qualify: ' || shortfall
@@ -598,13 +618,15 @@ select
             then 'chosen: highest Q among ' || cast(eligible_efforts as TEXT) || ' efforts that qualify'
         when merit < chosen_merit - 1e-12 * (1 + abs(chosen_merit))
             then
-                'not chosen: Q ' || cast(case when floor((q) * 1e4 + 0.5) = floor((chosen_q) * 1e4 + 0.5) then floor((q) * power(10, 12 - ceil(log10(greatest(abs(q), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(q), 1)))) else floor((q) * 1e4 + 0.5) / 1e4 end as TEXT) || ' is below ' || cast(case when floor((chosen_q) * 1e4 + 0.5) = floor((q) * 1e4 + 0.5) then floor((chosen_q) * power(10, 12 - ceil(log10(greatest(abs(chosen_q), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(chosen_q), 1)))) else floor((chosen_q) * 1e4 + 0.5) / 1e4 end as TEXT)
-                || ' of effort ' || cast(chosen_effort as TEXT)
+                'not chosen: Q ' || cast(case when floor((q) * 1e4 + 0.5) = floor((chosen_q) * 1e4 + 0.5) then floor((q) * power(10, 12 - ceil(log10(greatest(abs(q), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(q), 1)))) else floor((q) * 1e4 + 0.5) / 1e4 end as TEXT)
+                || ' is below ' || cast(case when floor((chosen_q) * 1e4 + 0.5) = floor((q) * 1e4 + 0.5) then floor((chosen_q) * power(10, 12 - ceil(log10(greatest(abs(chosen_q), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(chosen_q), 1)))) else floor((chosen_q) * 1e4 + 0.5) / 1e4 end as TEXT) || ' of effort ' || cast(chosen_effort as TEXT)
         when k < chosen_k
             then
-                'not chosen: as good as effort ' || cast(chosen_effort as TEXT) || ', but k ' || cast(k as TEXT)
+                'not chosen: as good as effort ' || cast(chosen_effort as TEXT)
+                || ', but k ' || cast(k as TEXT)
                 || ' is below ' || cast(chosen_k as TEXT)
-        else 'not chosen: as good as effort ' || cast(chosen_effort as TEXT) || ', which comes first'
+        else
+            'not chosen: as good as effort ' || cast(chosen_effort as TEXT) || ', which comes first'
     end as reason,
     cast('0b4b731b' as TEXT) as fingerprint
 from reasoned
