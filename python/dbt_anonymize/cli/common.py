@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +17,8 @@ from dbt_anonymize.errors import AnonymizeError, SpecError
 from dbt_anonymize.literals import printable
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from dbt_anonymize.project.layout import Project
     from dbt_anonymize.spec import Spec
 
@@ -37,7 +39,7 @@ _IS_QUIET = ContextVar("is_quiet", default=False)
 
 
 def _look_for_profiles_in(context: typer.Context, folder: Path | None) -> Path | None:
-    """Say it to dbt as its own option would, until the command ends."""
+    """Pass the folder to dbt as its own option would, until the command ends."""
     if folder is not None:
         before = os.environ.get("DBT_PROFILES_DIR")
         os.environ["DBT_PROFILES_DIR"] = str(folder.absolute())
@@ -79,36 +81,35 @@ Quiet = Annotated[
 
 
 def is_quiet() -> bool:
-    """Whether the command that runs shall say only what it was asked for, and what is wrong."""
+    """Whether to print only what was asked for or is wrong."""
     return _IS_QUIET.get()
 
 
 class SafeConsole(Console):
-    """A console that shows names and values as they are: a terminal obeys nothing within them.
+    """A console on which a terminal obeys nothing within names and values.
 
-    Markup is off unless it is asked for; then whatever comes from outside must be escaped.
+    Markup is off by default; with it, whatever comes from outside must be escaped.
     """
 
-    def __init__(
-        self,
-        *,
-        stderr: bool = False,
-        soft_wrap: bool = False,
-        markup: bool = False,
-        quiet: bool = False,
-    ) -> None:
-        super().__init__(
-            stderr=stderr,
-            soft_wrap=soft_wrap,
-            markup=markup,
-            quiet=quiet,
-            highlight=False,
-            emoji=False,
-        )
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"markup": False, "highlight": False, "emoji": False, **options})
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Return a text, wherever it stands (a cell of a table too), as it is shown."""
+        """Return a text, also in a cell of a table, as it is shown."""
         return super().render_str(printable(text), **options)
+
+
+def figures_table(figures: Sequence[str], texts: Sequence[str]) -> Table:
+    """Return an empty table of numbers and texts; without vertical lines it fits 80 columns."""
+    from rich import box  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for heading in figures:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in texts:
+        table.add_column(heading)
+    return table
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -117,14 +118,14 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def note(text: str) -> None:
-    """Print what was done and what comes next, unless that is not wanted."""
+    """Print what was done and what comes next, unless quiet."""
     if not is_quiet():
         say(text)
 
 
 @contextlib.contextmanager
 def errors_without_traceback() -> Iterator[None]:
-    """Show an error of ours as its message and end with the exit code of bad input."""
+    """Print an error of ours as its message and exit with the code of bad input."""
     try:
         yield
     except AnonymizeError as error:

@@ -1,4 +1,4 @@
-"""The command ``dbt-anonymize generate``: write the models of specs, or look whether they agree."""
+"""The command ``dbt-anonymize generate``: write the models of specs, or check that they agree."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from dbt_anonymize.cli.common import Quiet, SafeConsole, note, say
+from dbt_anonymize.cli.common import Quiet, SafeConsole, errors_without_traceback, note, say
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import arx
 from dbt_anonymize.hierarchies.dates import GRANULARITIES, date_intervals
@@ -263,12 +262,11 @@ def check(
 ) -> None:
     """Check hierarchy seeds; exit code 1 if a rule is broken, 2 if a file cannot be read."""
     console, codes = SafeConsole(soft_wrap=True, markup=True), [0]
-    errors = SafeConsole(stderr=True, soft_wrap=True, markup=True)
     for file in files:
         try:
             table = read_table(file)
         except HierarchyError as error:
-            errors.print(f"[red]{escape(str(error))}[/red]")
+            say(str(error), err=True)
             codes.append(2)
             continue
         broken = violations(table, nested=nested)
@@ -288,8 +286,8 @@ def check(
 
 
 def _build(build: Callable[[], Hierarchy], output: Path, *, force: bool) -> None:
-    """Build a hierarchy, write it and say what was written."""
-    with _bad_input():
+    """Build a hierarchy, write it and report it."""
+    with errors_without_traceback():
         if output.exists() and not force:
             raise HierarchyError(f"{output} exists and is kept. Replace it with --force.")
         if not output.parent.is_dir():
@@ -309,23 +307,12 @@ def _build(build: Callable[[], Hierarchy], output: Path, *, force: bool) -> None
 
 
 def _columns(file: Path) -> tuple[str, ...]:
-    """Return the header of a CSV file; empty if there is no such file, or it cannot be read."""
+    """Return the header of a CSV file; empty if it cannot be read."""
     try:
         rows = read_rows(file) if file.exists() else []
     except HierarchyError:
         return ()
     return tuple(rows[0].cells) if rows else ()
-
-
-@contextmanager
-def _bad_input() -> Iterator[None]:
-    try:
-        yield
-    except HierarchyError as error:
-        SafeConsole(stderr=True, soft_wrap=True, markup=True).print(
-            f"[red]{escape(str(error))}[/red]"
-        )
-        raise typer.Exit(2) from None
 
 
 def _ints(text: str | None, *, option: str) -> list[int]:

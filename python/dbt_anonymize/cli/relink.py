@@ -105,7 +105,7 @@ def _refusals() -> Iterator[None]:
 
 
 def _given(file: str, spec: Spec) -> GivenRows | RelinkingInputError:
-    """Read the rows before the warehouse is open: whoever waits for input must lock nobody out."""
+    """Read the rows before the warehouse is open: waiting for input must lock nobody out."""
     from dbt_anonymize.vault.relink.links import LINKS  # noqa: PLC0415
     from dbt_anonymize.vault.relink.released_rows import RelinkingInputError, read_given_rows  # noqa: PLC0415
 
@@ -127,7 +127,7 @@ def _given(file: str, spec: Spec) -> GivenRows | RelinkingInputError:
 
 @contextlib.contextmanager
 def _new_file(path: Path) -> Iterator[TextIO]:
-    """Give a file that only its owner can read, gone again unless all goes well."""
+    """Give a file that only its owner can read; remove it if anything fails."""
     from dbt_anonymize.vault.relink.released_rows import RelinkingInputError  # noqa: PLC0415
 
     try:

@@ -1,4 +1,4 @@
-"""The command ``dbt-anonymize results``: what the last build found, and where the releases lie."""
+"""The command ``dbt-anonymize results``: what the last build found, and where the releases are."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from dbt_anonymize.cli.common import (
     Target,
     chosen_specs,
     errors_without_traceback,
+    figures_table,
     say,
 )
 from dbt_anonymize.errors import WarehouseError
@@ -81,7 +82,7 @@ def results(
 def _warnings(
     project: Project, spec: Spec, failure: Failure | None, *, is_current: bool
 ) -> Iterator[str]:
-    """Tell what failed last, and of what the results are not."""
+    """Yield what failed last, and whether the results are outdated."""
     from dbt_anonymize.project.generate import check  # noqa: PLC0415
 
     if failure:
@@ -97,7 +98,6 @@ def _warnings(
 
 
 def _release_line(place: str | None, efforts: list[EffortResult]) -> str:
-    """Tell what is released, and whether it is of these results."""
     if place is None:
         return "released: nothing"
     if any(effort.is_chosen for effort in efforts):
@@ -106,19 +106,8 @@ def _release_line(place: str | None, efforts: list[EffortResult]) -> str:
 
 
 def _results_table(measure: str, efforts: list[EffortResult]) -> Table:
-    from rich import box  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-
-    # Without vertical lines it fits 80 columns.
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    for heading in ("effort", "k", "suppressed", f"QF ({measure})", "QNF", "Q"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for heading in ("qualifies", "chosen"):
-        table.add_column(heading, no_wrap=True)
+    figures = ("effort", "k", "suppressed", f"QF ({measure})", "QNF", "Q")
+    table = figures_table(figures, ("qualifies", "chosen"))
     for result in efforts:
         table.add_row(
             str(result.effort),

@@ -17,9 +17,11 @@ from dbt_anonymize.cli.common import (
     SafeConsole,
     Target,
     errors_without_traceback,
+    figures_table,
     is_quiet,
 )
 from dbt_anonymize.information_loss.names import MeasureName, published
+from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
     from rich.table import Table as ShownTable
@@ -102,7 +104,7 @@ def _search(
     *,
     dry_run: bool,
 ) -> Found:
-    """Load, search, show, and write ``<n>_lattice`` unless nothing is to be written."""
+    """Load, search and show; write ``<n>_lattice`` unless dry."""
     from dbt_anonymize.project.category_limits import limits_in_warehouse  # noqa: PLC0415
     from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
     from dbt_anonymize.search.coded_guarantees import coded_guarantees  # noqa: PLC0415
@@ -124,13 +126,12 @@ def _search(
         rows = lattice_rows(task, found)
         with open_warehouse(project, target) as warehouse:
             relation = write_lattice(warehouse, spec.name, list(spec.quasi_identifiers), rows)
-        console.print(f"{relation}: {_count(len(rows), 'node')}.")
+        console.print(f"{relation}: {counted(len(rows), 'node')}.")
     return found
 
 
 @contextlib.contextmanager
 def _prefixed(name: str) -> Iterator[None]:
-    """Say whose error it is."""
     from dbt_anonymize.errors import SearchError  # noqa: PLC0415
 
     try:
@@ -141,7 +142,7 @@ def _prefixed(name: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _progress(measure: str) -> Iterator[Steps]:
-    """Give steps that show themselves as one bar after the other, on a terminal only."""
+    """Give steps that show one progress bar after the other, on a terminal only."""
     from rich.progress import (  # noqa: PLC0415 (keeps --help fast)
         BarColumn,
         Progress,
@@ -174,9 +175,8 @@ def _progress(measure: str) -> Iterator[Steps]:
 
 
 def _shown_state(state: State, measure: str) -> str:
-    """Return how many nodes are done, and the best of them."""
     nodes = (
-        f"{state.settled:,} of {_count(state.total, 'node')}: {state.checked:,} checked, "
+        f"{state.settled:,} of {counted(state.total, 'node')}: {state.checked:,} checked, "
         f"{state.settled - state.checked:,} pruned"
     )
     if state.best is None:
@@ -197,7 +197,7 @@ def _show(console: SafeConsole, task: Task, found: Found) -> None:
     levels = ", ".join(_levels(task.spec, best))
     console.print(
         f"{task.spec.name}: {levels} loses the least ({measure} {_lost(measure, best.loss)}), "
-        f"with k = {best.k} and {best.suppressed} of {_count(task.table.total, 'record')} "
+        f"with k = {best.k} and {best.suppressed} of {counted(task.table.total, 'record')} "
         f"suppressed."
     )
     if list(best.node) == [tree.levels for tree in task.spec.quasi_identifiers.values()]:
@@ -233,17 +233,17 @@ def _work(found: Found, measure: str) -> str:
     kind = "ruled out" if result.is_complete else "ruled out or open"
     rest = f", {others:,} {kind}" if others > 0 else ""
     return (
-        f"Searched {way}{_count(result.lattice_size, 'node')} in {result.elapsed:.1f} s: "
+        f"Searched {way}{counted(result.lattice_size, 'node')} in {result.elapsed:.1f} s: "
         f"{result.checked:,} checked{rest}.{proof}\n"
     )
 
 
 def _show_rounds(console: SafeConsole, task: Task, found: Found) -> None:
-    """Print the rounds of each effort, and what they lose as far as that is known."""
+    """Print the rounds of each effort, and their loss as far as it is known."""
     names = ", ".join(task.spec.quasi_identifiers)
     console.print(f"Efforts from weak to strong: rounds of levels of {names}")
     numeric = ("effort", "required k", "suppressed", task.options.measure, "rounds")
-    table = _table(numeric, "levels of each round")
+    table = figures_table(numeric, ["levels of each round"])
     for number, effort in enumerate(found.local, start=1):
         loss = "-" if effort.loss is None else _lost(task.options.measure, effort.loss)
         cells = (number, effort.required, effort.suppressed, loss, len(effort.rounds))
@@ -279,7 +279,7 @@ def _nodes_table(
     """Return required k and node of each point; on the front the required k is the reached one."""
     measure = task.options.measure
     headings = ("effort", *(() if is_front else ("required k",)), "reached k", "suppressed")
-    table = _table((*headings, measure), "levels")
+    table = figures_table((*headings, measure), ["levels"])
     for required, checked in points:
         table.add_row(
             str(efforts.get(checked, "-")),
@@ -292,18 +292,6 @@ def _nodes_table(
     return table
 
 
-def _table(numeric: tuple[str, ...], last: str) -> ShownTable:
-    """Return an empty table of numbers and a last column of text."""
-    from rich import box  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    for heading in numeric:
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column(last)
-    return table
-
-
 def _write(console: SafeConsole, project: Project, spec: Spec, efforts: tuple[Effort, ...]) -> None:
     """Write the efforts into the file of the spec, and say what comes next."""
     from dbt_anonymize.spec.editing import write_efforts  # noqa: PLC0415
@@ -313,12 +301,8 @@ def _write(console: SafeConsole, project: Project, spec: Spec, efforts: tuple[Ef
     shown = path.relative_to(project.root).as_posix()
     if write_efforts(path, efforts):
         console.print(
-            f"{shown}: {_count(len(efforts), 'effort')}. Review the change, then run "
+            f"{shown}: {counted(len(efforts), 'effort')}. Review the change, then run "
             f"`dbt-anonymize generate {spec.name}` and `dbt build`."
         )
     else:
         console.print(f"{shown}: has these efforts already.")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

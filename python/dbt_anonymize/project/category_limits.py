@@ -1,4 +1,4 @@
-"""Say before a build which features have more categories than a model reads."""
+"""Report before a build which features have more categories than a model reads."""
 
 from __future__ import annotations
 
@@ -20,15 +20,7 @@ _TEXT_TYPES = ("char", "text", "string", "enum", "uuid")
 
 
 def limits_in_warehouse(warehouse: Warehouse, spec: Spec) -> list[str]:
-    """Return a sentence for each feature with too many categories among the records.
-
-    Parameters
-    ----------
-    warehouse : Warehouse
-        Where ``<n>_microdata`` is built.
-    spec : Spec
-        The anonymization.
-    """
+    """Return a sentence for each feature with too many categories in ``<n>_microdata``."""
     relation = warehouse.relation_of_ref(f"{spec.name}_microdata")
     texts = {
         name
@@ -52,15 +44,7 @@ def limits_in_warehouse(warehouse: Warehouse, spec: Spec) -> list[str]:
 
 
 def limits_in_seeds(root: Path, spec: Spec) -> list[str]:
-    """Return a sentence for each feature with too many categories in a seed.
-
-    Parameters
-    ----------
-    root : Path
-        Of the project. What is no seed of it is not known before it is built.
-    spec : Spec
-        The anonymization.
-    """
+    """Return a sentence for each feature with too many categories in a seed of the project."""
     import duckdb  # noqa: PLC0415 (keeps other commands fast)
 
     with duckdb.connect() as connection:
@@ -84,7 +68,7 @@ def _sizes(
     *,
     is_typed: bool,
 ) -> Sequence[int]:
-    """Return how many values columns of a file have; none if that is not known, or no texts."""
+    """Return the number of values of text columns of a file; none if unknown, or not texts."""
     import duckdb  # noqa: PLC0415
 
     if path is None:
@@ -101,7 +85,7 @@ def _sizes(
 
 
 def _seed(root: Path, name: str) -> Path | None:
-    """Return the file of a seed; None where there is none, as for a model."""
+    """Return the file of a seed, if it is one."""
     content, _ = read_yaml(root / "dbt_project.yml")
     declared = content.get("seed-paths") if isinstance(content, dict) else None
     folders = [str(folder) for folder in declared or ["seeds"] if "{{" not in str(folder)]
@@ -120,7 +104,7 @@ def _distinct(columns: Sequence[str]) -> str:
 
 
 def _said(spec: Spec, name: str, sizes: Sequence[int]) -> Iterator[str]:
-    """Yield what comes of a feature with so many labels at each level, if there are too many."""
+    """Yield what happens to a feature with so many labels at each level, if there are too many."""
     limit = features.MOST_CATEGORIES
     if not sizes or sizes[0] <= limit:
         return

@@ -1,6 +1,6 @@
-"""The first version of a spec, made from the columns of a relation.
+"""The draft of a spec, made from the columns of a relation.
 
-It decides nothing about privacy: every role is TODO, so that validation refuses the draft until a
+It decides nothing about privacy: every role is TODO, and validation refuses the draft until a
 person has decided.
 """
 
@@ -20,26 +20,9 @@ from dbt_anonymize.spec.models import LONGEST_NAME, RESERVED_SPEC_NAMES, Source
 
 
 def check_name(project: Project, name: str) -> Path:
-    """Return where the spec of a new anonymization is to be written.
+    """Return where the spec of a new anonymization goes, relative to the project.
 
-    Parameters
-    ----------
-    project : Project
-        The dbt project.
-    name : str
-        Name of the anonymization.
-
-    Returns
-    -------
-    Path
-        Relative to the project.
-
-    Raises
-    ------
-    SpecError
-        If the name cannot be used.
-    ProjectError
-        If the anonymization exists already.
+    An unusable name is a `SpecError`, an existing anonymization a `ProjectError`.
     """
     usable = re.fullmatch("[a-z][a-z0-9_]*", name) and len(name) <= LONGEST_NAME
     if not usable or name in RESERVED_SPEC_NAMES:
@@ -57,22 +40,7 @@ def check_name(project: Project, name: str) -> Path:
 
 
 def draft_spec(name: str, source: Source, columns: Sequence[tuple[str, str]]) -> str:
-    """Return the text of a draft.
-
-    Parameters
-    ----------
-    name : str
-        Name of the anonymization.
-    source : Source
-        The relation.
-    columns : sequence of (str, str)
-        Name and data type of each of its columns.
-
-    Returns
-    -------
-    str
-        YAML with a TODO wherever a person must decide.
-    """
+    """Return the YAML of a draft, from name and data type of each column of the source."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("dbt_anonymize.project"),
         undefined=jinja2.StrictUndefined,

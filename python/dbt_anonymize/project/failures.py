@@ -1,4 +1,4 @@
-"""What the last build failed at, out of the file that dbt leaves about it."""
+"""What the last build failed at, from dbt's run results."""
 
 from __future__ import annotations
 
@@ -21,12 +21,8 @@ _STACK = "> in macro"
 class Failure:
     """What a build failed at.
 
-    Parameters
-    ----------
-    text : str
-        The nodes that failed, with our own reasons; nothing that could hold a value.
-    has_results : bool
-        Whether the same build made the results before it failed.
+    ``text`` names the failed nodes with our own reasons and nothing that could hold a value.
+    ``has_results``: the same build made the results before it failed.
     """
 
     text: str
@@ -34,22 +30,7 @@ class Failure:
 
 
 def last_failure(project: Project, manifest: Any, name: str) -> Failure | None:
-    """Return what the last dbt command failed at on the way to a release.
-
-    Parameters
-    ----------
-    project : Project
-        The dbt project.
-    manifest : dbt.contracts.graph.manifest.Manifest
-        What it declares now.
-    name : str
-        Name of the anonymization.
-
-    Returns
-    -------
-    Failure or None
-        None where nothing failed, or nothing is known.
-    """
+    """Return what the last dbt command failed at on the way to a release; None if unknown."""
     file = project.root / os.environ.get("DBT_TARGET_PATH", "target") / "run_results.json"
     try:
         ran = json.loads(file.read_text(encoding="utf-8"))["results"]
@@ -73,7 +54,7 @@ def last_failure(project: Project, manifest: Any, name: str) -> Failure | None:
 
 
 def _upstream(nodes: dict[str, Any], name: str) -> set[str]:
-    """Return the nodes that a model is made of, itself among them."""
+    """Return a model and the nodes that it is made of."""
     found: set[str] = set()
     left = [key for key, node in nodes.items() if node.name == name]
     while left:

@@ -1,7 +1,7 @@
 """From specs to the models of a dbt project: one file per model, each a single macro call.
 
 Generated files are committed, so that everybody sees what is built; `check` finds those that differ
-from their spec. Only files that carry the generated header are ever overwritten or removed.
+from their spec. Only files with the generated header are ever overwritten or removed.
 """
 
 from __future__ import annotations
@@ -58,14 +58,8 @@ _MODELS_OF_CLASSES = ("curves.sql", "calibration.sql", "confusion.sql")
 class Drift:
     """A file that is not what its spec says.
 
-    Parameters
-    ----------
-    path : Path
-        Relative to the project.
-    kind : {"missing", "different", "stale"}
-        ``stale``: no spec asks for this generated file any more.
-    diff : str
-        Unified diff from the file as it is to the file as it should be.
+    ``path`` is relative to the project; ``stale`` is a generated file that no spec asks for;
+    ``diff`` leads from the file as it is to the file as it should be.
     """
 
     path: Path
@@ -74,26 +68,11 @@ class Drift:
 
 
 def generate(project_dir: Path, names: Collection[str] = ()) -> list[Path]:
-    """Write the models of anonymizations and remove their stale ones.
+    """Write the models of anonymizations (by default all) and remove stale ones.
 
-    Parameters
-    ----------
-    project_dir : Path
-        A dbt project or a folder in it.
-    names : collection of str, optional
-        Which anonymizations; all by default. The history of all is always written.
-
-    Returns
-    -------
-    list of Path
-        Files that were written or removed, relative to the project; empty if nothing changed.
-
-    Raises
-    ------
-    SpecError
-        If any spec is wrong; nothing is written then.
-    ProjectError
-        If a file that we did not generate is in the way; nothing is written then.
+    Returns the files that were written or removed, relative to the project. The history of all
+    anonymizations is always written. Nothing is written if a spec is wrong (`SpecError`), or a file
+    that we did not generate is in the way (`ProjectError`).
     """
     root, expected, changes = _compare(project_dir, names)
     for drift in changes:
@@ -114,41 +93,15 @@ def generate(project_dir: Path, names: Collection[str] = ()) -> list[Path]:
 
 
 def check(project_dir: Path, names: Collection[str] = ()) -> list[Drift]:
-    """Compare the models of a project with its specs, and write nothing.
+    """Return how the models differ from their specs, ordered by path, and write nothing.
 
-    Parameters
-    ----------
-    project_dir : Path
-        A dbt project or a folder in it.
-    names : collection of str, optional
-        Which anonymizations; all by default. The history of all is always compared.
-
-    Returns
-    -------
-    list of Drift
-        Ordered by path; empty if the models are what ``generate`` writes.
-
-    Raises
-    ------
-    SpecError
-        If any spec is wrong.
+    Of all anonymizations by default; the history is always compared. A wrong spec is a `SpecError`.
     """
     return _compare(project_dir, names)[2]
 
 
 def render(spec: Spec) -> dict[str, str]:
-    """Return the files of one anonymization.
-
-    Parameters
-    ----------
-    spec : Spec
-        The anonymization.
-
-    Returns
-    -------
-    dict of str to str
-        Content by file name, to lie in one folder.
-    """
+    """Return the files of one anonymization: content by file name."""
     owner = f"{spec.name}.yml"
     command = f"dbt-anonymize generate {spec.name}"
     context = {
@@ -185,19 +138,9 @@ def render(spec: Spec) -> dict[str, str]:
 
 
 def render_history(names: Collection[str], *, described: bool = True) -> dict[str, str]:
-    """Return the files of the history of all anonymizations.
+    """Return the files of the history of all anonymizations: content by file name.
 
-    Parameters
-    ----------
-    names : collection of str
-        All anonymizations of the project.
-    described : bool, optional
-        Whether to describe it in a property file too.
-
-    Returns
-    -------
-    dict of str to str
-        Content by file name, to lie in the folder of models.
+    ``described``: with a property file.
     """
     context = {"names": sorted(names)}
     return {
@@ -291,7 +234,7 @@ def _read(path: Path) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file in one step: nobody sees half of it."""
+    """Write a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     stage = path.with_name(f".{path.name}.new")
     stage.write_text(text, encoding="utf-8", newline="\n")
@@ -338,12 +281,10 @@ def _environment() -> jinja2.Environment:
 
 
 def _feature_levels(spec: Spec, levels: Mapping[str, int]) -> dict[str, int]:
-    """Return the levels of the features, by which models read values."""
     return {name: level for name, level in levels.items() if name in spec.features}
 
 
 def _splitting(quality: Quality) -> dict[str, float]:
-    """Return how records are split."""
     if quality.folds:
         return {"repetitions": quality.repetitions, "folds": quality.folds}
     return {"repetitions": quality.repetitions, "test_share": quality.test_share or 0.0}
@@ -371,6 +312,5 @@ def _recoding(effort: Effort) -> str:
 
 
 def _requirement(guarantee: Mapping[str, object]) -> str:
-    """Return a guarantee in a few words."""
     parameters = ", ".join(f"{key} {value}" for key, value in guarantee.items() if key != "model")
     return f"{guarantee['model']} ({parameters})"

@@ -14,17 +14,7 @@ PROJECT_FILE = "dbt_project.yml"
 
 @dataclass(frozen=True)
 class Project:
-    """A dbt project.
-
-    Parameters
-    ----------
-    root : Path
-        Folder that holds ``dbt_project.yml``.
-    name : str
-        Name of the project.
-    models : Path
-        Folder for models: the first of ``model-paths``.
-    """
+    """A dbt project; ``models`` is the first of its ``model-paths``."""
 
     root: Path
     name: str
@@ -32,23 +22,10 @@ class Project:
 
 
 def find_project(start: Path) -> Project:
-    """Return the dbt project of a folder.
+    """Return the nearest dbt project, from a folder upwards.
 
-    Parameters
-    ----------
-    start : Path
-        Folder of the project or any folder in it.
-
-    Returns
-    -------
-    Project
-        The nearest project, from ``start`` upwards.
-
-    Raises
-    ------
-    ProjectError
-        If there is none, or its ``dbt_project.yml`` is malformed, or its ``model-paths`` depend on
-        a profile that cannot be read.
+    None, a malformed ``dbt_project.yml``, or ``model-paths`` that depend on an unreadable profile,
+    is a `ProjectError`.
     """
     folder = start.resolve()
     root = next((f for f in (folder, *folder.parents) if (f / PROJECT_FILE).is_file()), None)

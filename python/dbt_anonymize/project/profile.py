@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 from argparse import Namespace
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import yaml
 
 from dbt_anonymize.errors import ProjectError
+from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.problems import did_you_mean, names
 
 if TYPE_CHECKING:
@@ -19,15 +19,7 @@ if TYPE_CHECKING:
 
 
 def dbt_arguments(root: Path, target: str | None = None) -> Namespace:
-    """Return what dbt takes from its command line, as it falls back to where nothing is given.
-
-    Parameters
-    ----------
-    root : Path
-        Folder that holds ``dbt_project.yml``, which is the working directory.
-    target : str, optional
-        Target of the profile; by default ``DBT_TARGET`` or that of the profile.
-    """
+    """Return dbt's command line arguments with its own defaults; the target is ``DBT_TARGET``."""
     from dbt.cli.resolvers import default_profiles_dir  # noqa: PLC0415 (slow to import)
 
     return Namespace(
@@ -41,19 +33,9 @@ def dbt_arguments(root: Path, target: str | None = None) -> Namespace:
 
 
 def read_profile(root: Path, target: str | None = None) -> Profile:
-    """Return the profile of a dbt project.
+    """Return the profile of the dbt project in a folder, to which its paths are relative.
 
-    Parameters
-    ----------
-    root : Path
-        Folder that holds ``dbt_project.yml``; paths in the profile are relative to it.
-    target : str, optional
-        Target of the profile; by default ``DBT_TARGET`` or that of the profile.
-
-    Raises
-    ------
-    ProjectError
-        If there is none, or dbt cannot read it; without its lines, which may hold passwords.
+    If dbt cannot read it, a `ProjectError` without its lines, which may hold passwords.
     """
     # Slow to import.
     from dbt.config.runtime import load_profile  # noqa: PLC0415
@@ -85,15 +67,15 @@ def _what_is_wrong(root: Path, chosen: Namespace, error: Exception) -> str:
             f"{file}: must be a file that can be read ({type(unreadable).__name__}). Write it, or "
             "name its folder with --profiles-dir."
         )
-    profile = chosen.profile or _mapping(project).get("profile")
-    if profile not in _mapping(profiles):
-        known = [str(name) for name in _mapping(profiles) if name != "config"]
+    profile = chosen.profile or mapping(project).get("profile")
+    if profile not in mapping(profiles):
+        known = [str(name) for name in mapping(profiles) if name != "config"]
         return (
             f"{file}: must have the profile {profile}, which dbt_project.yml names; it has "
             f"{names(known)}. {did_you_mean(profile, known, 'Write it, or correct the name.')}"
         )
-    declared = _mapping(profiles[profile])
-    targets = list(map(str, _mapping(declared.get("outputs"))))
+    declared = mapping(profiles[profile])
+    targets = list(map(str, mapping(declared.get("outputs"))))
     if not targets:
         return f"{file}: the profile {profile} must have targets under outputs. Write one."
     target = chosen.target or declared.get("target", "default")
@@ -109,22 +91,10 @@ def _what_is_wrong(root: Path, chosen: Namespace, error: Exception) -> str:
     )
 
 
-def _mapping(content: object) -> Mapping[str, object]:
-    return content if isinstance(content, Mapping) else {}
-
-
 def rendered_model_path(root: Path) -> str:
-    """Return the first of ``model-paths`` where dbt has to fill it in, as in ``{{ target.name }}``.
+    """Return the first of ``model-paths`` where dbt has to render it, as in ``{{ target.name }}``.
 
-    Parameters
-    ----------
-    root : Path
-        Folder that holds ``dbt_project.yml``.
-
-    Raises
-    ------
-    ProjectError
-        If dbt cannot read the profile or the project.
+    A `ProjectError` if dbt cannot read the profile or the project.
     """
     from dbt.config.runtime import load_project  # noqa: PLC0415 (slow to import)
     from dbt_common.exceptions import DbtBaseException  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""What the last build found: the results of an anonymization as a table for people."""
+"""The results of the last build, as a table and in sentences."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class EffortResult:
 
     @property
     def qf(self) -> str:
-        """QF with its interval; one that ends with the scale is not the same on both sides."""
+        """QF with its interval; one cut off by the end of the scale shows the other side only."""
         if self.qf_mean is None:
             return "-"
         text = f"{self.qf_mean:.3f}"
@@ -59,25 +59,7 @@ class EffortResult:
 
 
 def read_results(warehouse: Warehouse, name: str) -> list[EffortResult]:
-    """Read the results of an anonymization.
-
-    Parameters
-    ----------
-    warehouse : Warehouse
-        Where it was built.
-    name : str
-        Name of the anonymization.
-
-    Returns
-    -------
-    list of EffortResult
-        Ordered by effort.
-
-    Raises
-    ------
-    WarehouseError
-        If it was not built yet.
-    """
+    """Read the results of an anonymization, ordered by effort; a `WarehouseError` if not built."""
     relation = warehouse.relation_of_ref(f"{name}_results")
     columns = ", ".join(field.name for field in fields(EffortResult))
     sql = f"select {columns} from {relation} order by effort"  # noqa: S608 (names of our own)
@@ -85,20 +67,7 @@ def read_results(warehouse: Warehouse, name: str) -> list[EffortResult]:
 
 
 def in_words(efforts: Sequence[EffortResult], task: str) -> list[str]:
-    """Say what the figures mean: what is no better than guessing, and how sure the choice is.
-
-    Parameters
-    ----------
-    efforts : sequence of EffortResult
-        Ordered by effort.
-    task : str
-        classification, regression or survival.
-
-    Returns
-    -------
-    list of str
-        Sentences; none about what is not known.
-    """
+    """Say what is no better than guessing, and how certain the choice is, as far as known."""
     said = []
     zero = next((e.zero_rule for e in efforts if e.zero_rule is not None), None)
     if zero is not None:
@@ -138,15 +107,7 @@ def _sureness(chosen: EffortResult, efforts: Sequence[EffortResult]) -> Iterator
 def is_of(warehouse: Warehouse, spec: Spec) -> bool:
     """Whether the results are of the spec as it is now.
 
-    A build knows the generated models only: what was changed in a spec since counts for nothing
-    until they are generated again.
-
-    Parameters
-    ----------
-    warehouse : Warehouse
-        Where it was built.
-    spec : Spec
-        The anonymization.
+    A build knows generated models only: a change of the spec counts once they are generated again.
     """
     relation = warehouse.relation_of_ref(f"{spec.name}_results")
     sql = f"select distinct fingerprint from {relation}"  # noqa: S608 (name of our own)
@@ -154,33 +115,12 @@ def is_of(warehouse: Warehouse, spec: Spec) -> bool:
 
 
 def release_file(warehouse: Warehouse, name: str) -> Path:
-    """Return where the release of an anonymization is published, relative to the project.
-
-    Parameters
-    ----------
-    warehouse : Warehouse
-        Where it is built; the file depends on its target.
-    name : str
-        Name of the anonymization.
-    """
+    """Return where the release is published with the current target, relative to the project."""
     return Path(warehouse.meta(f"{name}_anonymized")["path"])
 
 
 def place_of_release(warehouse: Warehouse, name: str) -> str | None:
-    """Return where the release of an anonymization is, or None where there is none yet.
-
-    Parameters
-    ----------
-    warehouse : Warehouse
-        Where it is built; its project is the working directory.
-    name : str
-        Name of the anonymization.
-
-    Returns
-    -------
-    str or None
-        The file (DuckDB), relative to the project; elsewhere the relation, which is granted.
-    """
+    """Return where the release is, if anywhere: the file (DuckDB), or the relation."""
     if warehouse.is_duckdb:
         file = release_file(warehouse, name)
         return str(file) if file.is_file() else None

@@ -1,4 +1,4 @@
-"""Reading the warehouse of a dbt project through dbt's own connection, whatever the adapter."""
+"""Read the warehouse of a dbt project through dbt's own connection, whatever the adapter."""
 
 from __future__ import annotations
 
@@ -33,15 +33,7 @@ _OF_OUR_SQL = re.compile(
 
 @dataclass(frozen=True)
 class Warehouse:
-    """An open connection to the warehouse of a project.
-
-    Parameters
-    ----------
-    adapter : dbt.adapters.base.BaseAdapter
-        With an open connection.
-    manifest : dbt.contracts.graph.manifest.Manifest
-        What the project declares.
-    """
+    """The warehouse of a project: an adapter with an open connection, and the manifest."""
 
     adapter: Any
     manifest: Any
@@ -52,10 +44,7 @@ class Warehouse:
         return dict(node.config.meta.get("dbt_anonymize", {}))
 
     def relation_of_ref(self, name: str, *, remedy: str | None = None) -> Any:
-        """Return the existing relation of a model, seed or snapshot.
-
-        The remedy tells what to do where it does not exist.
-        """
+        """Return the existing relation of a model, seed or snapshot; else raise with the remedy."""
         node = self._node(name, remedy)
         remedy = remedy or "Run `dbt build` first."
         return self._existing(name, node.database, node.schema, node.alias, remedy)
@@ -111,7 +100,7 @@ class Warehouse:
         return self.adapter.execute_macro(name, project=package, kwargs=arguments)
 
     def numbers(self, sql: str) -> dict[str, NDArray[Any]]:
-        """Return all rows of a query of numbers that are never NULL, as one array per column."""
+        """Return a query of numbers that are never NULL, as one array per column."""
         import numpy as np  # noqa: PLC0415 (keeps other commands fast)
 
         cursor = self.cursor()
@@ -128,17 +117,7 @@ class Warehouse:
     def replace_table(
         self, relation: Any, types: Mapping[str, str], rows: Sequence[Sequence[Any]]
     ) -> None:
-        """Create a table in place of the one that may be there, in one transaction.
-
-        Parameters
-        ----------
-        relation : dbt.adapters.base.BaseRelation
-            The table.
-        types : mapping
-            SQL type by quoted column.
-        rows : sequence of sequences
-            Values in the order of the columns: int, float, bool, text, or None.
-        """
+        """Create or replace a table in one transaction, with the SQL type of each quoted column."""
         declared = ", ".join(f"{name} {kind}" for name, kind in types.items())
         connections = self.adapter.connections
         connections.clear_transaction()
@@ -181,7 +160,6 @@ def _insert(cursor: Any, relation: str, rows: Sequence[Sequence[Any]]) -> None:
 
 
 def _values(row: Sequence[Any]) -> str:
-    """Return numbers, booleans and texts as a row of SQL literals."""
     return f"({', '.join(map(_value, row))})"
 
 
@@ -199,19 +177,8 @@ def open_warehouse(
 ) -> Iterator[Warehouse]:
     """Open the warehouse of a project, with the profile and target that dbt itself would use.
 
-    Parameters
-    ----------
-    project : Project
-        The dbt project; the working directory while the connection is open.
-    target : str, optional
-        Target of the profile; by default ``DBT_TARGET`` or that of the profile.
-    writes_vault : bool, default False
-        Whether to close the vault to others first, as a build does. Reading leaves it as it is.
-
-    Yields
-    ------
-    Warehouse
-        Open until the end of the block.
+    The project is the working directory meanwhile. ``writes_vault`` closes the vault to others
+    first, as a build does; reading leaves it as it is.
 
     Raises
     ------

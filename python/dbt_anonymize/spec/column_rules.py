@@ -44,7 +44,7 @@ HISTORY = "anonymization_results"
 
 
 def _names_of_relations_are_free(draft: Draft) -> Iterator[Problem]:
-    """Check names of what is read without regard to case, which SQL engines fold."""
+    """Check names without regard to case, which SQL engines fold."""
     if draft.name is None:
         return
     prefix = f"{draft.name}_".casefold()
@@ -99,7 +99,7 @@ def _column_names_are_free(draft: Draft) -> Iterator[Problem]:
 
 
 def _derived_names_differ(draft: Draft) -> Iterator[Problem]:
-    """Check that no two columns that we add have one name: a guarantee would read the wrong one."""
+    """Check that no two columns that we add share a name: a guarantee would read the wrong one."""
     owners: dict[str, str] = {}
     for name, role in (draft.roles or {}).items():
         for suffix in DERIVED_SUFFIXES.get(str(role), ()):

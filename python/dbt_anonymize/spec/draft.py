@@ -1,4 +1,4 @@
-"""A spec that may be wrong: its well-formed parts, which rules look at."""
+"""The well-formed parts of a spec that may be wrong, for the rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROLES = ("identifier", "quasi_identifier", "sensitive", "insensitive")
 
 @dataclass(frozen=True)
 class Draft:
-    """The well-formed parts of a spec; None stands for what is missing or malformed."""
+    """The well-formed parts of a spec; None is missing or malformed."""
 
     name: str | None
     refs: dict[KeyPath, str]
@@ -110,20 +110,20 @@ def unknown_column(place: tuple[str | int, ...], name: str, draft: Draft) -> Pro
 
 
 def mapping(value: object) -> Mapping[Any, Any]:
-    """Return a mapping, empty where there is none."""
+    """Return a mapping; anything else is empty."""
     return value if isinstance(value, Mapping) else {}
 
 
 def items(value: object) -> list[Any]:
-    """Return a list, empty where there is none."""
+    """Return a list; anything else is empty."""
     return list(value) if isinstance(value, (list, tuple)) else []
 
 
 def text(value: object) -> str | None:
-    """Return a text, None where there is none."""
+    """Return a text, or None."""
     return value if isinstance(value, str) else None
 
 
 def integer(value: object) -> int | None:
-    """Return a whole number, None where there is none."""
+    """Return a whole number, or None."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,4 +1,4 @@
-"""Writing efforts into a spec as a small change of its text: all else stays byte for byte."""
+"""Write efforts into the text of a spec; everything else stays byte for byte."""
 
 from __future__ import annotations
 
@@ -72,24 +72,9 @@ def with_efforts(text: str, efforts: Sequence[Effort]) -> str:
 
 
 def write_efforts(path: Path, efforts: Sequence[Effort]) -> bool:
-    """Replace the efforts in the file of a spec, in one step; the file is never half written.
+    """Replace the efforts in the file of a spec atomically; return whether anything changed.
 
-    Parameters
-    ----------
-    path : Path
-        ``anonymizations/<name>.yml``; must be sound, and is sound afterwards.
-    efforts : sequence of Effort
-        At least one.
-
-    Returns
-    -------
-    bool
-        Whether anything had to be changed.
-
-    Raises
-    ------
-    SpecError
-        If the spec is not sound, before or after; the file is then unchanged.
+    If the spec is not sound, before or after, that is a `SpecError` and the file is unchanged.
     """
     load_spec(path)
     # Not read_text, which would turn the line ends of Windows into our own.
@@ -161,7 +146,7 @@ def _inserted(
 def _replaced_flow(
     text: str, value: yaml.SequenceNode, contents: Sequence[Any], newline: str
 ) -> str:
-    """Replace the items between brackets; they are set apart as they were."""
+    """Replace the items between brackets and keep their separators."""
     first, last = value.value[0], value.value[-1]
     start, end = first.start_mark.index, _end(last)
     opening = text[value.start_mark.index + 1 : start]
@@ -177,7 +162,7 @@ def _replaced_flow(
 def _replaced_block(
     text: str, value: yaml.SequenceNode, contents: Sequence[Any], newline: str
 ) -> str:
-    """Replace the items of a block; comments on lines of their own stay before their position."""
+    """Replace the items of a block; comments on lines of their own keep their position."""
     items = value.value
     ends = [_line_end(text, _end(item)) for item in items]
     # From the dash of the first item on; what lies above it belongs to the key.
@@ -229,7 +214,7 @@ def _block(contents: Sequence[Any], column: int, newline: str) -> str:
 
 
 def _item(content: Any, column: int, in_flow: bool, newline: str) -> str:
-    """Return an effort in one line, or one line for each of its keys."""
+    """Return an effort in one line, or a line for each of its keys."""
     if in_flow:
         return _flow(content)
     lines = [f"{plain_yaml_text(str(key))}: {_flow(value)}" for key, value in content.items()]
@@ -249,7 +234,7 @@ def _flow(content: Any) -> str:
 
 
 def _frozen(item: Any) -> Any:
-    """Return an effort, as YAML node or as content, so that equal ones can be found."""
+    """Return an effort, a YAML node or its content, as a hashable value."""
     if isinstance(item, yaml.Node):
         item = yaml.SafeLoader("").construct_document(item)
     if isinstance(item, Mapping):

@@ -20,7 +20,7 @@ def _efforts_name_the_quasi_identifiers(draft: Draft) -> Iterator[Problem]:
 
 
 def _level_vectors(number: int, effort: object) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
-    """Yield every mapping of quasi-identifiers to levels of an effort, and where it stands."""
+    """Yield every mapping of quasi-identifiers to levels of an effort, and its path."""
     if not isinstance(effort, Mapping):
         return
     if levels_alone(effort):
@@ -45,10 +45,7 @@ def _levels_problems(place: KeyPath, vector: Mapping[str, Any], draft: Draft) ->
     )
     for name, level in vector.items():
         if name not in draft.levels:
-            suggestion = did_you_mean(
-                name, draft.levels, f"Quasi-identifiers are {names(draft.levels)}."
-            )
-            yield Problem((*place, name), "must be a quasi-identifier", suggestion, str(name))
+            yield _no_quasi_identifier((*place, name), name, draft)
             continue
         levels, level_number = draft.levels[name], integer(level)
         if levels is not None and level_number is not None and level_number > levels:
@@ -58,6 +55,12 @@ def _levels_problems(place: KeyPath, vector: Mapping[str, Any], draft: Draft) ->
                 f"Lower it; {levels} is the root.",
                 shown(level),
             )
+
+
+def _no_quasi_identifier(place: KeyPath, name: str, draft: Draft) -> Problem:
+    known = f"Quasi-identifiers are {names(draft.levels)}."
+    remedy = did_you_mean(name, draft.levels, known)
+    return Problem(place, "must be a quasi-identifier", remedy, str(name))
 
 
 def _efforts_differ(draft: Draft) -> Iterator[Problem]:
@@ -109,7 +112,7 @@ def _recoding_needs_nested_hierarchies(draft: Draft) -> Iterator[Problem]:
 
 
 def _recoding_has_no_population(draft: Draft) -> Iterator[Problem]:
-    """Check that nobody outside the source is counted where labels differ per record."""
+    """Refuse guarantees about subjects outside the source where labels differ per record."""
     counted = [
         str(place[1])
         for place, guarantee in declared_guarantees(draft)
@@ -135,10 +138,7 @@ def _search_bounds_are_levels(draft: Draft) -> Iterator[Problem]:
     for name, bounds in draft.search_levels.items():
         place: KeyPath = ("search", "levels", str(name))
         if name not in draft.levels:
-            suggestion = did_you_mean(
-                name, draft.levels, f"Quasi-identifiers are {names(draft.levels)}."
-            )
-            yield Problem(place, "must be a quasi-identifier", suggestion, str(name))
+            yield _no_quasi_identifier(place, name, draft)
             continue
         levels = draft.levels[name]
         lowest = integer(mapping(bounds).get("lowest", 0))

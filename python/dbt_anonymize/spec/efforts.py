@@ -13,12 +13,11 @@ Levels = dict[str, Level]
 
 
 class Effort(Strict):
-    """One effort.
+    """One effort, in one of three forms.
 
-    Three forms: a level for every quasi-identifier (``recoding: full_domain``, also written as the
-    levels alone), a list of rounds of such levels (``local``: records that are too rare at the
-    levels of one round are generalized at those of the next), or none (``multidimensional``:
-    Mondrian).
+    A level for every quasi-identifier (``full_domain``, also written as the levels alone); rounds
+    of such levels (``local``: records too rare at the levels of one round are generalized at those
+    of the next); or neither (``multidimensional``: Mondrian).
     """
 
     recoding: Literal["full_domain", "local", "multidimensional"] = "full_domain"
@@ -60,7 +59,7 @@ class Effort(Strict):
 def levels_alone(raw: object) -> bool:
     """Tell whether an effort is written as its levels alone, without the key ``levels``.
 
-    A quasi-identifier may be named like one of our keys, so the kinds of the values decide.
+    A quasi-identifier may be named like one of our keys, so the types of the values decide.
 
     Examples
     --------
@@ -86,7 +85,7 @@ AnyEffort = Annotated[Effort, BeforeValidator(_effort)]
 
 
 def written(effort: Effort) -> dict[str, Any]:
-    """Return an effort as it is written by hand, the shortest way."""
+    """Return an effort in its shortest written form."""
     content = effort.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     if set(content) == {"levels"} and levels_alone(effort.levels):
         return dict(effort.levels or {})

@@ -43,7 +43,7 @@ def _guarantees_name_sensitive_columns(draft: Draft) -> Iterator[Problem]:
 
 
 def _guarantees_differ(draft: Draft) -> Iterator[Problem]:
-    """Check that nothing is limited twice: each measure of an attribute has one column."""
+    """Refuse a second limit of one measure: each measure of an attribute has one column."""
     seen: set[tuple[object, ...]] = set()
     for place, guarantee in declared_guarantees(draft):
         what = (
@@ -81,7 +81,7 @@ def _populations_are_declared(draft: Draft) -> Iterator[Problem]:
 
 
 def declared_guarantees(draft: Draft) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
-    """Yield every declared guarantee that is a mapping, and where it stands."""
+    """Yield every declared guarantee that is a mapping, and its path."""
     for model, declared in draft.guarantees.items():
         if isinstance(declared, Mapping):
             yield ("guarantees", str(model)), declared

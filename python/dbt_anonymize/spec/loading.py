@@ -1,4 +1,4 @@
-"""From files to specs: all errors of all files are collected and raised once."""
+"""Load specs from files; the errors of all files are raised together."""
 
 from __future__ import annotations
 
@@ -82,45 +82,14 @@ _NAMED_BY_USERS = frozenset(path[:-1] for path in _MODELS if path[-1:] == ("*",)
 
 
 def load_spec(path: Path) -> Spec:
-    """Read and validate one spec.
-
-    Parameters
-    ----------
-    path : Path
-        ``anonymizations/<name>.yml``.
-
-    Returns
-    -------
-    Spec
-        The spec; its name is the name of the file.
-
-    Raises
-    ------
-    SpecError
-        With one line per error of the file.
-    """
+    """Read and validate ``anonymizations/<name>.yml``; a `SpecError` has one line per error."""
     return _load([path], root=path.parent.parent)[0]
 
 
 def load_specs(project_dir: Path, names: Collection[str] | None = None) -> list[Spec]:
-    """Read and validate the specs of a project.
+    """Read and validate the specs of a project (by default all), ordered by name.
 
-    Parameters
-    ----------
-    project_dir : Path
-        Folder that holds ``anonymizations/``.
-    names : collection of str, optional
-        Which anonymizations; all of them by default.
-
-    Returns
-    -------
-    list of Spec
-        Ordered by name.
-
-    Raises
-    ------
-    SpecError
-        With one line per error of all files, or if a name has no file.
+    A `SpecError` has one line per error of all files, and per name without a file.
     """
     paths = spec_paths(project_dir)
     wanted = sorted(paths) if not names else sorted(set(names))
@@ -188,20 +157,7 @@ def _read(path: Path) -> tuple[Spec | None, list[Problem]]:
 
 
 def validate(raw: dict[str, Any]) -> tuple[Spec | None, list[Problem]]:
-    """Return the spec, or every problem of it.
-
-    Parameters
-    ----------
-    raw : dict
-        A spec as read from YAML.
-
-    Returns
-    -------
-    spec : Spec or None
-        None if there is a problem.
-    problems : list of Problem
-        First those of single keys, then those between keys.
-    """
+    """Return the spec of raw YAML, or None and its problems: first those of single keys."""
     try:
         return Spec.model_validate(raw), []
     except ValidationError as error:
@@ -220,17 +176,17 @@ def validate(raw: dict[str, Any]) -> tuple[Spec | None, list[Problem]]:
 
 
 def _is_repetition(detail: ErrorDetails) -> bool:
-    """Whether an error only says that something else is wrong: it is reported by itself."""
+    """Whether an error only repeats another one."""
     if detail["type"] == "too_short":  # entries that are wrong themselves do not count
         return len(detail["input"]) >= int(detail["ctx"]["min_length"])
     return detail["type"] == BROKEN_RULES
 
 
 def _as_written(detail: ErrorDetails, raw: object) -> ErrorDetails:
-    """Return an error at the place where the user wrote it.
+    """Return an error at the path that the user wrote.
 
-    Shorthand is written out before it is validated: one guarantee becomes a list of one, and levels
-    alone become an effort.
+    Validation expands shorthand: one guarantee becomes a list of one, levels alone become an
+    effort.
     """
     location: list[int | str] = []
     for key in detail["loc"]:
@@ -302,7 +258,7 @@ def _known_keys(path: KeyPath) -> str:
 
 
 def _with_text_keys(value: Any) -> Any:
-    """Return the content with every key as text, so that one odd key does not hide other errors."""
+    """Return the content with every key as text, so that an odd key hides no other error."""
     if isinstance(value, dict):
         return {
             key if isinstance(key, str) else str(key): _with_text_keys(item)

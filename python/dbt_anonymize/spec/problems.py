@@ -17,16 +17,8 @@ _LONGEST_SHOWN = 60
 class Problem:
     """One violated rule.
 
-    Parameters
-    ----------
-    path : tuple of str and int
-        Keys from the top of the file; list items are counted from 1, like efforts.
-    rule : str
-        What must hold, starting with "must".
-    remedy : str
-        What to do: one sentence.
-    got : str, optional
-        What came instead, as ``shown`` writes it.
+    ``path`` counts list items from 1, like efforts. ``rule`` starts with "must", ``remedy`` is one
+    sentence, ``got`` is what came, as `shown` writes it.
     """
 
     path: KeyPath
@@ -54,14 +46,12 @@ def key_path(path: KeyPath) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a value as it may appear in a message: short and on one line.
+    """Return a value for a message: short and on one line.
 
     Examples
     --------
     >>> shown("a" * 100)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."
-    >>> shown(None)
-    'nothing'
     """
     text = "nothing" if value is None else repr(value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
@@ -72,23 +62,19 @@ def names(known: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> names(["age", "full name"])
-    'age, full name'
-    >>> names([])
-    '(none)'
+    >>> names(["age", "full name"]), names([])
+    ('age, full name', '(none)')
     """
     return ", ".join(known) or "(none)"
 
 
 def closest(name: object, known: Iterable[str]) -> str | None:
-    """Return the known name that is most like ``name``, if any is.
+    """Return the known name nearest to ``name``, if any is near.
 
     Examples
     --------
     >>> closest("Estradiol", ["age", "estradiol"])
     'estradiol'
-    >>> closest("phone", ["age"]) is None
-    True
     """
     by_folded = {item.casefold(): item for item in known}
     match = difflib.get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=0.6)
@@ -96,7 +82,7 @@ def closest(name: object, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: object, known: Iterable[str], otherwise: str) -> str:
-    """Return a suggestion, or ``otherwise`` where nothing is near.
+    """Return a suggestion, or ``otherwise`` if no name is near.
 
     Examples
     --------

@@ -44,7 +44,7 @@ FEWEST_SPLITS = 5
 
 
 def task_of_measure(measure: str) -> Task:
-    """Return what kind of model a measure is about.
+    """Return the task of a measure.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def task_of_measure(measure: str) -> Task:
 
 
 def _parameter(value: object) -> object:
-    """Accept a scalar or a list of scalars, so that a message names one rule, not one per type."""
+    """Accept a scalar or a list of scalars: a message names one rule, not one per type."""
     items = value if isinstance(value, list) else [value]
     finite = all(
         item is None
@@ -76,7 +76,7 @@ ClassValue = StrictStr | StrictInt | StrictBool | None
 
 
 class ModelChoice(Strict):
-    """A model and its parameters; without ``model`` the name under which it stands is the model."""
+    """A model and its parameters; without ``model`` its key is the model."""
 
     model: str | None = None
     parameters: dict[str, Parameter] = Field(default={})

@@ -1,10 +1,11 @@
-"""What must hold between the keys of ``quality``, and between them and the columns."""
+"""Rules between the keys of ``quality``, and between them and the columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.problems import Problem, did_you_mean, names, shown
 from dbt_anonymize.spec.quality import BASELINE, FEWEST_SPLITS, task_of_measure
 
@@ -15,20 +16,7 @@ Place = tuple[str | int, ...]
 
 
 def quality_violations(quality: Mapping[str, Any], roles: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield the rules that ``quality`` breaks.
-
-    Parameters
-    ----------
-    quality : mapping
-        As read from YAML, possibly malformed.
-    roles : mapping
-        Role of each declared column; None where it is not known.
-
-    Yields
-    ------
-    Problem
-        One per broken rule.
-    """
+    """Yield the rules that ``quality``, possibly malformed, breaks; an unknown role is None."""
     measure = quality.get("measure")
     task = task_of_measure(measure) if isinstance(measure, str) else None
     for rule in _RULES:
@@ -37,23 +25,10 @@ def quality_violations(quality: Mapping[str, Any], roles: Mapping[str, Any]) -> 
 
 
 def choice_violations(quality: Mapping[str, Any], choose: str | None) -> Iterator[Problem]:
-    """Yield why a rule could choose no effort, whatever is measured.
-
-    Parameters
-    ----------
-    quality : mapping
-        As read from YAML, possibly malformed.
-    choose : str or None
-        The rule, where one is named.
-
-    Yields
-    ------
-    Problem
-        One per reason.
-    """
-    models = _mapping(quality.get("models"))
+    """Yield why no effort could be chosen, whatever is measured."""
+    models = mapping(quality.get("models"))
     name = next(iter(models), None)
-    decides = quality.get("model") if name is None else _mapping(models[name]).get("model") or name
+    decides = quality.get("model") if name is None else mapping(models[name]).get("model") or name
     if decides == BASELINE:
         yield Problem(
             ("quality", "model") if name is None else ("quality", "models", str(name)),
@@ -120,7 +95,7 @@ def _positive_fits_the_measure(quality: Mapping[str, Any], task: str | None) -> 
             shown(positive),
         )
     if task == "classification" and measure in MEASURES_OF_ONE_CLASS:
-        for name, target in _mapping(quality.get("further_targets")).items():
+        for name, target in mapping(quality.get("further_targets")).items():
             if isinstance(target, Mapping) and target.get("positive") is None:
                 yield Problem(
                     ("quality", "further_targets", str(name), "positive"),
@@ -161,8 +136,8 @@ def _shares_are_added_up(quality: Mapping[str, Any], task: str | None) -> Iterat
     categories = quality.get("categories")
     if categories not in ("leaves", "frequencies") or task is None:
         return
-    named = {name: c for name, c in _mapping(quality.get("models")).items() if _mapping(c) or not c}
-    models = [_mapping(choice).get("model") or name for name, choice in named.items()]
+    named = {name: c for name, c in mapping(quality.get("models")).items() if mapping(c) or not c}
+    models = [mapping(choice).get("model") or name for name, choice in named.items()]
     for model in [quality.get("model"), *models]:
         try:
             splits = isinstance(model, str) and estimator_type(model, task).splits
@@ -181,7 +156,7 @@ def _shares_are_added_up(quality: Mapping[str, Any], task: str | None) -> Iterat
 def _models_exist(quality: Mapping[str, Any], task: str | None) -> Iterator[Problem]:
     if quality.get("model") is not None:
         yield from _model(("quality",), quality, quality.get("model"), task)
-    for name, choice in _mapping(quality.get("models")).items():
+    for name, choice in mapping(quality.get("models")).items():
         place = ("quality", "models", str(name))
         if not isinstance(choice, Mapping):
             continue
@@ -223,7 +198,7 @@ def _model(
             "Choose another model, or measure: roc_auc.",
             shown(model),
         )
-    parameters = _mapping(choice.get("parameters"))
+    parameters = mapping(choice.get("parameters"))
     if not parameters and "." not in model:
         return
     try:
@@ -244,7 +219,7 @@ def _model(
 def _columns_are_kept(quality: Mapping[str, Any], roles: Mapping[str, Any]) -> Iterator[Problem]:
     places: list[tuple[Place, Any]] = [
         (("quality", "further_targets", str(name)), name)
-        for name in _mapping(quality.get("further_targets"))
+        for name in mapping(quality.get("further_targets"))
     ]
     if quality.get("time") is not None:
         places.append((("quality", "time"), quality.get("time")))
@@ -256,10 +231,6 @@ def _columns_are_kept(quality: Mapping[str, Any], roles: Mapping[str, Any]) -> I
                 did_you_mean(name, list(roles), f"Declared columns are {names(list(roles))}."),
                 shown(name),
             )
-
-
-def _mapping(value: object) -> Mapping[Any, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 _RULES: tuple[Callable[[Mapping[str, Any], str | None], Iterator[Problem]], ...] = (

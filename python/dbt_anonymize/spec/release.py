@@ -1,4 +1,4 @@
-"""What is released and for whom, and who may go back to people."""
+"""What is released and for whom, and who may re-link it."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ Purpose = Annotated[str, Field(max_length=200), BeforeValidator(_one_line)]
 class Release(Strict):
     """Which effort is published, and for whom.
 
-    The effort is the best that qualifies (``auto``), or one by its number. Access is that of dbt:
-    ``public`` for everybody, ``protected`` for the models of the project. Where it differs from the
-    file that it replaces by so few records that who joined or left can be told, the build warns
-    (``report``) or stops (``strict``). ``recompute``: before it is published, it is computed again
-    from the source by independent code, and compared.
+    The best that qualifies (``auto``), or one by its number. Access is that of dbt: ``public`` for
+    everybody, ``protected`` for the models of the project. If so few records joined or left since
+    the published file that they can be told apart, the build warns (``report``) or stops
+    (``strict``). ``recompute``: independent code computes the release from the source again and
+    compares before it is published.
     """
 
     effort: Annotated[Literal["auto"] | int, PlainValidator(_released_effort)] = "auto"
@@ -48,17 +48,12 @@ class Release(Strict):
 
 
 class Relinking(Strict):
-    """When a custodian may go back from released rows to people; without it, never.
+    """When a custodian may re-link released rows to people; without it, never.
 
-    Parameters
-    ----------
-    purposes
-        What re-linking may be for; every request names one of them.
-    highest_information_loss
-        Information loss, 0 to 1, that the release must stay below: what has lost more says too
-        little about a person to act on it.
-    k
-        Fewest people of a group that is given away; by default the k of ``k_anonymity``.
+    Every request names one of ``purposes``. The release must lose less than
+    ``highest_information_loss`` (0 to 1): a value that has lost more says too little about a person
+    to act on it. ``k`` is the least size of a group that is shown, by default that of
+    ``k_anonymity``.
     """
 
     purposes: Annotated[tuple[Purpose, ...], Field(min_length=1, strict=False)]

@@ -1,4 +1,4 @@
-"""Rules about the release, its tokens and the way back: see ``rules``."""
+"""Rules about the release, its tokens and re-linking: see ``rules``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _released_effort_exists(draft: Draft) -> Iterator[Problem]:
 
 
 def _tokens_are_not_public(draft: Draft) -> Iterator[Problem]:
-    """Check that nobody outside gets rows that can be joined person by person."""
+    """Check that nobody outside gets rows that can be joined by person."""
     if draft.mapping == "token" and draft.release_access == "public":
         yield Problem(
             ("mapping",),

@@ -1,7 +1,7 @@
 """What must hold between the keys of a spec.
 
-The rules read a spec that may be wrong elsewhere: what is malformed is skipped here, because it is
-reported where types are checked, so that one run shows every error and none of them twice.
+Rules read a spec that may be wrong elsewhere and skip what is malformed: the type check reports it,
+so that one run shows every error once.
 """
 
 from __future__ import annotations
@@ -19,17 +19,7 @@ BROKEN_RULES = "broken_rules"
 
 
 def violations(raw: Mapping[str, Any]) -> list[Problem]:
-    """Return every rule between keys that a spec breaks.
-
-    Parameters
-    ----------
-    raw : mapping
-        The spec as read from YAML, possibly malformed.
-
-    Returns
-    -------
-    list of Problem
-        Empty if the spec is sound.
+    """Return every rule between keys that a spec, as read from YAML, breaks.
 
     Examples
     --------

@@ -10,18 +10,9 @@ from dbt_anonymize.spec.quality import BASELINE
 
 
 def training_factors(spec: Spec) -> dict[str, int]:
-    """Return the numbers whose product is how many models are trained.
+    """Return the factors of the number of trained models, by what is counted.
 
-    Parameters
-    ----------
-    spec : Spec
-        With efforts.
-
-    Returns
-    -------
-    dict of str to int
-        By what is counted: effort (the untouched table too), model (the zero rule too), target,
-        split, and ways in which the anonymization is fitted.
+    Efforts include the untouched table, models the zero rule.
     """
     quality = spec.quality
     return {
@@ -34,7 +25,7 @@ def training_factors(spec: Spec) -> dict[str, int]:
 
 
 def describe_training(spec: Spec) -> str:
-    """Return in one line how many models will be trained, and what comes of a large source."""
+    """Return in one line how many models will be trained, and what happens to a large source."""
     factors = training_factors(spec)
     shown = [
         counted(number, name) + (" (with the zero rule)" if name == "model" else "")

@@ -1,4 +1,4 @@
-"""Reading a YAML file strictly: no duplicate keys, no surprises of YAML 1.1, no objects."""
+"""Read a YAML file strictly: no duplicate keys, no surprises of YAML 1.1, no objects."""
 
 from __future__ import annotations
 
@@ -22,19 +22,9 @@ _TEXT, _BOOLEAN, _MERGE = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "bool
 
 
 def read_yaml(path: Path) -> tuple[object, list[Problem]]:
-    """Return the content of a file and what is wrong with it as YAML.
+    """Return the content of a UTF-8 file (None if unreadable) and what is wrong with it as YAML.
 
-    Parameters
-    ----------
-    path : Path
-        A UTF-8 file.
-
-    Returns
-    -------
-    content : object
-        None if the file cannot be read at all.
-    problems : list of Problem
-        Duplicate keys, keys and values that YAML takes for something else, syntax errors.
+    Duplicate keys, keys and values that YAML takes for something else, syntax errors.
     """
     try:
         text = path.read_text(encoding="utf-8")
