@@ -212,6 +212,15 @@ WRONG: list[tuple[str, object, str, str]] = [
     ("population", {"ref": "a", "source": ["b", "c"]}, "population", "at most one relation"),
     ("subject", "income", "subject", "must be a column of role identifier"),
     ("subject", "phon", "subject", "Did you mean phone?"),
+    ("columns.age.derived_from", "phon", "columns.age.derived_from", "Did you mean phone?"),
+    ("columns.age.derived_from", ["age"], "columns.age.derived_from", "must name an identifier"),
+    ("columns.age.derived_from", 3, "columns.age.derived_from", "must be a list"),
+    (
+        "columns.phone.derived_from",
+        "phone",
+        "columns.phone.derived_from",
+        "must not be that of an identifier",
+    ),
     ("columns.age.weight", 0, "columns.age.weight", "must be > 0"),
     ("columns.income.weight", 2, "columns.income", "must not have a weight"),
     (
@@ -645,6 +654,9 @@ def test_several_guarantees_are_resolved_with_their_defaults(write: Callable[...
 def test_what_a_search_looks_for_does_not_outdate_results(write: Callable[..., Path]) -> None:
     fingerprint = load_spec(write(SOUND)).fingerprint
     assert load_spec(write(changed("search", {"efforts": 3}))).fingerprint == fingerprint
+    declared = load_spec(write(changed("columns.age.derived_from", "phone")))
+    assert declared.columns["age"].derived_from == ("phone",)
+    assert declared.fingerprint == fingerprint
     assert load_spec(write(changed("guarantees.k_anonymity.k", 4))).fingerprint != fingerprint
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dbt_anonymize.privacy.registry import MEASURES
 from dbt_anonymize.spec.draft import Draft, unknown_column
-from dbt_anonymize.spec.problems import Problem, names
+from dbt_anonymize.spec.problems import Problem, did_you_mean, names, shown
 
 RESERVED_COLUMNS = frozenset(
     {
@@ -177,6 +177,27 @@ def _subject_is_an_identifier(draft: Draft) -> Iterator[Problem]:
         )
 
 
+def _origins_are_protected(draft: Draft) -> Iterator[Problem]:
+    roles = draft.roles or {}
+    secrets = [name for name, role in roles.items() if role == "identifier"]
+    secrets += [draft.record_key] if draft.record_key else []
+    for name, origins in draft.derived_from.items():
+        place = ("columns", name, "derived_from")
+        known = list(secrets)
+        if roles[name] in {"sensitive", "insensitive"}:
+            known += [other for other, role in roles.items() if role == "quasi_identifier"]
+        if roles[name] == "identifier":
+            yield Problem(place, "must not be that of an identifier, which stays", "Remove it.")
+        for origin in (o for o in origins if isinstance(o, str) and o not in known):
+            yield Problem(
+                place,
+                "must name an identifier or the record key, or a quasi-identifier of a column that "
+                "is released as it is",
+                did_you_mean(origin, known, f"Those are {names(known)}."),
+                shown(origin),
+            )
+
+
 RULES = (
     _names_of_relations_are_free,
     _column_names_are_free,
@@ -184,4 +205,5 @@ RULES = (
     _target_is_released,
     _features_are_usable,
     _subject_is_an_identifier,
+    _origins_are_protected,
 )

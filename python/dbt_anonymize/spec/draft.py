@@ -19,6 +19,7 @@ class Draft:
     refs: dict[KeyPath, str]
     record_key: str | None
     roles: dict[str, str | None] | None
+    derived_from: dict[str, list[Any]]
     levels: dict[str, int | None]
     target: str | None
     features: list[str]
@@ -59,6 +60,11 @@ class Draft:
             refs={place: ref for place, ref in refs.items() if ref is not None},
             record_key=text(raw.get("record_key")),
             roles=roles if isinstance(raw.get("columns"), Mapping) else None,
+            derived_from={
+                name: [found] if isinstance(found, str) else items(found)
+                for name, column in columns.items()
+                if (found := column.get("derived_from"))
+            },
             levels={
                 name: integer(mapping(column.get("hierarchy")).get("levels"))
                 for name, column in columns.items()

@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -62,6 +62,10 @@ def _weight(value: object) -> object:
         "must be auto or a finite number >= 0",
         "Write auto, or what a unit of QNF is worth (YAML reads 1e-3 as text: write 0.001).",
     )
+
+
+def _one_or_several(value: object) -> object:
+    return [value] if isinstance(value, str) else value
 
 
 SpecName = Annotated[
@@ -126,6 +130,10 @@ class Column(Strict):
     hierarchy: Hierarchy | None = None
     # How much a loss in this quasi-identifier counts, relative to the others.
     weight: Annotated[float, Field(gt=0)] | None = None
+    # Identifiers, record key or quasi-identifiers that it may be made of upstream of the source.
+    derived_from: Annotated[
+        tuple[ColumnName, ...], Field(strict=False), BeforeValidator(_one_or_several)
+    ] = ()
 
     @model_validator(mode="after")
     def _hierarchy_where_generalized(self) -> Column:
@@ -345,8 +353,12 @@ class Spec(Strict):
     @property
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that change with whatever results or release depend on."""
-        apart = {"description": True, "search": True, "mapping": True, "relinking": True}
-        not_of_results = apart | {"release": {"access", "composition", "recompute"}}
+        not_of_results: dict[str, Any] = {"description": True, "search": True, "mapping": True}
+        not_of_results |= {
+            "relinking": True,
+            "release": {"access", "composition", "recompute"},
+            "columns": {"__all__": {"derived_from"}},
+        }
         # What is not declared is left out: a version that can declare more gives the same digits.
         content = self.model_dump(mode="json", exclude=not_of_results, exclude_none=True)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]

@@ -18,7 +18,7 @@ from dbt_anonymize.verify.attacks import findings, run_attacks, write_attacks
 from dbt_anonymize.verify.finding import CHECKS, Check, Finding
 from dbt_anonymize.verify.identifiers.content import check_content
 from dbt_anonymize.verify.identifiers.values import spill_in_private
-from dbt_anonymize.verify.lineage import check_lineage
+from dbt_anonymize.verify.provenance.check import check_provenance
 from dbt_anonymize.verify.recomputation.project import check_release
 
 _ON_FILES: tuple[Check, ...] = ("content", "recomputation", "guarantees", "attacks")
@@ -63,7 +63,9 @@ def verify(
     """
     # Compiling has dbt open the warehouse for itself.
     if "provenance" in checks:
-        yield from _proved("provenance", spec, lambda: check_lineage(project, spec, target=target))
+        yield from _proved(
+            "provenance", spec, lambda: check_provenance(project, spec, target=target)
+        )
     with open_warehouse(project, target) as warehouse:
         proofs: dict[Check, Callable[[], list[Finding]]] = {}
         on_files = [check for check in _ON_FILES if check in checks]

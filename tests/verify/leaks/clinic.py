@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+import struct
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,10 @@ import yaml
 
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.spec import load_spec
 from dbt_anonymize.spec.models import Spec
-from dbt_anonymize.verify.lineage import Models, Node, compile_models
+from dbt_anonymize.verify.provenance.compiled import Relations, compile_sql, read_relations
 from tests.projects import REPOSITORY, Project
 
 SPEC = {
@@ -75,12 +77,6 @@ EFFORTS = ("effort_0", "effort_1", "effort_2")
 # Who holds the people, with the name of the record key in it. What is kept of customers is there
 # beside the registry, so each relation has rows of its own, and is a source of the project.
 HOLDERS = {"registry": "visit_id", "crm": "id"}
-CRM = Node(
-    "raw.crm",
-    "source",
-    ("clinic", "main", "crm"),
-    columns=("id", "name", "ssn", "age", "zip", "consent", "segment"),
-)
 CRM_SQL = """
 create table crm as select visit_id as id, name, ssn, age, zip,
     case when visit_id % 4 = 0 then 'no' else 'yes' end as consent,
@@ -94,34 +90,50 @@ ORDER = ("people", "microdata", "frequencies", "classes", *EFFORTS, "anonymized"
 class Clinic:
     """The compiled models, and databases that differ in one secret each."""
 
-    models: Models
+    relations: Relations
     spec: Spec
     databases: Mapping[str, duckdb.DuckDBPyConnection]
     seeds: Path
 
     def sql(self, model: str) -> str:
         """Return the honest SQL of a model, named without the name of the anonymization."""
-        return self.models.nodes[node_name(model)].sql or ""
+        return self.relations.by_name[node_name(model)].sql or ""
 
-    def release(self, secret: str, edited: Mapping[str, str]) -> str:
-        """Return all that the release shows, its order included, where models are edited.
-
-        An error is shown too: its message is read by whoever builds.
-        """
+    @contextlib.contextmanager
+    def built(
+        self, secret: str, edited: Mapping[str, str], healed: Collection[str] = ()
+    ) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Build the clinic with edited models; those that are healed are built honestly again."""
         connection = self.databases[secret]
         connection.execute("begin")
         try:
             first = min(ORDER.index(model) for model in edited) if edited else len(ORDER)
             for model in ORDER[first:]:
-                connection.execute(f"drop table if exists {node_name(model)} cascade")
-                text = edited.get(model, self.sql(model))
-                connection.execute(f"create table {node_name(model)} as {text}")
-            rows = connection.execute("from visits_anonymized").fetchall()
-            return repr(rows)
-        except duckdb.InvalidInputException as error:
-            return str(error)
+                build(connection, model, edited.get(model, self.sql(model)))
+            for model in healed:
+                build(connection, model, self.sql(model))
+            yield connection
         finally:
             connection.execute("rollback")
+
+    def release(self, secret: str, edited: Mapping[str, str]) -> str:
+        """Return all that the release shows, its order and bits included, where models are edited.
+
+        An error is shown too: its message is read by whoever builds.
+        """
+        try:
+            with self.built(secret, edited) as connection:
+                rows = connection.execute("from visits_anonymized").fetchall()
+        except duckdb.InvalidInputException as error:
+            return str(error)
+        return repr(
+            [[struct.pack("d", v) if isinstance(v, float) else v for v in row] for row in rows]
+        )
+
+
+def build(connection: duckdb.DuckDBPyConnection, model: str, sql: str) -> None:
+    connection.execute(f"drop table if exists {node_name(model)} cascade")
+    connection.execute(f"create table {node_name(model)} as {sql}")
 
 
 def node_name(model: str) -> str:
@@ -211,7 +223,7 @@ def write_clinic(folder: Path, *specs: Mapping[str, Any]) -> Project:
 
 
 @contextlib.contextmanager
-def compiled(project: Project, name: str = "visits") -> Iterator[tuple[Models, Spec]]:
+def compiled(project: Project, name: str = "visits") -> Iterator[tuple[Relations, Spec]]:
     """Compile the models of an anonymization as `verify` does, and let go of the database."""
     from dbt.adapters.duckdb.connections import DuckDBConnectionManager
 
@@ -219,13 +231,15 @@ def compiled(project: Project, name: str = "visits") -> Iterator[tuple[Models, S
         patch.setenv("DBT_PROFILES_DIR", str(project.folder))
         spec = load_spec(project.folder / "anonymizations" / f"{name}.yml")
         try:
-            yield compile_models(find_project(project.folder), spec), spec
+            sql = compile_sql(find_project(project.folder), spec, None)
+            with open_warehouse(find_project(project.folder)) as warehouse:
+                yield read_relations(warehouse, sql, spec), spec
         finally:
             DuckDBConnectionManager.close_all_connections()
 
 
 def open_clinics(
-    project: Project, models: Models, folder: Path
+    project: Project, relations: Relations, folder: Path
 ) -> dict[str, duckdb.DuckDBPyConnection]:
     """Build the clinic as it is and once with each secret changed."""
     opened = {}
@@ -246,11 +260,9 @@ def open_clinics(
             "create macro peek(key) as (select max(name) from registry where visit_id = key)"
         )
         for model in ORDER:
-            node = models.nodes[node_name(model)]
+            node = relations.by_name[node_name(model)]
             connection.execute("create schema if not exists main_release")
-            connection.execute(f"drop table if exists {node.name}")
-            text = node.sql or ""
-            connection.execute(f"create table {node.name} as {text}")
+            build(connection, model, node.sql or "")
         connection.execute(
             "create table vault.main.visits_identifiers as select visit_id, name, ssn from people"
         )

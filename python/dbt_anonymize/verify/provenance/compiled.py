@@ -1,0 +1,127 @@
+"""What dbt makes of a project: compiled SQL, relations and their columns."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
+from dbt_anonymize.spec import Spec
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A model, snapshot, seed or dbt source (``kind``) with its place in the database (``key``).
+
+    ``sql`` is None where dbt compiles none for the release, ``columns`` where it is not built.
+    The name of a dbt source is ``source_name.table``.
+    """
+
+    name: str
+    kind: str
+    key: tuple[str, str, str]
+    sql: str | None = None
+    columns: tuple[str, ...] | None = None
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the project makes it, so that there is something upstream."""
+        return self.kind in {"model", "snapshot"}
+
+
+@dataclass(frozen=True)
+class Relations:
+    """All relations of a project, its dialect in sqlglot, and functions that are not built in."""
+
+    by_name: Mapping[str, Relation]
+    dialect: str = "duckdb"
+    functions: frozenset[str] = frozenset()
+
+
+def compile_sql(project: Project, spec: Spec, target: str | None) -> dict[str, str]:
+    """Return the compiled SQL of the release and of all upstream, by unique id."""
+    from dbt.adapters.factory import reset_adapters  # noqa: PLC0415 (takes more than a second)
+    from dbt.cli.main import dbtRunner  # noqa: PLC0415
+
+    selected = f"+{spec.name}_anonymized"
+    # Not a word of dbt: it would print the SQL. Of incremental models, the SQL that gives all rows.
+    # What the last build did is left to `dbt retry` and to our own results.
+    arguments = ["--quiet", "--log-level", "none", "--no-write-json", "compile", "--full-refresh"]
+    arguments += [
+        "--select",
+        selected,
+        "--exclude",
+        "resource_type:test",
+        "resource_type:unit_test",
+    ]
+    arguments += ["--target", target] if target else []
+    with contextlib.chdir(project.root):
+        outcome = dbtRunner().invoke(arguments)
+    reset_adapters()  # type: ignore[no-untyped-call]
+    if not outcome.success:
+        # Raises where the profile, the vault or the warehouse is the reason.
+        with open_warehouse(project, target):
+            pass
+        raise VerificationError(
+            f"{spec.name}: the models must compile, else their provenance is not known; dbt does "
+            f"not compile them. See `dbt compile --select {selected}`."
+        )
+    results: Any = outcome.result
+    nodes = [result.node for result in results.results]
+    return {
+        node.unique_id: node.compiled_code
+        for node in nodes
+        if node.resource_type in {"model", "snapshot"} and node.language == "sql"
+    }
+
+
+def reached_from(manifest: Any, names: Collection[str]) -> set[str]:
+    """Return the unique ids of the nodes of these names and of all upstream."""
+    waiting = [i for i, node in manifest.nodes.items() if node.name in names]
+    reached: set[str] = set()
+    while waiting:
+        unique_id = waiting.pop()
+        if unique_id not in reached:
+            reached.add(unique_id)
+            node = manifest.nodes.get(unique_id)
+            waiting += getattr(node.depends_on, "nodes", []) if node else []
+    return reached
+
+
+def read_relations(warehouse: Warehouse, compiled: Mapping[str, str], spec: Spec) -> Relations:
+    """Put together what dbt declares, what it compiled, and what the database holds."""
+    manifest = warehouse.manifest
+    reached = reached_from(manifest, {f"{spec.name}_anonymized"})
+    found: dict[str, Relation] = {}
+    nodes = {**manifest.nodes, **manifest.sources}
+    for unique_id in sorted(nodes, key=lambda i: i not in reached):
+        node = nodes[unique_id]
+        kind = str(node.resource_type)
+        # Ephemeral models have no relation: dbt writes them into those that read them.
+        if kind in {"model", "snapshot", "seed", "source"} and node.relation_name is not None:
+            name = f"{node.source_name}.{node.name}" if kind == "source" else str(node.name)
+            name = unique_id if name in found else name
+            table = node.identifier if kind == "source" else node.alias
+            key = (str(node.database or ""), str(node.schema), str(table))
+            columns = _columns(warehouse, key) if unique_id in reached else None
+            found[name] = Relation(name, kind, key, compiled.get(unique_id), columns)
+    return Relations(found, str(warehouse.adapter.type()), _functions(warehouse))
+
+
+def _columns(warehouse: Warehouse, key: tuple[str, str, str]) -> tuple[str, ...] | None:
+    database, schema, identifier = key
+    relation = warehouse.adapter.get_relation(
+        database=database, schema=schema, identifier=identifier
+    )
+    return relation and tuple(name for name, _ in warehouse.columns(relation))
+
+
+def _functions(warehouse: Warehouse) -> frozenset[str]:
+    if not warehouse.is_duckdb:
+        return frozenset()
+    sql = "select distinct lower(function_name) from duckdb_functions() where not internal"
+    return frozenset(str(name) for (name,) in warehouse.rows(sql))
