@@ -112,14 +112,17 @@ def test_what_the_last_build_did_stays_known(demo: Project) -> None:
     assert kept.read_bytes() == before
 
 
-def test_what_runs_beside_the_models_is_reported(demo: Project, tmp_path: Path) -> None:
+def test_what_runs_beside_the_models_is_named_and_what_it_did_is_found(
+    demo: Project, tmp_path: Path
+) -> None:
     project = demo.copy(tmp_path / "hooked")
     hook = "\non-run-end: \"update main.wdbc_microdata set diagnosis = 'M'\"\n"
     project.edit("dbt_project.yml", lambda text: text + hook)
     project.execute("update main.wdbc_microdata set diagnosis = 'M'")
-    result = verify(project, "wdbc", "--check", "provenance", "--format", "json")
+    checks = ("--check", "provenance", "--check", "recomputation")
+    result = verify(project, "wdbc", *checks, "--format", "json")
     assert result.exit_code == 1, result.output
-    problems = {f["subject"]: f["message"] for f in findings(result) if f["holds"] is False}
-    assert set(problems) == {"dbt_anonymize-on-run-end-0 of dbt_anonymize", "wdbc_microdata"}
-    assert "on-run hook" in problems["dbt_anonymize-on-run-end-0 of dbt_anonymize"]
-    assert "(columns: diagnosis)" in problems["wdbc_microdata"]
+    warned = {f["subject"]: f["message"] for f in findings(result) if f["is_warning"]}
+    assert "on-run hook" in warned["dbt_anonymize-on-run-end-0"]
+    problems = {f["subject"] for f in findings(result) if f["holds"] is False}
+    assert problems == {"wdbc_microdata"}

@@ -29,8 +29,6 @@ PYTHON, MACROS = (
 # What is still larger: shorten it and remove it here, and add nothing.
 LARGE_FILES: set[str] = {
     "benchmarks/scoring.py",
-    "python/dbt_anonymize/verify/lineage/expressions.py",
-    "python/dbt_anonymize/verify/lineage/queries.py",
     "tests/cli/test_cli.py",
     "tests/end_to_end/test_fail_closed.py",
     "tests/end_to_end/test_guarantees.py",
@@ -45,7 +43,7 @@ LARGE_FILES: set[str] = {
     "tests/search/test_guarantees.py",
     "tests/spec/test_spec.py",
     "tests/verify/identifiers/test_content.py",
-    "tests/verify/lineage/leaks.py",
+    "tests/verify/leaks/catalogue.py",
     "tests/verify/recomputation/test_guarantees.py",
 }
 LARGE_FUNCTIONS: set[str] = {

@@ -252,7 +252,7 @@ def test_two_requests_at_once_are_two_attempts(built: Built, tmp_path: Path) -> 
         assert check_audit(warehouse, "members") == (before + 2, 0)
 
 
-def test_lineage_and_audit_are_verified(built: Built) -> None:
+def test_provenance_and_audit_are_verified(built: Built) -> None:
     for name in NAMES:
         result = command(built.project, "verify", name, "--check", "provenance", "--check", "audit")
         assert result.exit_code == 0, result.output

@@ -94,7 +94,7 @@ def test_an_attempt_that_is_gone_is_reported(built_consumer: Project, tmp_path: 
 def test_another_warehouse_is_refused_in_each_proof_on_files(
     built_consumer: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only lineage and audit can be proved where a release is no file."""
+    """Only provenance and audit can be proved where a release is no file."""
     elsewhere = SimpleNamespace(is_duckdb=False, adapter=SimpleNamespace(type=lambda: "postgres"))
 
     @contextmanager

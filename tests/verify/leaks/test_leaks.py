@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import duckdb
 import pytest
-from dbt_anonymize.verify.recomputation.check import recompute
-from dbt_anonymize.verify.recomputation.tables import Tables
 
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.provenance.check import provenance_findings
 from dbt_anonymize.verify.provenance.compiled import Relation, Relations
+from dbt_anonymize.verify.recomputation.check import recompute
+from dbt_anonymize.verify.recomputation.tables import Tables
 from tests.projects import REPOSITORY
 from tests.sampling import sample
 from tests.verify.leaks.catalogue import (

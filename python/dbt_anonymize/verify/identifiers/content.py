@@ -45,8 +45,8 @@ that a declared hierarchy itself writes, texts so short that chance alone would 
 large file or into random tokens, short record keys that are words, and numbers and dates where
 equal ones are to be expected: a table of a million numbers of six digits has the six digits of
 everybody. The identifiers of people who have left the source since are not known any more. A value
-in another writing (an anagram, a hash, a nickname) is not found by any search: that is what the
-proof of lineage is for.
+in another writing (an anagram, a hash, a nickname) is not found by any search: that is what
+recomputation and provenance are for.
 
 An identifier that holds ordinary words (a town, a first name like *May*) may be in the release for
 another reason. It is not told apart, since nothing can tell it apart: the finding says which
