@@ -2,21 +2,29 @@
   How many people nobody else is like: their share of the relation, or the estimated share of the population. One row
   where it is too large, with the unique people of the relation.
 #}
-{% macro uniqueness(relation, quasi_identifiers, sample=none, population=none, estimator=none, population_size=none, subject=none) -%}
+{% macro uniqueness(
+    relation, quasi_identifiers, sample_share=none, population_share=none, estimator=none, population_size=none, subject=none
+) -%}
 {%- do dbt_anonymize._checked_guarantee(
     "uniqueness",
     {
-        "sample": [sample, "a number >= 0 and < 1 or none"],
-        "population": [population, "a number >= 0 and < 1 or none"],
+        "sample_share": [sample_share, "a number >= 0 and < 1 or none"],
+        "population_share": [population_share, "a number >= 0 and < 1 or none"],
         "estimator": [estimator, ["zayatz", "pitman", "snb", "dankar", none]],
     },
     [
-        [(sample is none) != (population is none), "limit exactly one of `sample` and `population`"],
-        [estimator is none or population is not none, "have an `estimator` only where `population` is limited"],
+        [
+            (sample_share is none) != (population_share is none),
+            "limit exactly one of `sample_share` and `population_share`",
+        ],
+        [
+            estimator is none or population_share is not none,
+            "have an `estimator` only where `population_share` is limited",
+        ],
     ],
 ) -%}
 {%- set double = dbt_anonymize._type_double() -%}
-{%- if population is not none -%}
+{%- if population_share is not none -%}
     {%- do dbt_anonymize._check_population_size("uniqueness", population_size) -%}
 {%- endif -%}
 with
@@ -42,7 +50,7 @@ totals as (
     from classes
 
 ),
-{%- if population is not none %}
+{%- if population_share is not none %}
 
 histogram as (
 
@@ -63,15 +71,15 @@ violating as (
     select
         totals.records,
         totals.unique_people,
-        {%- if population is not none %}
+        {%- if population_share is not none %}
         uniques.uniques / {{ population_size }} as uniqueness
     from totals
     inner join uniques on uniques.case_id = 1
-    where uniques.uniques > {{ dbt_anonymize._number(population) }} * (1 + 1e-12) * {{ population_size }}
+    where uniques.uniques > {{ dbt_anonymize._number(population_share) }} * (1 + 1e-12) * {{ population_size }}
         {%- else %}
         cast(totals.unique_people as {{ double }}) / nullif(totals.people, 0) as uniqueness
     from totals
-    where totals.unique_people > {{ dbt_anonymize._number(sample) }} * totals.people
+    where totals.unique_people > {{ dbt_anonymize._number(sample_share) }} * totals.people
         {%- endif %}
 
 )
@@ -80,10 +88,16 @@ select * from violating
 {%- endmacro %}
 
 
-{% test uniqueness(model, quasi_identifiers, sample=none, population=none, estimator=none, population_size=none, subject=none) %}
-{{ dbt_anonymize._explain_failures("uniqueness", {"sample": sample, "population": population, "estimator": estimator}) }}
+{% test uniqueness(
+    model, quasi_identifiers, sample_share=none, population_share=none, estimator=none, population_size=none, subject=none
+) %}
+{{ dbt_anonymize._explain_failures(
+    "uniqueness", {"sample_share": sample_share, "population_share": population_share, "estimator": estimator}
+) }}
 {{ dbt_anonymize._test_rows(
-    dbt_anonymize.uniqueness(model, quasi_identifiers, sample, population, estimator, population_size, subject),
+    dbt_anonymize.uniqueness(
+        model, quasi_identifiers, sample_share, population_share, estimator, population_size, subject
+    ),
     ["records", "unique_people", "uniqueness"],
     model,
     [subject],

@@ -40,7 +40,7 @@ SUBSETS = "risk_subsets"
 # Measured, and a dbt test, but no guarantee.
 UNIQUENESS = "uniqueness"
 PARAMETERS = {name: set(model.model_fields) for name, model in PRIVACY_MODELS.items()} | {
-    UNIQUENESS: {"sample", "population", "estimator"}
+    UNIQUENESS: {"sample_share", "population_share", "estimator"}
 }
 # What the text of recoding.md says of its example.
 RECODINGS = {

@@ -34,7 +34,7 @@ def test_a_failing_test_names_the_measure_and_the_limit(consumer: Project) -> No
         },
         {
             "dbt_anonymize.uniqueness": {
-                "arguments": {"quasi_identifiers": ["age"], "sample": 0.5},
+                "arguments": {"quasi_identifiers": ["age"], "sample_share": 0.5},
                 "config": {"error_if": "> 5", "warn_if": "> 0"},
             }
         },

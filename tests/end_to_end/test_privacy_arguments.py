@@ -66,9 +66,17 @@ MISTAKES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ),
     ("reidentification_risk", {}, "must limit `average` or `highest`"),
     ("reidentification_risk", {"highest": 0}, "`highest` must be a number > 0 and <= 1 or none"),
-    ("uniqueness", {"sample": 0.1, "population": 0.1}, "limit exactly one of"),
-    ("uniqueness", {"sample": 0.1, "estimator": "snb"}, "only where `population` is limited"),
-    ("uniqueness", {"sample": 1}, "`sample` must be a number >= 0 and < 1 or none; got: 1."),
+    ("uniqueness", {"sample_share": 0.1, "population_share": 0.1}, "limit exactly one of"),
+    (
+        "uniqueness",
+        {"sample_share": 0.1, "estimator": "snb"},
+        "only where `population_share` is limited",
+    ),
+    (
+        "uniqueness",
+        {"sample_share": 1},
+        "`sample_share` must be a number >= 0 and < 1 or none; got: 1.",
+    ),
 )
 NAMES = [f"mistake_{number:02}" for number in range(len(MISTAKES))]
 

@@ -132,7 +132,7 @@ GENERIC_TESTS = {
     "delta_disclosure": {"attribute": "answer", "delta": 0.01},
     "delta_presence": {"minimum": 0.0, "maximum": 0.01, "population": "ref('people')"},
     "reidentification_risk": {"highest": 0.1},
-    "uniqueness": {"sample": 0.01},
+    "uniqueness": {"sample_share": 0.01},
 }
 HIERARCHIES = {
     "categorical_hierarchy": (

@@ -128,11 +128,11 @@ _GUARANTEES: dict[str, Callable[..., dict[str, Any]]] = {
     },
     rf"\({_NUMBER}\)-sample-uniqueness": lambda share: {
         "model": "uniqueness",
-        "sample": float(share),
+        "sample_share": float(share),
     },
     rf"\({_NUMBER}\)-population-uniqueness \(([a-z]+)\)": lambda share, estimator: {
         "model": "uniqueness",
-        "population": float(share),
+        "population_share": float(share),
         "estimator": estimator,
     },
 }
@@ -144,7 +144,7 @@ def arx_guarantees(declared: Sequence[Mapping[str, Any]], table: Table) -> Guara
     compiled = compile_guarantees(ours, table)
     for one in declared:
         if one["model"] == "uniqueness":
-            is_counted = "sample" in one
+            is_counted = "sample_share" in one
             compiled = replace(
                 compiled,
                 release_rules=(*compiled.release_rules, _uniqueness(one, table.population_size)),
@@ -159,12 +159,12 @@ def _uniqueness(declared: Mapping[str, Any], size: int | None) -> ReleaseRule:
 
     def holds(release: Release, start: int) -> bool:
         sizes, counts = np.unique(release.sizes[start:], return_counts=True)
-        if "sample" in declared:
+        if "sample_share" in declared:
             ones = int(counts[sizes == 1].sum())
-            return ones <= declared["sample"] * int(sizes @ counts)
+            return ones <= declared["sample_share"] * int(sizes @ counts)
         assert size is not None
         unique = population_uniques(sizes, counts, size, estimator=declared["estimator"])
-        return unique <= declared["population"] * size
+        return unique <= declared["population_share"] * size
 
     return holds
 

@@ -92,8 +92,8 @@ def _cases(*, by_subject: bool) -> tuple[Case, ...]:
 
 CASES = (*_cases(by_subject=False), *_cases(by_subject=True))
 AVERAGE = Case("reidentification_risk", {"average": 0.35})
-SAMPLE = Case("uniqueness", {"sample": 0.2})
-ESTIMATED = Case("uniqueness", {"population": 0.1, "estimator": "zayatz"}, further=_SIZE)
+SAMPLE = Case("uniqueness", {"sample_share": 0.2})
+ESTIMATED = Case("uniqueness", {"population_share": 0.1, "estimator": "zayatz"}, further=_SIZE)
 WHOLE = (AVERAGE, SAMPLE, ESTIMATED)
 GENERIC_MODELS = {case.name: case.text for case in (*CASES, *WHOLE)}
 GENERIC_SEEDS = ["generic_rows", "generic_population", "generic_tree"]

@@ -112,7 +112,7 @@ def test_the_known_optimum_is_found(adult: Project) -> None:
     expected = expectation()
     task = load(adult, "adult")
     assert task.table.total == 30_162
-    guarantees = arx_guarantees([{"model": "uniqueness", "sample": 0.01}], task.table)
+    guarantees = arx_guarantees([{"model": "uniqueness", "sample_share": 0.01}], task.table)
     limit = Decimal(expected["suppression_limit"])
     found = search(task.table, guarantees, task.loss(), limit)
     assert found.is_complete

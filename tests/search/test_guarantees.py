@@ -368,7 +368,7 @@ def test_what_classes_must_carry_is_said() -> None:
             "delta_presence needs the population; got none.",
         ),
         (
-            {"model": "uniqueness", "sample": 0.1},
+            {"model": "uniqueness", "sample_share": 0.1},
             "delta_presence, reidentification_risk; got uniqueness.",
         ),
         (

@@ -181,7 +181,7 @@ WRONG: list[tuple[str, object, str, str]] = [
     ),
     (
         "guarantees.uniqueness",
-        {"sample": 0.1},
+        {"sample_share": 0.1},
         "guarantees",
         "must not have uniqueness: it can never bind, since k_anonymity, which every spec",
     ),
