@@ -43,7 +43,6 @@ LARGE_FILES: set[str] = {
     "tests/search/test_guarantees.py",
     "tests/spec/test_spec.py",
     "tests/verify/identifiers/test_content.py",
-    "tests/verify/leaks/catalogue.py",
     "tests/verify/recomputation/test_guarantees.py",
 }
 LARGE_FUNCTIONS: set[str] = {

@@ -24,7 +24,12 @@ from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.spec import load_spec
 from dbt_anonymize.spec.models import Spec
-from dbt_anonymize.verify.provenance.compiled import Relations, compile_sql, read_relations
+from dbt_anonymize.verify.provenance.compiled import (
+    Relation,
+    Relations,
+    compile_sql,
+    read_relations,
+)
 from tests.projects import REPOSITORY, Project
 
 SPEC = {
@@ -77,6 +82,12 @@ EFFORTS = ("effort_0", "effort_1", "effort_2")
 # Who holds the people, with the name of the record key in it. What is kept of customers is there
 # beside the registry, so each relation has rows of its own, and is a source of the project.
 HOLDERS = {"registry": "visit_id", "crm": "id"}
+CRM = Relation(
+    "raw.crm",
+    "source",
+    ("clinic", "main", "crm"),
+    columns=("id", "name", "ssn", "age", "zip", "consent", "segment"),
+)
 CRM_SQL = """
 create table crm as select visit_id as id, name, ssn, age, zip,
     case when visit_id % 4 = 0 then 'no' else 'yes' end as consent,

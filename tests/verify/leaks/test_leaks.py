@@ -11,15 +11,16 @@ import pytest
 
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.provenance.check import provenance_findings
-from dbt_anonymize.verify.provenance.compiled import Relation, Relations
+from dbt_anonymize.verify.provenance.compiled import Relations
 from dbt_anonymize.verify.recomputation.check import recompute
 from dbt_anonymize.verify.recomputation.tables import Tables
 from tests.projects import REPOSITORY
 from tests.sampling import sample
-from tests.verify.leaks.catalogue import (
+from tests.verify.leaks.catalogue import LEAKS
+from tests.verify.leaks.clinic import CRM, SECRETS, Clinic, node_name
+from tests.verify.leaks.edits import (
     CHOSEN,
     DECIDED,
-    LEAKS,
     PROVENANCE,
     RECOMPUTATION,
     STOPS,
@@ -27,18 +28,11 @@ from tests.verify.leaks.catalogue import (
     UNCHANGED,
     Leak,
 )
-from tests.verify.leaks.clinic import SECRETS, Clinic, node_name
 
 # Of each check and reason, for what depends on each secret.
 SAMPLED = sample("leaks", LEAKS, 0.25, lambda leak: (leak.secret, leak.found_by))
 SECRET = [drawn for drawn in SAMPLED if drawn.values[0].secret]
 OPEN = [drawn for drawn in SAMPLED if not drawn.values[0].secret]
-CRM = Relation(
-    "raw.crm",
-    "source",
-    ("clinic", "main", "crm"),
-    columns=("id", "name", "ssn", "age", "zip", "consent", "segment"),
-)
 
 
 def edited(clinic: Clinic, leak: Leak) -> dict[str, str]:

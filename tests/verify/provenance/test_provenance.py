@@ -12,7 +12,7 @@ from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.provenance.check import provenance_findings
 from dbt_anonymize.verify.provenance.compiled import Relation, Relations
 from dbt_anonymize.verify.provenance.origins import Provenance
-from tests.verify.leaks.clinic import SPEC
+from tests.verify.leaks.clinic import CRM, SPEC
 
 PEOPLE = ("visit_id", "name", "ssn", "age", "zip", "smoker", "diagnosis")
 RELATIONS = {
@@ -20,12 +20,7 @@ RELATIONS = {
     for relation in (
         Relation("people", "model", ("clinic", "main", "people"), columns=PEOPLE),
         Relation("registry", "seed", ("clinic", "main", "Registry"), columns=PEOPLE),
-        Relation(
-            "raw.crm",
-            "source",
-            ("clinic", "main", "crm"),
-            columns=("id", "name", "ssn", "age", "zip", "consent", "segment"),
-        ),
+        CRM,
         Relation(
             "zips", "seed", ("clinic", "main", "zips"), columns=("value", "level_1", "level_2")
         ),
