@@ -225,6 +225,12 @@ NOT_FOLLOWED = {
         " (select name, smoker from {r}) on smoker in ('yes') using max(name)) as q) as p",
         "",
     ),
+    "a pivot of a relation": (
+        "select r.* replace (p.yes as smoker) from {r} as r join"
+        " (select * from {r} pivot (max(name) for smoker in ('yes'))) as p using (visit_id)",
+        "",
+    ),
+    "a number of a row": ("select * replace (rowid as smoker) from {r}", ""),
     "a lateral": (
         "select r.* replace (l.n as smoker) from {r} as r cross join lateral"
         " (select r.name as n) as l",
@@ -240,7 +246,7 @@ NOT_FOLLOWED = {
     "two queries": ("select * from {r}; select 1", "is not one query"),
     "no SQL": ("select from where", "is not SQL that sqlglot follows"),
     "itself": ('select * from "clinic"."main"."people"', "reads itself"),
-    "a Python model": (None, "is not made by SQL"),
+    "a Python model": (None, "is a Python model"),
 }  # fmt: skip
 
 
@@ -248,7 +254,7 @@ NOT_FOLLOWED = {
 def test_what_cannot_be_followed_is_named_and_does_not_hold(name: str) -> None:
     sql, reason = NOT_FOLLOWED[name]
     found = problems(sql)["people.smoker"]
-    assert found.startswith("not followed: people "), found
+    assert found.startswith("not followed: "), found
     assert reason in found
 
 
@@ -274,7 +280,7 @@ def test_models_are_followed_through_models() -> None:
     assert "ssn of registry" in problems(sql.replace("{smoker}", "tag"), staged)["people.smoker"]
     python = replace(staged, sql=None)
     found = problems(sql.replace("{smoker}", "smoker"), python)
-    assert found["people.smoker"].startswith("not followed: people staged is not made by SQL")
+    assert found["people.smoker"].startswith("not followed: people staged is a Python model")
 
 
 READER = 'select smoker from "clinic"."main"."people"'

@@ -104,6 +104,8 @@ def read_relations(warehouse: Warehouse, compiled: Mapping[str, str], spec: Spec
         # Ephemeral models have no relation: dbt writes them into those that read them.
         if kind in {"model", "snapshot", "seed", "source"} and node.relation_name is not None:
             name = f"{node.source_name}.{node.name}" if kind == "source" else str(node.name)
+            if getattr(node, "version", None) is not None and not node.is_latest_version:
+                name = str(node.search_name)  # `ref` without a version is the latest one
             name = unique_id if name in found else name
             table = node.identifier if kind == "source" else node.alias
             key = (str(node.database or ""), str(node.schema), str(table))

@@ -63,6 +63,8 @@ class Provenance:
         """Follow a column of a relation, or raise `NotFollowed`."""
         relation = self._relations.by_name[name]
         if not relation.is_made:
+            if column not in _stored(relation):
+                raise NotFollowed(f"{name} has no column {column}")
             return Made(frozenset({(name, column)}), is_plain=True)
         if name in self._following:
             raise NotFollowed(f"{name} reads itself")
@@ -117,7 +119,7 @@ class Provenance:
         """Return the query of a relation with every column qualified."""
         dialect, sql = self._relations.dialect, self._relations.by_name[name].sql
         if sql is None:
-            raise NotFollowed("is not made by SQL that dbt compiles for the release")
+            raise NotFollowed("is a Python model, or is not read with ref()")
         statements = [statement for statement in parse(sql, dialect=dialect) if statement]
         if len(statements) != 1:
             raise NotFollowed("is not one query")
@@ -165,11 +167,11 @@ class Provenance:
         """Give all parts of a value, those of the windows that it names included."""
         windows = {w.this.name: w for w in scope.expression.args.get("windows") or ()}
         for part in value.walk():
-            if unit := part.args.get("unit"):
+            if isinstance(part, exp.Func) and (unit := part.args.get("unit")):
                 # `date_trunc(part, day)` has a unit for sqlglot, and a column for the database.
                 yield from self._called(scope, unit.name.lower())
             if isinstance(part, _OPAQUE):
-                raise NotFollowed(f"has a {part.key}: a row as a whole, or a column without a name")
+                raise NotFollowed("has a row as a whole, or columns without their names")
             if isinstance(part, exp.Star) and not isinstance(part.parent, exp.Count):
                 raise NotFollowed("has a * inside of an expression")
             if isinstance(part, exp.Func) and _function(part) in self._relations.functions:
