@@ -163,22 +163,11 @@ def make_estimator(
 ) -> Any:
     """Return an unfitted estimator of one process and one thread.
 
-    Parameters
-    ----------
-    model : str
-        One of ``model_names(task)``, or the dotted path of a class.
-    parameters : mapping of str to Any
-        Each is one of ``valid_parameters(model, task)``.
-    random_state : int
-        Seed, 0 <= seed < 2**32; without effect on models that draw nothing.
-    task : str
-        classification, regression or survival: fitted to `survival_target`, it predicts a risk,
-        higher for an earlier event.
-
-    Raises
-    ------
-    EvaluationError
-        If there is no such model or parameter, it is of another task, or not installed.
+    ``model`` is one of ``model_names(task)`` or a dotted path, each parameter one of
+    `valid_parameters`. ``random_state``, 0 <= seed < 2**32, has no effect on models that draw
+    nothing. A survival model is fitted to `survival_target` and predicts a risk, higher for an
+    earlier event. An unknown model or parameter, one of another task, or a missing package is an
+    `EvaluationError`.
 
     Examples
     --------

@@ -72,8 +72,7 @@ class EffortData:
     effort : int
         Number; 0 is the untouched table.
     own, original : mapping of str to Space
-        By the space that a model sees: the features of its rows, and the same features of the rows
-        of the untouched effort.
+        By the space that a model sees, the features of its rows and of untouched rows.
     suppressed : array of bool, shape (records,)
         Which records are not released.
     means : array of float, shape (distinct rows, means), or None

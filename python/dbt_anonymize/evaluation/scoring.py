@@ -290,20 +290,11 @@ class _Split:
         effort: int,
         model: int,
         fit: str,
-        *,
         values: Mapping[str, Values] | None = None,
         reason: str | None = None,
     ) -> Outcome:
-        return Outcome(
-            effort,
-            self.task.target,
-            model,
-            fit,
-            self.task.repetition,
-            self.fold,
-            values or {},
-            reason,
-        )
+        where = (effort, self.task.target, model, fit, self.task.repetition, self.fold)
+        return Outcome(*where, values or {}, reason)
 
 
 def _at(predicted: Predicted, place: Codes) -> Predicted:

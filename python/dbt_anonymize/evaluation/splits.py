@@ -72,17 +72,9 @@ def draw_splits(
 ) -> list[Split]:
     """Draw the splits of a repetition: one for a hold-out, or one per fold.
 
-    Parameters
-    ----------
-    seed : int
-        First result of `seeds` for that repetition.
-    records : int
-        Number of records, in record-key order.
-    strata : array of int, optional
-        Class of each record: each side gets it in proportion. None for a numeric target.
-    groups : array of int >= 0, optional
-        Subject of each record: none is on both sides. Proportions and the test share then hold as
-        far as whole subjects allow.
+    ``seed`` is the first result of `seeds`. Each side gets each class of ``strata`` in proportion;
+    None for a numeric target. ``groups`` are subjects, codes >= 0: none is on both sides, so
+    proportions and the test share hold as far as whole subjects allow.
     """
     if groups is not None:
         if splitting.test_share is not None:

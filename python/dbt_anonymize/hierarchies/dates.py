@@ -63,27 +63,13 @@ GRANULARITIES: dict[str, Granularity] = {
 
 
 def date_intervals(first: date, last: date, granularities: Sequence[str]) -> IntervalHierarchy:
-    """Build one level per calendar unit.
+    """Build one level per unit, fine to coarse: day, week, month, quarter, year or decade.
 
-    Parameters
-    ----------
-    first, last : datetime.date
-        Days that the hierarchy must hold, years 10 to 9980. The range is widened to whole units of
-        the coarsest granularity, so that names are true; only weeks are cut at its ends.
-    granularities : sequence of str, length >= 1
-        From fine to coarse: day, week, month, quarter, year, decade. The first is the leaf.
-
-    Returns
-    -------
-    IntervalHierarchy
-        Named ``2024-03-05``, ``2024-W10``, ``2024-03``, ``2024-Q1``, ``2024``, ``2020s``. Nested
-        unless weeks are followed by a coarser unit.
-
-    Raises
-    ------
-    HierarchyError
-        If granularities are unknown or not in order, days are out of range or swapped, the leaf is
-        the week below coarser units, or a level is a single unit.
+    The range from ``first`` to ``last`` (years 10 to 9980) is widened to whole units of the
+    coarsest, so that names are true; only weeks are cut at its ends. Labels are ``2024-03-05``,
+    ``2024-W10``, ``2024-03``, ``2024-Q1``, ``2024`` and ``2020s``. Weeks below coarser units do not
+    nest. Units that are unknown or not in order, weeks as leaves below coarser units, a level of a
+    single unit and days out of range are a `HierarchyError`.
 
     Examples
     --------

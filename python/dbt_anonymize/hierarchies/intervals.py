@@ -19,25 +19,10 @@ def equal_width_intervals(
 ) -> IntervalHierarchy:
     """Build one level of equal intervals per width, then merge the last of them further.
 
-    Parameters
-    ----------
-    lower, upper : number
-        Range of the hierarchy; ``upper`` is not part of it.
-    widths : sequence of numbers, length >= 1
-        Width of each level, rising; each is a multiple of the first. Intervals start at ``lower``;
-        the last is cut at ``upper`` and named by its true bounds.
-    merge : sequence of int, optional
-        Further levels: how many neighbours of the level below become one.
-
-    Returns
-    -------
-    IntervalHierarchy
-        Nested only if each width divides the next one.
-
-    Raises
-    ------
-    HierarchyError
-        If the range is empty, or the widths do not rise or cut a leaf.
+    Intervals start at ``lower``; the last is cut at ``upper``, which is not part of it, and named
+    by its true bounds. ``widths`` rise and are multiples of the first; the levels nest only if each
+    divides the next. Each number in ``merge`` adds a level: how many neighbours of the level below
+    become one. An empty range, and widths that do not rise or cut a leaf, are a `HierarchyError`.
 
     Examples
     --------

@@ -22,24 +22,11 @@ def quantile_intervals(
 ) -> IntervalHierarchy:
     """Build leaves of about equal frequency, then merge neighbours: always nested.
 
-    Parameters
-    ----------
-    values : iterable of numbers
-        The data; all of it between ``lower`` and ``upper``.
-    lower, upper : number
-        Range of the hierarchy, wider than the data: its ends are published, and must not be
-        somebody's value. ``upper`` is not part of it.
-    leaves : int >= 2
-        Wanted number of leaves. There are fewer if rounded cut points coincide.
-    decimals : int
-        Decimals of cut points (negative: tens, hundreds), so that none is an exact value.
-    merge : sequence of int, optional
-        Further levels: how many neighbours of the level below become one.
-
-    Raises
-    ------
-    HierarchyError
-        If there are no values, some lie out of range, or no cut point is left.
+    All values lie from ``lower`` to below ``upper``. The range must be wider than the data: its
+    ends are published, and must not be somebody's value. Nor must cut points: they are rounded to
+    ``decimals`` (negative: tens, hundreds). There are fewer than ``leaves`` (>= 2) if rounded cut
+    points coincide. Each number in ``merge`` adds a level: how many neighbours of the level below
+    become one. No values, values out of range and no cut point left are a `HierarchyError`.
 
     Examples
     --------

@@ -24,24 +24,12 @@ def redact_codes(
     pad: str | None = None,
     alphabet: str | None = None,
 ) -> CategoricalHierarchy:
-    """Replace more and more characters of distinct codes by a symbol.
+    """Replace more and more characters of distinct codes by a symbol, which is in no code.
 
-    Parameters
-    ----------
-    values : sequence of str
-        Codes of one length unless ``pad`` is given.
-    end : {'suffix', 'prefix'}, default 'suffix'
-        Which end of the code is redacted first.
-    counts : sequence of int, optional
-        Redacted characters at each level, rising and below the length of the codes; by default one
-        more at every level. The root follows by itself.
-    symbol : str, default '*'
-        One character that is in no code.
-    pad : str, optional
-        One character that lengthens shorter codes at the end that is redacted first, so that their
-        length stays hidden.
-    alphabet : str, optional
-        All characters that a code may have; others are a `HierarchyError`.
+    ``end`` is redacted first: ``counts`` characters at each level, rising and below the length of
+    the codes, by default one more each; the root follows by itself. Codes of different lengths need
+    ``pad``, a character that lengthens the shorter ones at that end, so that their length stays
+    hidden. Characters outside ``alphabet``, if it is given, are a `HierarchyError`.
 
     Examples
     --------

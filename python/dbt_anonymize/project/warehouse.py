@@ -191,7 +191,6 @@ def open_warehouse(
     """
     # dbt takes more than a second to import; commands that do not need it must not wait.
     from dbt.adapters.factory import get_adapter, register_adapter, reset_adapters  # noqa: PLC0415
-    from dbt.cli.main import dbtRunner  # noqa: PLC0415
     from dbt.config.runtime import RuntimeConfig  # noqa: PLC0415
     from dbt.context.providers import generate_runtime_macro_context  # noqa: PLC0415
     from dbt.mp_context import get_mp_context  # noqa: PLC0415
@@ -202,23 +201,18 @@ def open_warehouse(
         read_profile(project.root, target)
         target = target or os.environ.get("DBT_TARGET")
         choice = ["--target", target] if target else []
-        parsed = dbtRunner().invoke(["--quiet", "parse", *choice])
-        if not parsed.success:
-            raise WarehouseError(
-                f"{project.root}: must be a project that dbt can parse; got {parsed.exception}. "
-                "See `dbt parse`."
-            )
+        manifest = _parsed(project, choice)
         # What dbt falls back to; parsing has proved that it leads to a profile.
         config = RuntimeConfig.from_args(dbt_arguments(project.root, target))
         require_folders(config.credentials)
         reset_adapters()  # type: ignore[no-untyped-call]
         register_adapter(config, get_mp_context())
         adapter = get_adapter(config)
-        adapter.set_macro_resolver(parsed.result)
+        adapter.set_macro_resolver(manifest)
         adapter.set_macro_context_generator(generate_runtime_macro_context)
         try:
             with adapter.connection_named("dbt_anonymize"):
-                warehouse = Warehouse(adapter=adapter, manifest=parsed.result)
+                warehouse = Warehouse(adapter=adapter, manifest=manifest)
                 if warehouse.is_duckdb:
                     database = config.credentials.database
                     protect_vaults(warehouse, project, database, is_writing=writes_vault)
@@ -235,6 +229,19 @@ def open_warehouse(
                 # Else the next project of this process would read the databases of this one.
                 adapter.connections.close_all_connections()
             reset_adapters()  # type: ignore[no-untyped-call]
+
+
+def _parsed(project: Project, choice: Sequence[str]) -> Any:
+    """Return the manifest of a project."""
+    from dbt.cli.main import dbtRunner  # noqa: PLC0415 (slow to import)
+
+    parsed = dbtRunner().invoke(["--quiet", "parse", *choice])
+    if not parsed.success:
+        raise WarehouseError(
+            f"{project.root}: must be a project that dbt can parse; got {parsed.exception}. "
+            "See `dbt parse`."
+        )
+    return parsed.result
 
 
 def _explained(error: Exception) -> WarehouseError:

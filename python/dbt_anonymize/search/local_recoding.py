@@ -42,33 +42,18 @@ def local_rounds(
     """Find levels for one part of the records after the other until none is left.
 
     Each round searches the node that loses the least for the records left, of which it may suppress
-    all but a small share of the table. Classes that keep every guarantee about classes are
-    released, the others are left to the next round. If the rest cannot be released by itself,
-    rounds are taken back from the last one on until a node releases their records and the rest.
+    all but ``smallest_share`` of the table. Classes that keep every guarantee about classes are
+    released, the others are left to the next round; guarantees about the whole release suppress
+    later. If the rest cannot be released by itself, rounds are taken back from the last one on
+    until a node releases their records and the rest.
 
-    Parameters
-    ----------
-    table : Table
-        Without a population: nobody outside the table has a round.
-    guarantees : Guarantees
-        Compiled for this table, so that distances refer to the distribution of all records. Those
-        about the whole release suppress later.
-    loss : InformationLoss
-        What each round minimizes, suppressed records included. A low generalization/suppression
-        factor (ARX: 0 to 0.05) makes suppression cheap, so that rounds release a few records with
-        little generalization; with 0.5 the first round releases nearly all of them.
-    smallest_share : Decimal
-        In (0, 1]: each round releases at least this share of all records, or all that are left.
-    time_limit : float, optional
-        Seconds; searches then end early, and rounds may lose more than they would have to.
-    progress : callable, optional
-        Of the search in each round.
+    ``guarantees`` are compiled for this table, so that distances refer to all records. A low
+    generalization/suppression factor of ``loss`` (ARX: 0 to 0.05) makes suppression cheap, so that
+    rounds release a few records with little generalization; with 0.5 the first releases nearly all.
+    ``time_limit`` (seconds) ends searches early: rounds may then lose more.
 
-    Returns
-    -------
-    list of (node, int)
-        Levels and released records (> 0) of each round, in order. Together all records, unless not
-        even the coarsest node keeps the guarantees; then records are left, or the list is empty.
+    Returns levels and released records (> 0) of each round. Together they are all records, unless
+    not even the coarsest node keeps the guarantees; then records are left, or the list is empty.
 
     References
     ----------

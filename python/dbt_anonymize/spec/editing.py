@@ -24,25 +24,10 @@ _BEFORE = "features"
 def with_efforts(text: str, efforts: Sequence[Effort]) -> str:
     r"""Return the text of a spec with its efforts replaced.
 
-    Parameters
-    ----------
-    text : str
-        A sound spec; line ends of Windows stay.
-    efforts : sequence of Effort
-        At least one.
-
-    Returns
-    -------
-    str
-        The style of the list, block or flow, is kept; a missing or empty one becomes a block. An
-        effort that stays keeps its text and its comment, a comment on a line of its own stays too;
-        a comment behind an effort that goes, goes with it.
-
-    Raises
-    ------
-    SpecError
-        If the text is written so that this cannot be done without a change elsewhere (an anchor in
-        the list that is used below, for example). The message holds the lines to write by hand.
+    The style of the list, block or flow, and line ends of Windows are kept; a missing or empty list
+    becomes a block. An effort that stays keeps its text and comment, and a comment on a line of its
+    own stays; a comment behind an effort that goes, goes with it. Text that cannot be changed here
+    alone (an anchor in the list that is used below) is a `SpecError` with the lines to write.
 
     Examples
     --------
