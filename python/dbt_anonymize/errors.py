@@ -16,19 +16,9 @@ _WITHOUT_VALUES = re.compile(
 
 
 def safe_reason(error: Exception) -> str:
-    """Return what may be shown of an error of a driver or of the operating system.
+    """Return what may be shown of an error of a driver or of the operating system, on one line.
 
     Its kind always; its words only if they are of a kind that quotes no cell of a table.
-
-    Parameters
-    ----------
-    error : Exception
-        Of a driver, whatever its words.
-
-    Returns
-    -------
-    str
-        One line of at most a few hundred characters.
 
     Examples
     --------

@@ -65,17 +65,7 @@ def quote_path(path: Path) -> str:
 
 
 def jinja(value: object) -> str:
-    r"""Return a Jinja literal.
-
-    Parameters
-    ----------
-    value : None, bool, int, float, str, list, tuple or mapping
-        What the literal must evaluate to.
-
-    Returns
-    -------
-    str
-        On one line.
+    r"""Return a Jinja literal, on one line, of a scalar, list, tuple or mapping.
 
     Examples
     --------

@@ -286,7 +286,6 @@ def check(
 
 
 def _build(build: Callable[[], Hierarchy], output: Path, *, force: bool) -> None:
-    """Build a hierarchy, write it and report it."""
     with errors_without_traceback():
         if output.exists() and not force:
             raise HierarchyError(f"{output} exists and is kept. Replace it with --force.")

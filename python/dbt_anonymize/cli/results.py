@@ -39,7 +39,12 @@ def results(
     """Show what the last `dbt build` found, and where the releases lie."""
     from dbt_anonymize.project.failures import last_failure  # noqa: PLC0415
     from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
-    from dbt_anonymize.project.results import in_words, is_of, place_of_release, read_results  # noqa: PLC0415
+    from dbt_anonymize.project.results import (  # noqa: PLC0415
+        explained,
+        read_results,
+        release_location,
+        results_are_current,
+    )
     from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
 
     console = SafeConsole()
@@ -54,8 +59,8 @@ def results(
                 try:
                     found[spec.name] = (
                         read_results(warehouse, spec.name),
-                        place_of_release(warehouse, spec.name),
-                        is_of(warehouse, spec),
+                        release_location(warehouse, spec.name),
+                        results_are_current(warehouse, spec),
                     )
                 except WarehouseError as error:
                     failure = failures[spec.name]
@@ -71,7 +76,7 @@ def results(
         efforts, place, is_current = read
         console.print(f"{spec.name}: {spec.description}")
         console.print(_results_table(spec.quality.measure, efforts))
-        for sentence in in_words(efforts, spec.quality.task):
+        for sentence in explained(efforts, spec.quality.task):
             console.print(sentence)
         console.print(_release_line(place, efforts))
         for warning in _warnings(project, spec, failures[spec.name], is_current=is_current):
@@ -82,7 +87,6 @@ def results(
 def _warnings(
     project: Project, spec: Spec, failure: Failure | None, *, is_current: bool
 ) -> Iterator[str]:
-    """Yield what failed last, and whether the results are outdated."""
     from dbt_anonymize.project.generate import check  # noqa: PLC0415
 
     if failure:

@@ -190,7 +190,6 @@ def _lost(measure: str, loss: float) -> str:
 
 
 def _show(console: SafeConsole, task: Task, found: Found) -> None:
-    """Print the optimum, the chain and the Pareto front."""
     best, measure = found.result.optimum, task.options.measure
     if best is None:
         return
@@ -220,7 +219,6 @@ def _show(console: SafeConsole, task: Task, found: Found) -> None:
 
 
 def _work(found: Found, measure: str) -> str:
-    """Return how much was searched, and whether the outcome is proven."""
     result = found.result
     way = "best-first through " if _is_best_first(found) else ""
     proof = "" if found.is_complete else " The time limit ended it: best so far, not proven."
@@ -239,7 +237,6 @@ def _work(found: Found, measure: str) -> str:
 
 
 def _show_rounds(console: SafeConsole, task: Task, found: Found) -> None:
-    """Print the rounds of each effort, and their loss as far as it is known."""
     names = ", ".join(task.spec.quasi_identifiers)
     console.print(f"Efforts from weak to strong: rounds of levels of {names}")
     numeric = ("effort", "required k", "suppressed", task.options.measure, "rounds")
@@ -293,7 +290,6 @@ def _nodes_table(
 
 
 def _write(console: SafeConsole, project: Project, spec: Spec, efforts: tuple[Effort, ...]) -> None:
-    """Write the efforts into the file of the spec, and say what comes next."""
     from dbt_anonymize.spec.editing import write_efforts  # noqa: PLC0415
     from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
 

@@ -25,8 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError
-
-Floats = NDArray[np.float64]
+from dbt_anonymize.evaluation.arrays import Bools, Floats
 
 # Set by the evaluation itself (seed, workers), not to be written in YAML (estimator), or without
 # influence on a score (verbose, oob_score, warm_start).
@@ -215,7 +214,7 @@ def estimator_type(model: str, task: str = "classification") -> EstimatorType:
     )
 
 
-def survival_target(event: NDArray[np.bool_], time: Floats) -> NDArray[np.void]:
+def survival_target(event: Bools, time: Floats) -> NDArray[np.void]:
     """Return events (False: censored) and times as survival models are fitted to them.
 
     Examples
@@ -236,7 +235,6 @@ def _settable(loaded: Any) -> list[str]:
 
 @functools.cache  # models are made thousands of times, and signatures are slow
 def _own_parameters(loaded: Any) -> Mapping[str, Any]:
-    """Return the parameters of a class with their defaults."""
     return {
         name: parameter.default
         for name, parameter in inspect.signature(loaded).parameters.items()
@@ -278,7 +276,6 @@ def _imported(path: str) -> EstimatorType:
 
 
 def _check_task(model: str, estimator: Any, task: str) -> None:
-    """Refuse an imported estimator of another task."""
     base = import_module("sklearn.base")
     if base.is_classifier(estimator):
         found = "classification"

@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from dbt_anonymize.evaluation.arrays import Codes, Floats
 
 # Parameters of a tree that must have these values for the loop below.
 _PLAIN_TREE: dict[str, object] = {
@@ -125,7 +124,7 @@ def supports(estimator: Any) -> bool:
 
 def forest_probabilities(
     estimator: Any, rows: Floats, train: Codes, target: Codes, test_rows: Floats
-) -> tuple[NDArray[np.int64], Floats] | None:
+) -> tuple[Codes, Floats] | None:
     """Train trees and return the classes, and their probabilities for each test row.
 
     Those of ``estimator.fit(rows[train], target).predict_proba(test_rows)``; None if a number
@@ -202,7 +201,6 @@ def _grow_and_sum(
     classes: int,
     test_x: NDArray[np.float32],
 ) -> Floats:
-    """Grow the trees one after the other and average their predictions."""
     from sklearn.tree._criterion import Gini  # noqa: PLC0415
     from sklearn.tree._splitter import BestSplitter, RandomSplitter  # noqa: PLC0415
     from sklearn.tree._tree import DepthFirstTreeBuilder, Tree  # noqa: PLC0415

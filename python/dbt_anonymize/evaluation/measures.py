@@ -27,11 +27,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
 
 # Risks that differ by less are equal, as in scikit-survival: sums in another order round otherwise.
 _EQUAL_RISK = 1e-8
@@ -124,7 +121,7 @@ def regression_measures(true: Floats, predicted: Floats) -> dict[str, float]:
     }
 
 
-def survival_measures(event: NDArray[np.bool_], time: Floats, risk: Floats) -> dict[str, float]:
+def survival_measures(event: Bools, time: Floats, risk: Floats) -> dict[str, float]:
     """Return Harrell's ``concordance_index``, 0 .. 1; NaN if no two records are comparable.
 
     Two records are comparable if one has an event (``event``; else it was censored at ``time``) and
@@ -178,14 +175,13 @@ def _count_below(ranks: Codes, starts: Codes, limits: Codes) -> Codes:
 
 
 def _areas(true: Codes, predicted: Predicted, classes: int) -> Floats:
-    """Return the ROC AUC of each class against the rest."""
     ranks = predicted.probabilities if predicted.ranks is None else predicted.ranks
     if ranks is None:
         return np.full(classes, math.nan)
     return np.array([_area(true == code, ranks[:, code]) for code in range(classes)])
 
 
-def _area(is_member: NDArray[np.bool_], ranks: Floats) -> float:
+def _area(is_member: Bools, ranks: Floats) -> float:
     """Return the share of (member, other) pairs in which the member ranks higher; a tie is half."""
     members = int(is_member.sum())
     others = len(ranks) - members
@@ -225,7 +221,7 @@ def _log_loss(true: Codes, probabilities: Floats | None) -> float:
     return float(-np.mean(np.log(np.clip(own, limit, 1 - limit))))
 
 
-def confusion_counts(true: Codes, predicted: Codes, classes: int) -> Counts:
+def confusion_counts(true: Codes, predicted: Codes, classes: int) -> Codes:
     """Count records by true class (rows) and predicted class (columns), as codes.
 
     Examples
@@ -239,12 +235,12 @@ def confusion_counts(true: Codes, predicted: Codes, classes: int) -> Counts:
     )
 
 
-def accuracy(counts: Counts) -> float:
+def accuracy(counts: Codes) -> float:
     """Return the share of records whose class is predicted correctly."""
     return _ratio(int(np.trace(counts)), int(counts.sum()))
 
 
-def balanced_accuracy(counts: Counts) -> float:
+def balanced_accuracy(counts: Codes) -> float:
     """Return the mean recall over the classes that occur."""
     members = counts.sum(axis=1)
     occurs = members > 0
@@ -253,7 +249,7 @@ def balanced_accuracy(counts: Counts) -> float:
     return float(np.mean(np.diag(counts)[occurs] / members[occurs]))
 
 
-def precision(counts: Counts, positive: int) -> float:
+def precision(counts: Codes, positive: int) -> float:
     """Return the share of records predicted positive that are positive; NaN if none is."""
     if not counts[positive, :].any():
         return math.nan
@@ -261,18 +257,18 @@ def precision(counts: Counts, positive: int) -> float:
     return int(counts[positive, positive]) / predicted if predicted else 0.0
 
 
-def recall(counts: Counts, positive: int) -> float:
+def recall(counts: Codes, positive: int) -> float:
     """Return the share of positive records that are predicted positive; NaN if there is none."""
     return _ratio(int(counts[positive, positive]), int(counts[positive, :].sum()))
 
 
-def specificity(counts: Counts, positive: int) -> float:
+def specificity(counts: Codes, positive: int) -> float:
     """Return the share of negative records that are predicted negative; NaN if there is none."""
     others = int(counts.sum() - counts[positive, :].sum())
     return _ratio(others - int(counts[:, positive].sum() - counts[positive, positive]), others)
 
 
-def f1(counts: Counts, positive: int) -> float:
+def f1(counts: Codes, positive: int) -> float:
     """Return the harmonic mean of precision and recall; NaN if no record is positive."""
     if not counts[positive, :].any():
         return math.nan
@@ -282,7 +278,7 @@ def f1(counts: Counts, positive: int) -> float:
     )
 
 
-_OF_A_CLASS: Mapping[str, Callable[[Counts, int], float]] = MappingProxyType(
+_OF_A_CLASS: Mapping[str, Callable[[Codes, int], float]] = MappingProxyType(
     {
         "precision": precision,
         "recall": recall,

@@ -117,7 +117,6 @@ def _labels(problem: Problem, cell: Cell) -> Row:
 
 
 def _measures(problem: Problem, outcome: Outcome) -> Iterator[Row]:
-    """Yield a row per measure, or why there is none."""
     classes = problem.targets[outcome.target].classes
     for test_on in (ORIGINAL, GENERALIZED):
         cell = Cell(outcome.effort, outcome.target, outcome.model, outcome.fit, test_on)

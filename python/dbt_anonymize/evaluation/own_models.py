@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.naive_bayes import GaussianNB
 
-Floats = NDArray[np.float64]
+from dbt_anonymize.evaluation.arrays import Floats
 
 
 class NaiveBayes(GaussianNB):  # type: ignore[misc]  # scikit-learn has no types

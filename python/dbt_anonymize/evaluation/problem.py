@@ -6,17 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
 from dbt_anonymize.evaluation.data.design import Design
 from dbt_anonymize.evaluation.data.features import VALUES
 from dbt_anonymize.evaluation.data.spaces import Space
 from dbt_anonymize.evaluation.splits import Splitting
 from dbt_anonymize.evaluation.suppression import Recount
-
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 ZERO_RULE = "zero_rule"
 
@@ -91,7 +86,7 @@ class EffortData:
     design: Design
     own: Mapping[str, Space]
     original: Mapping[str, Space]
-    suppressed: NDArray[np.bool_]
+    suppressed: Bools
     means: Floats | None = None
     is_recoded: bool = False
     classes: Codes | None = None

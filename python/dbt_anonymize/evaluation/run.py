@@ -133,7 +133,6 @@ def _read_problem(
     guarantees: Sequence[Mapping[str, Any]],
     population_size: int | None,
 ) -> Problem:
-    """Read all relations, each once."""
     relation = reader.sample.of(reader.untouched.relation)
     readers = [target_reader(relation, column, place) for place, column in enumerate(targets)]
     extra = {name: sql for target in readers for name, sql in target.sql.items()}
@@ -167,7 +166,6 @@ def _read_problem(
 
 
 def _run(problem: Problem, anonymization: str, log: Any) -> pd.DataFrame:
-    """Train and score all models, and log the progress."""
     for line in reading_lines(problem):
         log.info(f"{anonymization}: {line}")
     workers = worker_count()

@@ -11,31 +11,32 @@ This module runs in worker processes: it imports nothing that a worker does not 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError, SearchError
 from dbt_anonymize.evaluation import estimators
+from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
 from dbt_anonymize.evaluation.measures import (
     Predicted,
     classification_measures,
     regression_measures,
     survival_measures,
 )
-from dbt_anonymize.evaluation.problem import Codes, EffortData, Floats, Model, Problem, Target, Task
+from dbt_anonymize.evaluation.problem import EffortData, Model, Problem, Target, Task
 from dbt_anonymize.evaluation.splits import Split, draw_splits, seeds
 from dbt_anonymize.evaluation.suppression import TrainingTable, training_table
 from dbt_anonymize.evaluation.tallies import Cell, PackedTallies, Tallies
 from dbt_anonymize.evaluation.training import fit_predict
 from dbt_anonymize.evaluation.views import RowsToPredict, View, make_view
 
-Bools = NDArray[np.bool_]
 # By measure and, of a measure about one class, the code of the class.
 Values = Mapping[tuple[str, int | None], float]
+# Effort, target and model by position, and the fit.
+Place = tuple[int, int, int, str]
 
 NOTHING_RELEASED = "no training record is released"
 NEVER_HOLDS = "a guarantee can never hold on the training records alone"
@@ -150,20 +151,23 @@ class _Split:
             views: dict[int, View] = {}  # spaces of the same features share one
             reason = self._reason_against(released)
             for position, model in enumerate(self.problem.models):
-                if reason is not None or released is None:
-                    yield from self._failed(effort, fits, position, reason)
-                    continue
-                key = id(spaces[model.space])
-                if key not in views:
-                    views[key] = make_view(
-                        self.problem,
-                        effort,
-                        self.split,
-                        released,
-                        space=model.space,
-                        per_split=per_split,
-                    )
-                yield from self._score(effort, fits, position, model, views[key])
+                places = [(effort, self.task.target, position, fit) for fit in fits]
+                found: Mapping[str, Values] | str = reason or {}
+                if reason is None and released is not None:
+                    key = id(spaces[model.space])
+                    if key not in views:
+                        views[key] = make_view(
+                            self.problem,
+                            effort,
+                            self.split,
+                            released,
+                            space=model.space,
+                            per_split=per_split,
+                        )
+                    found = self._score(places, model, views[key])
+                values, why = ({}, found) if isinstance(found, str) else (found, None)
+                for place in places:
+                    yield Outcome(*place, self.task.repetition, self.fold, values, why)
 
     def _fits(self, effort: int) -> Iterator[tuple[tuple[str, ...], Bools | None, bool]]:
         """Yield the fits, the released training records, and whether they alone are counted.
@@ -196,7 +200,6 @@ class _Split:
         return ~suppressed
 
     def _reason_against(self, released: Bools | None) -> str | None:
-        """Return why no model can be trained, if so."""
         if released is None:
             return NEVER_HOLDS
         target = self.target
@@ -208,14 +211,8 @@ class _Split:
             return None
         return f"the training records hold {trained} of {len(target.classes)} classes"
 
-    def _score(
-        self,
-        effort: int,
-        fits: tuple[str, ...],
-        position: int,
-        model: Model,
-        view: View,
-    ) -> Iterator[Outcome]:
+    def _score(self, places: Sequence[Place], model: Model, view: View) -> dict[str, Values] | str:
+        """Return the measures of a model, or why it has none."""
         target = self.target
         estimator = estimators.make_estimator(model.model, model.parameters, self.seed, target.task)
         is_scaled = estimators.estimator_type(model.model, target.task).is_scaled
@@ -223,20 +220,15 @@ class _Split:
             predicted = fit_predict(
                 estimator, view.training, target, view.test_rows, is_scaled=is_scaled
             )
-            values = self._values(effort, fits, position, predicted, view.asked)
+            return self._values(places, predicted, view.asked)
         except (EvaluationError, MemoryError):
             raise
         except Exception as error:  # whatever a model raises is a result, not the end of all others
-            yield from self._failed(effort, fits, position, _reason(model, error))
-            return
-        for fit in fits:
-            yield self._outcome(effort, position, fit, values=values)
+            return _reason(model, error)
 
     def _values(
         self,
-        effort: int,
-        fits: tuple[str, ...],
-        position: int,
+        places: Sequence[Place],
         predicted: Predicted | Floats,
         asked: tuple[RowsToPredict, ...],
     ) -> dict[str, Values]:
@@ -244,17 +236,13 @@ class _Split:
         found: dict[str, Values] = {}
         first = 0
         for each in asked:
-            place = first + each.place
+            rows = first + each.place
             first += len(each.rows)
             if isinstance(predicted, Predicted):
-                cells = [
-                    Cell(effort, self.task.target, position, fit, test_on)
-                    for fit in fits
-                    for test_on in each.test_on
-                ]
-                values = self._classified(_at(predicted, place), cells)
+                cells = [Cell(*place, test_on) for place in places for test_on in each.test_on]
+                values = self._classified(_at(predicted, rows), cells)
             else:
-                values = self._measured(predicted[place])
+                values = self._measured(predicted[rows])
             found |= dict.fromkeys(each.test_on, values)
         return found
 
@@ -279,26 +267,8 @@ class _Split:
             found = survival_measures(target.codes[test] == 1, true, predicted)
         return {(measure, None): value for measure, value in found.items()}
 
-    def _failed(
-        self, effort: int, fits: tuple[str, ...], position: int, reason: str | None
-    ) -> Iterator[Outcome]:
-        for fit in fits:
-            yield self._outcome(effort, position, fit, reason=reason or NOTHING_RELEASED)
-
-    def _outcome(
-        self,
-        effort: int,
-        model: int,
-        fit: str,
-        values: Mapping[str, Values] | None = None,
-        reason: str | None = None,
-    ) -> Outcome:
-        where = (effort, self.task.target, model, fit, self.task.repetition, self.fold)
-        return Outcome(*where, values or {}, reason)
-
 
 def _at(predicted: Predicted, place: Codes) -> Predicted:
-    """Expand predictions of rows to records."""
     probabilities, ranks = predicted.probabilities, predicted.ranks
     return Predicted(
         predicted.labels[place],

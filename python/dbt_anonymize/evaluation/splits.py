@@ -14,18 +14,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from dbt_anonymize.evaluation.arrays import Codes
 
 
 @dataclass(frozen=True)
 class Split:
     """The records of one split by position in record-key order, ascending."""
 
-    train: NDArray[np.int64]
-    test: NDArray[np.int64]
+    train: Codes
+    test: Codes
 
 
 @dataclass(frozen=True)

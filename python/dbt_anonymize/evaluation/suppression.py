@@ -13,15 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.arrays import Bools, Codes
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Classes, SensitiveAttribute, Table, ValueCounts
-
-Codes = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -120,7 +117,6 @@ def _with_codes(
 
 
 def _count(member: Codes, table: Table, guarantees: Guarantees) -> Classes:
-    """Count the records, subjects and sensitive values of each class."""
     size = int(member.max()) + 1 if len(member) else 0
     records = np.bincount(member, minlength=size)
     people = records

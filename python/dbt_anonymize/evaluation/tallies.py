@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dbt_anonymize.evaluation.arrays import Codes
 from dbt_anonymize.evaluation.measures import Predicted, confusion_counts
-
-Codes = NDArray[np.int64]
 
 # Probabilities are counted in thousandths, 0 .. 1000.
 BINS = 1001

@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.splits import Codes, Floats, Splitting
+from dbt_anonymize.evaluation.arrays import Codes, Floats
+from dbt_anonymize.evaluation.splits import Splitting
 
 
 def check_target(

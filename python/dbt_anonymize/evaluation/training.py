@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.evaluation import estimators
+from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
 from dbt_anonymize.evaluation.forest import forest_probabilities, supports
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import Target
-
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 # Their `predict` is the first class of the highest probability, so that one question is enough.
 _BY_PROBABILITY = frozenset(
@@ -45,7 +43,7 @@ class TrainingSet:
     rows: Floats
     codes: Codes
     records: Codes
-    has_unit: NDArray[np.bool_]
+    has_unit: Bools
 
     @cached_property
     def standard(self) -> Standard:

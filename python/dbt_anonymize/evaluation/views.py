@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
 from dbt_anonymize.evaluation.data.closest import closest_rows
-from dbt_anonymize.evaluation.data.design import Codes, Floats, class_means, used_rows
+from dbt_anonymize.evaluation.data.design import class_means, used_rows
 from dbt_anonymize.evaluation.data.features import distinct_rows
 from dbt_anonymize.evaluation.data.spaces import Space, ranked
 from dbt_anonymize.evaluation.problem import EffortData, Problem
@@ -56,7 +56,7 @@ def make_view(
     problem: Problem,
     position: int,
     split: Split,
-    released: NDArray[np.bool_],
+    released: Bools,
     *,
     space: str,
     per_split: bool,
@@ -127,7 +127,7 @@ def _only(rows: Floats, features: Codes) -> Floats:
     return rows[:, features] if len(features) else np.zeros((len(rows), 1))
 
 
-def _flags(flags: NDArray[np.bool_], features: Codes) -> NDArray[np.bool_]:
+def _flags(flags: Bools, features: Codes) -> Bools:
     return flags[features] if len(features) else np.zeros(1, dtype=np.bool_)
 
 
@@ -155,7 +155,7 @@ def _closest(
     training: TrainingSet,
     released: Codes,
     groups: tuple[tuple[Codes, Codes], tuple[Codes, Codes]],
-    quasi: NDArray[np.bool_],
+    quasi: Bools,
     untouched: RowsToPredict,
 ) -> RowsToPredict:
     """Return untouched rows with the quasi-identifiers of the closest released training row.

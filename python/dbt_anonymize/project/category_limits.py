@@ -32,14 +32,14 @@ def limits_in_warehouse(warehouse: Warehouse, spec: Spec) -> list[str]:
         tree = spec.quasi_identifiers.get(name)
         if tree is None and name in texts:
             ((size,),) = warehouse.rows(f"select {_distinct([name])} from {relation}")  # noqa: S608
-            found += _said(spec, name, [size])
+            found += _consequences(spec, name, [size])
         elif tree is not None and tree.kind == "categorical":
             column = f"cast({quote_name(name)} as text)"
             occurs = f"cast(value as text) in (select {column} from {relation})"  # noqa: S608
             columns = _distinct(["value", *_levels(tree.levels)])
             hierarchy = warehouse.relation_of_ref(tree.ref)
             (sizes,) = warehouse.rows(f"select {columns} from {hierarchy} where {occurs}")  # noqa: S608
-            found += _said(spec, name, sizes)
+            found += _consequences(spec, name, sizes)
     return found
 
 
@@ -54,10 +54,10 @@ def limits_in_seeds(root: Path, spec: Spec) -> list[str]:
             if tree is not None and tree.kind == "categorical":
                 columns = ["value", *_levels(tree.levels)]
                 sizes = _sizes(connection, _seed(root, tree.ref), columns, is_typed=False)
-                found += _said(spec, name, sizes)
+                found += _consequences(spec, name, sizes)
             elif tree is None and isinstance(spec.source.ref, str):
                 sizes = _sizes(connection, _seed(root, spec.source.ref), [name], is_typed=True)
-                found += _said(spec, name, sizes)
+                found += _consequences(spec, name, sizes)
     return found
 
 
@@ -85,7 +85,6 @@ def _sizes(
 
 
 def _seed(root: Path, name: str) -> Path | None:
-    """Return the file of a seed, if it is one."""
     content, _ = read_yaml(root / "dbt_project.yml")
     declared = content.get("seed-paths") if isinstance(content, dict) else None
     folders = [str(folder) for folder in declared or ["seeds"] if "{{" not in str(folder)]
@@ -103,7 +102,7 @@ def _distinct(columns: Sequence[str]) -> str:
     return ", ".join(f"count(distinct nullif(cast({quote_name(c)} as text), '*'))" for c in columns)
 
 
-def _said(spec: Spec, name: str, sizes: Sequence[int]) -> Iterator[str]:
+def _consequences(spec: Spec, name: str, sizes: Sequence[int]) -> Iterator[str]:
     """Yield what happens to a feature with so many labels at each level, if there are too many."""
     limit = features.MOST_CATEGORIES
     if not sizes or sizes[0] <= limit:

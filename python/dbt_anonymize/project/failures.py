@@ -40,7 +40,7 @@ def last_failure(project: Project, manifest: Any, name: str) -> Failure | None:
     way = _upstream(nodes, f"{name}_anonymized")
     statuses = {result["unique_id"]: result["status"] for result in ran}
     failed = [
-        _told(nodes[result["unique_id"]], result.get("message") or "")
+        _redacted_message(nodes[result["unique_id"]], result.get("message") or "")
         for result in ran
         if result["status"] in _FAILED
         and result["unique_id"] in nodes
@@ -54,7 +54,6 @@ def last_failure(project: Project, manifest: Any, name: str) -> Failure | None:
 
 
 def _upstream(nodes: dict[str, Any], name: str) -> set[str]:
-    """Return a model and the nodes that it is made of."""
     found: set[str] = set()
     left = [key for key, node in nodes.items() if node.name == name]
     while left:
@@ -69,7 +68,7 @@ def _reads(node: Any) -> list[str]:
     return list(getattr(node.depends_on, "nodes", ()))  # a seed reads nothing
 
 
-def _told(node: Any, message: str) -> str:
+def _redacted_message(node: Any, message: str) -> str:
     """Return what failed, and why if the reason is one of ours."""
     explained = re.search(r"/\* (.*) \*/", message) if node.resource_type == "test" else None
     reason = explained[1] + "." if explained else " ".join(_reason(message))

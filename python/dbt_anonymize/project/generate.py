@@ -234,7 +234,6 @@ def _read(path: Path) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     stage = path.with_name(f".{path.name}.new")
     stage.write_text(text, encoding="utf-8", newline="\n")

@@ -66,7 +66,7 @@ def read_results(warehouse: Warehouse, name: str) -> list[EffortResult]:
     return [EffortResult(*row) for row in warehouse.rows(sql)]
 
 
-def in_words(efforts: Sequence[EffortResult], task: str) -> list[str]:
+def explained(efforts: Sequence[EffortResult], task: str) -> list[str]:
     """Say what is no better than guessing, and how certain the choice is, as far as known."""
     said = []
     zero = next((e.zero_rule for e in efforts if e.zero_rule is not None), None)
@@ -81,11 +81,11 @@ def in_words(efforts: Sequence[EffortResult], task: str) -> list[str]:
         said.append("no intervals: too few splits to tell how much they vary (from 5 on)")
     for effort in efforts:
         if effort.is_chosen:
-            said += [f"effort {effort.effort} is {effort.reason}", *_sureness(effort, efforts)]
+            said += [f"effort {effort.effort} is {effort.reason}", *_certainty(effort, efforts)]
     return said
 
 
-def _sureness(chosen: EffortResult, efforts: Sequence[EffortResult]) -> Iterator[str]:
+def _certainty(chosen: EffortResult, efforts: Sequence[EffortResult]) -> Iterator[str]:
     """Say how far ahead the chosen effort is, and how often it wins."""
     low, high = chosen.q_difference_to_runner_up_low, chosen.q_difference_to_runner_up_high
     if chosen.q_difference_to_runner_up is not None and low is not None and high is not None:
@@ -104,7 +104,7 @@ def _sureness(chosen: EffortResult, efforts: Sequence[EffortResult]) -> Iterator
         yield f"chosen if repetitions are drawn again: {listed}"
 
 
-def is_of(warehouse: Warehouse, spec: Spec) -> bool:
+def results_are_current(warehouse: Warehouse, spec: Spec) -> bool:
     """Whether the results are of the spec as it is now.
 
     A build knows generated models only: a change of the spec counts once they are generated again.
@@ -119,7 +119,7 @@ def release_file(warehouse: Warehouse, name: str) -> Path:
     return Path(warehouse.meta(f"{name}_anonymized")["path"])
 
 
-def place_of_release(warehouse: Warehouse, name: str) -> str | None:
+def release_location(warehouse: Warehouse, name: str) -> str | None:
     """Return where the release is, if anywhere: the file (DuckDB), or the relation."""
     if warehouse.is_duckdb:
         file = release_file(warehouse, name)

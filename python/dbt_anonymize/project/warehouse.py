@@ -232,7 +232,6 @@ def open_warehouse(
 
 
 def _parsed(project: Project, choice: Sequence[str]) -> Any:
-    """Return the manifest of a project."""
     from dbt.cli.main import dbtRunner  # noqa: PLC0415 (slow to import)
 
     parsed = dbtRunner().invoke(["--quiet", "parse", *choice])
@@ -245,7 +244,6 @@ def _parsed(project: Project, choice: Sequence[str]) -> Any:
 
 
 def _explained(error: Exception) -> WarehouseError:
-    """Return the error of a driver in our words."""
     if _LOCKED in str(error).lower():
         return WarehouseError(
             "the warehouse must not be open in another process: DuckDB lets only one process in "

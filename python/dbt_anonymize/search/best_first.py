@@ -103,7 +103,6 @@ class BestFirstSearch:
         )
 
     def _expand(self, node: Node) -> None:
-        """Queue the nodes one level finer in one attribute."""
         for attribute, level in enumerate(node):
             if level == self.lattice.lowest[attribute]:
                 continue

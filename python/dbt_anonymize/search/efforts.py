@@ -169,7 +169,6 @@ def _own_k(required: int, guarantees: Guarantees) -> int | None:
 def _local_efforts(
     task: Task, found: Chain, guarantees: Guarantees, clock: _Deadline, steps: Steps
 ) -> tuple[tuple[Effort, ...], tuple[LocalEffort, ...]]:
-    """Return rounds for the class sizes of a chain as efforts, and what is known about them."""
     searched = (_local(task, required, clock, steps) for required, _ in found.points)
     root = tuple(attribute.height for attribute in task.table.attributes)
     known = tuple(

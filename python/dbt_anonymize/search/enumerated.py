@@ -81,7 +81,6 @@ class EnumeratedSearch:
         return best
 
     def _choose(self) -> int | None:
-        """Return the node to check next, if any."""
         self._is_suggested = False
         top = self.lattice.size - 1
         if not self.found and self.status.reshape(-1)[top] == Status.OPEN:
@@ -259,7 +258,6 @@ class EnumeratedSearch:
 
 
 def _excludes(bounds: FloatArray | np.float64, best: CheckedNode) -> BoolArray:
-    """Return whether nodes with these bounds cannot beat the best."""
     if isinstance(best.loss, RankedLoss):
         # Equal largest losses leave the others to be compared.
         return np.asarray(bounds > float(best.loss))

@@ -58,7 +58,6 @@ class Guide:
         return best if self._gain[best] > WORTHWHILE else None
 
     def _chances(self) -> FloatArray:
-        """Return how likely each node is infeasible."""
         logarithms = np.array(self._logarithms)
         mean = float(logarithms.mean())
         features = self._features(np.array(self._indices))

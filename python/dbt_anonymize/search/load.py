@@ -340,7 +340,6 @@ class _Rows:
 def _table(
     source: _Source, attributes: Sequence[_Domain], kept: Sequence[_Kept], rows: _Rows
 ) -> Table:
-    """Assemble the table; codes of leaves that do not occur are left out."""
     # Column by column, as a search reads it.
     leaves = np.empty((len(rows.records), len(attributes)), dtype=np.int64, order="F")
     present: list[Attribute] = []

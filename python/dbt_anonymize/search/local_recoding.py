@@ -167,7 +167,6 @@ def _completed(
 
 
 def _limit(table: Table, left: BoolArray, smallest_share: Decimal) -> Decimal:
-    """Return the share of the records left that a round may suppress."""
     share_left = Decimal(int(table.records[left].sum())) / table.total
     return max(Decimal(0), 1 - smallest_share / share_left)
 

@@ -250,7 +250,6 @@ class Grouper:
         return rows
 
     def _merge(self, rows: Rows, node: Node) -> Rows:
-        """Merge the rows that are equal at a node."""
         words = self._words_at(rows, node)
         leaders, leader = distinct((*words, *rows.apart))
         position = np.empty(len(leader), dtype=np.int64)
@@ -269,7 +268,6 @@ class Grouper:
         )
 
     def _words_at(self, rows: Rows, node: Node) -> Words:
-        """Return the packed labels of rows at a coarser node."""
         words = list(rows.words)
         for attribute, (level, old) in enumerate(zip(node, rows.levels, strict=True)):
             if level != old:
@@ -315,7 +313,6 @@ def _pack(table: Table) -> tuple[list[list[IntArray]], list[int], int]:
 
 
 def _apart(table: Table) -> Words:
-    """Pack the codes that keep rows of one class apart into words."""
     columns = [values for _, values in table.sensitive]
     columns += [column for column in (table.target, table.subject) if column is not None]
     return _pack_columns(columns)

@@ -111,7 +111,6 @@ def _inserted(
     contents: Sequence[Any],
     newline: str,
 ) -> str:
-    """Write a list below another entry."""
     key, value = entry
     end = _end(value)
     if root.flow_style:
@@ -189,7 +188,6 @@ def _end(node: yaml.Node) -> int:
 
 
 def _line_end(text: str, start: int) -> int:
-    """Return where the line of a position ends, before its line break."""
     match = re.compile(r"[^\r\n]*").match(text, start)
     return match.end() if match else len(text)
 
@@ -207,7 +205,6 @@ def _item(content: Any, column: int, in_flow: bool, newline: str) -> str:
 
 
 def _flow(content: Any) -> str:
-    """Return an effort as YAML in one line."""
     if isinstance(content, Mapping):
         entries = (f"{plain_yaml_text(str(key))}: {_flow(v)}" for key, v in content.items())
         return f"{{{', '.join(entries)}}}"

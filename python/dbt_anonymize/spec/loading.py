@@ -206,7 +206,6 @@ def _as_written(detail: ErrorDetails, raw: object) -> ErrorDetails:
 
 
 def _translated(detail: ErrorDetails) -> Problem:
-    """Return a pydantic error in our words."""
     kind, context = detail["type"], detail.get("ctx", {})
     location = tuple(key for key in detail["loc"] if key != "[key]")
     path: KeyPath = tuple(key + 1 if isinstance(key, int) else key for key in location)

@@ -174,7 +174,6 @@ def _models_exist(quality: Mapping[str, Any], task: str | None) -> Iterator[Prob
 def _model(
     parent: Place, choice: Mapping[str, Any], model: Any, task: str | None
 ) -> Iterator[Problem]:
-    """Check one model and its parameters, which stand under ``parent``."""
     # Not at the top: knowing the parameters means importing scikit-learn, which takes seconds.
     from dbt_anonymize.errors import EvaluationError  # noqa: PLC0415
     from dbt_anonymize.evaluation.estimators import model_names, valid_parameters  # noqa: PLC0415

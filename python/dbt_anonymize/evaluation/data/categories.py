@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.arrays import Codes, Floats
 from dbt_anonymize.evaluation.data import features
 from dbt_anonymize.evaluation.data.features import (
     POSITIONS,
     VALUES,
     Arrays,
-    Codes,
     Column,
-    Floats,
     Reading,
     check_categories,
     distinct_rows,

@@ -9,10 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 
 import numpy as np
-from numpy.typing import NDArray
 
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from dbt_anonymize.evaluation.arrays import Codes, Floats
 
 # Numbers per block of distances: 4 MB, which stay near the processor.
 _BLOCK = 500_000
@@ -54,7 +52,6 @@ def closest_rows(asked: Floats, released: Floats, counts: Codes) -> Codes:
 
 
 def _by_blocks(wanted: Floats, target: Floats) -> Codes:
-    """Compute all distances, a block of rows at a time."""
     # The square of the wanted row is the same for all others; theirs is one more term of the sum.
     factors = np.vstack([-2.0 * target.T, np.einsum("ij,ij->i", target, target)])
     found = np.empty(len(wanted), dtype=np.int64)

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.evaluation.arrays import Codes, Floats
 from dbt_anonymize.evaluation.data.features import VALUES, Column, distinct_rows
 from dbt_anonymize.evaluation.data.spaces import Numbers, Space
-
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

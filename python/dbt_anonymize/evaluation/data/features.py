@@ -37,6 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.arrays import Codes, Floats
 from dbt_anonymize.evaluation.data.relations import (
     column_kind,
     number_sql,
@@ -54,8 +55,6 @@ MOST_CATEGORIES = 2000
 # The spaces of models that split, and of all others.
 POSITIONS, VALUES = "positions", "values"
 
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Arrays = Mapping[str, NDArray[Any]]
 Blocks = Mapping[str, Sequence[Block]]
 

@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.arrays import Codes, Floats
 from dbt_anonymize.evaluation.data.relations import SOURCE, column_kind, number_sql, query, text_sql
 from dbt_anonymize.evaluation.data.spaces import UNKNOWN
 
 if TYPE_CHECKING:
     import duckdb
 
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 ROOT = "*"
 

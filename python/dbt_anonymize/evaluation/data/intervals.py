@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.arrays import Codes, Floats
 from dbt_anonymize.evaluation.data.features import (
     POSITIONS,
     VALUES,
     Arrays,
     Blocks,
-    Codes,
     Column,
-    Floats,
     Reading,
     check_numbers,
     distinct_rows,
@@ -40,7 +39,7 @@ class Interval:
     reading: Reading
     may_be_hidden: bool = False
 
-    def sql(self, relation: duckdb.DuckDBPyRelation, *, has_levels: bool = False) -> dict[str, str]:
+    def sql(self, relation: duckdb.DuckDBPyRelation) -> dict[str, str]:
         """Return the SQL that reads both bounds, by name."""
         column_kind(relation, self.name)
         found = {}

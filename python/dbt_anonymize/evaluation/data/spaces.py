@@ -15,9 +15,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.evaluation.arrays import Bools, Floats
+
 Codes = NDArray[np.int64] | NDArray[np.int32]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 UNKNOWN = -1
 # By which side equal numbers are counted, for the first and the second feature of `Ends`.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.arrays import Codes
 from dbt_anonymize.evaluation.data.reading import EffortReader
 from dbt_anonymize.evaluation.data.relations import SOURCE, query, read_arrays, text_sql, value_text
 from dbt_anonymize.evaluation.suppression import Recount
@@ -16,8 +17,6 @@ from dbt_anonymize.literals import quote_name
 
 if TYPE_CHECKING:
     import duckdb
-
-Codes = NDArray[np.int64]
 
 
 def read_subjects(

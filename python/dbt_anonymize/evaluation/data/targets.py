@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.arrays import Codes
 from dbt_anonymize.evaluation.data.relations import (
     column_kind,
     number_sql,
@@ -18,7 +19,7 @@ from dbt_anonymize.evaluation.data.relations import (
     text_sql,
     value_text,
 )
-from dbt_anonymize.evaluation.problem import Codes, Target
+from dbt_anonymize.evaluation.problem import Target
 from dbt_anonymize.evaluation.splits import Splitting
 from dbt_anonymize.evaluation.target_checks import check_numbers, check_target
 from dbt_anonymize.literals import quote_name, quote_text
