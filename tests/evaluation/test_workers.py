@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -11,14 +10,13 @@ import pandas as pd
 import pytest
 
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation import scoring, workers
+from dbt_anonymize.evaluation import workers
 from dbt_anonymize.evaluation.data.design import Design
 from dbt_anonymize.evaluation.data.features import POSITIONS, VALUES
 from dbt_anonymize.evaluation.data.spaces import Numbers, Space
-from dbt_anonymize.evaluation.problem import EffortData, Model, Problem, Target, Task
+from dbt_anonymize.evaluation.problem import EffortData, Model, Problem, Target
 from dbt_anonymize.evaluation.progress import Progress, dbt_logger
-from dbt_anonymize.evaluation.scoring import score_task
-from dbt_anonymize.evaluation.splits import Split, Splitting
+from dbt_anonymize.evaluation.splits import Splitting
 from dbt_anonymize.evaluation.workers import make_tasks, worker_count, workers_in_memory
 from tests.evaluation.tables import evaluated, interval_efforts
 
@@ -67,29 +65,6 @@ def test_large_tables_have_as_many_workers_as_fit_into_memory(
     assert workers_in_memory(problem(1_000_000, 500), 16) == 1
     monkeypatch.setenv("DBT_ANONYMIZE_WORKERS", "16")
     assert workers_in_memory(problem(1_000_000, 50), 16) == 16
-
-
-def test_splits_are_drawn_once_for_all_efforts_of_a_repetition(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seeds: list[int] = []
-    draw_splits = scoring.draw_splits
-
-    def counted(*given: Any, **more: Any) -> list[Split]:
-        seeds.append(given[1])
-        return draw_splits(*given, **more)
-
-    monkeypatch.setattr(scoring, "draw_splits", counted)
-    own = problem(40, 2)
-    first, second = (score_task(own, Task(0, 1, (effort,))).outcomes[0] for effort in (0, 1))
-    assert len(seeds) == 1
-    assert first.measures == second.measures
-    score_task(own, Task(0, 2, (0, 1)))
-    other = replace(own, targets=[replace(own.targets[0], codes=np.arange(40) // 20)])
-    score_task(other, Task(0, 2, (0,)))
-    score_task(own, Task(0, 2, (1,)))
-    assert len(set(seeds)) == 2
-    assert len(seeds) == 4
 
 
 def test_scores_do_not_depend_on_the_number_of_workers(

@@ -10,7 +10,6 @@ This module runs in worker processes: it imports nothing that a worker does not 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -83,7 +82,14 @@ def score_task(problem: Problem, task: Task) -> TaskResult:
     A parameter with a value that its model refuses is an `EvaluationError`.
     """
     split_seed, model_seed = seeds(problem.random_state, task.repetition)
-    splits = _draw(problem, task, split_seed)
+    target = problem.targets[task.target]
+    splits = draw_splits(
+        problem.splitting,
+        split_seed,
+        records=target.records,
+        strata=target.codes,
+        groups=problem.groups,
+    )
     tallies = Tallies()
     outcomes: list[Outcome] = []
     suppressed: dict[int, float] = {}
@@ -92,34 +98,6 @@ def score_task(problem: Problem, task: Task) -> TaskResult:
         for effort in task.efforts:
             outcomes.extend(scored.score_effort(effort))
     return TaskResult(outcomes, tallies.packed(), suppressed)
-
-
-# The splits that were drawn last, for the tasks of other efforts.
-_DRAWN: dict[tuple[object, ...], list[Split]] = {}
-
-
-def _draw(problem: Problem, task: Task, seed: int) -> list[Split]:
-    """Draw the splits of a repetition, once for all efforts."""
-    target = problem.targets[task.target]
-    arrays = _digest(target.codes), _digest(problem.groups)
-    key = (problem.splitting, task.repetition, seed, target.records, *arrays)
-    if key in _DRAWN:
-        return _DRAWN[key]
-    splits = draw_splits(
-        problem.splitting,
-        seed,
-        records=target.records,
-        strata=target.codes,
-        groups=problem.groups,
-    )
-    _DRAWN.clear()
-    if len(task.efforts) < len(problem.efforts):
-        _DRAWN[key] = splits
-    return splits
-
-
-def _digest(codes: Codes | None) -> bytes:
-    return b"" if codes is None else hashlib.sha256(np.ascontiguousarray(codes).data).digest()
 
 
 @dataclass
