@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import shutil
+import tempfile
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.literals import quote_name, quote_path
+from dbt_anonymize.literals import quote_name, quote_path, quote_text
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.models import Source
@@ -177,3 +180,25 @@ def attached_release(
     finally:
         connections.clear_transaction()
         cursor.execute(f"detach {alias}")
+
+
+def spill_in_private(warehouse: Warehouse) -> None:
+    """Have what does not fit into memory spilled where nobody else reads, not beside the warehouse.
+
+    A vault that is attached has seen to it; a folder that the profile names is left alone. Until
+    the process ends, since DuckDB does not change the folder after it was used.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        DuckDB.
+    """
+    ((current, file),) = warehouse.rows(
+        "select current_setting('temp_directory'), path from duckdb_databases() "
+        "where database_name = current_database()"
+    )
+    if current not in {f"{file}.tmp", ".tmp"}:
+        return
+    folder = tempfile.mkdtemp(prefix="dbt_anonymize_")  # mode 0700
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    warehouse.cursor().execute(f"set global temp_directory = {quote_text(folder)}")

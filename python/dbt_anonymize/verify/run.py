@@ -17,9 +17,9 @@ from dbt_anonymize.vault.relink.audit import check_audit
 from dbt_anonymize.verify.attacks import findings, run_attacks, write_attacks
 from dbt_anonymize.verify.finding import CHECKS, Check, Finding
 from dbt_anonymize.verify.identifiers.content import check_content
-from dbt_anonymize.verify.identifiers.values import spill_in_private
 from dbt_anonymize.verify.provenance.check import check_provenance
 from dbt_anonymize.verify.recomputation.project import check_release
+from dbt_anonymize.verify.relations import spill_in_private
 
 _ON_FILES: tuple[Check, ...] = ("content", "recomputation", "guarantees", "attacks")
 

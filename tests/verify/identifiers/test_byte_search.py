@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.verify.identifiers import byte_search
-from dbt_anonymize.verify.identifiers.byte_search import BytePatterns
+from dbt_anonymize.verify.identifiers.byte_search import BytePatterns, Occurs, Run
 
 # Few letters, so that patterns overlap, repeat and nearly match.
 LETTERS = st.sampled_from([b"a", b"B", b"1", b" ", b"\x00", b"\xc3", b"_"])
@@ -18,45 +18,56 @@ TEXTS = st.lists(LETTERS, max_size=200).map(b"".join)
 PATTERNS = st.lists(
     st.lists(LETTERS, min_size=1, max_size=30).map(b"".join), min_size=1, max_size=30
 )
-WORD = rb"[A-Za-z0-9_\x80-\xff]"
+RUN = {Run.NONE: rb"[^\x00-\xff]", Run.WORD: rb"[A-Za-z0-9_\x80-\xff]", Run.DIGITS: rb"[0-9]"}
 
 
-def naive(pattern: bytes, data: bytes, *, whole_word: bool) -> bool:
-    found = re.escape(pattern.lower())
-    if whole_word:
-        found = rb"(?<!%b)%b(?!%b)" % (WORD, found, WORD)
-    return re.search(found, data.lower()) is not None
+def naive(patterns: list[bytes], runs: list[Run], data: bytes, *, is_packed: bool) -> list[int]:
+    """Say how each occurs, from all places where any of them begins and ends."""
+    data = data.lower()
+    places = [
+        [match.start() for match in re.finditer(rb"(?=%b)" % re.escape(pattern.lower()), data)]
+        for pattern in patterns
+    ]
+    starts = {start for found in places for start in found}
+    stops = {p + len(x) for x, found in zip(patterns, places, strict=True) for p in found}
+
+    def is_alone(start: int, stop: int, run: Run) -> bool:
+        before = not re.match(RUN[run], data[max(start - 1, 0) : start])
+        after = not re.match(RUN[run], data[stop : stop + 1])
+        return (before or (is_packed and start in stops)) and (
+            after or (is_packed and stop in starts)
+        )
+
+    return [
+        max((1 + is_alone(p, p + len(x), run) for p in found), default=0)
+        for x, run, found in zip(patterns, runs, places, strict=True)
+    ]
 
 
 @settings(max_examples=100, deadline=None)
-@given(patterns=PATTERNS, data=TEXTS, seed=st.integers(0, 2**30))
+@given(patterns=PATTERNS, data=TEXTS, seed=st.integers(0, 2**30), chunk=st.integers(1, 40))
 def test_the_search_finds_what_a_naive_search_finds(
-    patterns: list[bytes], data: bytes, seed: int
+    tmp_path_factory: pytest.TempPathFactory,
+    patterns: list[bytes],
+    data: bytes,
+    seed: int,
+    chunk: int,
 ) -> None:
-    # Parts of the data, too: random patterns hardly ever occur.
-    patterns = patterns + [data[at : at + 12] for at in range(0, len(data), 17)]
-    words = [bool(seed >> (number % 30) & 1) for number in range(len(patterns))]
-    found = BytePatterns(patterns, words).occur_in(data)
-    expected = [naive(p, data, whole_word=w) for p, w in zip(patterns, words, strict=True)]
-    assert found.tolist() == expected
-
-
-@settings(max_examples=60, deadline=None)
-@given(patterns=PATTERNS, data=TEXTS, chunk=st.integers(1, 40))
-def test_what_spans_two_pieces_is_found(
-    tmp_path_factory: pytest.TempPathFactory, patterns: list[bytes], data: bytes, chunk: int
-) -> None:
+    """Also what spans two of the pieces in which a file is read."""
     path = tmp_path_factory.getbasetemp() / "pieces"
     path.write_bytes(data)
-    patterns = patterns + [data[at : at + 20] for at in range(0, len(data), 11)]
-    expected = [naive(pattern, data, whole_word=False) for pattern in patterns]
+    # Parts of the data, too: random patterns hardly ever occur.
+    patterns = patterns + [data[at : at + 12] for at in range(0, len(data), 17)]
+    runs = [Run((seed >> (number % 30)) % 3) for number in range(len(patterns))]
+    search = BytePatterns(patterns, runs)
+    expected = naive(patterns, runs, data, is_packed=False)
+    packed = naive(patterns, runs, data, is_packed=True)
     with pytest.MonkeyPatch.context() as patch:
+        assert search.occur_in([data]).tolist() == expected
+        assert search.occur_in_file(path).tolist() == packed
         patch.setattr(byte_search, "CHUNK", chunk)
-        assert BytePatterns(patterns).occur_in_file(path).tolist() == expected
-        words = BytePatterns(patterns, [True] * len(patterns))
-        assert words.occur_in(data).tolist() == [
-            naive(pattern, data, whole_word=True) for pattern in patterns
-        ]
+        assert search.occur_in([data]).tolist() == expected
+        assert search.occur_in_file(path).tolist() == packed
 
 
 def test_patterns_that_share_their_beginning_or_end_are_told_apart() -> None:
@@ -65,19 +76,17 @@ def test_patterns_that_share_their_beginning_or_end_are_told_apart() -> None:
     data = b"x".join(patterns[::2])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(byte_search, "_PAIRS", 1000)
-        found = BytePatterns(patterns).occur_in(data)
-    assert found.tolist() == [True, False] * 1000
+        found = BytePatterns(patterns).occur_in([data])
+    assert found.tolist() == [Occurs.ALONE, Occurs.NOWHERE] * 1000
 
 
 def test_a_file_without_bytes_holds_nothing(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
-    assert BytePatterns([b"anybody"]).occur_in_file(tmp_path / "empty").tolist() == [False]
+    assert BytePatterns([b"anybody"]).occur_in_file(tmp_path / "empty").tolist() == [0]
     assert BytePatterns([]).occur_in_file(tmp_path / "empty").tolist() == []
-    assert BytePatterns([]).occur_in(b"anybody").tolist() == []
+    assert BytePatterns([]).occur_in([b"anybody"]).tolist() == []
 
 
-def test_a_pattern_without_bytes_and_a_word_in_a_file_are_mistakes(tmp_path: Path) -> None:
+def test_a_pattern_without_bytes_is_a_mistake() -> None:
     with pytest.raises(ValueError, match="at least one byte"):
         BytePatterns([b"x", b""])
-    with pytest.raises(ValueError, match="whole words"):
-        BytePatterns([b"x"], [True]).occur_in_file(tmp_path)

@@ -1,4 +1,4 @@
-"""Search files for millions of texts at once: which of them occur, as plain bytes, anywhere.
+"""Search bytes for millions of texts at once: which of them occur, alone or inside a longer run.
 
 At every offset eight bytes are read as one number and looked up in a table of what eight bytes of
 the searched texts may be (a filter that is wrong rarely and misses never); what passes is looked up
@@ -8,7 +8,9 @@ size: the memory depends on the texts that are searched for, not on the file.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -30,7 +32,31 @@ _MOST_BITS = 27
 # Pairs of place and pattern that are compared together.
 _PAIRS = 1 << 20
 _FOLD = bytes(range(65)) + bytes(range(97, 123)) + bytes(range(91, 256))
-_IS_WORD = np.array([chr(byte).isalnum() or byte == ord("_") or byte >= 128 for byte in range(256)])
+
+
+class Run(IntEnum):
+    """Characters of which a run must not continue a pattern on either side."""
+
+    NONE = 0
+    WORD = 1
+    DIGITS = 2
+
+
+class Occurs(IntEnum):
+    """How a pattern occurs; the larger says more."""
+
+    NOWHERE = 0
+    INSIDE = 1
+    ALONE = 2
+
+
+_CONTINUES = np.array(
+    [
+        [False] * 256,
+        [chr(byte).isalnum() or byte == ord("_") or byte >= 128 for byte in range(256)],
+        [byte in b"0123456789" for byte in range(256)],
+    ]
+)
 
 
 class BytePatterns:
@@ -40,83 +66,60 @@ class BytePatterns:
     ----------
     patterns : sequence of bytes, each of at least one byte
         In any order; repetitions are allowed.
-    whole_words : sequence of bool, optional
-        Which patterns count only where no letter, digit, underscore or byte of another alphabet
-        stands directly before or after; by default none.
+    runs : sequence of Run, optional
+        A pattern occurs alone where neither side continues a run of these characters. By default
+        every occurrence is one alone.
 
     Examples
     --------
-    >>> patterns = BytePatterns([b"Moreau", b"Ada"], whole_words=[False, True])
-    >>> patterns.occur_in(b"adamant, MOREAUS").tolist()
-    [True, False]
-    >>> patterns.occur_in(b"Ada, amoreaux").tolist()
-    [True, True]
+    >>> patterns = BytePatterns([b"Moreau", b"Ada"], [Run.NONE, Run.WORD])
+    >>> patterns.occur_in([b"adamant, MOREAUS"]).tolist()
+    [2, 1]
+    >>> patterns.occur_in([b"seen Ada"]).tolist()
+    [0, 2]
     """
 
-    def __init__(
-        self, patterns: Sequence[bytes], whole_words: Sequence[bool] | None = None
-    ) -> None:
+    def __init__(self, patterns: Sequence[bytes], runs: Sequence[int] | None = None) -> None:
         if not all(patterns):
             raise ValueError("a pattern must have at least one byte; got one without any")
         self._lengths = np.fromiter(map(len, patterns), dtype=np.int64, count=len(patterns))
         self._begins = np.cumsum(self._lengths) - self._lengths
         # Room for reading eight bytes from the last byte on.
         self._text = _folded(b"".join(patterns) + bytes(_KEY))
-        words = np.zeros(len(patterns), dtype=bool) if whole_words is None else whole_words
-        self._words = np.asarray(words, dtype=bool)
+        self._runs = np.zeros(len(patterns), np.int8) if runs is None else np.array(runs, np.int8)
         widths = np.minimum(self._lengths, _KEY)
         self._groups = [
             _Group.of(self._text, self._begins, self._lengths, np.flatnonzero(widths == width))
             for width in np.unique(widths)
         ]
+        # What shows whether a pattern is alone: its neighbours, and the byte behind them.
+        self._overlap = 3 * int(self._lengths.max(initial=0)) + 2
 
     def __len__(self) -> int:
         return len(self._lengths)
 
-    @property
-    def longest(self) -> int:
-        """Bytes of the longest pattern."""
-        return int(self._lengths.max(initial=0))
-
-    def occur_in(self, data: bytes) -> Array:
-        """Return for each pattern whether it occurs in the data, of any size that fits in memory.
+    def occur_in(self, texts: Iterable[bytes]) -> Array:
+        """Return for each pattern how it occurs in texts, of any size that fits in memory.
 
         Parameters
         ----------
-        data : bytes
-            What is searched; its two ends are ends of a word.
-
-        Returns
-        -------
-        bool array, one per pattern
-        """
-        return self.occur_in_any([data])
-
-    def occur_in_any(self, pieces: Iterable[bytes]) -> Array:
-        """Return for each pattern whether it occurs in one of several pieces of data.
-
-        Parameters
-        ----------
-        pieces : iterable of bytes
+        texts : iterable of bytes
             Each by itself: no pattern spans two of them.
 
         Returns
         -------
-        bool array, one per pattern
+        array of Occurs, one per pattern
         """
-        found = np.zeros(len(self), dtype=bool)
-        overlap = self.longest
-        for data in pieces:
-            # All pieces are read, since others look at what passes.
-            for start in range(0, len(data) if len(self) else 0, CHUNK):
-                # One byte more on both sides tells where a word ends.
-                low, high = max(0, start - 1), start + CHUNK + overlap + 1
-                ends = low == 0, high >= len(data)
-                self._mark(data[low:high], found, ends)
+        found = np.zeros(len(self), dtype=np.int8)
+        for text in texts:
+            self._read(io.BytesIO(text), found)
         return found
 
     def occur_in_file(self, path: Path) -> Array:
-        """Return for each pattern whether it occurs in the bytes of a file, of any size.
+        """Return for each pattern how it occurs in the bytes of a file, of any size.
+
+        A database stores the values of a column without separators, so here a pattern is also
+        alone where other patterns continue the run.
 
         Parameters
         ----------
@@ -125,38 +128,59 @@ class BytePatterns:
 
         Returns
         -------
-        bool array, one per pattern
+        array of Occurs, one per pattern
 
         Raises
         ------
-        ValueError
-            If a pattern is a whole word: what surrounds a text in a binary file says nothing.
         OSError
             If the file cannot be read.
         """
-        if self._words.any():
-            raise ValueError("whole words cannot be searched for in the bytes of a file")
-        found = np.zeros(len(self), dtype=bool)
-        if not len(self):
-            return found
+        found = np.zeros(len(self), dtype=np.int8)
         with path.open("rb") as file:
-            for piece in pieces(file, self.longest - 1):
-                self._mark(piece, found)
+            self._read(file, found, is_packed=True)
         return found
 
-    def _mark(self, piece: bytes, found: Array, ends: tuple[bool, bool] = (True, True)) -> None:
-        """Mark the patterns that occur in a piece; ``ends``: which of its ends end a word."""
+    def _read(self, file: BinaryIO, found: Array, *, is_packed: bool = False) -> None:
+        """Search a file in pieces of which each begins with the last bytes of the one before."""
+        tail, block, position = b"", file.read(CHUNK) if len(self) else b"", 0
+        while block:
+            following = file.read(CHUNK)
+            piece, position = tail + block, position + len(block)
+            ends = len(piece) == position, not following
+            self._mark(piece, found, ends, is_packed=is_packed)
+            tail, block = piece[-self._overlap :], following
+
+    def _mark(
+        self, piece: bytes, found: Array, ends: tuple[bool, bool], *, is_packed: bool
+    ) -> None:
+        """Mark the patterns that occur in a piece; ``ends``: which of its ends end a run."""
         size = len(piece)
         data = _folded(piece + bytes(2 * _KEY))
+        hits = []
         for group in self._groups:
-            for places, members in group.candidates(data, found):
+            for places, members in group.candidates(data):
                 starts = places - group.shifts[members]
                 which = group.patterns[members]
-                inside = (starts >= 0) & (starts + self._lengths[which] <= size)
-                starts, which = starts[inside], which[inside]
-                starts, which = self._equal(data, starts, which)
-                is_alone = ~self._words[which] | self._stand_alone(data[:size], starts, which, ends)
-                found[which[is_alone]] = True
+                # One that was found alone may still be the neighbour of another.
+                is_open = (found[which] < Occurs.ALONE) | is_packed
+                inside = (starts >= 0) & (starts + self._lengths[which] <= size) & is_open
+                starts, which = self._equal(data, starts[inside], which[inside])
+                if len(which):
+                    hits.append((starts, which))
+        if not hits:
+            return
+        starts, which = map(np.concatenate, zip(*hits, strict=True))
+        stops, runs = starts + self._lengths[which], self._runs[which]
+        before = ~_CONTINUES[runs, data[np.maximum(starts - 1, 0)]]
+        before = np.where(starts == 0, ends[0], before)
+        after = ~_CONTINUES[runs, data[np.minimum(stops, size - 1)]]
+        after = np.where(stops == size, ends[1], after)
+        if is_packed:
+            before |= np.isin(starts, stops)
+            after |= np.isin(stops, starts)
+        is_alone = (before & after) | (runs == Run.NONE)
+        found[which] = np.maximum(found[which], Occurs.INSIDE)
+        found[which[is_alone]] = Occurs.ALONE
 
     def _equal(self, data: Array, starts: Array, which: Array) -> tuple[Array, Array]:
         """Keep the pairs of place and pattern that are equal in every byte."""
@@ -172,16 +196,6 @@ class BytePatterns:
             starts, which = starts[same], which[same]
             offset += _KEY
         return starts, which
-
-    def _stand_alone(
-        self, data: Array, starts: Array, which: Array, ends: tuple[bool, bool]
-    ) -> Array:
-        stops = starts + self._lengths[which]
-        before = ~_IS_WORD[data[np.maximum(starts - 1, 0)]]
-        after = ~_IS_WORD[data[np.minimum(stops, len(data) - 1)]]
-        alone: Array = np.where(starts == 0, ends[0], before)
-        alone &= np.where(stops == len(data), ends[1], after)
-        return alone
 
 
 class _Group:
@@ -215,7 +229,7 @@ class _Group:
         best = shared.argmin(axis=0), np.arange(len(patterns))
         return cls(width, patterns, choices[best], keys.reshape(choices.shape)[best])
 
-    def candidates(self, data: Array, found: Array) -> Iterator[tuple[Array, Array]]:
+    def candidates(self, data: Array) -> Iterator[tuple[Array, Array]]:
         """Yield places whose bytes may belong to a pattern, and the number of the member."""
         for phase in range(_KEY):
             # Every eighth offset, without a copy.
@@ -225,12 +239,10 @@ class _Group:
             number = np.minimum(np.searchsorted(self._keys, keys[passed]), len(self._keys) - 1)
             exact = self._keys[number] == keys[passed]
             places, number = passed[exact] * _KEY + phase, number[exact]
-            yield from self._expanded(places, number, found)
+            yield from self._expanded(places, number)
 
-    def _expanded(
-        self, places: Array, number: Array, found: Array
-    ) -> Iterator[tuple[Array, Array]]:
-        """Pair each place with every pattern that has its key, but for those found already."""
+    def _expanded(self, places: Array, number: Array) -> Iterator[tuple[Array, Array]]:
+        """Pair each place with every pattern that has its key."""
         ends = np.cumsum(self._counts[number])
         start = 0
         while start < len(places):
@@ -239,18 +251,8 @@ class _Group:
             counts = self._counts[number[start:stop]]
             steps = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
             members = np.repeat(self._firsts[number[start:stop]], counts) + steps
-            open_ = ~found[self.patterns[members]]
-            yield np.repeat(places[start:stop], counts)[open_], members[open_]
+            yield np.repeat(places[start:stop], counts), members
             start = stop
-
-
-def pieces(file: BinaryIO, overlap: int) -> Iterator[bytes]:
-    """Yield a file in pieces of which each begins with the last bytes of the one before."""
-    tail = b""
-    while block := file.read(CHUNK):
-        piece = tail + block
-        yield piece
-        tail = piece[-overlap:] if overlap else b""
 
 
 def _folded(data: bytes) -> Array:

@@ -1,76 +1,87 @@
-r"""Proof that no identifier of the vault occurs where others read: release and warehouse.
+r"""Whether an identifier of the vault occurs where others read: release and warehouse.
 
-Each value is looked for in four forms: as it is, without regard to case, white space and
-punctuation beyond ASCII, and its digits alone (of six or more). In three places, because each shows
-what others hide:
+released cells, cells of the warehouse
+    A value as a whole word or words of a cell, in any case, with other spaces and punctuation
+    beyond ASCII, also in JSON. A number of eight or more digits in any grouping, in columns of text
+    and of numbers, as a whole number.
+bytes of the release file and of the warehouse file
+    Values of eight or more bytes as they are written, also in what was deleted or dropped, which
+    DuckDB leaves in the file until it needs the space, and in its log. A database stores values
+    side by side without separators. So a value counts where it stands by itself, and where the
+    next value, too, is that of somebody; one of several words (a full name, a mail address)
+    inside a longer run as well, unless cells of a table show it there, too: ``Ann Lind`` in
+    ``Joann Lindner``.
 
-released cells (`released_cells`)
-    Every column of the release, as text. Values of six or more characters (a Chinese, Japanese,
-    Korean or Thai character counts twice) are found as any part of a cell, shorter ones as a whole
-    cell or a whole word; where an alphabet has no spaces, two characters are found anywhere. In
-    cells of text also the digits of a value as all digits of the cell (``0113-496`` for
-    ``0113 496``). In numbers the digits of a value without leading zeros as the whole number, or as
-    a part of it from nine digits on; those of fewer than six, and of short record keys, where the
-    column has so many that it is no chance (`chance`). Intervals and ``cqi`` are written with the
-    bounds of a hierarchy, so digits and dates alone are not looked for in them; in tokens, which
-    are random, only whole cells count. Comments and defaults in the file are searched as cells are.
-bytes of the release file and of the warehouse file (`file_bytes`)
-    Values of six or more characters; also in what was deleted or dropped, which DuckDB leaves in
-    the file until it needs the space, and in its log. DuckDB compresses larger columns of text by
-    their common parts (DICT_FSST, Zstandard), and what is compressed is not found here, nor are
-    numbers. So a text that was compressed and then dropped is found nowhere: a warehouse that once
-    held identifiers has to be made anew.
-cells of the warehouse (`warehouse_cells`)
-    Values of six or more characters in every column of text and of UUIDs of every table of the
-    warehouse, which finds what compression hides from the search of the bytes; their digits as
-    whole numbers, of six to eight where they are no chance. Columns of times, booleans and random
-    tokens, numbers that are called like the record key, and dates that are called like a
-    quasi-identifier are not searched: the working tables have them.
+Numbers count where there are more than by coincidence: see `coincidence`.
+The record key is searched for in the release only, since the working tables have it.
 
-Texts are also read without the escapes of JSON (``Jos\u00e9``, ``\/``, ``\"``), and in bytes long
-values are looked for as JSON writes them, also in another case.
+Not searched for are dates, numbers of fewer than eight digits and codes of fewer than six
+characters, and not found are values that were changed (encoded, abbreviated, hashed), inside a
+longer word or number of a cell, or compressed by DuckDB and then dropped. What a released column
+may hold at all is what recomputation and provenance are for.
 
-A value that is a date and nothing else (of birth, mostly) counts nowhere by itself: there are few
-days, and many people share them. Days are read from dates, timestamps, texts and numbers (year
-first) of all three places, and count where there are more than by chance (`chance`). Those that a
-hierarchy writes are nobody's in labels, warehouse and files; nor are those of a raw
-quasi-identifier in the file of the warehouse, which may have it.
-
-The record key is looked for in the release, cells and bytes, where it is a text of six or more
-characters or a number of nine or more digits; a shorter number as a column of the release. The
-working tables have it.
-
-What is not searched for, or found and yet not told from chance, is counted in the message: numbers
-that a declared hierarchy itself writes, texts so short that chance alone would put them into a
-large file or into random tokens, short record keys that are words, and numbers and dates where
-equal ones are to be expected: a table of a million numbers of six digits has the six digits of
-everybody. The identifiers of people who have left the source since are not known any more. A value
-in another writing (an anagram, a hash, a nickname) is not found by any search: that is what
-recomputation and provenance are for.
-
-An identifier that holds ordinary words (a town, a first name like *May*) may be in the release for
-another reason. It is not told apart, since nothing can tell it apart: the finding says which
-column, how many values, and how many of these many people share.
+An identifier that is an ordinary word (a town, a first name like *May*) may be there for another
+reason. Nothing can tell: the finding says where, how many, and how many of these many people share.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import compress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
-from dbt_anonymize.verify.identifiers.file_bytes import bytes_of_tokens, file_places
-from dbt_anonymize.verify.identifiers.released_cells import released_places
-from dbt_anonymize.verify.identifiers.search_targets import Hits, Place, Tally, Written
+from dbt_anonymize.verify.identifiers.byte_search import Occurs
+from dbt_anonymize.verify.identifiers.coincidence import is_beyond
+from dbt_anonymize.verify.identifiers.places import (
+    Place,
+    database_of,
+    file_places,
+    released_places,
+    warehouse_places,
+)
 from dbt_anonymize.verify.identifiers.values import IdentifierValues, identifier_values
-from dbt_anonymize.verify.identifiers.warehouse_cells import WarehouseColumns, warehouse_columns
 from dbt_anonymize.verify.relations import open_release
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 _IDENTIFIER_SOURCES = {"class": "the vault", "token": "the vault", "none": "the source"}
+
+
+@dataclass
+class _Tally:
+    """Distinct values that one place shows, by column."""
+
+    found: dict[str, int] = field(default_factory=dict)
+    common: dict[str, int] = field(default_factory=dict)
+    # Of those found: in no cell any more. Not of those found: equal by coincidence.
+    leftover: int = 0
+    coincidental: int = 0
+
+    def add(self, values: IdentifierValues, is_found: NDArray[Any]) -> None:
+        for place, name in enumerate(values.columns):
+            here = is_found & (values.column_of == place)
+            self.found[name] = self.found.get(name, 0) + int(here.sum())
+            self.common[name] = self.common.get(name, 0) + int((here & values.is_common).sum())
+
+    @property
+    def is_clean(self) -> bool:
+        return not any(self.found.values())
+
+    def __str__(self) -> str:
+        listed = []
+        for name, number in self.found.items():
+            common = f" ({self.common[name]:,} of many people)" if self.common[name] else ""
+            listed += [f"{number:,} of {name}{common}"] if number else []
+        return ", ".join(listed)
 
 
 @dataclass
@@ -79,14 +90,12 @@ class _Searched:
 
     identifiers: int = 0
     keys: int = 0
-    short_keys: int = 0
     left_out: int = 0
 
     def add(self, values: IdentifierValues) -> None:
-        keys, short = int(values.is_key.sum()), int(values.is_short_key.sum())
+        keys = int(values.is_key.sum())
         self.identifiers += len(values.texts) - keys
-        self.keys += keys - short
-        self.short_keys += short
+        self.keys += keys
         self.left_out += values.left_out
 
 
@@ -119,85 +128,117 @@ def check_content(
     WarehouseError
         If vault or source cannot be read.
     """
-    written = Written(warehouse, spec)
-    database, file = _database(warehouse)
+    _, file = database_of(warehouse)
+    searched = _Searched()
     with open_release(spec, release) as released:
-        ours = [
-            *released_places(released, spec, written),
-            *file_places(project, release, file, written, bytes_of_tokens(released, spec)),
-        ]
-        tables = warehouse_columns(warehouse, spec, database, written)
-        places = [*ours, *tables.places]
-        tallies = [Tally() for _ in places]
-        searched = _Searched()
+        columns = list(released_places(released, spec))
+        tables = list(warehouse_places(warehouse, spec))
+        # The cells first: they explain bytes.
+        cells, files = [*columns, *tables], list(file_places(project, release, file))
+        tallies = [_Tally() for _ in (*cells, *files)]
         with identifier_values(warehouse, spec) as parts:
             for values in parts:
                 searched.add(values)
-                for place, tally in zip(places, tallies, strict=True):
-                    hits = Hits(values)
-                    place.search(values, hits)
-                    tally.add(values, hits)
+                _search(values, cells, files, tallies)
+    is_table = [place in tables for place in (*cells, *files)]
     findings = [
         _finding(place, tally, searched)
-        for number, (place, tally) in enumerate(zip(places, tallies, strict=True))
+        for place, tally, is_one_of_many in zip((*cells, *files), tallies, is_table, strict=True)
         # Of the many columns of a warehouse only those where something is found, and nowhere that
         # nothing was found of nothing.
-        if (number < len(ours) and searched.identifiers) or not tally.is_clean
+        if (searched.identifiers and not is_one_of_many) or not tally.is_clean
     ]
-    return [*findings, *_of_the_whole(spec, searched, tables, tallies[len(ours) :])]
+    of_tables = list(compress(tallies, is_table))
+    return [*findings, *_coverage(spec, searched, of_tables)]
 
 
-def _database(warehouse: Warehouse) -> tuple[str, Path | None]:
-    """Return the name and the file of the warehouse; no file for one in memory."""
-    ((name, path),) = warehouse.rows(
-        "select database_name, path from duckdb_databases() "
-        "where database_name = current_database()"
+def _search(
+    values: IdentifierValues,
+    cells: Sequence[Place],
+    files: Sequence[Place],
+    tallies: Sequence[_Tally],
+) -> None:
+    """Search all places for some values."""
+    in_cells = np.zeros(len(values.texts), dtype=bool)
+    inside_words = np.zeros(len(values.texts), dtype=bool)
+    for place, tally in zip(cells, tallies, strict=False):
+        occurs, is_found = _found(place, values, tally)
+        in_cells |= is_found
+        inside_words |= occurs == Occurs.INSIDE
+        tally.add(values, is_found)
+    for place, tally in zip(files, tallies[len(cells) :], strict=True):
+        occurs, is_found = _found(place, values, tally)
+        is_glued = (occurs == Occurs.INSIDE) & values.has_parts & ~inside_words
+        is_found |= is_glued & (place.has_keys | ~values.is_key)
+        tally.leftover += int((is_found & ~in_cells).sum())
+        tally.add(values, is_found)
+
+
+def _found(
+    place: Place, values: IdentifierValues, tally: _Tally
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return how each value occurs, and which stand by themselves, no number by coincidence."""
+    occurs = place.search(values.patterns(place.variants))
+    is_found = (occurs == Occurs.ALONE) & (place.has_keys | ~values.is_key)
+    for column in np.unique(values.column_of[is_found & values.is_number]):
+        of_column = values.is_number & (values.column_of == column)
+        made = values.controls(place.variants, int(column))
+        by_chance = int((place.search(made) == Occurs.ALONE).sum())
+        found = int((is_found & of_column).sum())
+        if not is_beyond(found, int(of_column.sum()), by_chance, made.values):
+            tally.coincidental += found
+            is_found &= ~of_column
+    return occurs, is_found
+
+
+def _finding(place: Place, tally: _Tally, searched: _Searched) -> Finding:
+    chance = (
+        f"; {tally.coincidental:,} numbers are equal to some, no more than by coincidence"
+        if tally.coincidental
+        else ""
     )
-    return str(name), Path(path) if path else None
-
-
-def _finding(place: Place, tally: Tally, searched: _Searched) -> Finding:
-    left_out = f"; {tally.left_out:,} of them cannot be told from chance" if tally.left_out else ""
     if tally.is_clean:
-        message = f"none of {searched.identifiers:,} values of identifiers occurs here{left_out}"
+        message = f"none of {searched.identifiers:,} values of identifiers occurs here{chance}"
     else:
-        message = f"values of identifiers occur here: {tally}{left_out}. {place.remedy}"
+        leftover = (
+            f" ({tally.leftover:,} of these in no cell: in rows that were replaced or dropped)"
+            if tally.leftover
+            else ""
+        )
+        message = f"values of identifiers occur here: {tally}{leftover}{chance}. {place.remedy}"
     return Finding("content", place.subject, tally.is_clean, message)
 
 
-def _of_the_whole(
-    spec: Spec, searched: _Searched, tables: WarehouseColumns, tallies: Sequence[Tally]
-) -> Iterator[Finding]:
-    """Say what was searched at all, so that nothing was not searched in silence."""
-    if not searched.identifiers:
+def _coverage(spec: Spec, searched: _Searched, tallies: Sequence[_Tally]) -> Iterator[Finding]:
+    """Report what was searched for; skip nothing silently."""
+    if not spec.identifiers:
+        message = "the spec declares none, so the record key alone was searched for."
+        yield Finding("content", "identifiers", True, message)
+    elif not (searched.identifiers or searched.left_out):
         where = _IDENTIFIER_SOURCES[spec.mapping]
-        if spec.identifiers:
-            yield Finding(
-                "content",
-                "identifiers",
-                False,
-                f"{where} must hold values of the identifiers; it holds none, so nothing was "
-                "searched for. Build it again.",
-            )
-        else:
-            message = "the spec declares none, so the record key alone was searched for."
-            yield Finding("content", "identifiers", True, message)
+        yield Finding(
+            "content",
+            "identifiers",
+            False,
+            f"{where} must hold values of the identifiers; it holds none, so nothing was "
+            "searched for. Build it again.",
+        )
     yield Finding(
         "content",
-        f"record key {spec.record_key}",
+        "coverage",
         True,
-        f"{searched.keys:,} values were searched for in the release one by one, and "
-        f"{searched.short_keys:,} short numbers as columns of such numbers; {searched.left_out:,} "
-        "are too short to be told from other words.",
+        f"{searched.identifiers:,} values of identifiers and {searched.keys:,} record keys were "
+        f"searched for, the keys in the release only; {searched.left_out:,} others are dates, "
+        "numbers of fewer than 8 digits or codes of fewer than 6 characters, and were not",
     )
     if searched.identifiers and all(tally.is_clean for tally in tallies):
-        left_out = sum(tally.left_out for tally in tallies)
-        untold = f"; {left_out:,} times one cannot be told from chance" if left_out else ""
+        coincidental = sum(tally.coincidental for tally in tallies)
+        chance = f"; {coincidental:,} equal numbers are coincidence" if coincidental else ""
         yield Finding(
             "content",
             "warehouse",
             True,
-            f"none of {searched.identifiers:,} values of identifiers occurs in "
-            f"{len(tables.places)} columns of the warehouse{untold}; {tables.not_searched} columns "
-            "of the record key, times, booleans and tokens were not searched",
+            f"none of {searched.identifiers:,} values of identifiers occurs in {len(tallies)} "
+            f"columns of the warehouse{chance}; columns of dates, times and booleans, and the "
+            "record key of working tables, were not searched",
         )

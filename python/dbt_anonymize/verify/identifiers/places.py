@@ -1,0 +1,189 @@
+"""Where others read, and so where identifiers are searched for: cells and files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.identifiers.text_variants import (
+    LONG,
+    joined,
+    variants_in_bytes,
+    variants_in_cells,
+)
+from dbt_anonymize.verify.identifiers.values import Patterns, Variants
+from dbt_anonymize.verify.relations import Released, as_text, source_relation, stream
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_IN_RELEASE = (
+    "Remove the column from the release (role identifier), or clean it in a model before. If the "
+    "values are ordinary words that many people share, they do not name a person: give that "
+    "column another role, or rename the labels that repeat them."
+)
+_IN_TEXTS = "Release the table without comments and defaults."
+_IN_WAREHOUSE = (
+    "Whoever opens the warehouse reads it. Keep the table in the vault, or drop the column; then "
+    "build into a new database file, since dropped values stay in the bytes of this one."
+)
+_IN_RELEASE_FILE = (
+    "Do not hand out this file. Every build writes the release anew: if the next one has them too, "
+    "look for the column that they come from."
+)
+_IN_WAREHOUSE_FILE = (
+    "They were written unprotected once. Load the source into the vault and build into a new "
+    "database file; this one keeps them although no table has them any more."
+)
+_NUMBERS = re.compile(
+    r"(?:u?(?:tiny|small|big|huge)?int(?:eger)?|float|real|double(?: precision)?|decimal|numeric"
+    r"|bignum)(?:\(.*\))?",
+    re.IGNORECASE,
+)
+# Dates name nobody, and no identifier fits into the others.
+_NOT_SEARCHED = re.compile(
+    r"(?:date|time|boolean|bool|interval|bit)\b.*|timestamp.*", re.IGNORECASE
+)
+_SMALLEST_NUMBER = 10 ** (LONG - 1)
+_TEXTS_OF_THE_FILE = (
+    "select comment from duckdb_tables() union all select comment from duckdb_views() "
+    "where not internal union all select comment from duckdb_columns() where not internal "
+    "union all select column_default from duckdb_columns() where not internal"
+)
+
+
+class Search(Protocol):
+    """Reads a place once and returns how each value occurs."""
+
+    def __call__(self, patterns: Patterns) -> NDArray[Any]:
+        """Search."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Somewhere to search.
+
+    Parameters
+    ----------
+    subject : str
+        How it is called.
+    remedy : str
+        What to do if something is found.
+    variants : callable
+        The ways in which values may be written there.
+    search : callable
+        Reads the place once.
+    has_keys : bool
+        Whether record keys must not be there, as in a release.
+    """
+
+    subject: str
+    remedy: str
+    variants: Variants
+    search: Search
+    has_keys: bool
+
+
+def released_places(released: Released, spec: Spec) -> Iterator[Place]:
+    """Yield every column of the release; its comments and defaults too, if it has any."""
+    for name, data_type in released.columns.items():
+        sql = _distinct_cells(released.relation, released.quoted(name), data_type)
+        if sql is not None:
+            cells = partial(_stream, lambda: released.cursor, sql)
+            subject = f"{spec.name}_anonymized.{name}"
+            yield _cells(subject, _IN_RELEASE, cells, has_keys=True)
+    texts = [text for (text,) in released.rows(_TEXTS_OF_THE_FILE) if text]
+    if texts:
+        subject = f"{spec.name}_anonymized (comments and defaults)"
+        yield _cells(subject, _IN_TEXTS, lambda: [texts], has_keys=True)
+
+
+def warehouse_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:
+    """Yield every column of every table of the warehouse that may hold identifiers."""
+    database, _ = database_of(warehouse)
+    found = warehouse.rows(
+        "select c.schema_name, c.table_name, c.column_name, c.data_type "  # noqa: S608
+        "from duckdb_columns() as c inner join duckdb_tables() as t "
+        "on c.table_oid = t.table_oid and c.database_oid = t.database_oid "
+        f"where c.database_name = {quote_text(database)} "
+        "order by c.schema_name, c.table_name, c.column_index"
+    )
+    source = source_relation(warehouse, spec.source).identifier
+    for schema, table, column, data_type in found:
+        # Working tables have the record key, which may well be the number of somebody.
+        is_ours = table.startswith(f"{spec.name}_") or table == source
+        relation = ".".join(map(quote_name, (database, schema, table)))
+        sql = _distinct_cells(relation, quote_name(column), data_type)
+        if sql is not None and not (is_ours and column.lower() == spec.record_key.lower()):
+            cells = partial(_stream, warehouse.cursor, sql)
+            yield _cells(f"{schema}.{table}.{column}", _IN_WAREHOUSE, cells, has_keys=False)
+
+
+def file_places(project: Project, release: Path, database: Path | None) -> Iterator[Place]:
+    """Yield the files of release and warehouse, those that a build left behind as well."""
+    # What a build that was killed left beside the release is as readable as the release.
+    beside = sorted(release.parent.glob(f".{release.name}.*"))
+    files = [(path, _IN_RELEASE_FILE) for path in (release, *beside)]
+    if database is not None:
+        # Its log, and what was spilled from memory.
+        paths = (database, Path(f"{database}.wal"), *sorted(Path(f"{database}.tmp").glob("*")))
+        files += [(path, _IN_WAREHOUSE_FILE) for path in paths]
+    root = project.root.resolve()
+    for path, remedy in files:
+        if path.is_file():
+            resolved = path.resolve()
+            name = resolved.relative_to(root) if resolved.is_relative_to(root) else resolved
+            has_keys = remedy is _IN_RELEASE_FILE
+            yield Place(str(name), remedy, variants_in_bytes, partial(_in_file, path), has_keys)
+
+
+def database_of(warehouse: Warehouse) -> tuple[str, Path | None]:
+    """Return the name and the file of the warehouse; no file for one in memory."""
+    ((name, path),) = warehouse.rows(
+        "select database_name, path from duckdb_databases() "
+        "where database_name = current_database()"
+    )
+    return str(name), Path(path) if path else None
+
+
+def _cells(
+    subject: str,
+    remedy: str,
+    batches: Callable[[], Iterable[Sequence[str]]],
+    *,
+    has_keys: bool,
+) -> Place:
+    def search(patterns: Patterns) -> NDArray[Any]:
+        texts = (text for cells in batches() for text in joined(cells))
+        return patterns.by_value(patterns.search.occur_in(texts))
+
+    return Place(subject, remedy, variants_in_cells, search, has_keys)
+
+
+def _in_file(path: Path, patterns: Patterns) -> NDArray[Any]:
+    return patterns.by_value(patterns.search.occur_in_file(path))
+
+
+def _distinct_cells(relation: str, column: str, data_type: str) -> str | None:
+    """Return SQL of the distinct cells as text, of numbers the whole ones without their sign."""
+    if _NOT_SEARCHED.fullmatch(data_type):
+        return None
+    text, condition = as_text(column), f"{column} is not null"
+    if _NUMBERS.fullmatch(data_type):
+        whole = f"try_cast({column} as hugeint)"
+        text = as_text(f"abs({whole})")
+        condition = f"{whole} = {column} and abs({whole}) >= {_SMALLEST_NUMBER}"
+    return f"select distinct {text} from {relation} where {condition}"  # noqa: S608
+
+
+def _stream(cursor: Callable[[], Any], sql: str) -> Iterator[list[str]]:
+    for batch in stream(cursor(), sql):
+        yield [row[0] for row in batch]
