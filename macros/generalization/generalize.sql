@@ -23,8 +23,9 @@
     cross join {{ prefix }}range_{{ loop.index }}
     {%- endif %}
     {%- if quasi_identifier.level > 0 %}
-    left join {{ prefix }}hierarchy_{{ loop.index }}
-        on {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf", rows) }} = {{ prefix }}hierarchy_{{ loop.index }}.leaf
+    {%- set hierarchy = prefix ~ "hierarchy_" ~ loop.index %}
+    left join {{ hierarchy }}
+        on {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf", rows) }} = {{ hierarchy }}.leaf
     {%- endif %}
     {%- endfor %}
 
@@ -93,7 +94,8 @@
         select
             {{ dbt_anonymize._as_text("value") }} as leaf,
             {{ label }} as label,
-            cast(count(*) over (partition by level_{{ level }}) as {{ dbt_anonymize._type_double() }}) / count(*) over () as share
+            cast(count(*) over (partition by level_{{ level }}) as {{ dbt_anonymize._type_double() }})
+            / count(*) over () as share
         from {{ quasi_identifier.hierarchy }}
     ) as leaves
     group by leaf
@@ -134,10 +136,11 @@
         end as {{ label }}
     {%- endif -%}
     {%- if quasi_identifier.kind == "interval" -%}
-        {%- set lower = raw if quasi_identifier.level == 0 else level_name ~ ".label_lower" -%}
-        {%- set upper = raw if quasi_identifier.level == 0 else level_name ~ ".label_upper" -%},
-        coalesce({{ lower }}, {{ range_name }}.range_lower) as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_lower") }},
-        coalesce({{ upper }}, {{ range_name }}.range_upper) as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_upper") }}
+        {%- for end in ["lower", "upper"] -%}
+        {%- set bound = raw if quasi_identifier.level == 0 else level_name ~ ".label_" ~ end -%}
+        {%- set name = dbt_anonymize._quote(quasi_identifier.name ~ "_" ~ end) -%},
+        coalesce({{ bound }}, {{ range_name }}.range_{{ end }}) as {{ name }}
+        {%- endfor -%}
     {%- endif -%}
     {%- if has_shares -%}
         {%- if quasi_identifier.level > 0 -%}

@@ -29,9 +29,11 @@
         {{ return({"k": 2, "quasi_identifiers": ["known_when_executed"]}) }}
     {%- endif -%}
     {%- for unique_id in model.depends_on.nodes -%}
-        {%- set declaration = graph.nodes.get(unique_id, {}).get("config", {}).get("meta", {}).get("dbt_anonymize", {}) -%}
+        {%- set config = graph.nodes.get(unique_id, {}).get("config", {}) -%}
+        {%- set declaration = config.get("meta", {}).get("dbt_anonymize", {}) -%}
         {%- for guarantee in declaration.guarantees or [] if guarantee.model == "k_anonymity" -%}
-            {{ return({"k": guarantee.k, "quasi_identifiers": declaration.quasi_identifiers | map(attribute="name") | list}) }}
+            {%- set names = declaration.quasi_identifiers | map(attribute="name") | list -%}
+            {{ return({"k": guarantee.k, "quasi_identifiers": names}) }}
         {%- endfor -%}
     {%- endfor -%}
     {{ exceptions.raise_compiler_error(

@@ -5,16 +5,27 @@
 {% macro _bound_type_errors(quasi_identifier, column) -%}
     {%- if quasi_identifier.kind != "interval" or not column -%}{{ return([]) }}{%- endif -%}
     {%- set errors = [] -%}
-    {%- for bound in adapter.get_columns_in_relation(quasi_identifier.hierarchy) if bound.name | lower in ["lower_bound", "upper_bound"] -%}
+    {%- for bound in dbt_anonymize._bound_columns(quasi_identifier.hierarchy) -%}
         {%- if not dbt_anonymize._fits_in(column.dtype | lower, bound.dtype | lower) -%}
             {%- do errors.append(
                 bound.name ~ " of hierarchy " ~ quasi_identifier.hierarchy
-                ~ " must have a type that holds every value of " ~ quasi_identifier.name ~ ", which is " ~ (column.dtype | lower) ~ "; got " ~ (bound.dtype | lower)
+                ~ " must have a type that holds every value of " ~ quasi_identifier.name ~ ", which is "
+                ~ (column.dtype | lower) ~ "; got " ~ (bound.dtype | lower)
                 ~ ". Set column_types of the seed, or cast " ~ quasi_identifier.name ~ " in a model before."
             ) -%}
         {%- endif -%}
     {%- endfor -%}
     {{ return(errors) }}
+{%- endmacro %}
+
+
+{# The bounds of an interval hierarchy as columns with types; none while a project is read. #}
+{% macro _bound_columns(hierarchy) -%}
+    {%- set bounds = [] -%}
+    {%- for column in (adapter.get_columns_in_relation(hierarchy) if execute else []) -%}
+        {%- if column.name | lower in ["lower_bound", "upper_bound"] -%}{%- do bounds.append(column) -%}{%- endif -%}
+    {%- endfor -%}
+    {{ return(bounds) }}
 {%- endmacro %}
 
 
@@ -29,13 +40,14 @@
     {%- for type in [values, bounds] -%}
         {%- set base = modules.re.sub("\\s*\\(.*", "", type) -%}
         {%- set numbers = modules.re.findall("[0-9]+", type) if base in ["decimal", "numeric", "number"] else [] -%}
+        {%- set scale = numbers[1] | int if numbers | length > 1 else 0 -%}
         {%- do shapes.append({
             "base": base,
             "is_time": base.startswith("date") or base.startswith("timestamp"),
             "is_float": base in ["float", "real", "double", "double precision"],
             "is_decimal": numbers | length > 0,
-            "scale": numbers[1] | int if numbers | length > 1 else 0,
-            "digits": (numbers[0] | int) - (numbers[1] | int if numbers | length > 1 else 0) if numbers else digits.get(base, 0),
+            "scale": scale,
+            "digits": (numbers[0] | int) - scale if numbers else digits.get(base, 0),
         }) -%}
     {%- endfor -%}
     {%- set one, other = shapes[0], shapes[1] -%}

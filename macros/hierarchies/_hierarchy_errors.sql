@@ -1,22 +1,18 @@
 {# The rules that the hierarchy of a quasi-identifier breaks, as messages. #}
 {% macro _hierarchy_errors(quasi_identifier) -%}
+    {%- set kind, levels = quasi_identifier.kind, quasi_identifier.levels -%}
     {%- set name = "hierarchy " ~ quasi_identifier.hierarchy ~ " of " ~ quasi_identifier.name -%}
-    {%- set expected = ["lower_bound", "upper_bound"] if quasi_identifier.kind == "interval" else ["value"] -%}
-    {%- for level in range(1, quasi_identifier.levels + 1) -%}
-        {%- do expected.append("level_" ~ level) -%}
-    {%- endfor -%}
-    {%- set found = adapter.get_columns_in_relation(quasi_identifier.hierarchy) | map(attribute="name") | map("lower") | list -%}
-    {%- if expected | reject("in", found) | list or found | reject("in", expected) | list -%}
+    {%- set expected = dbt_anonymize._hierarchy_columns(kind, levels) -%}
+    {%- set found = dbt_anonymize._found_columns(quasi_identifier.hierarchy) -%}
+    {%- if expected | sort != found | sort -%}
         {{ return([
-            name ~ " must have the columns " ~ expected | join(", ") ~ "; got " ~ (found | join(", ") or "no such relation")
-            ~ ". Correct the seed, or `kind` and `levels` in the spec."
+            name ~ " must have the columns " ~ expected | join(", ") ~ "; got "
+            ~ (found | join(", ") or "no such relation") ~ ". Correct the seed, or `kind` and `levels` in the spec."
         ]) }}
     {%- endif -%}
-    {%- if quasi_identifier.kind == "interval" -%}
-        {%- set violations = dbt_anonymize.interval_hierarchy_violations(quasi_identifier.hierarchy, quasi_identifier.levels, quasi_identifier.nested) -%}
-    {%- else -%}
-        {%- set violations = dbt_anonymize.categorical_hierarchy_violations(quasi_identifier.hierarchy, quasi_identifier.levels, quasi_identifier.nested) -%}
-    {%- endif -%}
+    {%- set violations = dbt_anonymize._hierarchy_violations(
+        quasi_identifier.hierarchy, kind, levels, quasi_identifier.nested
+    ) -%}
     {%- set errors = [] -%}
     {%- for violation in run_query(violations).rows -%}
         {%- do errors.append(
@@ -26,4 +22,24 @@
         ) -%}
     {%- endfor -%}
     {{ return(errors) }}
+{%- endmacro %}
+
+
+{# The columns that a hierarchy must have, and those that it has, without regard to case. #}
+{% macro _hierarchy_columns(kind, levels) -%}
+    {%- set columns = ["lower_bound", "upper_bound"] if kind == "interval" else ["value"] -%}
+    {%- for level in range(1, levels + 1) -%}{%- do columns.append("level_" ~ level) -%}{%- endfor -%}
+    {{ return(columns) }}
+{%- endmacro %}
+
+{% macro _found_columns(hierarchy) -%}
+    {{ return(adapter.get_columns_in_relation(hierarchy) | map(attribute="name") | map("lower") | list) }}
+{%- endmacro %}
+
+
+{% macro _hierarchy_violations(hierarchy, kind, levels, nested) -%}
+    {%- if kind == "interval" -%}
+        {{ return(dbt_anonymize.interval_hierarchy_violations(hierarchy, levels, nested)) }}
+    {%- endif -%}
+    {{ return(dbt_anonymize.categorical_hierarchy_violations(hierarchy, levels, nested)) }}
 {%- endmacro %}

@@ -6,7 +6,8 @@
     {%- for name in model.config.meta.dbt_anonymize.intervals -%}
         {%- set lower, upper = dbt_anonymize._quote(name ~ "_lower"), dbt_anonymize._quote(name ~ "_upper") -%}
         {%- set ambiguous = run_query(
-            "select count(*) from (select 1 as label from " ~ this ~ " group by " ~ dbt_anonymize._as_bytes(dbt_anonymize._quote(name))
+            "select count(*) from (select 1 as label from " ~ this ~ " group by "
+            ~ dbt_anonymize._as_bytes(dbt_anonymize._quote(name))
             ~ " having min(" ~ lower ~ ") <> max(" ~ lower ~ ") or min(" ~ upper ~ ") <> max(" ~ upper ~ ")) as labels"
         ).rows[0][0] -%}
         {%- if ambiguous > 0 -%}

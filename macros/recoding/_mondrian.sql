@@ -107,6 +107,7 @@
     {%- set rows, summary = dbt_anonymize._scratch("rows"), dbt_anonymize._scratch("summary") -%}
     {%- set next_rows, cuts = dbt_anonymize._scratch("next_rows"), dbt_anonymize._scratch("cuts") -%}
     {%- set is_finished = "part not in (select cuts.part from " ~ cuts ~ " as cuts)" -%}
+    {%- set finished_parts = "select *\nfrom " ~ summary ~ "\nwhere " ~ is_finished -%}
     {%- set finished_rows = dbt_anonymize._mondrian_finished_rows(plan, is_finished) -%}
     {%- set parted = "with\n\n" ~ dbt_anonymize._mondrian_parted(plan, cuts) ~ "\n\nselect * from parted" -%}
     {%- set statements = [dbt_anonymize._create_scratch("cuts", dbt_anonymize._mondrian_cuts(plan))] -%}
@@ -117,7 +118,7 @@
         ] + dbt_anonymize._drop_scratch(["proposed"]) -%}
     {%- endif -%}
     {{ return(statements + [
-        "insert into " ~ dbt_anonymize._scratch("done_parts") ~ "\nselect *\nfrom " ~ summary ~ "\nwhere " ~ is_finished,
+        "insert into " ~ dbt_anonymize._scratch("done_parts") ~ "\n" ~ finished_parts,
         "insert into " ~ dbt_anonymize._scratch("done_rows") ~ "\n" ~ finished_rows,
         dbt_anonymize._create_scratch("next_rows", parted),
     ] + dbt_anonymize._drop_scratch(["rows", "summary", "cuts"]) + [

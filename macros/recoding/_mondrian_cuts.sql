@@ -258,7 +258,7 @@ chosen as (
 {%- endmacro %}
 
 
-{# CTEs that end in `sides`: both halves of an interval, or the branches of a label; those that `is_rest` are one side. #}
+{# CTEs that end in `sides`: both halves of an interval, or the branches of a label, of which the rest are one side. #}
 {% macro _mondrian_sides(k) -%}
 halves as (
 

@@ -7,8 +7,8 @@
   judges the classes of the release anew.
 #}
 {% macro local_recoding(
-    microdata, quasi_identifiers, record_key, rounds, guarantees, sensitive=[], k=none, has_subject=false, population=none,
-    population_size=none, sensitive_hierarchies={}
+    microdata, quasi_identifiers, record_key, rounds, guarantees, sensitive=[], k=none, has_subject=false,
+    population=none, population_size=none, sensitive_hierarchies={}
 ) -%}
 {{ config(
     materialized="table",
@@ -74,10 +74,7 @@ rest_1 as (
     {%- if not loop.last %}
     inner join {{ prefix }}classes as classes
         on
-        {%- for name in names %}
-            {{ "and " if not loop.first }}
-            {{- dbt_anonymize._quote(name, "generalized") }} = {{ dbt_anonymize._quote(name, "classes") }}
-        {%- endfor %}
+            {{ dbt_anonymize._equal_quoted("generalized", "classes", names) | join("\n            and ") }}
     where not classes.is_violating
     {%- endif %}
 

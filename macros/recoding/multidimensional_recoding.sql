@@ -4,8 +4,8 @@
   the model is prepared, over scratch tables (see _mondrian.sql); the model itself selects their result.
 #}
 {% macro multidimensional_recoding(
-    microdata, quasi_identifiers, record_key, guarantees, sensitive=[], strict=true, k=none, has_subject=false, population=none,
-    population_size=none, sensitive_hierarchies={}
+    microdata, quasi_identifiers, record_key, guarantees, sensitive=[], strict=true, k=none, has_subject=false,
+    population=none, population_size=none, sensitive_hierarchies={}
 ) -%}
 {{ config(
     materialized="table",
@@ -24,9 +24,10 @@
 {%- else -%}
 {%- do dbt_anonymize._run_statements(dbt_anonymize._mondrian_setup(microdata, plan)) -%}
 {%- set round = dbt_anonymize._mondrian_round(plan) -%}
+{%- set unfinished = "select 1 from " ~ dbt_anonymize._scratch("summary") ~ " limit 1" -%}
 {#- Every round cuts a part, finishes it or gives up one of its attributes, so they come to an end. -#}
 {%- for number in range(100000) -%}
-    {%- if run_query("select 1 from " ~ dbt_anonymize._scratch("summary") ~ " limit 1").rows | length == 0 -%}{%- break -%}{%- endif -%}
+    {%- if run_query(unfinished).rows | length == 0 -%}{%- break -%}{%- endif -%}
     {%- do dbt_anonymize._run_statements(round) -%}
 {%- endfor -%}
 {{ dbt_anonymize._mondrian_result(plan) }}
@@ -48,5 +49,6 @@
 {# After the build: the scratch tables hold people. #}
 {% macro _forget_recoding(quasi_identifiers) -%}
     {%- if not dbt_anonymize._is_building() -%}{{ return("") }}{%- endif -%}
-    {%- do dbt_anonymize._run_statements(dbt_anonymize._drop_scratch(dbt_anonymize._mondrian_scratch(quasi_identifiers))) -%}
+    {%- set names = dbt_anonymize._mondrian_scratch(quasi_identifiers) -%}
+    {%- do dbt_anonymize._run_statements(dbt_anonymize._drop_scratch(names)) -%}
 {%- endmacro %}

@@ -1,5 +1,10 @@
 {% macro anonymization_results(results) -%}
-{{ config(materialized="incremental", incremental_strategy="append", full_refresh=false, on_schema_change="append_new_columns") }}
+{{ config(
+    materialized="incremental",
+    incremental_strategy="append",
+    full_refresh=false,
+    on_schema_change="append_new_columns",
+) }}
 {#- Only what this run has computed: a history must not repeat results that were merely there. A retry names nothing,
     and computes what the failed run did not record. -#}
 {%- set computed = [] -%}
@@ -9,9 +14,10 @@
     {%- endif -%}
 {%- endfor -%}
 {%- set columns = [
-    "effort", "k", "records", "suppressed_records", "violating_records", "repetitions", "qf_mean", "qf_sd", "qf_low", "qf_high", "qf_difference",
-    "qf_difference_low", "qf_difference_high", "is_non_inferior", "zero_rule", "beats_zero_rule", "qnf", "alpha", "q", "is_on_frontier",
-    "alpha_from", "alpha_to", "qualifies", "is_chosen", "choice_share", "runner_up", "q_difference_to_runner_up",
+    "effort", "k", "records", "suppressed_records", "violating_records", "repetitions", "qf_mean", "qf_sd", "qf_low",
+    "qf_high", "qf_difference", "qf_difference_low", "qf_difference_high", "is_non_inferior", "zero_rule",
+    "beats_zero_rule", "qnf", "alpha", "q", "is_on_frontier", "alpha_from", "alpha_to", "qualifies",
+    "is_chosen", "choice_share", "runner_up", "q_difference_to_runner_up",
     "q_difference_to_runner_up_low", "q_difference_to_runner_up_high", "choose", "reason", "fingerprint",
 ] -%}
 with

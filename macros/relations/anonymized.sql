@@ -1,6 +1,7 @@
 {% macro anonymized(
-    anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, fingerprint, microdata, record_key,
-    levels, has_subject=false, population=none, population_size=none, sensitive_hierarchies={}, mapping="class", identifiers=none, tokens=none,
+    anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, fingerprint,
+    microdata, record_key, levels, has_subject=false, population=none, population_size=none, sensitive_hierarchies={},
+    mapping="class", identifiers=none, tokens=none,
     composition="report", recompute=none
 ) -%}
 {%- set generalized = [] -%}
@@ -34,8 +35,8 @@
 {%- set chosen = dbt_anonymize._chosen_effort(anonymization, results, efforts, fingerprint) -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._check_context(
-        anonymization, efforts[chosen], quasi_identifiers, guarantees, population, population_size, sensitive_hierarchies,
-        levels.get(chosen), microdata, record_key, has_subject
+        anonymization, efforts[chosen], quasi_identifiers, guarantees, population, population_size,
+        sensitive_hierarchies, levels.get(chosen), microdata, record_key, has_subject
     ) -%}
 {%- endif -%}
 with

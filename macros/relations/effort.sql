@@ -48,7 +48,8 @@ effort as (
         case
             when classes.effort is null
                 then {{ dbt_anonymize._raise_in_sql(
-                    model.name ~ ": the equivalence class of a record is not in " ~ classes.identifier ~ ". Build again from the microdata on.",
+                    model.name ~ ": the equivalence class of a record is not in " ~ classes.identifier
+                    ~ ". Build again from the microdata on.",
                     "classes." ~ column
                 ) }}
             else classes.{{ column }}
@@ -57,10 +58,8 @@ effort as (
     from generalized
     left join classes
         on
-        {%- for quasi_identifier in quasi_identifiers %}
-            {{ "and " if not loop.first }}
-            {{- dbt_anonymize._quote(quasi_identifier.name, "generalized") }} = {{ dbt_anonymize._quote(quasi_identifier.name, "classes") }}
-        {%- endfor %}
+            {{ dbt_anonymize._equal_quoted("generalized", "classes", quasi_identifiers | map(attribute="name"))
+                | join("\n            and ") }}
 
 )
 

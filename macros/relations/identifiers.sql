@@ -1,6 +1,6 @@
 {% macro identifiers(
-    anonymization, source, record_key, identifiers, mapping="class", anonymized=none, results=none, efforts={}, fingerprint=none, tokens=none,
-    person=none
+    anonymization, source, record_key, identifiers, mapping="class", anonymized=none, results=none, efforts={},
+    fingerprint=none, tokens=none, person=none
 ) -%}
 {{ config(
     materialized="dbt_anonymize_vault",
@@ -14,7 +14,9 @@
         "anonymized": anonymization ~ "_anonymized" if mapping == "class" else none,
     }},
 ) }}
-{%- set chosen = dbt_anonymize._chosen_effort(anonymization, results, efforts, fingerprint) if mapping == "class" else none -%}
+{%- if mapping == "class" -%}
+    {%- set chosen = dbt_anonymize._chosen_effort(anonymization, results, efforts, fingerprint) -%}
+{%- endif -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._check_vault_place(anonymization) -%}
 {%- endif -%}
@@ -56,8 +58,11 @@ select
     mapping.{{ "cqi" if mapping == "class" else "token" }}
 from source
 left join mapping
-    on {{ dbt_anonymize._quote(record_key, "source") ~ " = " ~ dbt_anonymize._quote(record_key, "mapping") if mapping == "class"
-        else dbt_anonymize._quote(person, "source") ~ " = mapping.person" }}
+    {%- if mapping == "class" %}
+    on {{ dbt_anonymize._quote(record_key, "source") }} = {{ dbt_anonymize._quote(record_key, "mapping") }}
+    {%- else %}
+    on {{ dbt_anonymize._quote(person, "source") }} = mapping.person
+    {%- endif %}
 {%- endmacro %}
 
 
@@ -82,8 +87,10 @@ left join mapping
 {% macro _group_errors(candidate, declaration) -%}
     {%- set cqi = dbt_anonymize._as_bytes("cqi") -%}
     {%- set differing = run_query(
-        "select count(*) from (select " ~ cqi ~ " as cqi, count(*) as records from " ~ candidate ~ " where cqi is not null group by " ~ cqi ~ ") as vault "
-        ~ "full outer join (select " ~ cqi ~ " as cqi, count(*) as records from " ~ ref(declaration.anonymized) ~ " group by " ~ cqi ~ ") as released "
+        "select count(*) from (select " ~ cqi ~ " as cqi, count(*) as records from " ~ candidate
+        ~ " where cqi is not null group by " ~ cqi ~ ") as vault "
+        ~ "full outer join (select " ~ cqi ~ " as cqi, count(*) as records from " ~ ref(declaration.anonymized)
+        ~ " group by " ~ cqi ~ ") as released "
         ~ "on vault.cqi = released.cqi where vault.records is null or released.records is null or vault.records <>"
         ~ " released.records"
     ).rows[0][0] -%}
@@ -99,7 +106,8 @@ left join mapping
 {% macro _token_errors(candidate) -%}
     {%- set counts = run_query("select count(*), count(token) from " ~ candidate).rows[0] -%}
     {{ return([
-        "every record must be of a person with a token; " ~ (counts[0] - counts[1]) ~ " of " ~ counts[0] ~ " are not. The source changed"
+        "every record must be of a person with a token; " ~ (counts[0] - counts[1]) ~ " of " ~ counts[0]
+        ~ " are not. The source changed"
         ~ " during the build, or the tokens were not built; run `dbt build -s +" ~ model.name ~ "`."
     ] if counts[1] < counts[0] else []) }}
 {%- endmacro %}

@@ -1,4 +1,6 @@
-{% macro microdata(anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none) -%}
+{% macro microdata(
+    anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none
+) -%}
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
 {%- set checked = [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}
@@ -22,7 +24,10 @@
 {%- endfor -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- if identifiers -%}{%- do dbt_anonymize._warn_of_open_source(anonymization, source) -%}{%- endif -%}
-    {%- do dbt_anonymize._check_declaration(anonymization, source, found, [record_key] + identifiers + ([subject] if subject else []), quasi_identifiers, kept_columns) -%}
+    {%- set other_columns = [record_key] + identifiers + ([subject] if subject else []) -%}
+    {%- do dbt_anonymize._check_declaration(
+        anonymization, source, found, other_columns, quasi_identifiers, kept_columns
+    ) -%}
 {%- endif -%}
 with
 
@@ -82,8 +87,8 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
     {%- if not column or not column.is_float() -%}{{ return(quoted) }}{%- endif -%}
     {%- set nan = "cast('NaN' as " ~ column.dtype ~ ")" -%}
     {{ return(
-        "case when " ~ quoted ~ " = " ~ nan ~ " then " ~ nan ~ " else cast(" ~ quoted ~ " + 0 as " ~ column.dtype ~ ") end as "
-        ~ dbt_anonymize._quote(name)
+        "case when " ~ quoted ~ " = " ~ nan ~ " then " ~ nan ~ " else cast(" ~ quoted ~ " + 0 as " ~ column.dtype
+        ~ ") end as " ~ dbt_anonymize._quote(name)
     ) }}
 {%- endmacro %}
 
@@ -96,8 +101,9 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
     {%- for quasi_identifier in quasi_identifiers -%}
         {%- do declared.append(quasi_identifier.name) -%}
         {%- do errors.extend(dbt_anonymize._hierarchy_errors(quasi_identifier)) -%}
-        {%- do errors.extend(dbt_anonymize._column_type_errors(found.get(quasi_identifier.name), quasi_identifier.kind)) -%}
-        {%- do errors.extend(dbt_anonymize._bound_type_errors(quasi_identifier, found.get(quasi_identifier.name))) -%}
+        {%- set column = found.get(quasi_identifier.name) -%}
+        {%- do errors.extend(dbt_anonymize._column_type_errors(column, quasi_identifier.kind)) -%}
+        {%- do errors.extend(dbt_anonymize._bound_type_errors(quasi_identifier, column)) -%}
     {%- endfor -%}
     {%- for name in kept_columns -%}
         {%- do errors.extend(dbt_anonymize._column_type_errors(found.get(name), "released as it is")) -%}
@@ -115,7 +121,8 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
         {%- endif -%}
         {%- if missing -%}
             {%- do errors.append(
-                "declared columns are not in the source " ~ source ~ ": " ~ missing | join(", ") ~ ". Correct " ~ spec ~ "."
+                "declared columns are not in the source " ~ source ~ ": " ~ missing | join(", ") ~ ". Correct " ~ spec
+                ~ "."
             ) -%}
         {%- endif -%}
         {%- if run_query("select 1 from " ~ source ~ " limit 1").rows | length == 0 -%}
@@ -159,7 +166,8 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
         {%- endif -%}
         {%- if classes == 1 -%}
             {%- do errors.append(
-                "the target " ~ declaration.target ~ " has one value only, so there is nothing to learn. Choose another target in " ~ spec ~ "."
+                "the target " ~ declaration.target
+                ~ " has one value only, so there is nothing to learn. Choose another target in " ~ spec ~ "."
             ) -%}
         {%- endif -%}
         {%- if declaration.subject -%}
@@ -176,8 +184,8 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
         {%- endfor -%}
         {%- for quasi_identifier in declaration.quasi_identifiers -%}
             {%- set uncovered = run_query(
-                "select count(*) from " ~ this ~ " where " ~ dbt_anonymize._quote(quasi_identifier.name) ~ " is not null and "
-                ~ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") ~ " is null"
+                "select count(*) from " ~ this ~ " where " ~ dbt_anonymize._quote(quasi_identifier.name)
+                ~ " is not null and " ~ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") ~ " is null"
             ).rows[0][0] -%}
             {%- if uncovered > 0 -%}
                 {%- do errors.append(
@@ -202,8 +210,9 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
     {%- set errors = [] -%}
     {%- if known < records -%}
         {%- do errors.append(
-            "the sensitive attribute " ~ attribute ~ " must not be NULL, since a guarantee is about it; " ~ (records - known) ~ " of "
-            ~ records ~ " records have no value. Replace NULL by a value of its own, or filter the records, in a model"
+            "the sensitive attribute " ~ attribute ~ " must not be NULL, since a guarantee is about it; "
+            ~ (records - known) ~ " of " ~ records
+            ~ " records have no value. Replace NULL by a value of its own, or filter the records, in a model"
             ~ " before."
         ) -%}
     {%- endif -%}
@@ -213,14 +222,16 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
             {%- do errors.append(privacy_model.too_few_values | replace("<values>", values)) -%}
         {%- endif -%}
         {%- if guarantee.get("values") -%}
-            {%- set listed = dbt_anonymize._limited_values(guarantee.get("values")) | unique(case_sensitive=true) | list -%}
+            {%- set limited = dbt_anonymize._limited_values(guarantee.get("values")) -%}
+            {%- set listed = limited | unique(case_sensitive=true) | list -%}
             {%- set occurring = run_query(
-                "select count(distinct " ~ dbt_anonymize._as_text(column) ~ ") from " ~ this ~ " where " ~ dbt_anonymize._as_text(column)
-                ~ " in (" ~ listed | join(", ") ~ ")"
+                "select count(distinct " ~ dbt_anonymize._as_text(column) ~ ") from " ~ this ~ " where "
+                ~ dbt_anonymize._as_text(column) ~ " in (" ~ listed | join(", ") ~ ")"
             ).rows[0][0] -%}
             {%- if occurring < listed | length -%}
                 {%- do errors.append(
-                    guarantee.model ~ " limits " ~ listed | length ~ " values of " ~ attribute ~ ", of which " ~ (listed | length - occurring)
+                    guarantee.model ~ " limits " ~ listed | length ~ " values of " ~ attribute ~ ", of which "
+                    ~ (listed | length - occurring)
                     ~ " do not occur, so that nothing would limit them. Write them as the column shows them as text"
                     ~ " (1.0, not 1; upper and lower case count), or remove them."
                 ) -%}

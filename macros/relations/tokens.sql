@@ -31,18 +31,22 @@ where {{ dbt_anonymize._quote(person, "source") }} is not null
     {%- endfor -%}
     {%- if types.keys() | list != ["person", "token", "identified_by"] -%}
         {%- do dbt_anonymize._raise_errors(anonymization, [
-            "the stored tokens " ~ stored ~ " must have the columns person, token, identified_by; got " ~ types.keys() | join(", ")
+            "the stored tokens " ~ stored ~ " must have the columns person, token, identified_by; got "
+            ~ types.keys() | join(", ")
             ~ ". Restore them from a backup, or move the table away: everybody then gets a new token."
         ]) -%}
     {%- elif wanted and types.person != wanted[0] -%}
         {%- do dbt_anonymize._raise_errors(anonymization, [
-            "tokens are stored for people whose " ~ person ~ " is of type " ~ types.person ~ "; in the source it is " ~ wanted[0] ~ " now, so that"
-            ~ " nobody would be recognized. Cast it back in a model before, or let a custodian convert the column person of " ~ stored ~ "."
+            "tokens are stored for people whose " ~ person ~ " is of type " ~ types.person ~ "; in the source it is "
+            ~ wanted[0] ~ " now, so that"
+            ~ " nobody would be recognized. Cast it back in a model before, or let a custodian convert the column"
+            ~ " person of " ~ stored ~ "."
         ]) -%}
     {%- else -%}
         {#- A number that was a visit may be a person next time: her token must not become somebody else's. -#}
         {%- set others = run_query(
-            "select count(*) from " ~ stored ~ " where identified_by is null or identified_by <> " ~ dbt_anonymize._literal(person)
+            "select count(*) from " ~ stored ~ " where identified_by is null or identified_by <> "
+            ~ dbt_anonymize._literal(person)
         ).rows[0][0] -%}
         {%- if others > 0 -%}
             {%- do dbt_anonymize._raise_errors(anonymization, [

@@ -5,8 +5,8 @@
     levels  of the chosen effort; none where they differ per record
 #}
 {% macro _check_context(
-    anonymization, effort, quasi_identifiers, guarantees, population, population_size, sensitive_hierarchies, levels, microdata, record_key,
-    has_subject
+    anonymization, effort, quasi_identifiers, guarantees, population, population_size, sensitive_hierarchies, levels,
+    microdata, record_key, has_subject
 ) -%}
     {%- set remedy = " The results are of other data; run `dbt build -s +" ~ model.name ~ "`." -%}
     {%- set errors = [] -%}
@@ -26,7 +26,8 @@
     )).rows[0] if checked else [] -%}
     {%- do errors.extend(dbt_anonymize._broken_guarantees(checked, counts, remedy)) -%}
     {%- if not levels -%}
-        {%- set foreign = run_query(dbt_anonymize._foreign_labels(effort, quasi_identifiers, microdata, record_key)).rows[0][0] -%}
+        {%- set query = dbt_anonymize._foreign_labels(effort, quasi_identifiers, microdata, record_key) -%}
+        {%- set foreign = run_query(query).rows[0][0] -%}
         {%- if foreign > 0 -%}
             {%- do errors.append(
                 "every record must be under labels that cover its values; " ~ foreign ~ " records of the recoded"
@@ -48,7 +49,8 @@
         {%- if quasi_identifier.kind == "interval" -%}
             {%- set lower = dbt_anonymize._quote(name ~ "_lower", "effort") -%}
             {%- set upper = dbt_anonymize._quote(name ~ "_upper", "effort") -%}
-            {%- set covers = raw ~ " >= " ~ lower ~ " and (" ~ raw ~ " < " ~ upper ~ " or " ~ raw ~ " = " ~ lower ~ ")" -%}
+            {%- set is_below = "(" ~ raw ~ " < " ~ upper ~ " or " ~ raw ~ " = " ~ lower ~ ")" -%}
+            {%- set covers = raw ~ " >= " ~ lower ~ " and " ~ is_below -%}
         {%- else -%}
             {%- set branches = [] -%}
             {%- for level in range(quasi_identifier.levels + 1) -%}

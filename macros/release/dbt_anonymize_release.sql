@@ -13,7 +13,8 @@
         {{ return({"relations": [existing_relation]}) }}
     {%- endif -%}
     {%- set candidate = make_intermediate_relation(target_relation) -%}
-    {%- set backup_relation = make_backup_relation(target_relation, existing_relation.type if existing_relation else "table") -%}
+    {%- set existing_type = existing_relation.type if existing_relation else "table" -%}
+    {%- set backup_relation = make_backup_relation(target_relation, existing_type) -%}
 
     {{ drop_relation_if_exists(load_cached_relation(candidate)) }}
     {{ drop_relation_if_exists(load_cached_relation(backup_relation)) }}
@@ -33,7 +34,9 @@
         select 1 as begins_a_transaction
     {%- endcall %}
     {{ dbt_anonymize._swap_in(candidate, target_relation, existing_relation, backup_relation) }}
-    {%- do apply_grants(target_relation, config.get("grants"), should_revoke=should_revoke(existing_relation, full_refresh_mode=True)) -%}
+    {%- do apply_grants(
+        target_relation, config.get("grants"), should_revoke(existing_relation, full_refresh_mode=True)
+    ) -%}
     {%- do persist_docs(target_relation, model) -%}
     {%- set recomputation = dbt_anonymize._recomputation(candidate, model.config.meta.dbt_anonymize) -%}
     {%- if recomputation and not dbt_anonymize._is_trial() -%}

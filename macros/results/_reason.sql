@@ -18,7 +18,8 @@ case
         then
             'QF ' || {{ qf }}
             || ' is not surely above that of the zero rule, which has ' || {{ zero }}
-            || ': the interval of the difference begins at ' || {{ dbt_anonymize._figure("zero_rule_difference_low", "0") }}
+            || ': the interval of the difference begins at '
+            || {{ dbt_anonymize._figure("zero_rule_difference_low", "0") }}
 end
 {%- endmacro %}
 

@@ -67,7 +67,9 @@ order by
     {%- for part in parts if part.key == key and (part.role == "quasi_identifier" or not is_population) -%}
         {%- set code = part.cte ~ ".code" -%}
         {#- NULL has a code of its own. -#}
-        {%- if part.role == "quasi_identifier" -%}{%- set code = "coalesce(" ~ code ~ ", " ~ part.size ~ ")" -%}{%- endif -%}
+        {%- if part.role == "quasi_identifier" -%}
+            {%- set code = "coalesce(" ~ code ~ ", " ~ part.size ~ ")" -%}
+        {%- endif -%}
         {%- do terms.append(code ~ " * cast(" ~ part.stride ~ " as " ~ dbt.type_bigint() ~ ")") -%}
     {%- endfor -%}
     {{ return(terms | join("\n        + ") or "0") }}

@@ -23,7 +23,8 @@
         {{ exceptions.raise_compiler_error(
             "seed " ~ model.name ~ ": the file must have a first line with the columns of the table, in their order;"
             ~ " the table has "
-            ~ names | join(", ") ~ "; of these the file has " ~ (agate_table.column_names | select("in", names) | join(", ") or "none")
+            ~ names | join(", ") ~ "; of these the file has "
+            ~ (agate_table.column_names | select("in", names) | join(", ") or "none")
             ~ ", and " ~ agate_table.column_names | reject("in", names) | list | length ~ " others. If the file and"
             ~ " its header are right, run `dbt seed --full-refresh -s " ~ model.name ~ "`."
         ) }}
@@ -71,11 +72,14 @@
     {%- if rejects | length > 0 -%}
         {%- set places = [] -%}
         {%- for reject in rejects -%}
-            {%- do places.append("line " ~ reject[0] ~ (" column " ~ reject[1] if reject[1] else "") ~ " (" ~ reject[2] ~ ")") -%}
+            {%- set column = " column " ~ reject[1] if reject[1] else "" -%}
+            {%- do places.append("line " ~ reject[0] ~ column ~ " (" ~ reject[2] ~ ")") -%}
         {%- endfor -%}
         {{ exceptions.raise_compiler_error(
-            "seed " ~ model.name ~ ": every line of the file must fit the table; the first that do not: " ~ places | join(", ")
-            ~ ". Correct them (dates are written year-month-day), or change column_types of the seed and run `dbt seed --full-refresh -s " ~ model.name ~ "`."
+            "seed " ~ model.name ~ ": every line of the file must fit the table; the first that do not: "
+            ~ places | join(", ")
+            ~ ". Correct them (dates are written year-month-day), or change column_types of the seed and run"
+            ~ " `dbt seed --full-refresh -s " ~ model.name ~ "`."
         ) }}
     {%- endif -%}
     {%- set loaded = run_query("select count(*) from " ~ this.render()).rows[0][0] -%}

@@ -3,14 +3,19 @@
 {% macro _column_type_errors(column, use) -%}
     {%- if not column -%}{{ return([]) }}{%- endif -%}
     {%- set ordered = [
-        "tinyint", "smallint", "integer", "int", "bigint", "hugeint", "utinyint", "usmallint", "uinteger", "ubigint", "uhugeint",
-        "float", "real", "double", "double precision", "decimal", "numeric", "number", "date", "timestamp", "timestamp without time zone",
-        "timestamp with time zone", "timestamp_s", "timestamp_ms", "timestamp_ns",
+        "tinyint", "smallint", "integer", "int", "bigint", "hugeint",
+        "utinyint", "usmallint", "uinteger", "ubigint", "uhugeint",
+        "float", "real", "double", "double precision", "decimal", "numeric", "number",
+        "date", "timestamp", "timestamp without time zone", "timestamp with time zone",
+        "timestamp_s", "timestamp_ms", "timestamp_ns",
     ] -%}
-    {%- set texts = ["varchar", "text", "string", "char", "character", "character varying", "boolean", "bool", "uuid", "time", "time without time zone"] -%}
+    {%- set unordered = [
+        "varchar", "text", "string", "char", "character", "character varying",
+        "boolean", "bool", "uuid", "time", "time without time zone",
+    ] -%}
     {%- set type = column.dtype | lower -%}
     {%- set base = modules.re.sub("\\s*\\([0-9, ]*\\)", "", type) -%}
-    {%- set allowed = ordered if use == "interval" else ordered + texts -%}
+    {%- set allowed = ordered if use == "interval" else ordered + unordered -%}
     {%- if base in allowed -%}{{ return([]) }}{%- endif -%}
     {%- set shown = modules.re.match("[a-z_ ]*", type).group() | trim -%}
     {%- if use == "interval" -%}

@@ -14,3 +14,11 @@
     {%- endfor -%}
     {{ return(conditions) }}
 {%- endmacro %}
+
+
+{# The same of columns whose names need quotes. #}
+{% macro _equal_quoted(left_alias, right_alias, names) -%}
+    {%- set quoted = [] -%}
+    {%- for name in names -%}{%- do quoted.append(dbt_anonymize._quote(name)) -%}{%- endfor -%}
+    {{ return(dbt_anonymize._equal_columns(left_alias, right_alias, quoted)) }}
+{%- endmacro %}

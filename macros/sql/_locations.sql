@@ -6,10 +6,11 @@
     {%- set vault = var("dbt_anonymize_vault_database", "vault") -%}
     {%- set attached = (target.attach or []) | map(attribute="alias") | list -%}
     {#- The models of our own demonstration are parsed in every project that installs the package. -#}
-    {%- if vault not in attached and (model.package_name != "dbt_anonymize" or target.profile_name == "dbt_anonymize") -%}
+    {%- set is_demonstration = model.package_name == "dbt_anonymize" and target.profile_name != "dbt_anonymize" -%}
+    {%- if vault not in attached and not is_demonstration -%}
         {{ exceptions.raise_compiler_error(
-            model.name ~ ": the vault must be a database file of its own, attached as " ~ vault ~ "; target " ~ target.name
-            ~ " of profile " ~ target.profile_name ~ " attaches " ~ (attached | join(", ") or "nothing")
+            model.name ~ ": the vault must be a database file of its own, attached as " ~ vault ~ "; target "
+            ~ target.name ~ " of profile " ~ target.profile_name ~ " attaches " ~ (attached | join(", ") or "nothing")
             ~ ". Add `attach: [{path: vault/vault.duckdb, alias: " ~ vault ~ "}]` to it and create the folder."
         ) }}
     {%- endif -%}

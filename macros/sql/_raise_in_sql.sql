@@ -5,7 +5,9 @@
 {%- endmacro %}
 
 {% macro default___raise_in_sql(message, like) -%}
-    {{ exceptions.raise_compiler_error("dbt_anonymize does not support the adapter " ~ target.type ~ " yet: it has no expression that raises an error.") }}
+    {{ exceptions.raise_compiler_error(
+        "dbt_anonymize does not support the adapter " ~ target.type ~ " yet: it has no expression that raises an error."
+    ) }}
 {%- endmacro %}
 
 {% macro duckdb___raise_in_sql(message, like) -%}
@@ -15,6 +17,7 @@
 {# Postgres shows a text that is no number. Nothing of the column is in it, but without a column it would be read while
    the statement is planned, before there is any row. #}
 {% macro postgres___raise_in_sql(message, like) -%}
-    {%- set text = dbt_anonymize._literal(message) ~ " || left(coalesce(" ~ dbt_anonymize._as_text(like) ~ ", ''), 0)" -%}
+    {%- set nothing = "left(coalesce(" ~ dbt_anonymize._as_text(like) ~ ", ''), 0)" -%}
+    {%- set text = dbt_anonymize._literal(message) ~ " || " ~ nothing -%}
     {{ return("case when cast(" ~ text ~ " as integer) is null then " ~ like ~ " end") }}
 {%- endmacro %}

@@ -25,8 +25,8 @@
     {%- endif -%}
     {%- if settings[2] | string | lower not in ["asc", "ascending"] -%}
         {%- do errors.append(
-            "default_order must be ascending, since bounds and values are compared with those that come before; got " ~ settings[2]
-            ~ ". Remove it from the settings of the profile."
+            "default_order must be ascending, since bounds and values are compared with those that come before; got "
+            ~ settings[2] ~ ". Remove it from the settings of the profile."
         ) -%}
     {%- endif -%}
     {{ return(errors) }}

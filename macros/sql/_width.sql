@@ -2,10 +2,7 @@
    become doubles first, since their type may not hold the difference, and the engine's error would show them. #}
 {% macro _width(lower, upper, hierarchy) -%}
     {%- set double = dbt_anonymize._type_double() -%}
-    {%- set types = [] -%}
-    {%- for column in (adapter.get_columns_in_relation(hierarchy) if execute else []) if column.name | lower in ["lower_bound", "upper_bound"] -%}
-        {%- do types.append(column.dtype | lower) -%}
-    {%- endfor -%}
+    {%- set types = dbt_anonymize._bound_columns(hierarchy) | map(attribute="dtype") | map("lower") | list -%}
     {%- if "timestamp" in types | join(" ") -%}
         {{ return("cast(extract(epoch from " ~ upper ~ ") - extract(epoch from " ~ lower ~ ") as " ~ double ~ ")") }}
     {%- elif "date" in types or not types -%}

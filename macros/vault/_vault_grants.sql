@@ -4,14 +4,17 @@
   SQL at the start of every command that writes, before a seed brings identifiers: nobody but custodians may enter the
   vault's schemas. Not a schema that holds more than the vault: `_check_vault_place` stops the build there.
 #}
-{% macro _closed_vault_schemas() -%}{{ return(adapter.dispatch("_closed_vault_schemas", "dbt_anonymize")()) }}{%- endmacro %}
+{% macro _closed_vault_schemas() -%}
+    {{ return(adapter.dispatch("_closed_vault_schemas", "dbt_anonymize")()) }}
+{%- endmacro %}
 
 {% macro default___closed_vault_schemas() -%}{{ return("") }}{%- endmacro %}
 
 {% macro postgres___closed_vault_schemas() -%}
     {%- set others = dbt_anonymize._schemas_of_others() -%}
     {%- set blocks = {} -%}
-    {%- for node in graph.nodes.values() if node.config.get("materialized") in ["dbt_anonymize_vault", "dbt_anonymize_tokens"] -%}
+    {%- set of_vault = ["dbt_anonymize_vault", "dbt_anonymize_tokens"] -%}
+    {%- for node in graph.nodes.values() if node.config.get("materialized") in of_vault -%}
         {%- if node.schema not in others -%}
             {%- do blocks.update({node.schema: dbt_anonymize._closed_schema(dbt_anonymize._quote(node.schema))}) -%}
         {%- endif -%}
@@ -80,8 +83,10 @@ $dbt_anonymize$;
             );
         if other is not null then
             raise exception using message = 'dbt_anonymize: nobody but custodians may enter the schema of the vault, '
-                || {{ dbt_anonymize._literal(name) }} || '; it belongs to somebody else than who runs dbt, and gives usage to '
-                || other || '. Have its owner revoke it (revoke usage on schema ' || {{ dbt_anonymize._literal(name) }} || ' from '
+                || {{ dbt_anonymize._literal(name) }}
+                || '; it belongs to somebody else than who runs dbt, and gives usage to '
+                || other || '. Have its owner revoke it (revoke usage on schema ' || {{ dbt_anonymize._literal(name) }}
+                || ' from '
                 || other || '), name custodians in the variable dbt_anonymize_custodians, or choose another schema with'
                 || ' dbt_anonymize_vault_schema.';
         end if;

@@ -14,7 +14,9 @@
     {{ run_hooks(pre_hooks, inside_transaction=False) }}
     {{ run_hooks(pre_hooks, inside_transaction=True) }}
     {%- if is_new -%}
-        {%- if not dbt_anonymize._is_trial() -%}{%- do dbt_anonymize._warn_of_new_tokens(target_relation) -%}{%- endif -%}
+        {%- if not dbt_anonymize._is_trial() -%}
+            {%- do dbt_anonymize._warn_of_new_tokens(target_relation) -%}
+        {%- endif -%}
         {% call statement("create") -%}
             create table {{ target_relation }} as
             select
@@ -45,7 +47,9 @@
         {%- endif -%}
     {%- endif -%}
     {{ run_hooks(post_hooks, inside_transaction=True) }}
-    {%- do dbt_anonymize._apply_vault_grants(target_relation, should_revoke=should_revoke(none if is_new else target_relation, full_refresh_mode=False)) -%}
+    {%- do dbt_anonymize._apply_vault_grants(
+        target_relation, should_revoke(none if is_new else target_relation, full_refresh_mode=False)
+    ) -%}
     {%- do persist_docs(target_relation, model) -%}
     {%- do adapter.commit() -%}
     {{ run_hooks(post_hooks, inside_transaction=False) }}
@@ -57,11 +61,12 @@
 {# Where re-linkings are recorded there were tokens: without their table those of earlier releases lead to nobody. #}
 {% macro _warn_of_new_tokens(tokens) -%}
     {%- set name = model.config.meta.dbt_anonymize.anonymization -%}
-    {%- set relinkings = adapter.get_relation(database=tokens.database, schema=tokens.schema, identifier=name ~ "_relinkings") -%}
+    {%- set relinkings = load_relation(tokens.incorporate(path={"identifier": name ~ "_relinkings"})) -%}
     {%- set recorded = run_query("select count(*) from " ~ relinkings).rows[0][0] if relinkings else 0 -%}
     {%- if recorded > 0 -%}
         {%- do exceptions.warn(
-            "WARNING: anonymization " ~ name ~ ": tokens are made once and kept; " ~ tokens ~ " is not there, though " ~ recorded
+            "WARNING: anonymization " ~ name ~ ": tokens are made once and kept; " ~ tokens ~ " is not there, though "
+            ~ recorded
             ~ (" attempt to re-link is" if recorded == 1 else " attempts to re-link are") ~ " recorded. Everybody gets"
             ~ " a new token, and those of earlier releases lead to nobody. If that is no rotation, restore the table"
             ~ " from a backup."
@@ -132,8 +137,12 @@ def materialize(result, session):
 
 
 {# A statement that makes a second build wait, so that nobody gets two tokens. #}
-{% macro _lock_table(relation) -%}{{ return(adapter.dispatch("_lock_table", "dbt_anonymize")(relation)) }}{%- endmacro %}
+{% macro _lock_table(relation) -%}
+    {{ return(adapter.dispatch("_lock_table", "dbt_anonymize")(relation)) }}
+{%- endmacro %}
 
 {% macro default___lock_table(relation) -%}{{ return("") }}{%- endmacro %}
 
-{% macro postgres___lock_table(relation) -%}{{ return("lock table " ~ relation ~ " in share row exclusive mode;") }}{%- endmacro %}
+{% macro postgres___lock_table(relation) -%}
+    {{ return("lock table " ~ relation ~ " in share row exclusive mode;") }}
+{%- endmacro %}

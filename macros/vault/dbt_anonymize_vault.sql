@@ -13,7 +13,8 @@
         {{ return({"relations": [existing_relation]}) }}
     {%- endif -%}
     {%- set candidate = make_intermediate_relation(target_relation) -%}
-    {%- set backup_relation = make_backup_relation(target_relation, existing_relation.type if existing_relation else "table") -%}
+    {%- set existing_type = existing_relation.type if existing_relation else "table" -%}
+    {%- set backup_relation = make_backup_relation(target_relation, existing_type) -%}
     {%- set protection = dbt_anonymize._vault_protection() -%}
     {%- if protection -%}
         {% call statement("protect_vault", language="python") -%}
@@ -33,7 +34,9 @@
         {%- do dbt_anonymize._check_identifiers(candidate) -%}
     {%- endif -%}
     {{ dbt_anonymize._swap_in(candidate, target_relation, existing_relation, backup_relation) }}
-    {%- do dbt_anonymize._apply_vault_grants(target_relation, should_revoke=should_revoke(existing_relation, full_refresh_mode=True)) -%}
+    {%- do dbt_anonymize._apply_vault_grants(
+        target_relation, should_revoke(existing_relation, full_refresh_mode=True)
+    ) -%}
     {%- do dbt_anonymize._prepare_relinkings(target_relation, config.get("meta").dbt_anonymize.anonymization) -%}
     {%- do persist_docs(target_relation, model) -%}
     {%- do adapter.commit() -%}

@@ -293,7 +293,8 @@ effort_1_hierarchy_2 as (
         select
             cast(value as TEXT) as leaf,
             cast(level_1 as TEXT) as label,
-            cast(count(*) over (partition by level_1) as double) / count(*) over () as share
+            cast(count(*) over (partition by level_1) as double)
+            / count(*) over () as share
         from "shop"."main"."customers_hierarchy_zip"
     ) as leaves
     group by leaf
@@ -555,7 +556,8 @@ effort_2_hierarchy_2 as (
         select
             cast(value as TEXT) as leaf,
             cast(level_2 as TEXT) as label,
-            cast(count(*) over (partition by level_2) as double) / count(*) over () as share
+            cast(count(*) over (partition by level_2) as double)
+            / count(*) over () as share
         from "shop"."main"."customers_hierarchy_zip"
     ) as leaves
     group by leaf
@@ -572,7 +574,8 @@ effort_2_hierarchy_3 as (
         select
             cast(value as TEXT) as leaf,
             cast(level_1 as TEXT) as label,
-            cast(count(*) over (partition by level_1) as double) / count(*) over () as share
+            cast(count(*) over (partition by level_1) as double)
+            / count(*) over () as share
         from "shop"."main"."customers_hierarchy_gender"
     ) as leaves
     group by leaf
@@ -833,7 +836,8 @@ effort_3_hierarchy_2 as (
         select
             cast(value as TEXT) as leaf,
             cast(level_2 as TEXT) as label,
-            cast(count(*) over (partition by level_2) as double) / count(*) over () as share
+            cast(count(*) over (partition by level_2) as double)
+            / count(*) over () as share
         from "shop"."main"."customers_hierarchy_zip"
     ) as leaves
     group by leaf
@@ -850,7 +854,8 @@ effort_3_hierarchy_3 as (
         select
             cast(value as TEXT) as leaf,
             cast(level_1 as TEXT) as label,
-            cast(count(*) over (partition by level_1) as double) / count(*) over () as share
+            cast(count(*) over (partition by level_1) as double)
+            / count(*) over () as share
         from "shop"."main"."customers_hierarchy_gender"
     ) as leaves
     group by leaf

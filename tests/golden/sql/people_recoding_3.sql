@@ -6,6 +6,13 @@ rest_1 as (
 
 ),
 
+whole_everybody as (
+
+    select cast(coalesce(count(distinct subject), 0) as bigint) as people
+    from rest_1
+
+),
+
 whole_distribution_1 as (
 
     select
@@ -150,7 +157,8 @@ round_1_hierarchy_3 as (
         select
             cast(value as TEXT) as leaf,
             cast(level_1 as TEXT) as label,
-            cast(count(*) over (partition by level_1) as double) / count(*) over () as share
+            cast(count(*) over (partition by level_1) as double)
+            / count(*) over () as share
         from "w"."main"."tree_city"
     ) as leaves
     group by leaf
@@ -167,7 +175,8 @@ round_1_hierarchy_4 as (
         select
             cast(value as TEXT) as leaf,
             cast(level_1 as TEXT) as label,
-            cast(count(*) over (partition by level_1) as double) / count(*) over () as share
+            cast(count(*) over (partition by level_1) as double)
+            / count(*) over () as share
         from "w"."main"."tree_job"
     ) as leaves
     group by leaf
@@ -329,7 +338,8 @@ round_1_measured_1 as (
         key_3,
         key_4,
         coalesce(max(case when cast(value as TEXT) in ('illness a', 'illness c') then people end), 0) / max(class_size) as limited_share,
-        cast(count(*) as bigint) as distinct_l
+        cast(count(*) as bigint) as distinct_l,
+        sum(case when people * table_people > class_people * table_value_people then people * table_people - class_people * table_value_people else 0 end) / max(class_people * table_people) as t
     from round_1_compared_1
     group by
         key_1,
@@ -420,7 +430,9 @@ round_1_measures as (
         sizes.records,
         measured_1.limited_share as "illness_limited_share",
         measured_1.distinct_l as "illness_distinct_l",
-        hierarchical_1.hierarchical_t as "illness_hierarchical_t"
+        hierarchical_1.hierarchical_t as "illness_hierarchical_t",
+        measured_1.t as "illness_t",
+        case when sizes.class_size >= 20 then 0 when (select people from whole_everybody) >= 20 then measured_1.t end as "illness_n_t"
     from round_1_sizes as sizes
     inner join round_1_measured_1 as measured_1
         on sizes.key_1 = measured_1.key_1 and sizes.key_2 = measured_1.key_2 and sizes.key_3 = measured_1.key_3 and sizes.key_4 = measured_1.key_4
@@ -437,7 +449,9 @@ round_1_classes as (
             class_size < 2
             or "illness_limited_share" > 0.9
             or "illness_distinct_l" < 2
-            or "illness_hierarchical_t" > 0.95,
+            or "illness_hierarchical_t" > 0.95
+            or "illness_n_t" is null
+            or "illness_n_t" > 0.95,
             false
         ) as is_violating
     from round_1_measures
@@ -563,7 +577,8 @@ round_2_hierarchy_3 as (
         select
             cast(value as TEXT) as leaf,
             cast(level_3 as TEXT) as label,
-            cast(count(*) over (partition by level_3) as double) / count(*) over () as share
+            cast(count(*) over (partition by level_3) as double)
+            / count(*) over () as share
         from "w"."main"."tree_city"
     ) as leaves
     group by leaf
@@ -580,7 +595,8 @@ round_2_hierarchy_4 as (
         select
             cast(value as TEXT) as leaf,
             cast(level_2 as TEXT) as label,
-            cast(count(*) over (partition by level_2) as double) / count(*) over () as share
+            cast(count(*) over (partition by level_2) as double)
+            / count(*) over () as share
         from "w"."main"."tree_job"
     ) as leaves
     group by leaf
