@@ -101,6 +101,15 @@ class World:
         """Recompute what the world holds."""
         return recompute(self.tables, self.spec, effort=1)
 
+    @contextmanager
+    def changed(self, sql: str) -> Iterator[None]:
+        """Change the world until the end of the block."""
+        self.connection.execute(f"begin; {sql}")
+        try:
+            yield
+        finally:
+            self.connection.execute("rollback")
+
     def broken(self) -> set[str]:
         """Return the subjects of what does not hold."""
         return {finding.subject for finding in self.findings() if finding.holds is False}
@@ -114,12 +123,13 @@ def open_world(
     spec: Spec,
     *,
     source: str = SOURCE,
+    parameters: Sequence[Any] = (),
     hierarchies: Mapping[str, str] | None = None,
 ) -> Iterator[World]:
     """Build all relations of an anonymization from the query of a source."""
     trees = hierarchies or {"age": AGES, "zip": ZIPS}
     with duckdb.connect() as c:
-        c.execute(f"create table source as {source}")
+        c.execute(f"create table source as {source}", list(parameters))
         for name, tree in trees.items():
             c.execute(f'create table "tree_{name}" as {tree}')
         _microdata(c, spec)
@@ -209,7 +219,9 @@ def _labels(c: duckdb.DuckDBPyConnection, spec: Spec) -> dict[Any, Label]:
         for number, levels in enumerate(effort.rounds, start=1):
             rest = {key: row for key, row in _at(c, levels).items() if key not in found}
             sizes, is_last = Counter(rest.values()), number == len(effort.rounds)
-            found |= {key: row for key, row in rest.items() if is_last or sizes[row] >= 3}
+            found |= {
+                key: row for key, row in rest.items() if is_last or sizes[row] >= spec.least_people
+            }
         return found
     # Mondrian may give any union of neighbouring leaves.
     whole = ("*", 0, 100)
@@ -239,7 +251,7 @@ def _effort(c: duckdb.DuckDBPyConnection, spec: Spec) -> None:
     members: dict[Label, set[Any]] = {}
     for key, row in labels.items():
         members.setdefault(row, set()).add(subjects[key])
-    small = {row for row, of_class in members.items() if len(of_class) < 3}
+    small = {row for row, of_class in members.items() if len(of_class) < spec.least_people}
     gone = [key for key, row in labels.items() if row in small]
     if len(gone) > spec.suppression_limit * len(labels):
         gone = []

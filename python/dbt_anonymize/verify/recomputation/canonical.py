@@ -1,8 +1,8 @@
 """Comparing tables to the last bit: rows as canonical text, tables as multisets of rows.
 
-A row becomes one injective text: each value as text behind its length, NULL apart from any text, a
-double whose text does not tell its bits (zeros, NaN) as its bits. A table is the number of its rows
-and the sum of a keyed 64-bit hash of their texts. The key is drawn anew for every comparison, so
+A row becomes one injective text: texts behind their length, NULL apart from any text, a double
+whose text does not tell its bits (zeros, NaN) as its bits. A table is the number of its rows
+and the sum of a keyed 64-bit hash of their texts. The key is drawn anew for every comparer, so
 that nobody can choose values whose sums agree: two different tables pass with a chance of 2^-64.
 That takes one pass over each table and no memory, whatever their size and order.
 """
@@ -10,13 +10,20 @@ That takes one pass over each table and no memory, whatever their size and order
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
 
-from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.literals import quote_name
 from dbt_anonymize.verify.recomputation.tables import Tables
 
 FLOATS = frozenset({"FLOAT", "DOUBLE"})
+# Types whose texts have no bar, nor are they ever `NULL`.
+_WITHOUT_BARS = FLOATS | {
+    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "BOOLEAN", "UUID", "TIME"),
+    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "DATE", "TIMESTAMP"),
+    *("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"),
+}
 
 
 @dataclass(frozen=True)
@@ -51,40 +58,54 @@ def normalized(expression: str, kind: str) -> str:
 
 
 def row_text(types: dict[str, str]) -> str:
-    """Return SQL of the canonical text of a row, injective for columns of these types."""
-    return " || ".join(_cell(quote_name(name), kind) for name, kind in types.items()) or "''"
+    """Return SQL of the canonical text of a row in parts, injective for columns of these types."""
+    return ", ".join(_cell(quote_name(name), kind) for name, kind in types.items())
 
 
 def _cell(column: str, kind: str) -> str:
+    """Return one value as text that ends where it says: with its length first, or with a bar."""
     text = f"cast({column} as varchar)"
     if kind in FLOATS:
-        text = (
-            f"case when {column} = 0 or isnan({column}) then cast(cast({column} as bit) as varchar)"
-            f" else {text} end"
+        bits = f"cast(cast({column} as bit) as varchar)"
+        text = f"case when {column} = 0 or isnan({column}) then {bits} else {text} end"
+    if kind in _WITHOUT_BARS or kind.startswith("DECIMAL"):
+        return f"coalesce({text}, 'NULL'), '|'"
+    return f"coalesce(cast(strlen({text}) as varchar) || ':' || {text}, 'NULL')"
+
+
+@dataclass(frozen=True)
+class Comparer:
+    """Compares tables; what is expected of several is computed once."""
+
+    tables: Tables
+    _key: str = field(default_factory=lambda: secrets.token_hex(16))
+    _known: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def differences(self, comparison: Comparison) -> str | None:
+        """Say how two tables differ, in numbers; None where they are the same multiset of rows.
+
+        Columns and their types are compared first: what differs there is named.
+        """
+        expected = self.tables.types(f"select * from ({comparison.expected}) as rows_")  # noqa: S608
+        found = self.tables.types(f"select * from {comparison.actual}")  # noqa: S608
+        if comparison.columns is not None:
+            found = {name: kind for name, kind in found.items() if name in comparison.columns}
+        if list(found.items()) != list(expected.items()):
+            return "its columns or their types are others" + _named(expected, found)
+        sides = (f"({comparison.expected})", comparison.actual)
+        hash_ = f"md5_number_lower(concat('{self._key}', {row_text(expected)}))"
+        if self._sum(sides[0], hash_) == self._sum(sides[1], hash_):
+            return None
+        ((missing, surplus),) = self.tables.rows(_counted(sides, hash_))
+        return (
+            f"{int(missing or 0):,} rows are missing and {int(surplus or 0):,} should not be there"
         )
-    return f"case when {column} is null then 'n' else strlen({text}) || ':' || {text} end"
 
-
-def differences(tables: Tables, comparison: Comparison) -> str | None:
-    """Say how two tables differ, in numbers; None where they are the same multiset of rows.
-
-    Columns and their types are compared first: what differs there is named.
-    """
-    expected, found = (
-        tables.types(f"select * from ({comparison.expected}) as rows_"),  # noqa: S608
-        tables.types(f"select * from {comparison.actual}"),  # noqa: S608
-    )
-    if comparison.columns is not None:
-        found = {name: kind for name, kind in found.items() if name in comparison.columns}
-    if list(found.items()) != list(expected.items()):
-        return "its columns or their types are others" + _named(expected, found)
-    key = secrets.token_hex(16)
-    sides = [f"({comparison.expected})", comparison.actual]
-    sums = [tables.rows(_sum(side, expected, key)) for side in sides]
-    if sums[0] == sums[1]:
-        return None
-    ((missing, surplus),) = tables.rows(_counted(sides, expected, key))
-    return f"{int(missing or 0):,} rows are missing and {int(surplus or 0):,} should not be there"
+    def _sum(self, relation: str, hash_: str) -> tuple[Any, ...]:
+        sql = f"select count(*), sum(cast({hash_} as hugeint)) from {relation} as rows_"  # noqa: S608
+        if sql not in self._known:
+            (self._known[sql],) = self.tables.rows(sql)
+        return self._known[sql]
 
 
 def _named(expected: dict[str, str], found: dict[str, str]) -> str:
@@ -93,18 +114,10 @@ def _named(expected: dict[str, str], found: dict[str, str]) -> str:
     return f" ({', '.join(changed)})" if changed else ""
 
 
-def _hash(types: dict[str, str], key: str) -> str:
-    return f"md5_number_lower({quote_text(key)} || {row_text(types)})"
-
-
-def _sum(relation: str, types: dict[str, str], key: str) -> str:
-    return f"select count(*), sum(cast({_hash(types, key)} as hugeint)) from {relation} as rows_"  # noqa: S608
-
-
-def _counted(sides: Sequence[str], types: dict[str, str], key: str) -> str:
+def _counted(sides: tuple[str, str], hash_: str) -> str:
     """Query of the rows of one side that the other lacks, by their hashes."""
     hashes = " union all ".join(
-        f"select {_hash(types, key)} as hash, {sign} as sign from {side} as rows_"  # noqa: S608
+        f"select {hash_} as hash, {sign} as sign from {side} as rows_"  # noqa: S608
         for side, sign in zip(sides, (1, -1), strict=True)
     )
     return (
@@ -113,7 +126,6 @@ def _counted(sides: Sequence[str], types: dict[str, str], key: str) -> str:
     )
 
 
-def select(columns: Iterable[str], relation: str, condition: str = "true") -> str:
+def select(columns: Iterable[str], relation: str) -> str:
     """Return the query of some columns of a relation."""
-    listed = ", ".join(map(quote_name, columns))
-    return f"select {listed} from {relation} where {condition}"  # noqa: S608
+    return f"select {', '.join(map(quote_name, columns))} from {relation}"  # noqa: S608

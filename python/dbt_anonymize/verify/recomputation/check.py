@@ -27,7 +27,7 @@ from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
-from dbt_anonymize.verify.recomputation.canonical import Comparison, differences, select
+from dbt_anonymize.verify.recomputation.canonical import Comparer, Comparison, select
 from dbt_anonymize.verify.recomputation.counts import Classes, count_of
 from dbt_anonymize.verify.recomputation.expected import Expected
 from dbt_anonymize.verify.recomputation.guarantees import Recount, name_of
@@ -80,11 +80,12 @@ def recompute(tables: Tables, spec: Spec, *, effort: int) -> list[Finding]:
 
 def _findings(expected: Expected) -> Iterator[Finding]:
     tables, spec = expected.tables, expected.spec
+    comparer = Comparer(tables)
     _require_keys(expected)
     for generalization in expected.generalizations.values():
         generalization.require_well_formed(tables)
     if tables.microdata:
-        unchanged = _unchanged(expected, tables.microdata)
+        unchanged = _unchanged(expected, comparer, tables.microdata)
         yield unchanged
         if not unchanged.holds:
             return
@@ -93,7 +94,7 @@ def _findings(expected: Expected) -> Iterator[Finding]:
         yield _covered(expected)
     yield _suppression(expected)
     for comparison in _comparisons(expected):
-        differing = differences(tables, comparison)
+        differing = comparer.differences(comparison)
         message = "has exactly the rows that follow from the source."
         if differing:
             message = (
@@ -121,9 +122,9 @@ def _require_keys(expected: Expected) -> None:
         )
 
 
-def _unchanged(expected: Expected, microdata: str) -> Finding:
+def _unchanged(expected: Expected, comparer: Comparer, microdata: str) -> Finding:
     subject = f"{expected.spec.name}_microdata"
-    differing = differences(expected.tables, Comparison(subject, expected.microdata, microdata))
+    differing = comparer.differences(Comparison(subject, expected.microdata, microdata))
     message = "are those of the source as it is now."
     if differing:
         message = (

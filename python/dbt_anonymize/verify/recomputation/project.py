@@ -11,7 +11,7 @@ from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
-from dbt_anonymize.verify.recomputation.canonical import Comparison, differences
+from dbt_anonymize.verify.recomputation.canonical import Comparer, Comparison
 from dbt_anonymize.verify.recomputation.check import recompute
 from dbt_anonymize.verify.recomputation.shape import check_file, check_folder, check_vault
 from dbt_anonymize.verify.recomputation.tables import Tables
@@ -105,7 +105,7 @@ def _committed(warehouse: Warehouse, spec: Spec, tables: Tables) -> Iterator[Fin
         )
         differing: str | None
         try:
-            differing = differences(tables, Comparison(hierarchy.ref, rows, relation))
+            differing = Comparer(tables).differences(Comparison(hierarchy.ref, rows, relation))
         except duckdb.Error as error:  # whose words may quote the file
             differing = f"the file cannot be read ({type(error).__name__})"
         message = "the hierarchy is that of its committed file."
