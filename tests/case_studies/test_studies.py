@@ -177,10 +177,10 @@ def test_what_the_search_minimizes_decides(built: Built) -> None:
 @pytest.mark.parametrize(
     ("k", "measure", "effort"),
     [
-        (15, "classification", 2),
+        (15, "classification_metric", 2),
         (15, "loss", 3),
-        (20, "classification", 4),
-        (25, "classification", 5),
+        (20, "classification_metric", 4),
+        (25, "classification_metric", 5),
     ],
 )
 def test_the_search_finds_the_levels_of_the_page(

@@ -6,6 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
 from functools import cached_property
 
 from tests.oracle.generalization import (
@@ -215,6 +217,26 @@ def non_uniform_entropy(effort: Effort, weighing: Weighing, position: int) -> fl
     return weighing.generalization * generalized + weighing.suppression * lost
 
 
+def sse_sst(effort: Effort, position: int) -> float | None:
+    """Return squared errors from the means of labels over those from the mean of all numbers."""
+    levels = {record[position].level for record in effort.as_shown}
+    if len(levels) > 1 or None in levels:
+        return None
+    by_label: dict[str, list[Fraction]] = {}
+    for value, record in zip(effort.people.raw(position), effort.as_shown, strict=True):
+        if value is not None:
+            number = value.toordinal() if isinstance(value, date) else value
+            label = str(value) if record[position].level == 0 else record[position].label
+            by_label.setdefault(label, []).append(Fraction(number))
+    total = _squares([number for numbers in by_label.values() for number in numbers])
+    return float(sum(map(_squares, by_label.values())) / total) if total else 0.0
+
+
+def _squares(numbers: Sequence[Fraction]) -> Fraction:
+    mean = sum(numbers, Fraction(0)) / max(len(numbers), 1)
+    return sum(((number - mean) ** 2 for number in numbers), Fraction(0))
+
+
 def kl_divergence(effort: Effort) -> float | None:
     """Return the sum over distinct records of f log2(f / o), one term for each record's share."""
     raw = Counter(values for values, _ in effort.people.records)
@@ -268,6 +290,17 @@ def measures(
         "entropy_based_loss": bits + gone * s,
         "classification_metric": (errors + gone * s) / total,
     }
+    numbers = [
+        p for p, h in enumerate(effort.people.hierarchies) if isinstance(h, IntervalHierarchy)
+    ]
+    ratios = {p: sse_sst(effort, p) for p in numbers}
+    pairs = [(ratio, weighing.weights[p]) for p, ratio in ratios.items()]
+    known = [(ratio, weight) for ratio, weight in pairs if ratio is not None]
+    found["sse_sst"] = (
+        sum(ratio * weight for ratio, weight in known) / sum(weight for _, weight in known)
+        if known and len(known) == len(pairs)
+        else None
+    )
     for p, name in enumerate(names):
         found |= {
             f"{name}_loss": losses[p],
@@ -275,6 +308,8 @@ def measures(
             f"{name}_precision": _complement(heights[p]),
             f"{name}_non_uniform_entropy": entropies[p],
         }
+        if p in ratios:
+            found[f"{name}_sse_sst"] = ratios[p]
     return found
 
 

@@ -210,8 +210,6 @@ def aggregated(name: str, losses: Sequence[float], attributes: Sequence[Attribut
     compared = [loss * weight / max(weights) for loss, weight in pairs]
     if name == "maximum":
         return max(compared)
-    if name == "rank":
-        return sorted(compared, reverse=True)
     mean = sum(loss * weight for loss, weight in pairs) / sum(weights)
     if name == "geometric_mean":
         logarithms = sum(math.log1p(loss) * weight for loss, weight in pairs)
@@ -236,9 +234,24 @@ def loss(released: Released, factors: Factors) -> list[float]:
     return losses
 
 
-def precision(released: Released, factors: Factors, *, is_monotone: bool = False) -> list[float]:
+def granularity(released: Released, _factors: Factors) -> float:
+    """Share of what there is to lose, beyond raw values."""
+    lost = most = 0.0
+    for position, attribute in enumerate(released.table.attributes):
+        shares = [
+            released.share(position, record.leaves[position])
+            for found in released.kept
+            for record in found.records
+        ]
+        mean = (sum(shares) + len(released.gone)) / released.total
+        lost += attribute.weight * (mean - attribute.smallest_share)
+        most += attribute.weight * (1.0 - attribute.smallest_share)
+    return lost / most if most else 0.0
+
+
+def precision(released: Released, factors: Factors) -> list[float]:
     """Precision of each attribute."""
-    gone = 0 if is_monotone else len(released.gone)
+    gone = len(released.gone)
     return [
         (
             (released.total - gone) * level / max(attribute.height, 1) * factors.generalization
@@ -249,14 +262,7 @@ def precision(released: Released, factors: Factors, *, is_monotone: bool = False
     ]
 
 
-def height(released: Released, _factors: Factors) -> list[float]:
-    """Level of each attribute."""
-    return [float(level) for level in released.node]
-
-
-def entropy(
-    released: Released, factors: Factors, *, is_monotone: bool = False, is_normalized: bool = False
-) -> list[float]:
+def entropy(released: Released, factors: Factors) -> list[float]:
     """Non-uniform entropy of each attribute."""
     losses = []
     for position, (attribute, level) in enumerate(
@@ -269,22 +275,14 @@ def entropy(
             n * math.log2(n / labels[int(attribute.levels[level][leaf])])
             for leaf, n in leaves.items()
         )
-        if not is_monotone:
-            gone = Counter(int(attribute.levels[level][r.leaves[position]]) for r in released.gone)
-            lost -= factors.suppression * sum(
-                n * math.log2(n / gone.total()) for n in gone.values()
-            )
-        if is_normalized:
-            bits = -sum(n * math.log2(n / len(records)) for n in leaves.values())
-            lost = lost / bits if bits else 0.0
+        gone = Counter(int(attribute.levels[level][r.leaves[position]]) for r in released.gone)
+        lost -= factors.suppression * sum(n * math.log2(n / gone.total()) for n in gone.values())
         losses.append(lost)
     return losses
 
 
-def discernibility(released: Released, _factors: Factors, *, is_monotone: bool = False) -> float:
+def discernibility(released: Released, _factors: Factors) -> float:
     """Count the records that each record cannot be told from."""
-    if is_monotone:
-        return float(sum(len(found.records) ** 2 for found in released.classes))
     kept = sum(len(found.records) ** 2 for found in released.kept)
     return float(kept + released.total * len(released.gone))
 
@@ -347,24 +345,14 @@ def classification(released: Released, factors: Factors) -> float:
 PER_ATTRIBUTE: dict[str, Callable[[Released, Factors], list[float]]] = {
     "loss": loss,
     "precision": precision,
-    "monotone_precision": lambda released, factors: precision(released, factors, is_monotone=True),
-    "height": height,
     "non_uniform_entropy": entropy,
-    "monotone_non_uniform_entropy": lambda released, factors: entropy(
-        released, factors, is_monotone=True
-    ),
-    "normalized_non_uniform_entropy": lambda released, factors: entropy(
-        released, factors, is_normalized=True
-    ),
 }
 CLASSWISE: dict[str, Callable[[Released, Factors], float]] = {
     "discernibility": discernibility,
-    "monotone_discernibility": lambda released, factors: discernibility(
-        released, factors, is_monotone=True
-    ),
     "average_class_size": average_class_size,
     "ambiguity": ambiguity,
     "kl_divergence": kl_divergence,
     "entropy_based_loss": entropy_based_loss,
-    "classification": classification,
+    "classification_metric": classification,
+    "granularity": granularity,
 }

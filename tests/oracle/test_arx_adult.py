@@ -14,7 +14,6 @@ from functools import partial
 import pytest
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.table import BoolArray, Classes, Node, Table
 from dbt_anonymize.search.optimum import search
@@ -28,6 +27,7 @@ from tests.oracle.arx import (
     expectations,
     table_of,
 )
+from tests.oracle.arx_measures import make_arx_loss
 from tests.sampling import sample
 
 pytestmark = pytest.mark.skipif(
@@ -144,7 +144,7 @@ def test_loss_and_suppression_at_the_expected_vector(expected: Expectation) -> N
     table = table_for(expected)
     classes = classes_of(table, expected.node)
     guarantees = arx_guarantees(expected.guarantees, table)
-    measure = make_loss(expected.measure, aggregate=expected.aggregate)
+    measure = make_arx_loss(expected.measure, aggregate=expected.aggregate)
     most = int(Decimal(expected.suppression_limit) * table.total)
     violating = guarantees.violating(classes)
     ours = guarantees.suppress(classes, violating, measure.per_class(table, classes), most)
@@ -174,7 +174,7 @@ def found_by_search(expected: Expectation) -> SearchResult:
         _SEARCHED[key] = search(
             table,
             arx_guarantees(expected.guarantees, table),
-            make_loss(expected.measure, aggregate=expected.aggregate),
+            make_arx_loss(expected.measure, aggregate=expected.aggregate),
             Decimal(expected.suppression_limit),
             time_limit=300,
         )

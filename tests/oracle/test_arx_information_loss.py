@@ -12,7 +12,6 @@ import duckdb
 import numpy as np
 import pytest
 
-from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.table import Table
 from tests.oracle.arx import (
@@ -23,6 +22,7 @@ from tests.oracle.arx import (
     expectations,
     table_of,
 )
+from tests.oracle.arx_measures import make_arx_loss
 from tests.properties.compilation import Ref, call, compile_models
 from tests.properties.warehouse import Warehouse
 
@@ -102,7 +102,7 @@ def load(warehouse: Warehouse, table: Table, expected: Expectation) -> None:
     assert expected.node is not None
     classes = classes_of(table, expected.node)
     guarantees = arx_guarantees(expected.guarantees, table)
-    order = make_loss(expected.measure, aggregate=expected.aggregate).per_class(table, classes)
+    order = make_arx_loss(expected.measure, aggregate=expected.aggregate).per_class(table, classes)
     limit = int(float(expected.suppression_limit) * table.total)
     suppressed = guarantees.suppress(classes, guarantees.violating(classes), order, limit)
     for attribute in table.attributes:

@@ -208,14 +208,20 @@ def check_ranges(rows: list[Row], drawn: list[Effort], weighing: Weighing) -> No
     is_whole = not any(None in raw for raw, _ in drawn[0].people.records)
     if is_whole and weighing.generalization:
         untouched = rows[0]
-        for name in ("loss", "non_uniform_entropy", "kl_divergence", "entropy_based_loss"):
+        for name in (
+            "loss",
+            "non_uniform_entropy",
+            "kl_divergence",
+            "entropy_based_loss",
+            "sse_sst",
+        ):
             assert untouched[name] == pytest.approx(0.0, abs=1e-9), name
         assert untouched["granularity"] == untouched["precision"] == pytest.approx(1.0)
     if (weighing.factor, weighing.aggregate) != (0.5, "arithmetic_mean"):
         return
     records = len(drawn[0].people.records)
     for row, effort in zip(rows, drawn, strict=True):
-        for name in ("loss", "granularity", "precision", "classification_metric"):
+        for name in ("loss", "granularity", "precision", "classification_metric", "sse_sst"):
             assert row[name] is None or -1e-9 <= row[name] <= 1 + 1e-9
         assert -1e-9 <= row["entropy_based_loss"] <= records * (1 + 1e-9)
         assert row["ambiguity"] >= records * (1 - 1e-9)
@@ -233,7 +239,10 @@ def check_search(rows: list[Row], table: Measured, drawn: list[Effort], weighing
         assert row["precision"] == pytest.approx(1 - found["precision"], abs=1e-9)
         for name in ("discernibility", "non_uniform_entropy", "average_class_size"):
             assert row[name] == pytest.approx(found[name], rel=1e-9, abs=1e-9)
-        assert row["classification_metric"] == pytest.approx(found["classification"], abs=1e-9)
+        assert row["classification_metric"] == pytest.approx(
+            found["classification_metric"], abs=1e-9
+        )
+        assert row["granularity"] == pytest.approx(1 - found["granularity"], abs=1e-9)
 
 
 @examples(PROPERTY, 54)
@@ -400,7 +409,7 @@ def kernel_losses(
     suppressed = np.array([effort.labels[row] in effort.suppressed for row in classes.first])
     names = (
         *("precision", "discernibility", "average_class_size"),
-        *("non_uniform_entropy", "classification"),
+        *("non_uniform_entropy", "classification_metric", "granularity"),
     )
     objects = {name: make_loss(name, gs=factor) for name in names}
     objects["loss"] = make_loss("loss", gs=factor, aggregate=aggregate)

@@ -19,7 +19,7 @@ from dbt_anonymize.search.pareto import pareto_front
 from tests.oracle.brute_force import feasible_nodes, guarantees_for, numbered_table, tables
 
 LIMITS = [Decimal(0), Decimal("0.05"), Decimal("0.3"), Decimal(1)]
-MEASURES = ["loss", "discernibility", "average_class_size", "classification"]
+MEASURES = ["loss", "discernibility", "average_class_size", "classification_metric"]
 
 
 @settings(max_examples=30, deadline=None)

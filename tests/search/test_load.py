@@ -122,7 +122,7 @@ def test_people_values_and_population_are_counted(crowd: Project) -> None:
 
 def test_the_target_is_read_where_the_measure_needs_it(built_frequencies: Project) -> None:
     assert load(built_frequencies).table.target is None
-    table = load(built_frequencies, measure="classification").table
+    table = load(built_frequencies, measure="classification_metric").table
     assert table.target is not None
     top = classes_of(table, tuple(attribute.height for attribute in table.attributes))
     counted = dict(

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,7 +20,7 @@ from dbt_anonymize.cli.common import (
     figures_table,
     is_quiet,
 )
-from dbt_anonymize.information_loss.names import MeasureName, published
+from dbt_anonymize.information_loss.names import MEASURE_NAMES
 from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # The choices of the spec, as the command line takes them.
 Measure = Enum(  # type: ignore[misc]
-    "Measure", {name: name for name in get_args(MeasureName)}
+    "Measure", {name: name for name in MEASURE_NAMES}
 )
 
 
@@ -186,6 +186,8 @@ def _shown_state(state: State, measure: str) -> str:
 
 def _lost(measure: str, loss: float) -> str:
     """Return a loss as its measure is published: precision is higher where less is lost."""
+    from dbt_anonymize.information_loss.registry import published  # noqa: PLC0415 (takes a while)
+
     return f"{published(measure, loss):.6g}"
 
 

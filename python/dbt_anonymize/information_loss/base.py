@@ -1,4 +1,4 @@
-"""What every measure of information loss shares: factors, and sums over the table made once."""
+"""What measures of information loss share: their names, factors, and sums over the table."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import numpy as np
 
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Node, Table
+
+# A bound and a loss are added up in different orders.
+SLIGHTLY_LESS = 1.0 - 1e-12
 
 
 class TableSums:
@@ -165,8 +168,32 @@ class TableSums:
         return min(math.prod(labels), len(self.table.records))
 
 
-class InformationLoss(ABC):
-    """A measure of what a node loses; lower is better.
+class Measure:
+    """A measure of information loss as `<n>_information_loss` has it.
+
+    Attributes
+    ----------
+    name : str
+        Of the measure, its macro, its module and its column.
+    column, of_attribute_column : str
+        Descriptions of the columns ``name``, in which ``{aggregate}`` may stand, and
+        ``<quasi-identifier>_<name>``, with the quasi-identifier as ``{}``; the latter is empty for
+        a measure that has none.
+    higher_is_better : bool
+        Whether it is published as what is left; a search minimizes 1 minus it.
+    is_of_numbers : bool
+        Whether only intervals have columns of their own.
+    """
+
+    name: str
+    column: str
+    of_attribute_column = ""
+    higher_is_better = False
+    is_of_numbers = False
+
+
+class InformationLoss(Measure, ABC):
+    """A measure that a search can minimize: what a node loses; lower is better.
 
     Parameters
     ----------
@@ -174,8 +201,6 @@ class InformationLoss(ABC):
         Weighs generalization against suppression: below 0.5 suppression costs less, above it
         generalization does. Their factors are ``min(1, 2 - 2 gs)`` and ``min(1, 2 gs)``.
     """
-
-    name: str
 
     def __init__(self, *, gs: float = 0.5) -> None:
         self.generalization_factor = min(1.0, 2.0 - 2.0 * gs)

@@ -1,29 +1,15 @@
-"""The names of what a search can minimize; apart, so that the command line knows them at once."""
+"""Names of the measures, which are those of their modules: importing these would take a while."""
 
-from typing import Literal
+from __future__ import annotations
 
-MeasureName = Literal[
-    "loss",
-    "discernibility",
-    "average_class_size",
-    "non_uniform_entropy",
-    "precision",
-    "ambiguity",
-    "kl_divergence",
-    "entropy_based_loss",
-    "classification",
-]
+import pkgutil
+from typing import TYPE_CHECKING, Literal
 
-# Published as what is left, not as what is lost; a search minimizes 1 minus it.
-HIGHER_IS_BETTER = frozenset({"precision"})
+from dbt_anonymize.information_loss import measures
 
-
-def published(measure: str, loss: float) -> float:
-    """Return a measure as its definition has it, from the loss that a search minimizes.
-
-    Examples
-    --------
-    >>> published("precision", 0.25), published("discernibility", 4324.0)
-    (0.75, 4324.0)
-    """
-    return 1.0 - loss if measure in HIGHER_IS_BETTER else loss
+# What a search can minimize.
+MEASURE_NAMES = tuple(sorted(module.name for module in pkgutil.iter_modules(measures.__path__)))
+if TYPE_CHECKING:
+    MeasureName = str
+else:
+    MeasureName = Literal[MEASURE_NAMES]

@@ -1,69 +1,45 @@
-"""How much a node of the lattice loses, by any of the published measures."""
+"""All measures of information loss by name: a module of `measures` or `reported` is one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 from types import MappingProxyType
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.information_loss.aggregates import AGGREGATES, RankedLoss
-from dbt_anonymize.information_loss.attributes import (
-    Height,
-    Loss,
-    MonotoneNonUniformEntropy,
-    MonotonePrecision,
-    NonUniformEntropy,
-    NormalizedNonUniformEntropy,
-    PerAttribute,
-    Precision,
-)
-from dbt_anonymize.information_loss.base import InformationLoss
-from dbt_anonymize.information_loss.classwise import (
-    Ambiguity,
-    AverageClassSize,
-    Classification,
-    Discernibility,
-    EntropyBasedLoss,
-    KLDivergence,
-    MonotoneDiscernibility,
-)
+from dbt_anonymize.information_loss import measures, reported
+from dbt_anonymize.information_loss.aggregates import AGGREGATES
+from dbt_anonymize.information_loss.base import InformationLoss, Measure
+from dbt_anonymize.information_loss.per_attribute import PerAttribute
 
-__all__ = ["AGGREGATES", "MEASURES", "InformationLoss", "Loss", "RankedLoss", "make_loss"]
 
-MEASURES: Mapping[str, type[InformationLoss]] = MappingProxyType(
-    {
-        measure.name: measure
-        for measure in (
-            Loss,
-            Precision,
-            MonotonePrecision,
-            Height,
-            Discernibility,
-            MonotoneDiscernibility,
-            AverageClassSize,
-            NonUniformEntropy,
-            MonotoneNonUniformEntropy,
-            NormalizedNonUniformEntropy,
-            Ambiguity,
-            KLDivergence,
-            EntropyBasedLoss,
-            Classification,
-        )
-    }
+def _measures() -> Iterator[type[Measure]]:
+    for package in (measures, reported):
+        for info in iter_modules(package.__path__, f"{package.__name__}."):
+            for found in vars(import_module(info.name)).values():
+                is_measure = isinstance(found, type) and issubclass(found, Measure)
+                if is_measure and found.__module__ == info.name:
+                    yield found
+
+
+MEASURES: Mapping[str, type[Measure]] = MappingProxyType({m.name: m for m in _measures()})
+# Those that a search can minimize.
+LOSSES: Mapping[str, type[InformationLoss]] = MappingProxyType(
+    {name: m for name, m in MEASURES.items() if issubclass(m, InformationLoss)}
 )
 
 
 def make_loss(name: str, *, aggregate: str | None = None, gs: float = 0.5) -> InformationLoss:
-    """Return a measure of information loss by name.
+    """Return a measure that a search can minimize.
 
     Parameters
     ----------
     name : str
-        A key of ``MEASURES``. ``monotone_...`` do not count what suppression loses.
+        A key of ``LOSSES``.
     aggregate : str, optional
-        How the quasi-identifiers are put together, one of ``AGGREGATES``; by default the one the
-        measure is published with. Measures over classes have nothing to put together. ``rank``
-        compares the losses in descending order, one after the other.
+        How the quasi-identifiers are aggregated, one of ``AGGREGATES``; by default the one the
+        measure is published with. Measures over classes have nothing to aggregate.
     gs : float in [0, 1], default 0.5
         Generalization/suppression factor.
 
@@ -84,12 +60,11 @@ def make_loss(name: str, *, aggregate: str | None = None, gs: float = 0.5) -> In
     >>> make_loss("losses")
     Traceback (most recent call last):
         ...
-    dbt_anonymize.errors.SearchError: measure of a search must be one of loss, precision, \
-monotone_precision, height, discernibility, monotone_discernibility, average_class_size, \
-non_uniform_entropy, monotone_non_uniform_entropy, normalized_non_uniform_entropy, ambiguity, \
-kl_divergence, entropy_based_loss, classification; got losses. Choose one of them.
+    dbt_anonymize.errors.SearchError: measure of a search must be one of ambiguity, \
+average_class_size, classification_metric, discernibility, entropy_based_loss, granularity, \
+kl_divergence, loss, non_uniform_entropy, precision; got losses. Choose one of them.
     """
-    _check_choice("measure of a search", name, tuple(MEASURES))
+    _check_choice("measure of a search", name, tuple(LOSSES))
     if aggregate is not None:
         _check_choice("aggregate of the information loss", aggregate, AGGREGATES)
     if not 0.0 <= gs <= 1.0:
@@ -97,10 +72,21 @@ kl_divergence, entropy_based_loss, classification; got losses. Choose one of the
             "generalization_suppression_factor of the information loss must be in [0, 1]; "
             f"got {gs}. 0.5 weighs both alike."
         )
-    measure = MEASURES[name]
+    measure = LOSSES[name]
     if issubclass(measure, PerAttribute):
         return measure(gs=gs, aggregate=aggregate)
     return measure(gs=gs)
+
+
+def published(measure: str, loss: float) -> float:
+    """Return a measure as its definition has it, from the loss that a search minimizes.
+
+    Examples
+    --------
+    >>> published("precision", 0.25), published("discernibility", 4324.0)
+    (0.75, 4324.0)
+    """
+    return 1.0 - loss if MEASURES[measure].higher_is_better else loss
 
 
 def _check_choice(who: str, value: str, choices: tuple[str, ...]) -> None:

@@ -18,6 +18,7 @@ import jinja2
 
 from dbt_anonymize import literals
 from dbt_anonymize.errors import ProjectError, SpecError
+from dbt_anonymize.information_loss.registry import MEASURES
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import Effort, Quality, Spec, load_specs
 from dbt_anonymize.spec.loading import FOLDER
@@ -275,6 +276,7 @@ def _environment() -> jinja2.Environment:
     environment.filters["jinja"] = literals.jinja
     environment.filters["python"] = literals.python
     environment.filters["yaml"] = literals.yaml_text
+    environment.globals["loss_measures"] = list(MEASURES.values())
     environment.filters["prose"] = lambda text: literals.yaml_text(literals.markdown(text))
     return environment
 

@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 
-from dbt_anonymize.information_loss.registry import RankedLoss
 from dbt_anonymize.privacy.table import Node
 from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.clock import Clock
@@ -114,6 +113,4 @@ class BestFirstSearch:
 
 
 def _is_hopeless(bound: float, best: CheckedNode) -> bool:
-    if isinstance(best.loss, RankedLoss):
-        return bound > float(best.loss)
     return bound >= best.loss

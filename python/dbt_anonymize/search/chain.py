@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from dbt_anonymize.information_loss.registry import InformationLoss
+from dbt_anonymize.information_loss.base import InformationLoss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import Node, Table
 from dbt_anonymize.search.checking import Checker

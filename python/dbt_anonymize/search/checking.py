@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 
-from dbt_anonymize.information_loss.registry import InformationLoss
+from dbt_anonymize.information_loss.base import InformationLoss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import BoolArray, Node, Table
 from dbt_anonymize.search.results import CheckedNode

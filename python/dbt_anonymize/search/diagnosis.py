@@ -96,7 +96,7 @@ class _Doctor:
         guarantees = compile_guarantees(declared, self._table)
         if any(self._keeps(guarantees, classes) for classes in self._classes):
             return True
-        loss = make_loss("height")
+        loss = make_loss("precision")
         found = search(self._table, guarantees, loss, self._limit, time_limit=_PATIENCE)
         return found.optimum is not None
 

@@ -9,7 +9,8 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.information_loss.registry import InformationLoss, make_loss
+from dbt_anonymize.information_loss.base import InformationLoss
+from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Node, Table

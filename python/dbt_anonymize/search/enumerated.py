@@ -15,7 +15,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dbt_anonymize.information_loss.registry import RankedLoss
 from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray, Node
 from dbt_anonymize.search.checking import Check, Checker
 from dbt_anonymize.search.clock import Clock
@@ -258,9 +257,6 @@ class EnumeratedSearch:
 
 
 def _excludes(bounds: FloatArray | np.float64, best: CheckedNode) -> BoolArray:
-    if isinstance(best.loss, RankedLoss):
-        # Equal largest losses leave the others to be compared.
-        return np.asarray(bounds > float(best.loss))
     return np.asarray(bounds >= best.loss)
 
 

@@ -32,7 +32,7 @@ def load_table(warehouse: Warehouse, spec: Spec, *, measure: str) -> Table:
 
     Rows are in the order of their codes. A NULL quasi-identifier is a leaf of its own with the
     label ``*`` at every level above 0; ``*`` covers everything. Search bounds decide whether raw
-    values are told apart; the measure ``classification`` reads the target.
+    values are told apart; the measure ``classification_metric`` reads the target.
 
     Raises
     ------
@@ -158,7 +158,8 @@ def _check_hierarchies(source: _Source) -> None:
 def _kept_columns(spec: Spec, measure: str) -> list[str]:
     """Return the columns beside the quasi-identifiers that guarantees and measure read."""
     attributes = [str(g["attribute"]) for g in spec.guarantees.resolved if "attribute" in g]
-    return list(dict.fromkeys([*attributes, *([spec.target] * (measure == "classification"))]))
+    targets = [spec.target] if measure == "classification_metric" else []
+    return list(dict.fromkeys([*attributes, *targets]))
 
 
 @dataclass(frozen=True)

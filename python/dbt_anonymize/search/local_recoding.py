@@ -10,8 +10,10 @@ from decimal import Decimal
 import numpy as np
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.information_loss.attributes import Loss, PerAttribute, Precision
-from dbt_anonymize.information_loss.registry import InformationLoss
+from dbt_anonymize.information_loss.base import InformationLoss
+from dbt_anonymize.information_loss.measures.loss import Loss
+from dbt_anonymize.information_loss.measures.precision import Precision
+from dbt_anonymize.information_loss.per_attribute import PerAttribute
 from dbt_anonymize.privacy.grouping import classes_of, group, labels_of
 from dbt_anonymize.privacy.guarantees import Guarantees, first_released
 from dbt_anonymize.privacy.table import BoolArray, Node, Table

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from dbt_anonymize.information_loss.registry import InformationLoss, Loss
+from dbt_anonymize.information_loss.base import InformationLoss
+from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import Table
 from dbt_anonymize.search.best_first import BestFirstSearch

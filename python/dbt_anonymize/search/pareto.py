@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from dbt_anonymize.information_loss.registry import InformationLoss
+from dbt_anonymize.information_loss.base import InformationLoss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import Table
 from dbt_anonymize.search.best_first import BestFirstSearch

@@ -560,6 +560,156 @@ classification_metric_by_effort as (
     from "shop"."main"."customers_classes"
     group by effort
 
+),
+
+sse_sst_by_effort as (
+
+    with
+
+    offsets_1 as (
+
+        select
+            frequencies."birth_date_leaf" as leaf,
+            frequencies.records,
+            cast(frequencies."birth_date" - lowest.bound as double) as distance
+        from "shop"."main"."customers_frequencies" as frequencies
+        cross join (select min(lower_bound) as bound from "shop"."main"."customers_hierarchy_birth_date") as lowest
+        where frequencies."birth_date" is not null
+
+    ),
+
+    means_1 as (
+
+        select sum(records * distance) / sum(records) as mean from offsets_1
+
+    ),
+
+    leaves_1 as (
+
+        select
+            leaf,
+            sum(records) as records,
+            sum(records * from_mean) as distances,
+            sum(records * from_mean * from_mean) as squares
+        from (
+            select
+                offsets.leaf,
+                offsets.records,
+                offsets.distance - means.mean as from_mean
+            from offsets_1 as offsets
+            cross join means_1 as means
+        ) as centred
+        group by leaf
+
+    ),
+
+    totals_1 as (
+
+        select sum(squares) as squares from leaves_1
+
+    ),
+
+    errors_1 as (
+
+        select
+            0 as level,
+            cast(0 as double) as squares
+
+        union all
+
+        select
+            1 as level,
+            sum(squares - distances * distances / records) as squares
+        from (
+            select
+                sum(leaves.records) as records,
+                sum(leaves.distances) as distances,
+                sum(leaves.squares) as squares
+            from "shop"."main"."customers_hierarchy_birth_date" as hierarchy
+            inner join leaves_1 as leaves on hierarchy.lower_bound = leaves.leaf
+            group by hierarchy.level_1
+        ) as labels
+
+        union all
+
+        select
+            2 as level,
+            sum(squares - distances * distances / records) as squares
+        from (
+            select
+                sum(leaves.records) as records,
+                sum(leaves.distances) as distances,
+                sum(leaves.squares) as squares
+            from "shop"."main"."customers_hierarchy_birth_date" as hierarchy
+            inner join leaves_1 as leaves on hierarchy.lower_bound = leaves.leaf
+            group by hierarchy.level_2
+        ) as labels
+
+        union all
+
+        select
+            3 as level,
+            sum(squares - distances * distances / records) as squares
+        from (
+            select
+                sum(leaves.records) as records,
+                sum(leaves.distances) as distances,
+                sum(leaves.squares) as squares
+            from "shop"."main"."customers_hierarchy_birth_date" as hierarchy
+            inner join leaves_1 as leaves on hierarchy.lower_bound = leaves.leaf
+            group by hierarchy.level_3
+        ) as labels
+
+        union all
+
+        select
+            4 as level,
+            sum(squares - distances * distances / records) as squares
+        from (
+            select
+                sum(leaves.records) as records,
+                sum(leaves.distances) as distances,
+                sum(leaves.squares) as squares
+            from "shop"."main"."customers_hierarchy_birth_date" as hierarchy
+            inner join leaves_1 as leaves on hierarchy.lower_bound = leaves.leaf
+            group by hierarchy.level_4
+        ) as labels
+
+    ),
+
+    levels_1 as (
+        select
+            effort,
+            case
+                when count("birth_date_level") = count(*) and min("birth_date_level") = max("birth_date_level") then max("birth_date_level")
+            end as level
+        from "shop"."main"."customers_classes"
+        group by effort
+
+    ),
+
+    ratios as (
+
+        select
+            efforts.effort,
+            case
+                when levels_1.level is null then null
+                when totals_1.squares > 0 then errors_1.squares / totals_1.squares
+                else 0
+            end as ratio_1
+        from (select distinct effort from "shop"."main"."customers_classes") as efforts
+        inner join levels_1 on efforts.effort = levels_1.effort
+        left join errors_1 on levels_1.level = errors_1.level
+        cross join totals_1
+
+    )
+
+    select
+        effort,
+        floor((ratio_1) * 1e12 + 0.5) / 1e12 as "birth_date_sse_sst",
+        floor(((ratio_1) / 1) * 1e12 + 0.5) / 1e12 as sse_sst
+    from ratios
+
 )
 
 select
@@ -574,10 +724,12 @@ select
     kl_divergence_by_effort.kl_divergence,
     entropy_based_loss_by_effort.entropy_based_loss,
     classification_metric_by_effort.classification_metric,
+    sse_sst_by_effort.sse_sst,
     loss_by_effort."birth_date_loss",
     granularity_by_effort."birth_date_granularity",
     precision_by_effort."birth_date_precision",
     non_uniform_entropy_by_effort."birth_date_non_uniform_entropy",
+    sse_sst_by_effort."birth_date_sse_sst",
     loss_by_effort."zip_loss",
     granularity_by_effort."zip_granularity",
     precision_by_effort."zip_precision",
@@ -597,4 +749,5 @@ left join ambiguity_by_effort on efforts.effort = ambiguity_by_effort.effort
 left join kl_divergence_by_effort on efforts.effort = kl_divergence_by_effort.effort
 left join entropy_based_loss_by_effort on efforts.effort = entropy_based_loss_by_effort.effort
 left join classification_metric_by_effort on efforts.effort = classification_metric_by_effort.effort
+left join sse_sst_by_effort on efforts.effort = sse_sst_by_effort.effort
 order by efforts.effort

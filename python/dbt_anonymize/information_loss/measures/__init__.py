@@ -1,0 +1,1 @@
+"""One module per measure that a search can minimize, called like it."""

@@ -1,0 +1,31 @@
+"""Discernibility: how many records each record looks like."""
+
+from __future__ import annotations
+
+from dbt_anonymize.information_loss.base import InformationLoss, TableSums, suppressed_records
+from dbt_anonymize.privacy.table import BoolArray, Classes, Node
+
+
+class Discernibility(InformationLoss):
+    """Records that each record cannot be told from: squared class sizes, N if suppressed.
+
+    Bayardo & Agrawal 2005.
+    """
+
+    name = "discernibility"
+    column = (
+        "Sum of squared class sizes; a suppressed record costs as much as the table. Lower is"
+        " better."
+    )
+    is_monotone_in_suppression = True
+
+    def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+        kept = classes.records[~suppressed]
+        return float(kept @ kept + sums.total * suppressed_records(classes, suppressed))
+
+    def _lower_bound(self, sums: TableSums, node: Node) -> float:
+        # Squares are least when all classes are equal; a suppressed record costs more than any.
+        return sums.total * sums.total / sums.most_classes(node)
+
+    def _coarser_bound(self, sums: TableSums, classes: Classes) -> float:
+        return float(classes.records @ classes.records)

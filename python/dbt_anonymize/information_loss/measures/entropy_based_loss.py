@@ -1,0 +1,52 @@
+"""Entropy-based loss: bits of the domain that labels cover."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbt_anonymize.information_loss.base import (
+    SLIGHTLY_LESS,
+    InformationLoss,
+    TableSums,
+    suppressed_records,
+)
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Node, Table
+
+
+class EntropyBasedLoss(InformationLoss):
+    """Share of the bits of the domain that the labels of each record cover (Wan et al. 2015)."""
+
+    name = "entropy_based_loss"
+    column = (
+        "Entropy of the covered combinations, relative to the domain (Wan et al. 2015); lower"
+        " is better."
+    )
+
+    @property
+    def is_monotone_in_suppression(self) -> bool:
+        """Whether the root costs no more than suppression."""
+        return self.generalization_factor <= self.suppression_factor
+
+    def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+        rows = np.flatnonzero(~suppressed)
+        kept = float(classes.records[rows] @ self._of_classes(sums, classes, rows))
+        gone = suppressed_records(classes, suppressed)
+        return self.generalization_factor * kept + self.suppression_factor * gone
+
+    def _of_classes(self, sums: TableSums, classes: Classes, rows: IntArray) -> FloatArray:
+        return sums.class_log_cells(classes, rows) / _bits(sums)
+
+    def _lower_bound(self, sums: TableSums, node: Node) -> float:
+        # A record costs min(g x, s) with x, g, s in [0, 1], which is at least g s x.
+        generalized = sums.total * sums.mean_log_cells(node) / _bits(sums)
+        return self.generalization_factor * self.suppression_factor * generalized * SLIGHTLY_LESS
+
+    def per_class(self, table: Table, classes: Classes) -> FloatArray:
+        """Return records times the loss of each class."""
+        rows = np.arange(len(classes.records))
+        return classes.records * self._of_classes(self.sums(table), classes, rows)
+
+
+def _bits(sums: TableSums) -> float:
+    """Return the bits of the domain; 1 where there is but one combination and nothing to lose."""
+    return sums.log_domain or 1.0

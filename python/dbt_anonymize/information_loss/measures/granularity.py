@@ -1,0 +1,42 @@
+"""Granularity: the share of the detail that labels keep."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbt_anonymize.information_loss.base import SLIGHTLY_LESS, Suppressed, TableSums
+from dbt_anonymize.information_loss.per_attribute import PerAttribute
+
+
+class Granularity(PerAttribute):
+    """Mean share of the domains that labels cover beyond raw values, 1 for suppressed.
+
+    What is left is the granularity (Iyengar 2002). Shares are averaged before they are scaled, so a
+    quasi-identifier counts in proportion to what it has to lose; no factors.
+    """
+
+    name = "granularity"
+    column = "Mean share of the detail that labels keep, 0 to 1; higher is better."
+    of_attribute_column = "Granularity of {} alone, 0 to 1; higher is better."
+    higher_is_better = True
+    default_aggregate = "arithmetic_mean"
+    is_monotone_in_suppression = True
+
+    def of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
+        """Return the loss of one quasi-identifier at a level, before weights."""
+        kept = sums.share_totals[position][level] - gone.shares(position, level)
+        least = sums.table.attributes[position].smallest_share
+        most = _most(sums)
+        return ((kept + gone.records) / sums.total - least) / most if most else 0.0
+
+    def bound_of_attribute(
+        self, sums: TableSums, gone: Suppressed, position: int, level: int
+    ) -> float:
+        """Return the loss itself: suppressing a record never lowers it."""
+        return max(self.of_attribute(sums, gone, position, level), 0.0) * SLIGHTLY_LESS
+
+
+def _most(sums: TableSums) -> float:
+    """Return the weighted mean of what there is to lose."""
+    smallest = np.array([attribute.smallest_share for attribute in sums.table.attributes])
+    return float((sums.weights * (1.0 - smallest)).mean())

@@ -1,0 +1,55 @@
+"""Loss: how much of its domain each label covers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbt_anonymize.information_loss.aggregates import aggregate_rows
+from dbt_anonymize.information_loss.base import Suppressed, TableSums
+from dbt_anonymize.information_loss.per_attribute import ONE_STEP, PerAttribute, rounded_down
+from dbt_anonymize.privacy.table import Classes, FloatArray, Table
+
+
+class Loss(PerAttribute):
+    """Mean share of the hierarchy that the labels cover, 1 for suppressed (Iyengar 2002).
+
+    Scaled per attribute so that a single leaf everywhere is 0 and the root everywhere is 1. With a
+    suppression factor s below 1 a suppressed record costs share + s (1 - share).
+    """
+
+    name = "loss"
+    column = (
+        "Share of the domains that labels cover, aggregated over the quasi-identifiers "
+        "({aggregate}); 0 for the untouched table, lower is better. What a search minimizes "
+        "by default."
+    )
+    of_attribute_column = "Loss of {} alone, 0 to 1; lower is better."
+    default_aggregate = "geometric_mean"
+    is_monotone_in_suppression = True
+
+    def of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
+        """Return the loss of one quasi-identifier at a level, before weights."""
+        lost = gone.shares(position, level)
+        kept = self.generalization_factor * (sums.share_totals[position][level] - lost)
+        added = kept + lost + self.suppression_factor * (gone.records - lost)
+        smallest_share = sums.table.attributes[position].smallest_share
+        least = self.generalization_factor * sums.total * smallest_share
+        # A hierarchy of one row has nothing to lose.
+        scaled = (added - least) / (sums.total - least) if least < sums.total else 0.0
+        return rounded_down(max(scaled, 0.0))
+
+    def bound_of_attribute(
+        self, sums: TableSums, gone: Suppressed, position: int, level: int
+    ) -> float:
+        """Return the loss itself: suppressing a record never lowers it."""
+        return max(self.of_attribute(sums, gone, position, level) - ONE_STEP, 0.0)
+
+    def per_class(self, table: Table, classes: Classes) -> FloatArray:
+        """Return the aggregate of records times share of each class."""
+        sums, leaves = self.sums(table), table.leaves[classes.first]
+        shares = [
+            sums.shares[position][level][leaves[:, position]]
+            for position, level in enumerate(classes.levels)
+        ]
+        losses = np.column_stack(shares) * classes.records[:, np.newaxis]
+        return aggregate_rows(self.aggregate, losses, sums.weights)

@@ -1,0 +1,82 @@
+"""Measures that are a vector over the quasi-identifiers, put together with weights."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+
+import numpy as np
+
+from dbt_anonymize.information_loss.aggregates import aggregate, aggregate_rows
+from dbt_anonymize.information_loss.base import InformationLoss, Suppressed, TableSums
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
+
+# ARX rounds the loss of an attribute down to this many parts of 1.
+_PARTS = 1e10
+# A loss that is added up in another order may be rounded down one step further.
+ONE_STEP = 1.01e-10
+
+
+class PerAttribute(InformationLoss):
+    """A measure with one loss per quasi-identifier."""
+
+    default_aggregate: str
+
+    def __init__(self, *, gs: float = 0.5, aggregate: str | None = None) -> None:
+        super().__init__(gs=gs)
+        self.aggregate = aggregate or self.default_aggregate
+
+    @abstractmethod
+    def of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
+        """Return the loss of one quasi-identifier at a level, before weights."""
+
+    def bound_of_attribute(
+        self, sums: TableSums, gone: Suppressed, position: int, level: int
+    ) -> float:
+        """Return a lower bound of it where these and perhaps more records are suppressed."""
+        return self.of_attribute(sums, gone, position, level)
+
+    def per_attribute(self, table: Table, classes: Classes, suppressed: BoolArray) -> FloatArray:
+        """Return the loss of each quasi-identifier, before weights, for a table with records."""
+        sums = self.sums(table)
+        gone = Suppressed.of_classes(sums, classes, suppressed)
+        losses = [self.of_attribute(sums, gone, *at) for at in enumerate(classes.levels)]
+        return np.array(losses)
+
+    def attribute_bounds(
+        self, table: Table, suppressed: BoolArray | None
+    ) -> tuple[FloatArray, ...]:
+        """Return lower bounds of the loss of each quasi-identifier, one per level."""
+        if table.total == 0:
+            return tuple(np.zeros(attribute.height + 1) for attribute in table.attributes)
+        sums = self.sums(table)
+        gone = Suppressed.of_rows(sums, suppressed)
+        return tuple(
+            np.array(
+                [
+                    self.bound_of_attribute(sums, gone, position, level)
+                    for level in range(attribute.height + 1)
+                ]
+            )
+            for position, attribute in enumerate(table.attributes)
+        )
+
+    def combine(self, losses: FloatArray) -> FloatArray:
+        """Put losses (nodes, attributes) together."""
+        if self._sums is None:
+            raise ValueError("combine needs the weights of a table: ask for its bounds first")
+        return aggregate_rows(self.aggregate, losses, self._sums.weights)
+
+    def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+        losses = self.per_attribute(sums.table, classes, suppressed)
+        return aggregate(self.aggregate, losses, sums.weights)
+
+    def _lower_bound(self, sums: TableSums, node: Node) -> float:
+        gone = Suppressed.of_rows(sums, None)
+        bounds = [self.bound_of_attribute(sums, gone, *at) for at in enumerate(node)]
+        return aggregate(self.aggregate, np.array(bounds), sums.weights)
+
+
+def rounded_down(loss: float) -> float:
+    """Cut off after ten decimals, as ARX does: nodes that differ by rounding alone are equal."""
+    return math.floor(loss * _PARTS) / _PARTS

@@ -1,0 +1,1 @@
+"""One module per measure that is reported only, called like it."""

@@ -1,0 +1,40 @@
+"""Two measures of ARX that do not count what suppression loses; nobody can choose them here."""
+
+from __future__ import annotations
+
+from dbt_anonymize.information_loss.base import InformationLoss, Suppressed, TableSums
+from dbt_anonymize.information_loss.measures.discernibility import Discernibility
+from dbt_anonymize.information_loss.measures.non_uniform_entropy import NonUniformEntropy
+from dbt_anonymize.information_loss.per_attribute import rounded_down
+from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.privacy.table import BoolArray, Classes
+
+
+class MonotoneDiscernibility(Discernibility):
+    """Sum of squared class sizes (DM*)."""
+
+    def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+        return float(classes.records @ classes.records)
+
+
+class MonotoneNonUniformEntropy(NonUniformEntropy):
+    """Bits of leaves given their labels (de Waal & Willenborg 1999)."""
+
+    def of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
+        """Return the loss of one quasi-identifier at a level, before weights."""
+        return rounded_down(self.sums(sums.table).lost_bits[position][level])
+
+    def bound_of_attribute(
+        self, sums: TableSums, gone: Suppressed, position: int, level: int
+    ) -> float:
+        """Return the loss itself."""
+        return self.of_attribute(sums, gone, position, level)
+
+
+def make_arx_loss(name: str, *, aggregate: str | None = None) -> InformationLoss:
+    """Return a measure of ours, or one of these two."""
+    if name == "monotone_discernibility":
+        return MonotoneDiscernibility()
+    if name == "monotone_non_uniform_entropy":
+        return MonotoneNonUniformEntropy(aggregate=aggregate)
+    return make_loss(name, aggregate=aggregate)
