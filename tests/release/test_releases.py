@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
+from typer.testing import CliRunner
+
+from dbt_anonymize.cli import app
 from dbt_anonymize.project.generate import generate
 from tests.projects import Outcome, Project
 
 SEED = "seeds/customers.csv"
+LEAVES = "8629"
 RELEASES = "vault.customers_releases"
 STATE = """select record_key, cqi from (
     select *, row_number() over (partition by record_key order by release desc) as age
@@ -32,7 +39,48 @@ def append_customers(project: Project, *numbers: int) -> None:
 
 
 def rebuild(project: Project) -> Outcome:
-    return project.dbt("build", "--exclude-resource-type", "unit_test")
+    return project.dbt("build")
+
+
+def without(number: str) -> Callable[[str], str]:
+    """Remove the record of a customer."""
+    return lambda text: "".join(
+        line for line in text.splitlines(keepends=True) if not line.startswith(f"{number},")
+    )
+
+
+def assert_verified(
+    project: Project, first: dict[str, str], second: dict[str, str], kept: Path
+) -> None:
+    """Assert that `verify` finds both, by the vault and by a file, as counted record by record."""
+    arguments = ["verify", "customers", "--check", "attacks", "--project-dir", str(project.folder)]
+    environment = {"DBT_PROFILES_DIR": str(project.folder)}
+    result = CliRunner().invoke(app, [*arguments, "--earlier", str(kept)], env=environment)
+    assert result.exit_code == 0, result.output
+    sizes = Counter((first.get(key), second.get(key)) for key in {*first, *second})
+    small = [size for size in sizes.values() if size < 4]
+    rows = project.query(
+        "select against, measure, value from customers_attacks where attack = 'composition'"
+        " and (against like 'release 1 of %' or against like 'earlier %')"
+    )
+    found = {(against.split()[0], measure): value for against, measure, value in rows}
+    assert found["release", "joint_classes"] == len(sizes)
+    assert found["release", "joint_classes_below_k"] == len(small) == 2
+    assert found["release", "people_below_k"] == sum(small) == 2
+    assert found["release", "smallest_joint_class"] == min(sizes.values())
+    for beside in ("release", "earlier"):
+        assert found[beside, "classes_with_few_joined"] == 1
+        assert found[beside, "classes_with_few_left"] == 1
+    # The labels alone say nothing: everybody is assumed to be in both.
+    assert found["earlier", "joint_classes_below_k"] == 0
+    assert "release 2" not in " ".join(against for against, *_ in rows)
+
+
+def declare(project: Project, release: str) -> None:
+    """Replace what the spec says about the release."""
+    spec = "anonymizations/customers.yml"
+    project.edit(spec, lambda text: text.partition("release:")[0] + release)
+    generate(project.folder)
 
 
 def effort_of(project: Project) -> int:
@@ -48,23 +96,30 @@ def test_who_joined_is_reported_remembered_and_stops_a_strict_build(
     assert sorted(project.query(f"select record_key, cqi from {RELEASES}")) == first
     assert project.query(f"select distinct release from {RELEASES}") == [(1,)]
 
+    # Another effort for one record more would change every label.
+    effort = effort_of(project)
+    declare(project, f"release: {{effort: {effort}}}\n")
     again = rebuild(project)
     assert again.succeeded
     assert "no class may differ" not in again.messages
     assert project.query(f"select max(release) from {RELEASES}") == [(1,)]
 
+    kept = shutil.copy(project.release_file("customers"), tmp_path / "kept.duckdb")
     append_customers(project, 9001)
+    project.edit(SEED, without(LEAVES))
     joined = rebuild(project)
     assert joined.succeeded, joined.messages
-    assert "by 1 to 3 records; 1 record joined in 1 class and 0 records left" in joined.messages
-    assert project.query(f"select record_key from {RELEASES} where release = 2") == [("9001",)]
+    said = "by 1 to 3 records; 1 record joined in 1 class and 1 record left in 1 class."
+    assert said in joined.messages
+    assert not [key for key, _ in first if key in joined.messages]
+    changed = project.query(f"select record_key, cqi is null from {RELEASES} where release = 2")
+    assert sorted(changed) == [(LEAVES, True), ("9001", False)]
     second = sorted(project.query(EFFORT.format(effort_of(project))))
     assert sorted(project.query(STATE.format(2))) == second
     assert sorted(project.query(STATE.format(1))) == first
+    assert_verified(project, dict(first), dict(second), kept)
 
-    spec = "anonymizations/customers.yml"
-    project.edit(spec, lambda text: text + "release: {composition: strict}\n")
-    generate(project.folder)
+    declare(project, f"release: {{effort: {effort}, composition: strict}}\n")
     before = project.release_file("customers").read_bytes()
     append_customers(project, 9002, 9003)
     stopped = rebuild(project)

@@ -68,8 +68,8 @@ def verify(
     earlier: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Release file of the same people published before; may be repeated. "
-            "With exactly one NAME."
+            help="Release file of the same people that the vault does not remember; may be "
+            "repeated. With exactly one NAME."
         ),
     ] = None,
     form: Annotated[

@@ -75,6 +75,12 @@ class Warehouse:
         remedy = "Load it first."
         return self._existing(name, node.database, node.schema, node.identifier, remedy)
 
+    def find(self, relation: Any) -> Any:
+        """Return a relation as it exists, or None where it does not."""
+        return self.adapter.get_relation(
+            database=relation.database, schema=relation.schema, identifier=relation.identifier
+        )
+
     def columns(self, relation: Any) -> list[tuple[str, str]]:
         """Return name and data type of each column of a relation."""
         found = self.adapter.get_columns_in_relation(relation)

@@ -43,7 +43,8 @@ def verify(
     checks : collection of str, optional
         Proofs to carry out; all by default.
     earlier : sequence of Path, optional
-        Release files of the same people that were published before, for the attack by composition.
+        Release files of the same people, for the attack by composition; the vault remembers those
+        of its own last ten releases.
     target : str, optional
         Target of the profile; by default that of dbt.
 

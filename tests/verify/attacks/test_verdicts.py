@@ -13,7 +13,6 @@ from dbt_anonymize.verify.attacks.composition import OtherRelease, attack_compos
 from dbt_anonymize.verify.attacks.inference import attack_inference
 from dbt_anonymize.verify.attacks.linkage import attack_linkage, declared_k, declared_risk
 from dbt_anonymize.verify.attacks.mapping import attack_mapping
-from dbt_anonymize.verify.attacks.running import read_earlier
 from tests.worlds.linkable import Record, World, read, read_known, session_of, spec_of
 
 LEVELS = ((2, 1), (1, 1))
@@ -233,66 +232,6 @@ def test_two_releases_that_keep_k_break_it_together() -> None:
     # other release says so alone.
     assert found["people_with_determined_value"].value == 0
     assert "the earlier release alone tells" in found["people_with_determined_value"].explanation
-
-
-def composed_by_tokens(*statements: str) -> dict[str, AttackResult]:
-    """Attack with an earlier release in which everybody has `*`, and both have tokens."""
-    with session_of(HONEST) as session:
-        session.rows("alter table people_identifiers add column token text")
-        session.rows("update people_identifiers set token = 't' || id")
-        for release in (0, 1):
-            session.rows(
-                f"create or replace table release_{release} as select e.age, e.age_lower, "
-                f"e.age_upper, e.zip, e.value, i.token from effort_{release} as e "
-                "inner join people_identifiers as i on e.id = i.id"
-            )
-        session.rows("update release_1 set age = '*', age_lower = 0, age_upper = 40")
-        for statement in statements:
-            session.rows(statement)
-        release = read(session, spec_of(HONEST, {"k_anonymity": {"k": 4}}, mapping="token"), 0)
-        earlier = read_earlier(release, "release_0", "release_1", "earlier", shown="a.duckdb")
-        return {
-            r.measure: r
-            for r in attack_composition(release, earlier, OtherRelease("earlier", "earlier"))
-        }
-
-
-def test_releases_with_tokens_are_joined_by_them() -> None:
-    found = composed_by_tokens()
-    assert found["joint_classes"].value == 2
-    assert found["joint_classes_below_k"].value == 0
-    # Whose row is missing in the earlier release is told from the others by that alone.
-    found = composed_by_tokens("delete from release_1 where token in ('t1', 't6', 't7')")
-    assert found["joint_classes"].value == 4
-    assert found["people_below_k"].value == 8
-    assert found["smallest_joint_class"].value == 1
-    # Tokens of another vault tell nothing, so that the narrowest class is assumed.
-    found = composed_by_tokens(
-        "delete from release_1 where token in ('t1', 't6', 't7')",
-        "update release_1 set token = 'x' || token",
-    )
-    assert found["joint_classes"].value == 2
-
-
-def test_of_the_records_of_a_person_the_released_one_is_joined() -> None:
-    """Everybody has two records, of which one is released."""
-    records = [Record(n, 1, "01", "a", (n + 1) // 2, LEVELS) for n in range(1, 9)]
-    world = World(records, (1, 1), has_subject=True)
-    with session_of(world) as session:
-        session.rows("alter table people_identifiers add column token text")
-        session.rows("update people_identifiers set token = 't' || (id + 1) // 2")
-        session.rows("update effort_0 set age = '*', age_lower = 0, age_upper = 40 where id % 2")
-        for release in (0, 1):
-            session.rows(
-                f"create or replace table release_{release} as select e.age, e.age_lower, "
-                f"e.age_upper, e.zip, e.value, i.token from effort_{release} as e "
-                "inner join people_identifiers as i on e.id = i.id where e.id % 2 = 0"
-            )
-        release = read(session, spec_of(world, mapping="token"), 0)
-        earlier = read_earlier(release, "release_0", "release_1", "earlier", shown="a.duckdb")
-        results = attack_composition(release, earlier, OtherRelease("earlier", "earlier"))
-    found = {r.measure: r.value for r in results}
-    assert (found["joint_classes"], found["smallest_joint_class"]) == (1, 4)
 
 
 def test_a_release_that_shows_no_quasi_identifier_has_nothing_to_intersect() -> None:

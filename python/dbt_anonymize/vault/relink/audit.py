@@ -106,7 +106,7 @@ def record(warehouse: Warehouse, vault: Any, name: str, attempt: Attempt) -> int
     last = f"select coalesce(max(attempt), 0) from {relation}"  # noqa: S608 (quoted by dbt)
     try:
         with _transaction(warehouse) as cursor:
-            if _existing(warehouse, relation) is None:  # only who may create tables needs to
+            if warehouse.find(relation) is None:  # only who may create tables needs to
                 cursor.execute(warehouse.macro("_relinkings_table", relation=relation))
             if lock:
                 cursor.execute(lock)
@@ -136,12 +136,6 @@ def _transaction(warehouse: Warehouse) -> Iterator[Any]:
         raise
 
 
-def _existing(warehouse: Warehouse, relation: Any) -> Any:
-    return warehouse.adapter.get_relation(
-        database=relation.database, schema=relation.schema, identifier=relation.identifier
-    )
-
-
 def check_audit(warehouse: Warehouse, name: str) -> tuple[int, int]:
     """Count the attempts of ``<n>_relinkings``, and those that their numbers say are missing.
 
@@ -163,7 +157,7 @@ def check_audit(warehouse: Warehouse, name: str) -> tuple[int, int]:
         If ``<n>_identifiers`` was not built.
     """
     relation = relinkings(warehouse.relation_of_ref(f"{name}_identifiers"), name)
-    if _existing(warehouse, relation) is None:  # nobody has tried yet
+    if warehouse.find(relation) is None:  # nobody has tried yet
         return 0, 0
     ((attempts, last),) = warehouse.rows(
         f"select count(*), coalesce(max(attempt), 0) from {relation}"  # noqa: S608 (quoted by dbt)

@@ -72,21 +72,38 @@ def attack_composition(
                 against=beside.against,
             )
         ]
-    results = _joint_classes(release, other, beside)
+    # Whoever is in one release only is told from the others of her class by that, too.
+    joint = (
+        f"select a.class as own, b.class as other, {release.known.count_people('a')} as people "
+        f"from {release.own} as a inner join {other.own} as b on a.record_key = b.record_key "
+        "where a.class is not null or b.class is not null group by a.class, b.class"
+    )
+    results = joint_classes(release, joint, beside)
     for attribute in release.sensitive:
         if attribute in other.sensitive:
             results.append(_determined(release, other, attribute, beside))
     return results
 
 
-def _joint_classes(release: Released, other: Released, beside: OtherRelease) -> list[AttackResult]:
+def joint_classes(release: Released, joint: str, beside: OtherRelease) -> list[AttackResult]:
+    """Count the classes that two releases make together.
+
+    Parameters
+    ----------
+    release : Released
+        The one whose promise is attacked.
+    joint : str
+        Select with one row per pair of classes, NULL where a record is in one release only:
+        ``own``, ``other`` and ``people``.
+    beside : OtherRelease
+        How the other one is called, and whether it is published.
+
+    Returns
+    -------
+    list of AttackResult
+        See `attack_composition`.
+    """
     known, k, shown = release.known, declared_k(release.known.spec), beside.shown
-    # Whoever is in one release only is told from the others of her class by that, too.
-    joint = (
-        f"select a.class as own, b.class as other, {known.count_people('a')} as people "
-        f"from {release.own} as a inner join {other.own} as b on a.record_key = b.record_key "
-        "where a.class is not null or b.class is not null group by a.class, b.class"
-    )
     alone = (
         f"select class as own, {known.count_people('o')} as people from {release.own} as o "
         "where class is not null group by class"

@@ -18,6 +18,8 @@ _TOLD = frozenset(
         "highest_confidence",
         "highest_success",
         "joint_classes_below_k",
+        "classes_with_few_joined",
+        "classes_with_few_left",
         "people_with_determined_value",
     }
 )

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError, WarehouseError
-from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.results import read_results, release_file
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec, load_specs
 from dbt_anonymize.verify.attacks.composition import OtherRelease, attack_composition
+from dbt_anonymize.verify.attacks.earlier import attack_earlier, attack_remembered
 from dbt_anonymize.verify.attacks.inference import attack_inference
 from dbt_anonymize.verify.attacks.known import Known, learn
 from dbt_anonymize.verify.attacks.linkage import attack_linkage
@@ -47,7 +47,7 @@ def run_attacks(
     release : Path
         Its release file, relative to the project or absolute.
     earlier : sequence of Path, optional
-        Release files of the same people that were published before.
+        Release files of the same people, beside those that the vault remembers.
     repetitions : int, default 5
         Of membership inference, with other members each time; 0 leaves it out.
     membership_sample : int, optional
@@ -127,80 +127,17 @@ def _compose(
 ) -> list[AttackResult]:
     """Put everything beside the release that is or could be published of the same people."""
     known = released.known
-    results = []
+    results: list[AttackResult] = []
+    results += attack_remembered(released)
     for file in earlier:
-        name = f"earlier release {file.name}"
         rows = known.session.released_table(project.root / file, f"{known.spec.name}_anonymized")
-        before = read_earlier(released, relation, rows, name, shown=str(file))
-        results += attack_composition(released, before, OtherRelease(name, name))
+        results += attack_earlier(released, relation, rows, file)
     for spec in load_specs(project.root):
         if spec.name != known.spec.name and spec.source == known.spec.source:
             results += _compose_with(released, relation, project, chosen, spec)
     for name, other in _other_efforts(known, chosen):
         results += attack_composition(released, other, OtherRelease(name, name, is_published=False))
     return results
-
-
-def read_earlier(
-    released: Released, relation: str, earlier: str, name: str, *, shown: str
-) -> Released:
-    """Match an earlier release of the same anonymization with what is known.
-
-    Where both releases have tokens, these tell whose row of one is which of the other: whoever has
-    both files can join them, even without the vault.
-
-    Parameters
-    ----------
-    released : Released
-        The present release.
-    relation, earlier : str
-        The rows of both.
-    name : str
-        What the earlier one is called.
-    shown : str
-        What it is called in an error.
-
-    Raises
-    ------
-    VerificationError
-        If it shows no quasi-identifier, or a label cannot be understood.
-    """
-    known = released.known
-    origin = _joined_by_tokens(released, relation, earlier)
-    found = read_release(known, earlier, name, published=None, origin=origin)
-    if found is None:
-        raise VerificationError(
-            f"{shown}: an earlier release of {known.spec.name} must show a quasi-identifier of it; "
-            "it has no such column. Give the file of a release of the same people."
-        )
-    return found
-
-
-def _joined_by_tokens(released: Released, relation: str, earlier: str) -> Origin | None:
-    """Return whose record became which earlier row; None where tokens do not say it.
-
-    A token stands for a person. Of her records the one is taken that the present release shows.
-    """
-    known, session = released.known, released.known.session
-    if known.spec.mapping != "token" or not all(
-        "token" in session.columns(rows) for rows in (relation, earlier)
-    ):
-        return None
-    vault = session.warehouse.relation_of_ref(f"{known.spec.name}_identifiers")
-    key = quote_name(known.spec.record_key)
-    records = session.table(
-        "records",
-        f"select i.token, arg_min(i.{key}, case when o.class is null then 1 else 0 end) as {key} "
-        f"from {vault} as i inner join {released.own} as o on i.{key} = o.record_key "
-        f"group by i.token",
-    )
-    rows = (
-        f"(select e.*, k.{key}, false as is_suppressed from {earlier} as e "
-        f"inner join {records} as k on e.token = k.token)"
-    )
-    # Tokens of another vault join nothing.
-    (joined,) = session.row(f"select count(*) from {rows}")
-    return Origin(rows, known.spec.record_key) if joined else None
 
 
 def _compose_with(

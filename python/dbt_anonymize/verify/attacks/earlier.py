@@ -1,0 +1,158 @@
+"""Composition with earlier releases: those that the vault remembers, and files of elsewhere."""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.pluralize import counted
+from dbt_anonymize.release.composition import Composition, Remainders, compare_releases
+from dbt_anonymize.verify.attacks.composition import (
+    OtherRelease,
+    attack_composition,
+    joint_classes,
+)
+from dbt_anonymize.verify.attacks.linkage import declared_k
+from dbt_anonymize.verify.attacks.released import Released, read_release
+from dbt_anonymize.verify.attacks.result import AttackResult
+
+
+def attack_remembered(release: Released) -> list[AttackResult]:
+    """Intersect a release with each that the vault remembers: whose record was in which class.
+
+    Parameters
+    ----------
+    release : Released
+        With the truth about it.
+
+    Returns
+    -------
+    list of AttackResult
+        As of `joint_classes` and `attack_earlier`, but exact: the vault knows every record. Who
+        is no longer in the source counts by records. Nothing where the vault remembers no other
+        release, or there is no mapping.
+    """
+    known, session = release.known, release.known.session
+    if known.spec.mapping == "none":
+        return []
+    vault = session.warehouse.relation_of_ref(f"{known.spec.name}_identifiers")
+    relation = vault.incorporate(path={"identifier": f"{known.spec.name}_releases"})
+    if session.warehouse.find(relation) is None:  # built before releases were remembered
+        return []
+    remembered = session.rows(
+        "select release, strftime(min(released_at), '%Y-%m-%d %H:%M'), "
+        f"release = max(max(release)) over () from {relation} group by release order by release "
+        "desc limit 10"
+    )
+    results = []
+    for number, released_at, is_last in remembered:
+        name = f"release {number} of {released_at}"
+        found = _joint_with(release, str(relation), int(number), OtherRelease(name, name))
+        joint = {result.measure: result for result in found}
+        # The last one is usually this one, which tells nothing about itself.
+        if not is_last or joint["joint_classes"].value != joint["joint_classes"].baseline:
+            results += found
+    return results
+
+
+def _joint_with(
+    release: Released, relation: str, number: int, beside: OtherRelease
+) -> list[AttackResult]:
+    """Intersect a release with one that the vault remembers."""
+    known, session = release.known, release.known.session
+    is_person = "cast(a.person as varchar)"
+    # Who left the source is in no table of people.
+    person = f"coalesce({is_person}, 'left ' || b.record_key)"
+    people = f"count(distinct {person})" if known.spec.subject else "count(*)"
+    joint = session.table(
+        "joint",
+        f"select a.class as own, b.cqi as other, {people} as people from {release.own} as a "
+        "full outer join (select record_key, cqi from (select record_key, cqi, row_number() over "
+        f"(partition by record_key order by release desc) as age from {relation} "
+        f"where release <= {number}) where age = 1) as b "
+        "on cast(a.record_key as varchar) = b.record_key "
+        "where a.class is not null or b.cqi is not null group by a.class, b.cqi",
+    )
+    k = declared_k(known.spec)
+    few = session.row(
+        "select count(*) filter (other is null), coalesce(sum(people) filter (other is null), 0), "
+        "count(*) filter (own is null), coalesce(sum(people) filter (own is null), 0) "
+        f"from {joint} where people < {k}"
+    )
+    remainders = Remainders(*map(int, few))
+    return [
+        *joint_classes(release, f"select * from {joint}", beside),
+        *_of_remainders(release, remainders, beside),
+    ]
+
+
+def attack_earlier(
+    release: Released, relation: str, earlier: str, file: Path
+) -> list[AttackResult]:
+    """Intersect a release with the file of an earlier one, and subtract one from the other.
+
+    Parameters
+    ----------
+    release : Released
+        The present release.
+    relation, earlier : str
+        The rows of both.
+    file : Path
+        Where the earlier one is.
+
+    Returns
+    -------
+    list of AttackResult
+        As of `attack_composition`; and ``classes_with_few_joined`` and ``classes_with_few_left``:
+        in how many classes 1 to k - 1 records joined or left, as the difference of both shows.
+
+    Raises
+    ------
+    VerificationError
+        If it shows no quasi-identifier, or a label cannot be understood.
+    """
+    known, name = release.known, f"earlier release {file.name}"
+    found = read_release(known, earlier, name, published=None, origin=None)
+    if found is None:
+        raise VerificationError(
+            f"{file}: an earlier release of {known.spec.name} must show a quasi-identifier of it; "
+            "it has no such column. Give the file of a release of the same people."
+        )
+    beside = OtherRelease(name, name)
+    composition = Composition(known.names, declared_k(known.spec))
+    remainders = compare_releases(known.session.cursor, earlier, relation, composition)
+    return [
+        *attack_composition(release, found, beside),
+        *_of_remainders(release, remainders, beside),
+    ]
+
+
+def _of_remainders(
+    release: Released, remainders: Remainders, beside: OtherRelease
+) -> list[AttackResult]:
+    k = declared_k(release.known.spec)
+    joined = AttackResult(
+        "composition",
+        "classes_with_few_joined",
+        float(remainders.joined_classes),
+        f"since {beside.shown}, 1 to {k - 1} records joined each of "
+        f"{counted(remainders.joined_classes, 'class', 'classes')}, "
+        f"{remainders.joined_records:,} in all.",
+        against=beside.against,
+        people=remainders.joined_records,
+        is_warning=remainders.joined_classes > 0,
+    )
+    left = replace(
+        joined,
+        measure="classes_with_few_left",
+        value=float(remainders.left_classes),
+        explanation=f"since {beside.shown}, 1 to {k - 1} records left each of "
+        f"{counted(remainders.left_classes, 'class', 'classes')}, "
+        f"{remainders.left_records:,} in all.",
+        people=remainders.left_records,
+        is_warning=remainders.left_classes > 0,
+    )
+    return [joined, left]
