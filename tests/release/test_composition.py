@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
 import duckdb
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.release.composition import Composition, Remainders, compare_releases
+from tests.projects import REPOSITORY
 
 Interval = tuple[str, int, int]
 Row = tuple[Interval, str, str, int]  # age, zip, value, token
@@ -142,6 +143,7 @@ def pairs(draw: st.DrawFn) -> tuple[list[Row], list[Row]]:
     return releases[0], releases[1]
 
 
+@settings(deadline=None)
 @given(pairs(), st.integers(2, 4), st.booleans())
 def test_remainders_are_those_that_are_counted_by_hand(
     pair: tuple[list[Row], list[Row]], k: int, has_tokens: bool
@@ -200,3 +202,20 @@ def test_tokens_tell_who_joined_where_the_values_do_not() -> None:
     assert compared(BEFORE, swapped, 3, has_tokens=True) == Remainders(1, 1, 1, 1)
     rotated = [(*row[:3], -row[3] - 1) for row in [*BEFORE, BEFORE[0]]]
     assert compared(BEFORE, rotated, 3, has_tokens=True) == Remainders(1, 1, 0, 0)
+
+
+def test_the_example_of_the_page_is_what_is_counted() -> None:
+    page = (REPOSITORY / "docs" / "attacks.md").read_text(encoding="utf-8")
+    releases: list[list[Row]] = [[], []]
+    joined, left = Counter(), Counter()
+    for line in page.splitlines():
+        cells = [cell.strip().replace("*", "") for cell in line.strip("|").split("|")]
+        if len(cells) != 5 or not cells[0].startswith("`["):
+            continue
+        lower = int(cells[0][2:4])
+        for rows, values in zip(releases, cells[1:3], strict=True):
+            rows += [(interval(lower, 10), "0*", value, 0) for value in values.split(", ")]
+        joined[lower], left[lower] = (len(cell.split(", ")) if cell else 0 for cell in cells[3:])
+    assert (len(joined), sum(joined.values()), sum(left.values())) == (3, 4, 1)
+    found = compared(*releases, 3)
+    assert found == few(+joined, +left, 3) == Remainders(1, 1, 1, 1)
