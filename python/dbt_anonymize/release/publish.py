@@ -69,8 +69,7 @@ def publish(
     PublishError
         If the file cannot be written, is not what was to be published, or is being published by
         another build, if a strict composition stops it, or if the platform has no ``flock``
-        (Windows); the earlier release is
-        unchanged. The message quotes no value of the relation.
+        (Windows); the earlier release is unchanged. The message quotes no value of the relation.
     """
     target = Path(folder) / path
     try:
