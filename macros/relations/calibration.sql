@@ -1,13 +1,14 @@
 {% macro calibration(evaluation) -%}
 {{ config(materialized="table") }}
 {%- set double = dbt_anonymize._type_double() -%}
-{%- set group = ["effort", "target", "model", "fit", "test_on", "class"] -%}
+{%- set without_class = ["effort", "target", "model", "fit", "test_on"] -%}
+{%- set group = without_class + ["class"] -%}
 with
 
 predicted as (
 
     select
-        {{ group | reject("equalto", "class") | join(",\n        ") }},
+        {{ without_class | join(",\n        ") }},
         name as class,
         other,
         cast(bin as {{ double }}) as thousandths,

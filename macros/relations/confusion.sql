@@ -42,9 +42,7 @@ classes as (
 confusion as (
 
     select
-        {%- for column in group %}
-        evaluated.{{ column }},
-        {%- endfor %}
+        {{ dbt_anonymize._columns_of("evaluated", group) | join(",\n        ") }},
         true_classes.class as true_class,
         predicted_classes.class as predicted_class,
         cast(coalesce(sum(counts.records), 0) as {{ dbt.type_bigint() }}) as records
@@ -53,15 +51,11 @@ confusion as (
     inner join classes as predicted_classes on evaluated.target = predicted_classes.target
     left join counts
         on
-        {%- for column in group %}
-            {{ "and " if not loop.first }}evaluated.{{ column }} = counts.{{ column }}
-        {%- endfor %}
+            {{ dbt_anonymize._equal_columns("evaluated", "counts", group) | join("\n            and ") }}
             and true_classes.class = counts.true_class
             and predicted_classes.class = counts.predicted_class
     group by
-        {%- for column in group %}
-        evaluated.{{ column }},
-        {%- endfor %}
+        {{ dbt_anonymize._columns_of("evaluated", group) | join(",\n        ") }},
         true_classes.class,
         predicted_classes.class
 

@@ -1,13 +1,15 @@
 {% macro curves(evaluation) -%}
 {{ config(materialized="table") }}
 {%- set double = dbt_anonymize._type_double() -%}
-{%- set group = ["effort", "target", "model", "fit", "test_on", "class"] -%}
+{%- set without_class = ["effort", "target", "model", "fit", "test_on"] -%}
+{%- set group = without_class + ["class"] -%}
+{%- set of_curve = "partition by " ~ group | join(", ") -%}
 with
 
 counts as (
 
     select
-        {{ group | reject("equalto", "class") | join(",\n        ") }},
+        {{ without_class | join(",\n        ") }},
         name as class,
         bin,
         sum(case when other = '1' then value else 0 end) as of_class,
@@ -15,7 +17,7 @@ counts as (
     from {{ evaluation }}
     where kind = 'probability' and value > 0
     group by
-        {{ group | reject("equalto", "class") | join(",\n        ") }},
+        {{ without_class | join(",\n        ") }},
         name,
         bin
 
@@ -29,15 +31,15 @@ thresholds as (
         {{ group | join(",\n        ") }},
         cast(bin as {{ double }}) / 1000 as threshold,
         sum(of_class) over (
-            partition by {{ group | join(", ") }}
+            {{ of_curve }}
             order by bin desc rows between unbounded preceding and current row
         ) as hits,
         sum(of_others) over (
-            partition by {{ group | join(", ") }}
+            {{ of_curve }}
             order by bin desc rows between unbounded preceding and current row
         ) as false_alarms,
-        sum(of_class) over (partition by {{ group | join(", ") }}) as of_class,
-        sum(of_others) over (partition by {{ group | join(", ") }}) as of_others
+        sum(of_class) over ({{ of_curve }}) as of_class,
+        sum(of_others) over ({{ of_curve }}) as of_others
     from counts
     union all
     {#- Where both curves begin: no record is taken to be of the class. #}

@@ -3,19 +3,11 @@
   connection only, and dropped when the model is built.
 #}
 {% macro _scratch(name) -%}
-    {{ return(adapter.dispatch("_scratch", "dbt_anonymize")(name)) }}
-{%- endmacro %}
-
-{% macro default___scratch(name) -%}
     {{ return("dbt_anonymize_" ~ name) }}
 {%- endmacro %}
 
 
 {% macro _create_scratch(name, sql) -%}
-    {{ return(adapter.dispatch("_create_scratch", "dbt_anonymize")(name, sql)) }}
-{%- endmacro %}
-
-{% macro default___create_scratch(name, sql) -%}
     {{ return("create temporary table " ~ dbt_anonymize._scratch(name) ~ " as\n" ~ sql) }}
 {%- endmacro %}
 
