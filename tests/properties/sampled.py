@@ -43,7 +43,7 @@ def _estimate_text(estimator: str) -> str:
         "_population_uniques",
         histogram="histogram",
         estimator=estimator,
-        population="(select population from declared)",
+        population_size="(select population from declared)",
     )
     return f"""
         with histogram as (select * from {{{{ ref('sampled_histogram') }}}}),
