@@ -71,13 +71,14 @@ from counted
     {%- set declaration = model.config.meta.dbt_anonymize -%}
     {%- set frequencies = ref(declaration.anonymization ~ "_frequencies") -%}
     {%- set has_subject = "subject" in adapter.get_columns_in_relation(frequencies) | map(attribute="name") | list -%}
-    {%- set names = [] -%}
-    {%- set errors = [] -%}
+    {%- set people = "count(distinct subject)" if has_subject else "sum(records)" -%}
+    {%- set names, errors = [], [] -%}
     {%- for quasi_identifier in declaration.quasi_identifiers -%}
         {%- do names.append(dbt_anonymize._quote(quasi_identifier.name)) -%}
         {%- set uncovered = run_query(
-            "select coalesce(sum(records), 0) from " ~ this ~ " where " ~ dbt_anonymize._quote(quasi_identifier.name) ~ " is not null and "
-            ~ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") ~ " is null"
+            "select coalesce(sum(records), 0) from " ~ this
+            ~ " where " ~ dbt_anonymize._quote(quasi_identifier.name) ~ " is not null"
+            ~ " and " ~ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") ~ " is null"
         ).rows[0][0] -%}
         {%- if uncovered > 0 -%}
             {%- do errors.append(
@@ -88,12 +89,12 @@ from counted
     {%- endfor -%}
     {%- set group = names | join(", ") -%}
     {%- set counts = run_query(
-        "select count(*), coalesce(sum(case when people > population then 1 else 0 end), 0) from ("
-        ~ "select " ~ group ~ ", sum(people) as people, sum(population) as population from ("
-        ~ "select " ~ group ~ ", " ~ ("count(distinct subject)" if has_subject else "sum(records)") ~ " as people, 0 as population from "
-        ~ frequencies ~ " group by " ~ group
-        ~ " union all select " ~ group ~ ", 0 as people, records as population from " ~ this
-        ~ ") as counted group by " ~ group ~ ") as compared"
+        "select count(*), coalesce(sum(case when class_size > population_size then 1 else 0 end), 0) from ("
+        ~ "select " ~ group ~ ", sum(class_size) as class_size, sum(population_size) as population_size from ("
+        ~ "select " ~ group ~ ", " ~ people ~ " as class_size, 0 as population_size from " ~ frequencies
+        ~ " group by " ~ group
+        ~ " union all select " ~ group ~ ", 0 as class_size, records as population_size from " ~ this
+        ~ ") as counted group by " ~ group ~ ") as classes"
     ).rows[0] -%}
     {%- if counts[1] > 0 -%}
         {%- do errors.append(

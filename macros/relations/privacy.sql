@@ -1,4 +1,4 @@
-{% macro privacy(classes, efforts, sensitive, guarantees, suppression_limit, has_population=false, population_size=none) -%}
+{% macro privacy(classes, efforts, sensitive, guarantees, suppression_limit, population_size=none) -%}
 {{ config(materialized="table") }}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set bigint = dbt.type_bigint() -%}
@@ -7,6 +7,7 @@
     {%- do measures.extend(dbt_anonymize._attribute_measures(attribute, guarantees, true)) -%}
 {%- endfor -%}
 {%- set broken = dbt_anonymize._parts_of_violations(guarantees) -%}
+{%- set risks = dbt_anonymize._risks_of_effort() -%}
 with
 
 classes as (
@@ -21,6 +22,22 @@ released as (
     where not is_suppressed
 
 ),
+{%- if population_size %}
+
+sizes as (
+
+    select
+        effort as case_id,
+        class_size,
+        count(*) as classes
+    from released
+    group by
+        effort,
+        class_size
+
+),
+{{- dbt_anonymize._population_uniques("sizes", "dankar", population_size) }}
+{%- endif %}
 
 efforts as (
 
@@ -53,86 +70,65 @@ measured as (
         effort,
         min(class_size) as k,
         count(*) as equivalence_classes,
-        sum(records) as released_records,
-        cast(sum(class_size) as {{ double }}) as people,
-        sum(case when class_size = 1 then 1 else 0 end) as ones,
-        min(population_size) as smallest_population,
-        sum(population_size) as population,
-        sum(cast(class_size as {{ double }}) / nullif(population_size, 0)) as found_people
+        sum(records) as released_records
+        {%- for name, risk in risks.items() %},
+        {{ risk | indent(8) }} as {{ name }}
+        {%- endfor %}
         {%- for measure in measures %},
         {{ dbt_anonymize._worst_of_classes(measure) }} as {{ dbt_anonymize._quote(measure.column) }}
         {%- endfor %}
     from released
     group by effort
 
-),
-{%- if population_size %}
-
-sizes as (
-
-    select
-        effort as case_id,
-        class_size,
-        count(*) as classes
-    from released
-    group by
-        effort,
-        class_size
-
-),
-{{- dbt_anonymize._population_uniques("sizes", "dankar", population_size) }}
-{%- endif %}
-
-privacy as (
-
-    select
-        efforts.effort,
-        cast(measured.k as {{ bigint }}) as k,
-        cast(coalesce(measured.equivalence_classes, 0) as {{ bigint }}) as equivalence_classes,
-        cast(coalesce(counts.records, 0) as {{ bigint }}) as records,
-        cast(coalesce(measured.released_records, 0) as {{ bigint }}) as released_records,
-        cast(coalesce(counts.suppressed_records, 0) as {{ bigint }}) as suppressed_records,
-        cast(coalesce(counts.violating_records, 0) as {{ bigint }}) as violating_records,
-        coalesce(
-            efforts.effort > 0
-            and measured.released_records > 0
-            and counts.violating_records <= {{ dbt_anonymize._may_be_suppressed(suppression_limit, "counts.records") }},
-            false
-        ) as meets_guarantees,
-        {{ dbt_anonymize._broken_text(broken) }} as broken_guarantees,
-        cast(1.0 as {{ double }}) / measured.k as highest_risk,
-        measured.equivalence_classes / measured.people as average_risk,
-        measured.ones / measured.people as sample_uniqueness,
-        {%- if has_population %}
-        cast(1.0 as {{ double }}) / nullif(measured.smallest_population, 0) as journalist_highest_risk,
-        greatest(
-            cast(measured.equivalence_classes as {{ double }}) / nullif(measured.population, 0), measured.found_people / measured.people
-        ) as journalist_average_risk,
-        measured.found_people / measured.people as marketer_risk,
-        {%- else %}
-        cast(null as {{ double }}) as journalist_highest_risk,
-        cast(null as {{ double }}) as journalist_average_risk,
-        cast(null as {{ double }}) as marketer_risk,
-        {%- endif %}
-        {%- if population_size %}
-        uniques.uniques / {{ population_size }} as population_uniqueness
-        {%- else %}
-        cast(null as {{ double }}) as population_uniqueness
-        {%- endif %}
-        {%- for measure in measures %},
-        measured.{{ dbt_anonymize._quote(measure.column) }}
-        {%- endfor %}
-    from efforts
-    left join counts on efforts.effort = counts.effort
-    left join measured on efforts.effort = measured.effort
-    {%- if population_size %}
-    left join uniques on efforts.effort = uniques.case_id
-    {%- endif %}
-
 )
 
-select * from privacy
-order by effort
+select
+    efforts.effort,
+    cast(measured.k as {{ bigint }}) as k,
+    cast(coalesce(measured.equivalence_classes, 0) as {{ bigint }}) as equivalence_classes,
+    cast(coalesce(counts.records, 0) as {{ bigint }}) as records,
+    cast(coalesce(measured.released_records, 0) as {{ bigint }}) as released_records,
+    cast(coalesce(counts.suppressed_records, 0) as {{ bigint }}) as suppressed_records,
+    cast(coalesce(counts.violating_records, 0) as {{ bigint }}) as violating_records,
+    coalesce(
+        efforts.effort > 0
+        and measured.released_records > 0
+        and counts.violating_records <= {{ dbt_anonymize._may_be_suppressed(suppression_limit, "counts.records") }},
+        false
+    ) as meets_guarantees,
+    {{ dbt_anonymize._broken_text(broken) }} as broken_guarantees,
+    {%- for name in risks %}
+    measured.{{ name }},
+    {%- endfor %}
+    {%- if population_size %}
+    uniques.uniques / {{ population_size }} as population_uniqueness
+    {%- else %}
+    cast(null as {{ double }}) as population_uniqueness
+    {%- endif %}
+    {%- for measure in measures %},
+    measured.{{ dbt_anonymize._quote(measure.column) }}
+    {%- endfor %}
+from efforts
+left join counts on efforts.effort = counts.effort
+left join measured on efforts.effort = measured.effort
+{%- if population_size %}
+left join uniques on efforts.effort = uniques.case_id
+{%- endif %}
+order by efforts.effort
+{%- endmacro %}
+
+
+{# The risks of an effort, as aggregates over its released classes. Of the population: NULL without its table. #}
+{% macro _risks_of_effort() -%}
+    {%- set prosecutor, journalist = dbt_anonymize._prosecutor_risks(), dbt_anonymize._journalist_risks() -%}
+    {{ return({
+        "highest_risk": prosecutor.highest_risk,
+        "average_risk": prosecutor.average_risk,
+        "sample_uniqueness": dbt_anonymize._share_of_size_one("class_size"),
+        "journalist_highest_risk": journalist.highest_risk,
+        "journalist_average_risk": journalist.average_risk,
+        "marketer_risk": dbt_anonymize._marketer_risk(),
+    }) }}
 {%- endmacro %}
 
 
@@ -154,7 +150,10 @@ order by effort
     {%- set parts, all_conditions, others = [], [], [] -%}
     {%- for guarantee in guarantees -%}
         {%- set privacy_model = dbt_anonymize._privacy_model(guarantee) -%}
-        {%- set conditions = [] if privacy_model.is_estimated else dbt_anonymize._violated_conditions([guarantee], "", guarantees) -%}
+        {%- set conditions = [] -%}
+        {%- if not privacy_model.is_estimated -%}
+            {%- do conditions.extend(dbt_anonymize._violated_conditions([guarantee], "", guarantees)) -%}
+        {%- endif -%}
         {%- set name = dbt_anonymize._guarantee_name(guarantee) -%}
         {%- if conditions -%}
             {%- do parts.append({"name": name, "condition": "(" ~ conditions | join(" or ") ~ ")"}) -%}
@@ -177,7 +176,8 @@ order by effort
         {%- set number = "counts.broken_" ~ loop.index -%}
         {%- do texts.append(
             "case when " ~ number ~ " > 0 then "
-            ~ dbt.concat(["', '", dbt_anonymize._as_text(number), dbt_anonymize._literal(" " ~ part.name)]) ~ " else '' end"
+            ~ dbt.concat(["', '", dbt_anonymize._as_text(number), dbt_anonymize._literal(" " ~ part.name)])
+            ~ " else '' end"
         ) -%}
     {%- endfor -%}
     {{ return("nullif(substring(" ~ dbt.concat(texts) ~ ", 3), '')") }}

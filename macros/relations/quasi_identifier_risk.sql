@@ -48,7 +48,7 @@ coded as (
 ),
 
 subsets as (
-    {%- set measures = dbt_anonymize._distinction_and_separation("records") | indent(4) %}
+    {%- set measures = dbt_anonymize._distinction_and_separation() | indent(4) %}
     {%- for subset in dbt_anonymize._subsets(quasi_identifiers | length) %}
     {%- set names, codes = [], [] %}
     {%- for position in subset %}
@@ -62,7 +62,7 @@ subsets as (
         {{ subset | length }} as size,
         {{ measures }}
     from (
-        select cast(sum(records) as {{ dbt.type_bigint() }}) as records
+        select cast(sum(records) as {{ dbt.type_bigint() }}) as class_size
         from coded
         group by {{ codes | join(", ") }}
     ) as classes

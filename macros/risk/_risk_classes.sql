@@ -63,12 +63,16 @@ where class_size > 0
 {%- endmacro %}
 
 
-{# A threshold of risk, as a decimal that SQL multiplies without rounding. #}
-{% macro _risk_threshold(threshold) -%}
+{# Aggregate over classes: the share of the people of the relation whose risk, 1 / size, is above the threshold. #}
+{% macro _share_at_risk(size, threshold) -%}
     {%- if threshold is not number or threshold is boolean or threshold <= 0 or threshold > 1 -%}
         {{ exceptions.raise_compiler_error(
             "`threshold` must be a number in (0, 1]; got: " ~ threshold ~ ". A class of k people has the risk 1/k."
         ) }}
     {%- endif -%}
-    {{ return(dbt_anonymize._number(threshold)) }}
+    {%- set is_above = dbt_anonymize._number(threshold) ~ " * " ~ size ~ " < 1" -%}
+    {{ return(
+        "cast(1 as " ~ dbt_anonymize._type_double() ~ ") * sum(case when " ~ is_above ~ " then class_size else 0 end)"
+        ~ "\n/ nullif(sum(class_size), 0)"
+    ) }}
 {%- endmacro %}

@@ -10,7 +10,11 @@ intervals as (
     select
         {{ size }} as smallest_size,
         {{ "cast(null as integer)" if loop.last else sizes[loop.index] - 1 }} as largest_size,
-        {{ "cast(0 as " ~ double ~ ")" if loop.last else "cast(1 as " ~ double ~ ") / " ~ sizes[loop.index] }} as risk_from,
+        {% if loop.last -%}
+        cast(0 as {{ double }}) as risk_from,
+        {%- else -%}
+        cast(1 as {{ double }}) / {{ sizes[loop.index] }} as risk_from,
+        {%- endif %}
         cast(1 as {{ double }}) / {{ size }} as risk_to
     {{- "\n\n    union all" if not loop.last }}
     {%- endfor %}

@@ -1,32 +1,32 @@
 {# Select with one row: `highest_risk`, `average_risk`, `lowest_risk` and `share_at_risk`. #}
 {% macro journalist_risk(relation, population, quasi_identifiers, subject=none, threshold=0.2) -%}
-{%- set one = "cast(1 as " ~ dbt_anonymize._type_double() ~ ")" -%}
 with
 
 classes as (
 
     {{ dbt_anonymize._population_classes(relation, population, quasi_identifiers, subject) | indent(4) }}
 
-),
-
-risks as (
-
-    select
-        {{ one }} / min(population_size) as highest_risk,
-        {#- Who picks a person of the population, and who picks a record of the relation: the better of the two. #}
-        {{ one }} * count(*) / nullif(sum(population_size), 0) as person_risk,
-        sum({{ one }} * class_size / population_size) / nullif(sum(class_size), 0) as record_risk,
-        {{ one }} / max(population_size) as lowest_risk,
-        {{ one }} * sum(case when {{ dbt_anonymize._risk_threshold(threshold) }} * population_size < 1 then class_size else 0 end)
-        / nullif(sum(class_size), 0) as share_at_risk
-    from classes
-
 )
 
 select
-    highest_risk,
-    case when person_risk > record_risk then person_risk else record_risk end as average_risk,
-    lowest_risk,
-    share_at_risk
-from risks
+    {%- for name, risk in dbt_anonymize._journalist_risks(threshold).items() %}
+    {{ risk | indent(4) }} as {{ name }}{{ "," if not loop.last }}
+    {%- endfor %}
+from classes
+{%- endmacro %}
+
+
+{#
+  Aggregates over classes with `class_size` and `population_size`: NULL without a class or a population. The average is
+  that of an attacker who picks a person of the population, or of one who picks a record of the relation: the larger.
+#}
+{% macro _journalist_risks(threshold=0.2) -%}
+    {%- set one = "cast(1 as " ~ dbt_anonymize._type_double() ~ ")" -%}
+    {{ return({
+        "highest_risk": one ~ " / nullif(min(population_size), 0)",
+        "average_risk": "greatest(\n    " ~ one ~ " * count(*) / nullif(sum(population_size), 0),\n    "
+            ~ dbt_anonymize._marketer_risk() ~ "\n)",
+        "lowest_risk": one ~ " / nullif(max(population_size), 0)",
+        "share_at_risk": dbt_anonymize._share_at_risk("population_size", threshold),
+    }) }}
 {%- endmacro %}

@@ -8,8 +8,13 @@ classes as (
 
 )
 
-select
-    sum(cast(class_size as {{ dbt_anonymize._type_double() }}) / population_size)
-    / nullif(sum(class_size), 0) as marketer_risk
+select {{ dbt_anonymize._marketer_risk() }} as marketer_risk
 from classes
+{%- endmacro %}
+
+
+{# Aggregate over classes with `class_size` and `population_size`: NULL without a class or a population. #}
+{% macro _marketer_risk() -%}
+    {%- set found = "sum(cast(class_size as " ~ dbt_anonymize._type_double() ~ ") / nullif(population_size, 0))" -%}
+    {{ return(found ~ " / nullif(sum(class_size), 0)") }}
 {%- endmacro %}

@@ -1,6 +1,5 @@
 {# Select with one row: `highest_risk`, `average_risk`, `lowest_risk` and `share_at_risk`. #}
 {% macro prosecutor_risk(relation, quasi_identifiers, subject=none, threshold=0.2) -%}
-{%- set one = "cast(1 as " ~ dbt_anonymize._type_double() ~ ")" -%}
 with
 
 classes as (
@@ -10,10 +9,20 @@ classes as (
 )
 
 select
-    {{ one }} / min(class_size) as highest_risk,
-    {{ one }} * count(*) / nullif(sum(class_size), 0) as average_risk,
-    {{ one }} / max(class_size) as lowest_risk,
-    {{ one }} * sum(case when {{ dbt_anonymize._risk_threshold(threshold) }} * class_size < 1 then class_size else 0 end)
-    / nullif(sum(class_size), 0) as share_at_risk
+    {%- for name, risk in dbt_anonymize._prosecutor_risks(threshold).items() %}
+    {{ risk | indent(4) }} as {{ name }}{{ "," if not loop.last }}
+    {%- endfor %}
 from classes
+{%- endmacro %}
+
+
+{# Aggregates over classes with `class_size`: NULL without a class. #}
+{% macro _prosecutor_risks(threshold=0.2) -%}
+    {%- set one = "cast(1 as " ~ dbt_anonymize._type_double() ~ ")" -%}
+    {{ return({
+        "highest_risk": one ~ " / min(class_size)",
+        "average_risk": one ~ " * count(*) / nullif(sum(class_size), 0)",
+        "lowest_risk": one ~ " / max(class_size)",
+        "share_at_risk": dbt_anonymize._share_at_risk("class_size", threshold),
+    }) }}
 {%- endmacro %}

@@ -49,19 +49,14 @@ LARGE_FUNCTIONS: set[str] = {
     "python/dbt_anonymize/evaluation/run.py: evaluate",
     "tests/worlds/hostile.py: spec_of",
 }
-LARGE_MACROS: set[str] = {
-    "macros/relations/privacy.sql: privacy",
-}
+LARGE_MACROS: set[str] = set()
 # Files and folders.
 LONG_LINES = (
     "macros/privacy/",
     "macros/information_loss/",
-    "macros/risk/",
     "macros/release/_check_release.sql",
     "macros/relations/classes.sql",
     "macros/relations/information_loss.sql",
-    "macros/relations/population.sql",
-    "macros/relations/privacy.sql",
 )
 
 

@@ -74,11 +74,12 @@ subsets as (
         1 as subset_number,
         'birth_date' as quasi_identifiers,
         1 as size,
-        cast(count(*) as double) / nullif(cast(sum(records) as double), 0) as distinction,
-        1 - sum(cast(records as double) * (records - 1)) / nullif(cast(sum(records) as double) * (cast(sum(records) as double) - 1), 0) as separation,
-        sum(case when records = 1 then cast(1 as double) else 0 end) / nullif(cast(sum(records) as double), 0) as uniqueness
+        cast(count(*) as double) / nullif(cast(sum(class_size) as double), 0) as distinction,
+        1 - sum(cast(class_size as double) * (class_size - 1))
+        / nullif(cast(sum(class_size) as double) * (cast(sum(class_size) as double) - 1), 0) as separation,
+        sum(case when class_size = 1 then cast(1 as double) else 0 end) / nullif(sum(class_size), 0) as uniqueness
     from (
-        select cast(sum(records) as bigint) as records
+        select cast(sum(records) as bigint) as class_size
         from coded
         group by code_1
     ) as classes
@@ -89,11 +90,12 @@ subsets as (
         2 as subset_number,
         'zip' as quasi_identifiers,
         1 as size,
-        cast(count(*) as double) / nullif(cast(sum(records) as double), 0) as distinction,
-        1 - sum(cast(records as double) * (records - 1)) / nullif(cast(sum(records) as double) * (cast(sum(records) as double) - 1), 0) as separation,
-        sum(case when records = 1 then cast(1 as double) else 0 end) / nullif(cast(sum(records) as double), 0) as uniqueness
+        cast(count(*) as double) / nullif(cast(sum(class_size) as double), 0) as distinction,
+        1 - sum(cast(class_size as double) * (class_size - 1))
+        / nullif(cast(sum(class_size) as double) * (cast(sum(class_size) as double) - 1), 0) as separation,
+        sum(case when class_size = 1 then cast(1 as double) else 0 end) / nullif(sum(class_size), 0) as uniqueness
     from (
-        select cast(sum(records) as bigint) as records
+        select cast(sum(records) as bigint) as class_size
         from coded
         group by code_2
     ) as classes
@@ -104,11 +106,12 @@ subsets as (
         3 as subset_number,
         'gender' as quasi_identifiers,
         1 as size,
-        cast(count(*) as double) / nullif(cast(sum(records) as double), 0) as distinction,
-        1 - sum(cast(records as double) * (records - 1)) / nullif(cast(sum(records) as double) * (cast(sum(records) as double) - 1), 0) as separation,
-        sum(case when records = 1 then cast(1 as double) else 0 end) / nullif(cast(sum(records) as double), 0) as uniqueness
+        cast(count(*) as double) / nullif(cast(sum(class_size) as double), 0) as distinction,
+        1 - sum(cast(class_size as double) * (class_size - 1))
+        / nullif(cast(sum(class_size) as double) * (cast(sum(class_size) as double) - 1), 0) as separation,
+        sum(case when class_size = 1 then cast(1 as double) else 0 end) / nullif(sum(class_size), 0) as uniqueness
     from (
-        select cast(sum(records) as bigint) as records
+        select cast(sum(records) as bigint) as class_size
         from coded
         group by code_3
     ) as classes
@@ -119,11 +122,12 @@ subsets as (
         4 as subset_number,
         'birth_date, zip' as quasi_identifiers,
         2 as size,
-        cast(count(*) as double) / nullif(cast(sum(records) as double), 0) as distinction,
-        1 - sum(cast(records as double) * (records - 1)) / nullif(cast(sum(records) as double) * (cast(sum(records) as double) - 1), 0) as separation,
-        sum(case when records = 1 then cast(1 as double) else 0 end) / nullif(cast(sum(records) as double), 0) as uniqueness
+        cast(count(*) as double) / nullif(cast(sum(class_size) as double), 0) as distinction,
+        1 - sum(cast(class_size as double) * (class_size - 1))
+        / nullif(cast(sum(class_size) as double) * (cast(sum(class_size) as double) - 1), 0) as separation,
+        sum(case when class_size = 1 then cast(1 as double) else 0 end) / nullif(sum(class_size), 0) as uniqueness
     from (
-        select cast(sum(records) as bigint) as records
+        select cast(sum(records) as bigint) as class_size
         from coded
         group by code_1, code_2
     ) as classes
@@ -134,11 +138,12 @@ subsets as (
         5 as subset_number,
         'birth_date, gender' as quasi_identifiers,
         2 as size,
-        cast(count(*) as double) / nullif(cast(sum(records) as double), 0) as distinction,
-        1 - sum(cast(records as double) * (records - 1)) / nullif(cast(sum(records) as double) * (cast(sum(records) as double) - 1), 0) as separation,
-        sum(case when records = 1 then cast(1 as double) else 0 end) / nullif(cast(sum(records) as double), 0) as uniqueness
+        cast(count(*) as double) / nullif(cast(sum(class_size) as double), 0) as distinction,
+        1 - sum(cast(class_size as double) * (class_size - 1))
+        / nullif(cast(sum(class_size) as double) * (cast(sum(class_size) as double) - 1), 0) as separation,
+        sum(case when class_size = 1 then cast(1 as double) else 0 end) / nullif(sum(class_size), 0) as uniqueness
     from (
-        select cast(sum(records) as bigint) as records
+        select cast(sum(records) as bigint) as class_size
         from coded
         group by code_1, code_3
     ) as classes
@@ -149,11 +154,12 @@ subsets as (
         6 as subset_number,
         'zip, gender' as quasi_identifiers,
         2 as size,
-        cast(count(*) as double) / nullif(cast(sum(records) as double), 0) as distinction,
-        1 - sum(cast(records as double) * (records - 1)) / nullif(cast(sum(records) as double) * (cast(sum(records) as double) - 1), 0) as separation,
-        sum(case when records = 1 then cast(1 as double) else 0 end) / nullif(cast(sum(records) as double), 0) as uniqueness
+        cast(count(*) as double) / nullif(cast(sum(class_size) as double), 0) as distinction,
+        1 - sum(cast(class_size as double) * (class_size - 1))
+        / nullif(cast(sum(class_size) as double) * (cast(sum(class_size) as double) - 1), 0) as separation,
+        sum(case when class_size = 1 then cast(1 as double) else 0 end) / nullif(sum(class_size), 0) as uniqueness
     from (
-        select cast(sum(records) as bigint) as records
+        select cast(sum(records) as bigint) as class_size
         from coded
         group by code_2, code_3
     ) as classes
@@ -164,11 +170,12 @@ subsets as (
         7 as subset_number,
         'birth_date, zip, gender' as quasi_identifiers,
         3 as size,
-        cast(count(*) as double) / nullif(cast(sum(records) as double), 0) as distinction,
-        1 - sum(cast(records as double) * (records - 1)) / nullif(cast(sum(records) as double) * (cast(sum(records) as double) - 1), 0) as separation,
-        sum(case when records = 1 then cast(1 as double) else 0 end) / nullif(cast(sum(records) as double), 0) as uniqueness
+        cast(count(*) as double) / nullif(cast(sum(class_size) as double), 0) as distinction,
+        1 - sum(cast(class_size as double) * (class_size - 1))
+        / nullif(cast(sum(class_size) as double) * (cast(sum(class_size) as double) - 1), 0) as separation,
+        sum(case when class_size = 1 then cast(1 as double) else 0 end) / nullif(sum(class_size), 0) as uniqueness
     from (
-        select cast(sum(records) as bigint) as records
+        select cast(sum(records) as bigint) as class_size
         from coded
         group by code_1, code_2, code_3
     ) as classes
