@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -303,8 +303,3 @@ def opened(project: projects.Project) -> Iterator[Warehouse]:
 def broken(findings: list[Finding]) -> dict[str, str]:
     """Return message by subject of what does not hold."""
     return {finding.subject: finding.message for finding in findings if finding.holds is False}
-
-
-def with_guarantees(**guarantees: Any) -> Mapping[str, Any]:
-    """Return the change of a spec that declares more guarantees."""
-    return {"guarantees": {"k_anonymity": {"k": 3}, **guarantees}}

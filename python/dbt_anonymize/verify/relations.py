@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name, quote_path, quote_text
 from dbt_anonymize.project.warehouse import Warehouse
@@ -21,7 +19,7 @@ from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.models import Source
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 _ROWS_AT_ONCE = 100_000
 
@@ -78,21 +76,9 @@ class Released:
         self.cursor.execute(sql)
         return [tuple(row) for row in self.cursor.fetchall()]
 
-    def numbers(self, sql: str) -> dict[str, NDArray[Any]]:
-        """Return all rows of a query of numbers that are never NULL, as one array per column."""
-        self.cursor.execute(sql)
-        return {name: np.asarray(column) for name, column in self.cursor.fetchnumpy().items()}
-
     def quoted(self, name: str) -> str:
         """Return the name of a column as SQL."""
         return quote_name(name)
-
-    def bytes_of(self, name: str) -> str:
-        """Return a column as the bytes that everybody sees, whatever its collation.
-
-        A collation would make one class of texts that look different.
-        """
-        return f"encode({as_text(self.quoted(name))})"
 
 
 @contextlib.contextmanager
