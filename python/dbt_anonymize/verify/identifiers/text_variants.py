@@ -16,6 +16,7 @@ _SHORTEST_CODE = 6
 _BETWEEN = "\x00"
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T][0-9:.+Z-]*)?")
 _DIGIT = re.compile(r"[0-9]")
+_LETTER = re.compile(r"[^\W\d_]")
 _NO_DIGIT = re.compile(r"[^0-9]+")
 # Digits that separators group, as telephone numbers are written.
 _GROUPED = re.compile(r"[0-9](?:[ ()/.+-]{0,2}[0-9]){7,}")
@@ -45,8 +46,7 @@ def is_number(text: str) -> bool:
     >>> [is_number(text) for text in ("0113 49-6055", "Flat 9", "1980-05-17")]
     [True, False, False]
     """
-    has_letters = any(map(str.isalpha, text))
-    return _DIGIT.search(text) is not None and not has_letters and not _DATE.fullmatch(text)
+    return bool(_DIGIT.search(text)) and not (_LETTER.search(text) or _DATE.fullmatch(text))
 
 
 def is_searched(text: str) -> bool:
