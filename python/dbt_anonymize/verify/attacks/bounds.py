@@ -37,16 +37,9 @@ _STEPS = 200
 class Shares:
     """What bounds depend on.
 
-    Parameters
-    ----------
-    largest : float
-        P, over all records of the source.
-    values : int
-        How many values occur in the source.
-    class_people : int
-        n of the largest released class.
-    levels : int
-        Of the hierarchy of the sensitive column; 0 where it has none.
+    ``largest`` is P over all records of the source, ``values`` how many occur there,
+    ``class_people`` the n of the largest released class, ``levels`` those of the sensitive column's
+    hierarchy, or 0.
     """
 
     largest: float
@@ -58,21 +51,9 @@ class Shares:
 def confidence_bound(
     attribute: str, guarantees: Iterable[Mapping[str, Any]], shares: Shares
 ) -> float | None:
-    """Return the largest share that a value may have in a class.
+    """Return the largest share, at most 1, that a value may have in a class; None if not bounded.
 
-    Parameters
-    ----------
-    attribute : str
-        Sensitive column.
-    guarantees : iterable of mapping
-        As a spec resolves them.
-    shares : Shares
-        Of that column.
-
-    Returns
-    -------
-    float or None
-        At most 1. None where no guarantee bounds it.
+    Guarantees are as a spec resolves them.
 
     Examples
     --------

@@ -16,23 +16,10 @@ from dbt_anonymize.verify.attacks.result import AttackResult, at_most
 def attack_inference(release: Released) -> list[AttackResult]:
     """Infer every sensitive column of the release.
 
-    Parameters
-    ----------
-    release : Released
-        With the truth about it.
-
-    Returns
-    -------
-    list of AttackResult
-        For each column ``share_right``, the share of released people whose value is guessed right
-        (people with several values count once for each; of equally frequent values the first in
-        the order of text is guessed), and ``highest_confidence``, the largest share of a value in
-        a class, with the bound that follows from the guarantees (see ``bounds``).
-
-    Raises
-    ------
-    VerificationError
-        If nobody is in the release.
+    ``share_right`` is the share of released people whose value is guessed right (each of several
+    values counts once; of equally frequent values the first in the order of text is guessed).
+    ``highest_confidence`` is the largest share of a value in a class, with the bound that follows
+    from the guarantees (see ``bounds``). An empty release is a `VerificationError`.
     """
     people = released_people(release)
     results = []

@@ -51,20 +51,7 @@ class Known:
 
 
 def learn(session: Session, spec: Spec) -> Known:
-    """Collect what an attacker knows.
-
-    Parameters
-    ----------
-    session : Session
-        Of the warehouse in which the anonymization is built.
-    spec : Spec
-        The anonymization.
-
-    Raises
-    ------
-    WarehouseError
-        If the microdata are not built.
-    """
+    """Collect what an attacker knows; microdata that are not built are a `WarehouseError`."""
     microdata = session.warehouse.relation_of_ref(f"{spec.name}_microdata")
     quoted = [quote_name(name) for name in spec.quasi_identifiers]
     values = [f"v_{number}" for number in range(1, len(quoted) + 1)]

@@ -59,21 +59,9 @@ def find_labels(
 ) -> list[Label]:
     """Return how a release shows the quasi-identifiers of an anonymization, as far as it does.
 
-    Parameters
-    ----------
-    session : Session
-        Of the warehouse that holds the hierarchies.
-    columns : mapping of str to str
-        Type of each column of the release.
-    attacked : Spec
-        The anonymization whose quasi-identifiers the attacker knows.
-    published : Spec or None
-        That of the release; None if it is not known.
-
-    Raises
-    ------
-    WarehouseError
-        If a hierarchy is not in the warehouse.
+    ``columns`` are the types of its columns. ``attacked`` is the anonymization whose
+    quasi-identifiers the attacker knows, ``published`` that of the release, if known. A hierarchy
+    that is not in the warehouse is a `WarehouseError`.
     """
     found = []
     for number, (name, own) in enumerate(attacked.quasi_identifiers.items(), 1):
@@ -137,25 +125,10 @@ def label_table(session: Session, relation: str, label: Label) -> str:
 
 
 def value_map(session: Session, label: Label, labels: str, tuples: str, release: str) -> str:
-    """List which raw value can be under which label: ``found``, ``label``.
+    """Return SQL of which raw value can be under which label: ``found``, ``label``.
 
-    Parameters
-    ----------
-    session : Session
-        Where the tables are.
-    label : Label
-        How to read the labels.
-    labels : str
-        Their table.
-    tuples : str
-        What is known; NULL is a value.
-    release : str
-        Name of the release, for the message.
-
-    Raises
-    ------
-    VerificationError
-        If a label cannot be understood.
+    ``labels`` is their table, ``tuples`` what is known (NULL is a value). A label that cannot be
+    understood is a `VerificationError`.
     """
     known = f"(select distinct v_{label.number} as found from {tuples})"
     ways = {"bounds": _bounds, "interval_text": _texts, "category": _categories, "raw": _raw}

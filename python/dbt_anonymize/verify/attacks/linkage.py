@@ -34,25 +34,11 @@ def declared_risk(spec: Spec, which: str) -> float | None:
 def attack_linkage(release: Released, average_risk: float) -> list[AttackResult]:
     """Link everybody of the source with the release by all quasi-identifiers.
 
-    Parameters
-    ----------
-    release : Released
-        With the truth about it.
-    average_risk : float
-        Average risk that the build reports; the limit where the spec declares none.
-
-    Returns
-    -------
-    list of AttackResult
-        ``highest_success``; ``average_success`` over the released people (in each of their
-        classes, as risks are counted); ``average_success_of_all``, people without a released
-        record included; and ``unexplained_rows``, by how many rows the release differs from the
-        records that became it, which must be none for the others to mean anything.
-
-    Raises
-    ------
-    VerificationError
-        If nobody is in the release.
+    ``highest_success``; ``average_success`` over the released people (in each of their classes, as
+    risks are counted; its limit is ``average_risk`` of the build where the spec declares none);
+    ``average_success_of_all``, including people without a released record; and
+    ``unexplained_rows``, by which the release differs from the records that became it: none, or the
+    others mean nothing. An empty release is a `VerificationError`.
     """
     known, spec = release.known, release.known.spec
     people = released_people(release)

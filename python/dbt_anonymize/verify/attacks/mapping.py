@@ -17,23 +17,9 @@ _COLUMNS = {"class": "cqi", "token": "token"}
 def attack_mapping(known: Known, relation: str) -> list[AttackResult]:
     """Follow each released row into the vault, and count to how many people it leads.
 
-    Parameters
-    ----------
-    known : Known
-        What the attacker knows.
-    relation : str
-        The released rows.
-
-    Returns
-    -------
-    list of AttackResult
-        ``highest_success``: with `class` 1 / the people of the smallest group, at most 1/k; with
-        `token` 1 by design, and ``most_rows_of_a_token``; with `none` there is no way.
-
-    Raises
-    ------
-    VerificationError
-        If vault and release do not hold the same groups.
+    ``highest_success``: with `class` 1 / the people of the smallest group, at most 1/k; with
+    `token` 1 by design, and ``most_rows_of_a_token``; with `none` there is no way. Different groups
+    in vault and release are a `VerificationError`.
     """
     spec = known.spec
     columns = known.session.columns(relation)

@@ -52,12 +52,9 @@ _TRAINED_ON = {0: "original records", 1: "the release"}
 class Advantage:
     """How well scores tell members from others.
 
-    Parameters
-    ----------
-    auc : float
-        Chance that a member scores higher than somebody else; ties count half.
-    highest : float
-        Largest difference between the shares of members and of others above a threshold.
+    ``auc`` is the chance that a member scores higher than another person (ties count half),
+    ``highest`` the largest difference between the shares of members and of others above a
+    threshold.
     """
 
     auc: float
@@ -65,14 +62,7 @@ class Advantage:
 
 
 def advantage(scores: Floats, is_member: Bools) -> Advantage:
-    """Return how well scores tell members from others, over all thresholds.
-
-    Parameters
-    ----------
-    scores : array of float, shape (n,)
-        Higher where membership is likelier.
-    is_member : array of bool, shape (n,)
-        Both occur.
+    """Return how well scores, higher where membership is likelier, tell members from others.
 
     Examples
     --------
@@ -93,28 +83,12 @@ def advantage(scores: Floats, is_member: Bools) -> Advantage:
 def attack_membership(
     session: Session, spec: Spec, effort: int, *, repetitions: int, largest: int
 ) -> list[AttackResult]:
-    """Attack the model of the spec that decides, trained on the release and on original records.
+    """Attack the deciding model, trained on the released effort and on original records.
 
-    Parameters
-    ----------
-    session : Session
-        Of the warehouse in which the anonymization is built.
-    spec : Spec
-        The anonymization.
-    effort : int
-        The one that is released.
-    repetitions : int
-        How often members are drawn, >= 1.
-    largest : int
-        Largest number of records; of more, the seeded sample of the evaluation is drawn.
-
-    Returns
-    -------
-    list of AttackResult
-        ``auc`` and ``highest_advantage`` (true minus false positive rate), means over the
-        repetitions, for both models. The baseline of the advantage is what the same scores give
-        when membership is shuffled: the highest of many thresholds is never 0. One result without
-        a value, and with the reason, where the attack is not possible.
+    Members are drawn ``repetitions`` times, from a seeded sample of more than ``largest`` records.
+    ``auc`` and ``highest_advantage`` (true minus false positive rate) are means, for both models.
+    The baseline of the advantage is that of shuffled membership: the highest of many thresholds is
+    never 0. Where the attack is not possible, one result gives the reason.
     """
     name = spec.quality.deciding_model
     if spec.quality.task == "survival":

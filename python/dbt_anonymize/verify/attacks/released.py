@@ -16,16 +16,9 @@ from dbt_anonymize.verify.attacks.labels import Label, find_labels, label_table,
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the truth about a release of this project is: whose record became which row.
+    """Which record became which row of a release of this project, to measure an attacker's success.
 
-    An attacker does not have it; his success is measured by it.
-
-    Parameters
-    ----------
-    relation : str
-        Records with their labels, the record key, and ``is_suppressed``.
-    record_key : str
-        Column of the record key.
+    ``relation`` has the records with their labels, ``record_key`` and ``is_suppressed``.
     """
 
     relation: str
@@ -81,31 +74,10 @@ def read_release(
     published: Spec | None,
     origin: Origin | None,
 ) -> Released | None:
-    """Match a release with what is known.
+    """Match a release with what is known; None if it shows no known quasi-identifier.
 
-    Parameters
-    ----------
-    known : Known
-        What the attacker knows.
-    relation : str
-        The released rows.
-    name : str
-        What the release is called.
-    published : Spec or None
-        Its spec, if it is known.
-    origin : Origin or None
-        Whose record became which row. Without it everybody is assumed to be in the class that
-        can hold the fewest known people among those that can hold her.
-
-    Returns
-    -------
-    Released or None
-        None if it shows no quasi-identifier that the attacker knows.
-
-    Raises
-    ------
-    VerificationError
-        If a label cannot be understood.
+    Without ``origin`` everybody is assumed to be in the smallest class, by known people, that can
+    hold them. A label that cannot be understood is a `VerificationError`.
     """
     session = known.session
     columns = session.columns(relation)

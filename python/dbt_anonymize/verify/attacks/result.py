@@ -94,16 +94,8 @@ def at_most(value: float, limit: float | None) -> bool | None:
 def findings(results: Iterable[AttackResult]) -> list[Finding]:
     """Return what `verify` reports of attacks.
 
-    Parameters
-    ----------
-    results : iterable of AttackResult
-        As `run_attacks` returns them.
-
-    Returns
-    -------
-    list of Finding
-        Everything that a limit judges, everything that could not be carried out, and the numbers
-        that nothing judges but that a publisher must see.
+    Everything that a limit judges or that could not be carried out, and the numbers that nothing
+    judges but that a publisher must see.
 
     Examples
     --------

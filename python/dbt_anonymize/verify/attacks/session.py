@@ -24,15 +24,7 @@ _PREFIX = "dbt_anonymize_attack"
 
 @dataclass
 class Session:
-    """A connection of the warehouse that attacks may use.
-
-    Parameters
-    ----------
-    warehouse : Warehouse
-        Of the project.
-    cursor : duckdb.DuckDBPyConnection
-        Its connection.
-    """
+    """The warehouse and its DuckDB connection, as attacks use them."""
 
     warehouse: Warehouse
     cursor: Any
@@ -62,19 +54,9 @@ class Session:
         return {str(row[0]): str(row[1]) for row in described}
 
     def released_table(self, file: Path, name: str) -> str:
-        """Attach a release file read-only and return the released table in it.
+        """Attach a release file read-only and return the table of a name in it, or its only table.
 
-        Parameters
-        ----------
-        file : Path
-            A DuckDB file.
-        name : str
-            Name of the table; of a file with one table only, that one is taken.
-
-        Raises
-        ------
-        VerificationError
-            If there is no such file, it is not of DuckDB, or does not say which table is meant.
+        No file, not one of DuckDB, or no such table among several, is a `VerificationError`.
         """
         if not file.is_file():
             raise VerificationError(

@@ -26,22 +26,7 @@ _COLUMNS = {
 
 
 def write_attacks(warehouse: Warehouse, spec: Spec, results: Sequence[AttackResult]) -> str:
-    """Replace ``<n>_attacks``, beside ``<n>_results``.
-
-    Parameters
-    ----------
-    warehouse : Warehouse
-        Where the results are built.
-    spec : Spec
-        The anonymization.
-    results : sequence of AttackResult
-        As `run_attacks` returns them.
-
-    Returns
-    -------
-    str
-        Name of the relation.
-    """
+    """Replace ``<n>_attacks``, beside ``<n>_results``; return its name."""
     relation = warehouse.relation_of_ref(f"{spec.name}_results").incorporate(
         path={"identifier": f"{spec.name}_attacks"}, type="table"
     )
