@@ -212,7 +212,7 @@ def _finding(place: Place, tally: _Tally, searched: _Searched) -> Finding:
 def _coverage(spec: Spec, searched: _Searched, tallies: Sequence[_Tally]) -> Iterator[Finding]:
     """Report what was searched for; skip nothing silently."""
     if not spec.identifiers:
-        message = "the spec declares none, so the record key alone was searched for."
+        message = "the spec declares none to search for."
         yield Finding("content", "identifiers", True, message)
     elif not (searched.identifiers or searched.left_out):
         where = _IDENTIFIER_SOURCES[spec.mapping]
