@@ -83,7 +83,7 @@
         {%- for measure in attribute.measures %},
         {{ measure.class_sql
             | replace("<value>", measure.source ~ "_" ~ attribute.number ~ "." ~ (measure.of or measure.alias))
-            | replace("<people>", "(select people from " ~ whole ~ "everybody)") }} as {{ dbt_anonymize._quote(measure.column) }}
+            | replace("<people>", "(select everybody.people from " ~ whole ~ "everybody as everybody)") }} as {{ dbt_anonymize._quote(measure.column) }}
         {%- endfor %}
         {%- endfor %}
     from {{ prefix }}sizes as sizes

@@ -432,7 +432,7 @@ round_1_measures as (
         measured_1.distinct_l as "illness_distinct_l",
         hierarchical_1.hierarchical_t as "illness_hierarchical_t",
         measured_1.t as "illness_t",
-        case when sizes.class_size >= 20 then 0 when (select people from whole_everybody) >= 20 then measured_1.t end as "illness_n_t"
+        case when sizes.class_size >= 20 then 0 when (select everybody.people from whole_everybody as everybody) >= 20 then measured_1.t end as "illness_n_t"
     from round_1_sizes as sizes
     inner join round_1_measured_1 as measured_1
         on sizes.key_1 = measured_1.key_1 and sizes.key_2 = measured_1.key_2 and sizes.key_3 = measured_1.key_3 and sizes.key_4 = measured_1.key_4
