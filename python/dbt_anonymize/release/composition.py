@@ -182,23 +182,33 @@ def compare_releases(
     found = [_remainders(engine, "changes", keys, composition.k)]
     if not has_tokens:  # a token is the same under whatever label
         maps = [_map_labels(engine, label, shared, earlier, later) for label in labels]
-        joins = "".join(
-            f" left join {quote_name(table)} using ({', '.join(map(quote_name, label))})"
-            for label, table in zip(labels, maps, strict=True)
-            if table
-        )
-        classes = [
-            column
-            for label, table in zip(labels, maps, strict=True)
-            for column in ([table] if table else label)
-        ]
-        if joins:
-            coarse = (
-                f"(select {_listed(classes + kept)} sum(records) as records from changes{joins} "
-                "group by all)"
-            )
-            found.append(_remainders(engine, coarse, classes, composition.k))
+        found.append(_coarse_remainders(engine, labels, maps, kept, composition.k))
     return max(found, key=lambda one: one.joined_classes + one.left_classes)
+
+
+def _coarse_remainders(
+    engine: DuckDBPyConnection,
+    labels: Sequence[Sequence[str]],
+    maps: Sequence[str | None],
+    kept: Sequence[str],
+    k: int,
+) -> Remainders:
+    """Compare the classes of the labels that both releases have in common."""
+    joins = "".join(
+        f" left join {quote_name(table)} using ({', '.join(map(quote_name, label))})"
+        for label, table in zip(labels, maps, strict=True)
+        if table
+    )
+    classes = [
+        column
+        for label, table in zip(labels, maps, strict=True)
+        for column in ([table] if table else label)
+    ]
+    coarse = (
+        f"(select {_listed([*classes, *kept])} sum(records) as records from changes{joins} "
+        "group by all)"
+    )
+    return _remainders(engine, coarse, classes, k)
 
 
 def _warn(message: str) -> None:
