@@ -1,6 +1,6 @@
 {#
-  The guarantee of a macro or test that somebody called, after its errors are raised. A spec is checked before it becomes
-  SQL, so nothing else is checked here.
+  The guarantee of a macro or test that somebody called, after its errors are raised. A spec is checked before it
+  becomes SQL, so nothing else is checked here.
     parameters  {name: [value, rule]}; a rule is one of those below, or a list of what may be chosen, and `or none`
                 says that it may be left out. What is none is not in the guarantee.
     together    [[whether it is kept, rule], ...], rules of several parameters
@@ -16,10 +16,13 @@
         {%- endif -%}
     {%- endfor -%}
     {%- for kept, rule in together if not kept -%}
-        {%- do errors.append("it must " ~ rule ~ "; got: " ~ guarantee.keys() | reject("equalto", "model") | join(", ")) -%}
+        {%- set given = guarantee.keys() | reject("equalto", "model") | join(", ") -%}
+        {%- do errors.append("it must " ~ rule ~ "; got: " ~ given) -%}
     {%- endfor -%}
     {%- if errors -%}
-        {{ exceptions.raise_compiler_error(model.name ~ ": " ~ errors | join("; ") ~ ". Correct the arguments of " ~ name ~ ".") }}
+        {{ exceptions.raise_compiler_error(
+            model.name ~ ": " ~ errors | join("; ") ~ ". Correct the arguments of " ~ name ~ "."
+        ) }}
     {%- endif -%}
     {{ return(guarantee) }}
 {%- endmacro %}
@@ -49,8 +52,8 @@
 {% macro _check_population_size(name, population_size) -%}
     {%- if population_size is not integer or population_size is boolean or population_size < 1 -%}
         {{ exceptions.raise_compiler_error(
-            model.name ~ ": " ~ name ~ " must have `population_size`, the number of people in the population, as an integer >= 1; got: "
-            ~ population_size ~ ". Set it (in a spec: population.size)."
+            model.name ~ ": " ~ name ~ " must have `population_size`, the number of people in the population, as an"
+            ~ " integer >= 1; got: " ~ population_size ~ ". Set it (in a spec: population.size)."
         ) }}
     {%- endif -%}
 {%- endmacro %}

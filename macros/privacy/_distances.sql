@@ -1,4 +1,4 @@
-{# CTEs that end in `<prefix><source>_<number>`: a distance of each class from the whole table that no aggregate gives. #}
+{# CTEs that end in `<prefix><source>_<number>`: a distance from the whole table that no aggregate gives. #}
 {% macro _distance(source, numbered, prefix, whole, number, tree) -%}
 {%- if source == "ordered" -%}
 {{ dbt_anonymize._ordered_distance(numbered, prefix, whole, number) }}
@@ -25,7 +25,9 @@
             order by position
         )
         {%- endset %}
-        sum(people) {{ over | replace("order by position", "order by position rows between unbounded preceding and current row") }} as people_up_to,
+        sum(people) {{ over | replace(
+            "order by position", "order by position rows between unbounded preceding and current row"
+        ) }} as people_up_to,
         lead(position, 1, number_of_values) {{ over }} as next_position,
         lag(position) {{ over }} as earlier_position
     from {{ prefix }}compared_{{ number }}

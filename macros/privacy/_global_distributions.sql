@@ -1,6 +1,6 @@
 {#
   CTEs about a whole table, written once for all classes that are measured against it:
-    <prefix>everybody         where a guarantee counts them: one row, `people` (distinct subjects; without a subject, records)
+    <prefix>everybody         where a guarantee counts them: one row, `people` (distinct subjects; without, records)
     <prefix>derived_k_<i>     one row: `k`, the size that the i-th estimated guarantee demands of a class
     <prefix>distribution_<j>  one row per value of the j-th attribute, NULL included: `value`, `position` (order of the
                               data type, NULL last), `people` and `people_up_to` (of this and earlier values)
@@ -15,7 +15,14 @@
     sensitive_hierarchies  {attribute: {'hierarchy': relation, 'levels': int}} for hierarchical t-closeness
 #}
 {% macro _global_distributions(
-    rows, sensitive, guarantees=[], prefix="", count="sum(records)", has_subject=false, population_size=none, sensitive_hierarchies={}
+    rows,
+    sensitive,
+    guarantees=[],
+    prefix="",
+    count="sum(records)",
+    has_subject=false,
+    population_size=none,
+    sensitive_hierarchies={}
 ) -%}
 {%- set people = "count(distinct subject)" if has_subject else count -%}
 {%- set bigint = dbt.type_bigint() %}

@@ -19,12 +19,24 @@
     population_size        people in the population, for estimates (read only where distributions is none)
     sensitive_hierarchies  {attribute: {'hierarchy': relation, 'levels': int}} for hierarchical t-closeness
     has_all_measures       true: the six standard measures of every attribute; false: only what a guarantee needs
+    stricter               more conditions under which a class is violating
     further                [{'name': column, 'sql': aggregate}, ...], more columns for each class
   Cost: one group by for the sizes, one by class and value for each attribute, and joins of classes, not of records.
 #}
 {% macro _measured_classes(
-    keys, guarantees, sensitive=none, prefix="", count="sum(records)", has_subject=false, distributions=none, population=none,
-    population_size=none, sensitive_hierarchies={}, has_all_measures=false, further=[]
+    keys,
+    guarantees,
+    sensitive=none,
+    prefix="",
+    count="sum(records)",
+    has_subject=false,
+    distributions=none,
+    population=none,
+    population_size=none,
+    sensitive_hierarchies={},
+    has_all_measures=false,
+    further=[],
+    stricter=[]
 ) -%}
 {%- set attributes = dbt_anonymize._guaranteed_attributes(guarantees) if sensitive is none else sensitive -%}
 {%- set people = "count(distinct subject)" if has_subject else count -%}
@@ -83,7 +95,8 @@
         {%- for measure in attribute.measures %},
         {{ measure.class_sql
             | replace("<value>", measure.source ~ "_" ~ attribute.number ~ "." ~ (measure.of or measure.alias))
-            | replace("<people>", "(select everybody.people from " ~ whole ~ "everybody as everybody)") }} as {{ dbt_anonymize._quote(measure.column) }}
+            | replace("<people>", "(select everybody.people from " ~ whole ~ "everybody as everybody)")
+        }} as {{ dbt_anonymize._quote(measure.column) }}
         {%- endfor %}
         {%- endfor %}
     from {{ prefix }}sizes as sizes
@@ -105,7 +118,7 @@
 
 {{ prefix }}classes as (
 
-    {%- set conditions = dbt_anonymize._violated_conditions(guarantees, whole) %}
+    {%- set conditions = dbt_anonymize._violated_conditions(guarantees, whole) + stricter %}
 
     select
         *,
@@ -123,7 +136,7 @@
 {%- endmacro %}
 
 
-{# CTEs of one attribute, with keys named key_<i>: its values in each class, beside the whole table, and the measures. #}
+{# CTEs of one attribute, with keys named key_<i>: its values in each class beside the whole table, and the measures. #}
 {% macro _measured_attribute(attribute, measures, keys, people, has_subject, prefix, whole, number, tree) -%}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set bigint = dbt.type_bigint() -%}

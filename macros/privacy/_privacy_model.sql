@@ -1,6 +1,6 @@
 {#
-  What generic SQL knows of one guarantee: the file of its model says it in `_<model>_model`. dbt follows only calls that
-  are written out, so a new model has its line here.
+  What generic SQL knows of one guarantee: the file of its model says it in `_<model>_model`. dbt follows only calls
+  that are written out, so a new model has its line here.
     measures            what is measured of the attribute in every class, see _attribute_measures
     conditions          what breaks it beside the measures, over `class_size` and `population_size` of a class
     counts_everybody    whether it counts the people of the whole table
@@ -31,7 +31,8 @@
     } -%}
     {%- set name = guarantee.model -%}
     {%- if name == "k_anonymity" -%}{%- do found.update(dbt_anonymize._k_anonymity_model(guarantee)) -%}
-    {%- elif name == "k_map" -%}{%- do found.update(dbt_anonymize._k_map_model(guarantee, table_size, population_size)) -%}
+    {%- elif name == "k_map" -%}
+        {%- do found.update(dbt_anonymize._k_map_model(guarantee, table_size, population_size)) -%}
     {%- elif name == "alpha_k_anonymity" -%}{%- do found.update(dbt_anonymize._alpha_k_anonymity_model(guarantee)) -%}
     {%- elif name == "l_diversity" -%}{%- do found.update(dbt_anonymize._l_diversity_model(guarantee)) -%}
     {%- elif name == "t_closeness" -%}{%- do found.update(dbt_anonymize._t_closeness_model(guarantee)) -%}
@@ -39,10 +40,12 @@
     {%- elif name == "beta_likeness" -%}{%- do found.update(dbt_anonymize._beta_likeness_model(guarantee)) -%}
     {%- elif name == "delta_disclosure" -%}{%- do found.update(dbt_anonymize._delta_disclosure_model(guarantee)) -%}
     {%- elif name == "delta_presence" -%}{%- do found.update(dbt_anonymize._delta_presence_model(guarantee)) -%}
-    {%- elif name == "reidentification_risk" -%}{%- do found.update(dbt_anonymize._reidentification_risk_model(guarantee)) -%}
+    {%- elif name == "reidentification_risk" -%}
+        {%- do found.update(dbt_anonymize._reidentification_risk_model(guarantee)) -%}
     {%- else -%}
         {{ exceptions.raise_compiler_error(
-            model.name ~ ": unknown privacy model " ~ name ~ ". Correct guarantees in the spec and run `dbt-anonymize generate`."
+            model.name ~ ": unknown privacy model " ~ name
+            ~ ". Correct guarantees in the spec and run `dbt-anonymize generate`."
         ) }}
     {%- endif -%}
     {{ return(found) }}
@@ -64,13 +67,15 @@
 
 {# A guarantee in words, for messages: its name and parameters, never a value of the data. #}
 {% macro _guarantee_text(guarantee, requires=none) -%}
-    {{ return(dbt_anonymize._guaranteed(guarantee) ~ " requires " ~ (requires or dbt_anonymize._guarantee_parameters_text(guarantee))) }}
+    {%- set requires = requires or dbt_anonymize._guarantee_parameters_text(guarantee) -%}
+    {{ return(dbt_anonymize._guaranteed(guarantee) ~ " requires " ~ requires) }}
 {%- endmacro %}
 
 
 {# The same as the name of something: `l_diversity of illness (l = 2)`. #}
 {% macro _guarantee_name(guarantee) -%}
-    {{ return(dbt_anonymize._guaranteed(guarantee) ~ " (" ~ dbt_anonymize._guarantee_parameters_text(guarantee) ~ ")") }}
+    {%- set parameters = dbt_anonymize._guarantee_parameters_text(guarantee) -%}
+    {{ return(dbt_anonymize._guaranteed(guarantee) ~ " (" ~ parameters ~ ")") }}
 {%- endmacro %}
 
 

@@ -1,7 +1,8 @@
 {#
-  CTEs that end in `judged`: the rows of the CTE `classes` with `is_suppressed`: whether a class breaks a guarantee by itself, or
-  has to go so that the average risk of all released classes holds. For the latter the classes go from the smallest upward
-  (in the order of class_size, then of the labels), as few as suffice. Columns are called as no column of the table may be.
+  CTEs that end in `judged`: the rows of the CTE `classes` with `is_suppressed`: whether a class breaks a guarantee by
+  itself, or has to go so that the average risk of all released classes holds. For the latter the classes go from the
+  smallest upward (by class_size, then by the labels), as few as suffice. Columns are called as no column of the table
+  may be.
 #}
 {% macro _sample_based_suppression(guarantees, names) -%}
 {%- set limits = [] -%}
@@ -62,7 +63,8 @@ judged as (
             {%- for limit in limits %}
             when
                 remaining.classes - positioned.position_by_size + 1
-                > {{ dbt_anonymize._number(limit) }} * (remaining.people - positioned.people_up_to + positioned.class_size)
+                > {{ dbt_anonymize._number(limit) }}
+                * (remaining.people - positioned.people_up_to + positioned.class_size)
                 then true
             {%- endfor %}
             else false

@@ -29,10 +29,10 @@
         {%- if known.kind == measure.kind and known.parameter == measure.parameter -%}
             {%- set column = dbt_anonymize._quote(known.column) -%}
             {%- if measure.is_infinite_if_null -%}{%- do conditions.append(column ~ " is null") -%}{%- endif -%}
-            {#- Rounding must not refuse a class that meets a limit exactly; it does so by a few units of the 16th digit. -#}
-            {%- do conditions.append(
-                column ~ " " ~ measure.breaks ~ " " ~ dbt_anonymize._number(measure.limit) ~ (" * (1 - 1e-12)" if measure.is_rounded else "")
-            ) -%}
+            {#- Rounding, by a few units of the 16th digit, must not refuse a class that meets a limit exactly. -#}
+            {%- set tolerance = " * (1 - 1e-12)" if measure.is_rounded else "" -%}
+            {%- set limit = dbt_anonymize._number(measure.limit) ~ tolerance -%}
+            {%- do conditions.append(column ~ " " ~ measure.breaks ~ " " ~ limit) -%}
         {%- endif -%}
     {%- endfor -%}
     {{ return(conditions) }}

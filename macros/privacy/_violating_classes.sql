@@ -8,7 +8,15 @@
     population         relation with the quasi-identifiers of everybody, for k-map
 #}
 {% macro _violating_classes(
-    relation, quasi_identifiers, guarantee, measures={}, subject=none, population=none, population_size=none, hierarchy=none, levels=none
+    relation,
+    quasi_identifiers,
+    guarantee,
+    measures={},
+    subject=none,
+    population=none,
+    population_size=none,
+    hierarchy=none,
+    levels=none
 ) -%}
 {%- set attribute = guarantee.attribute -%}
 {%- set guarantee = dict(guarantee, attribute="attribute") if attribute else guarantee -%}
@@ -56,16 +64,18 @@ select * from violating
 {%- endmacro %}
 
 
-{# CTE with one row per record: `equivalence_class` (an injective text of the quasi-identifiers), `attribute`, `subject`. #}
+{# CTE of the records: `equivalence_class` (an injective text of the quasi-identifiers), `attribute`, `subject`. #}
 {% macro _keyed_rows(name, relation, quasi_identifiers, attribute=none, subject=none) -%}
 {%- if quasi_identifiers is string or quasi_identifiers is not iterable or quasi_identifiers | list | length == 0 -%}
     {{ exceptions.raise_compiler_error(
-        model.name ~ ": `quasi_identifiers` must be a list of at least one column; got: " ~ quasi_identifiers ~ ". Correct the arguments."
+        model.name ~ ": `quasi_identifiers` must be a list of at least one column; got: " ~ quasi_identifiers
+        ~ ". Correct the arguments."
     ) }}
 {%- endif -%}
 {{ name }} as (
 
-    select{{ "\n        " if attribute or subject else " " }}{{ dbt_anonymize._as_bytes(dbt_anonymize._class_text(quasi_identifiers)) }} as equivalence_class
+    select{{ "\n        " if attribute or subject else " " }}
+        {{- dbt_anonymize._as_bytes(dbt_anonymize._class_text(quasi_identifiers)) }} as equivalence_class
         {%- if attribute %},
         {{ dbt_anonymize._quote(attribute) }} as attribute
         {%- endif %}

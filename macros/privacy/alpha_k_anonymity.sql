@@ -26,7 +26,8 @@
     {%- set alpha, values = guarantee.alpha, guarantee.get("values") -%}
     {%- set sql = "max(people) / max(class_size)" -%}
     {%- if values -%}
-        {%- set is_limited = dbt_anonymize._as_text("value") ~ " in (" ~ dbt_anonymize._limited_values(values) | join(", ") ~ ")" -%}
+        {%- set limited = dbt_anonymize._limited_values(values) | join(", ") -%}
+        {%- set is_limited = dbt_anonymize._as_text("value") ~ " in (" ~ limited ~ ")" -%}
         {%- set sql = "coalesce(max(case when " ~ is_limited ~ " then people end), 0) / max(class_size)" -%}
     {%- endif -%}
     {%- set kind = "limited_share" if values else "highest_share" -%}

@@ -6,7 +6,9 @@
     "variant": [variant, ["basic", "enhanced"]],
 }) -%}
 {%- set measure = {"basic": "beta", "enhanced": "enhanced_beta"}[variant] -%}
-{{ dbt_anonymize._violating_classes(relation, quasi_identifiers, guarantee, {measure: "attribute_" ~ measure}, subject) }}
+{{ dbt_anonymize._violating_classes(
+    relation, quasi_identifiers, guarantee, {measure: "attribute_" ~ measure}, subject
+) }}
 {%- endmacro %}
 
 
@@ -24,16 +26,16 @@
 {# NULL where a value of the class is not in the whole table: its gain is infinite. #}
 {% macro _beta_likeness_model(guarantee) -%}
     {%- set beta = guarantee.beta -%}
-    {%- set gain = "(people * table_people - class_people * table_value_people) / (class_people * table_value_people)" -%}
+    {%- set theirs = "class_people * table_value_people" -%}
+    {%- set gain = "(people * table_people - " ~ theirs ~ ") / (" ~ theirs ~ ")" -%}
     {%- if guarantee.variant == "basic" -%}
         {%- set sql = "case when min(table_value_people) > 0 then max(" ~ gain ~ ") end" -%}
         {%- set measure = dbt_anonymize._measure("beta", ">", beta, sql) -%}
     {%- else -%}
         {%- set limit = "cast(" ~ dbt_anonymize._number(beta) ~ " as " ~ dbt_anonymize._type_double() ~ ")" -%}
-        {%- set sql -%}
-            case when min(table_value_people) > 0 then max({{ gain }} - least({{ limit }}, ln(table_people / table_value_people))) end
-        {%- endset -%}
-        {%- set measure = dbt_anonymize._measure("enhanced_beta", ">", 0, sql | trim, beta) -%}
+        {%- set bound = "least(" ~ limit ~ ", ln(table_people / table_value_people))" -%}
+        {%- set sql = "case when min(table_value_people) > 0 then max(" ~ gain ~ " - " ~ bound ~ ") end" -%}
+        {%- set measure = dbt_anonymize._measure("enhanced_beta", ">", 0, sql, beta) -%}
     {%- endif -%}
     {{ return({"measures": [dict(measure, is_infinite_if_null=true)], "in_release": guarantee}) }}
 {%- endmacro %}

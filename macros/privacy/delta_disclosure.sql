@@ -1,4 +1,4 @@
-{# Brickell and Shmatikov 2008: the share of no value of the relation changes by a factor of 2^delta or more in any class. #}
+{# Brickell and Shmatikov 2008: in no class the share of a value changes by a factor of 2^delta or more. #}
 {% macro delta_disclosure(relation, quasi_identifiers, attribute, delta, subject=none) -%}
 {%- set guarantee = dbt_anonymize._checked_guarantee("delta_disclosure", {
     "attribute": [attribute, "the name of a column"],
@@ -23,9 +23,8 @@
 {% macro _delta_disclosure_model(guarantee) -%}
     {#- Share in the class / share in the table, as one division of exact numbers. -#}
     {%- set ratio = "people * table_people / (class_people * table_value_people)" -%}
-    {%- set sql -%}
-        case when min(table_value_people) > 0 and count(*) = max(number_of_values) then max(abs(ln({{ ratio }}))) / ln(2) end
-    {%- endset -%}
-    {%- set measure = dbt_anonymize._measure("delta", ">=", guarantee.delta, sql | trim) -%}
+    {%- set is_finite = "min(table_value_people) > 0 and count(*) = max(number_of_values)" -%}
+    {%- set sql = "case when " ~ is_finite ~ " then max(abs(ln(" ~ ratio ~ "))) / ln(2) end" -%}
+    {%- set measure = dbt_anonymize._measure("delta", ">=", guarantee.delta, sql) -%}
     {{ return({"measures": [dict(measure, is_rounded=true, is_infinite_if_null=true)], "in_release": guarantee}) }}
 {%- endmacro %}

@@ -5,9 +5,10 @@
 {%- endmacro %}
 
 
-{#- A release declares k and its quasi-identifiers itself: its test has no arguments, so that dbt knows it again when they change. -#}
+{#- A release declares k and its quasi-identifiers: its test has no arguments, so dbt knows it when they change. -#}
 {% test k_anonymity(model, k=none, quasi_identifiers=none, subject=none) %}
-{{ dbt_anonymize._explain_failures("k_anonymity", {}, dbt_anonymize._required_k("the declared number of" if k is none else k)) }}
+{%- set required = dbt_anonymize._required_k("the declared number of" if k is none else k) %}
+{{ dbt_anonymize._explain_failures("k_anonymity", {}, required) }}
 {%- if k is none and quasi_identifiers is none -%}
     {%- set declaration = dbt_anonymize._declaration_of_release() -%}
     {%- set k, quasi_identifiers = declaration.k, declaration.quasi_identifiers -%}

@@ -1,5 +1,14 @@
 {# Sweeney 2001; estimated: El Emam and Dankar 2008. Every class has at least k people in the population. #}
-{% macro k_map(relation, quasi_identifiers, k, population=none, estimator=none, significance=none, population_size=none, subject=none) -%}
+{% macro k_map(
+    relation,
+    quasi_identifiers,
+    k,
+    population=none,
+    estimator=none,
+    significance=none,
+    population_size=none,
+    subject=none
+) -%}
 {%- set guarantee = dbt_anonymize._checked_guarantee(
     "k_map",
     {
@@ -9,13 +18,21 @@
     },
     [
         [(estimator is none) == (significance is none), "have `estimator` and `significance` together or neither"],
-        [(population is none) != (estimator is none), "have exactly one of `population` (a relation to count in) and `estimator`"],
+        [
+            (population is none) != (estimator is none),
+            "have exactly one of `population` (a relation to count in) and `estimator`",
+        ],
     ],
 ) -%}
 {%- if estimator -%}
 {%- do dbt_anonymize._check_population_size("k_map", population_size) -%}
 {{ dbt_anonymize._violating_classes(
-    relation, quasi_identifiers, guarantee, {"demanded_size": "(select k from derived_k_1)"}, subject, population_size=population_size
+    relation,
+    quasi_identifiers,
+    guarantee,
+    {"demanded_size": "(select k from derived_k_1)"},
+    subject,
+    population_size=population_size,
 ) }}
 {%- else -%}
 {{ dbt_anonymize._violating_classes(
@@ -25,7 +42,16 @@
 {%- endmacro %}
 
 
-{% test k_map(model, k, quasi_identifiers, population=none, estimator=none, significance=none, population_size=none, subject=none) %}
+{% test k_map(
+    model,
+    k,
+    quasi_identifiers,
+    population=none,
+    estimator=none,
+    significance=none,
+    population_size=none,
+    subject=none
+) %}
 {{ dbt_anonymize._explain_failures("k_map", {"k": k, "estimator": estimator, "significance": significance}) }}
 {{ dbt_anonymize._test_rows(
     dbt_anonymize.k_map(model, quasi_identifiers, k, population, estimator, significance, population_size, subject),

@@ -11,7 +11,9 @@
     [[(variant == "recursive") == (c is not none), "have `c` if and only if the variant is recursive"]],
 ) -%}
 {%- set measure = dbt_anonymize._measure_of_diversity(variant) -%}
-{{ dbt_anonymize._violating_classes(relation, quasi_identifiers, guarantee, {measure: "attribute_" ~ measure}, subject) }}
+{{ dbt_anonymize._violating_classes(
+    relation, quasi_identifiers, guarantee, {measure: "attribute_" ~ measure}, subject
+) }}
 {%- endmacro %}
 
 
@@ -38,11 +40,13 @@
     {%- elif variant == "grassberger" -%}
         {%- set whole, part = dbt_anonymize._grassberger("max(class_people)"), dbt_anonymize._grassberger("people") -%}
         {%- set sql = "exp(" ~ whole ~ " - sum(people * " ~ part ~ ") / max(class_people))" -%}
-        {%- do measures.append(dict(dbt_anonymize._measure("grassberger_l", "<", l, sql), is_rounded=true, worst="min")) -%}
+        {%- set measure = dbt_anonymize._measure("grassberger_l", "<", l, sql) -%}
+        {%- do measures.append(dict(measure, is_rounded=true, worst="min")) -%}
     {%- elif variant == "recursive" -%}
         {%- set tail = "sum(case when position_by_frequency >= " ~ l ~ " then people else 0 end)" -%}
+        {%- set sql = "max(people) / nullif(" ~ tail ~ ", 0)" -%}
         {%- set measure = dbt_anonymize._measure(
-            "recursive_c", ">=", guarantee.c, "max(people) / nullif(" ~ tail ~ ", 0)", l, needs=["position_by_frequency"]
+            "recursive_c", ">=", guarantee.c, sql, l, needs=["position_by_frequency"]
         ) -%}
         {%- do measures.append(dict(measure, is_infinite_if_null=true)) -%}
     {%- endif -%}

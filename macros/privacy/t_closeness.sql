@@ -1,5 +1,7 @@
 {# Li et al. 2007: in every class the attribute is distributed almost as in the whole relation. #}
-{% macro t_closeness(relation, quasi_identifiers, attribute, t, distance="equal", hierarchy=none, levels=none, subject=none) -%}
+{% macro t_closeness(
+    relation, quasi_identifiers, attribute, t, distance="equal", hierarchy=none, levels=none, subject=none
+) -%}
 {%- set is_tree = distance == "hierarchical" -%}
 {%- set has_tree = hierarchy is not none and levels is integer and levels >= 1 -%}
 {%- set guarantee = dbt_anonymize._checked_guarantee(
@@ -13,12 +15,20 @@
 ) -%}
 {%- set measure = "attribute_" ~ dbt_anonymize._closeness(guarantee).kind -%}
 {{ dbt_anonymize._violating_classes(
-    relation, quasi_identifiers, guarantee, {"t": measure}, subject, hierarchy=hierarchy if is_tree else none, levels=levels
+    relation,
+    quasi_identifiers,
+    guarantee,
+    {"t": measure},
+    subject,
+    hierarchy=hierarchy if is_tree else none,
+    levels=levels,
 ) }}
 {%- endmacro %}
 
 
-{% test t_closeness(model, attribute, t, quasi_identifiers, distance="equal", hierarchy=none, levels=none, subject=none) %}
+{% test t_closeness(
+    model, attribute, t, quasi_identifiers, distance="equal", hierarchy=none, levels=none, subject=none
+) %}
 {{ dbt_anonymize._explain_failures("t_closeness", {"attribute": attribute, "t": t, "distance": distance}) }}
 {{ dbt_anonymize._test_rows(
     dbt_anonymize.t_closeness(model, quasi_identifiers, attribute, t, distance, hierarchy, levels, subject),
@@ -52,6 +62,7 @@
     {%- endif -%}
     {{ return(dbt_anonymize._measure("t", ">", t,
         "sum(case when people * table_people > class_people * table_value_people"
-        ~ " then people * table_people - class_people * table_value_people else 0 end) / max(class_people * table_people)"
+        ~ " then people * table_people - class_people * table_value_people else 0 end)"
+        ~ " / max(class_people * table_people)"
     )) }}
 {%- endmacro %}

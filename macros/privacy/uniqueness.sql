@@ -3,7 +3,13 @@
   where it is too large, with the unique people of the relation.
 #}
 {% macro uniqueness(
-    relation, quasi_identifiers, sample_share=none, population_share=none, estimator=none, population_size=none, subject=none
+    relation,
+    quasi_identifiers,
+    sample_share=none,
+    population_share=none,
+    estimator=none,
+    population_size=none,
+    subject=none
 ) -%}
 {%- do dbt_anonymize._checked_guarantee(
     "uniqueness",
@@ -89,7 +95,13 @@ select * from violating
 
 
 {% test uniqueness(
-    model, quasi_identifiers, sample_share=none, population_share=none, estimator=none, population_size=none, subject=none
+    model,
+    quasi_identifiers,
+    sample_share=none,
+    population_share=none,
+    estimator=none,
+    population_size=none,
+    subject=none
 ) %}
 {{ dbt_anonymize._explain_failures(
     "uniqueness", {"sample_share": sample_share, "population_share": population_share, "estimator": estimator}

@@ -1,13 +1,32 @@
 {% macro classes(
-    frequencies, quasi_identifiers, sensitive, target, efforts, guarantees, suppression_limit, has_subject=false, population=none,
-    population_size=none, sensitive_hierarchies={}, record_key=none
+    frequencies,
+    quasi_identifiers,
+    sensitive,
+    target,
+    efforts,
+    guarantees,
+    suppression_limit,
+    has_subject=false,
+    population=none,
+    population_size=none,
+    sensitive_hierarchies={},
+    record_key=none
 ) -%}
 {{ config(materialized="table") }}
-{%- set measured = (sensitive + dbt_anonymize._guaranteed_attributes(guarantees)) | unique(case_sensitive=true) | list -%}
+{%- set measured = dbt_anonymize._measured_columns(sensitive, guarantees) -%}
 {%- set names = quasi_identifiers | map(attribute="name") | list -%}
-{%- set measures = [] -%}
-{%- for attribute in measured -%}
-    {%- do measures.extend(dbt_anonymize._attribute_measures(attribute, guarantees, true) | map(attribute="column")) -%}
+{%- set columns = (measured + [target]) | unique(case_sensitive=true) | list + (["subject"] if has_subject else []) -%}
+{%- set leveled, recoded, stricter, further = {}, {}, [], [] -%}
+{%- for number, effort in efforts.items() -%}
+    {%- do (leveled if effort.levels else recoded).update({number: effort}) -%}
+    {%- if effort.k -%}
+        {%- do stricter.append("(effort = " ~ number ~ " and class_size < " ~ effort.k ~ ")") -%}
+    {%- endif -%}
+{%- endfor -%}
+{%- for name in names -%}
+    {%- for column in [name ~ "_share", name ~ "_level"] -%}
+        {%- do further.append({"name": column, "sql": "max(" ~ dbt_anonymize._quote(column) ~ ")"}) -%}
+    {%- endfor -%}
 {%- endfor -%}
 {%- do dbt_anonymize._check_population_of(guarantees, population, population_size, efforts) -%}
 with
@@ -17,54 +36,26 @@ frequencies as (
     select * from {{ frequencies }}
 
 ),
+{{- dbt_anonymize._generalized_efforts(leveled, recoded, quasi_identifiers, columns, record_key) }}
 {%- if population %}
-
-population as (
-
-    select * from {{ population }}
-
-),
+{{- dbt_anonymize._population_of_efforts(population, quasi_identifiers, leveled) }}
 {%- endif %}
 {{- dbt_anonymize._global_distributions(
-    "frequencies", measured, guarantees, "table_", "sum(records)", has_subject, population_size, sensitive_hierarchies
+    "frequencies", measured, guarantees, "", "sum(records)", has_subject, population_size, sensitive_hierarchies
 ) }}
-{%- for number, effort in efforts.items() %}
-{{- dbt_anonymize._classes_of_effort(
-    number, effort, quasi_identifiers, measured, target, guarantees, has_subject, population is not none and effort.levels is defined,
-    sensitive_hierarchies, record_key
+{{- dbt_anonymize._measured_classes(
+    ["effort"] + names,
+    guarantees,
+    measured,
+    has_subject=has_subject,
+    distributions="",
+    population="population_classes" if population else none,
+    sensitive_hierarchies=sensitive_hierarchies,
+    has_all_measures=true,
+    further=further,
+    stricter=stricter,
 ) }}
-{%- endfor %}
-
-classes as (
-
-    {%- for number, effort in efforts.items() %}
-    select
-        {{ number }} as effort,
-        {%- for name in names %}
-        classes.{{ dbt_anonymize._quote(name) }},
-        classes.{{ dbt_anonymize._quote(name ~ "_share") }},
-        classes.{{ dbt_anonymize._quote(name ~ "_level") }},
-        {%- endfor %}
-        {{ dbt_anonymize.equivalence_class(quasi_identifiers, "classes") }} as equivalence_class,
-        classes.class_size,
-        classes.records,
-        {{ "classes.population_size" if population and effort.levels else "cast(null as " ~ dbt.type_bigint() ~ ") as population_size" }},
-        majorities.majority_records,
-        majorities.has_majority,
-        {%- for measure in measures %}
-        classes.{{ dbt_anonymize._quote(measure) }},
-        {%- endfor %}
-        classes.is_violating
-    from effort_{{ number }}_classes as classes
-    inner join effort_{{ number }}_majorities as majorities
-        on
-        {%- for name in names %}
-            {{ "and " if not loop.first }}{{ dbt_anonymize._quote(name, "classes") }} = {{ dbt_anonymize._quote(name, "majorities") }}
-        {%- endfor %}
-    {{- "\n    union all" if not loop.last }}
-    {%- endfor %}
-
-),
+{{- dbt_anonymize._majorities(["effort"] + names, target) }}
 {{- dbt_anonymize._sample_based_suppression(guarantees, names) }}
 
 limits as (
@@ -85,210 +76,144 @@ select
     judged.{{ dbt_anonymize._quote(name ~ "_share") }},
     judged.{{ dbt_anonymize._quote(name ~ "_level") }},
     {%- endfor %}
-    judged.equivalence_class,
+    {{ dbt_anonymize.equivalence_class(quasi_identifiers, "judged") }} as equivalence_class,
     judged.class_size,
     judged.records,
-    judged.population_size,
-    judged.majority_records,
-    judged.has_majority,
-    {%- for measure in measures %}
-    judged.{{ dbt_anonymize._quote(measure) }},
+    {{ "judged.population_size" if population else "cast(null as " ~ dbt.type_bigint() ~ ") as population_size" }},
+    majorities.majority_records,
+    majorities.has_majority,
+    {%- for attribute in measured %}
+    {%- for measure in dbt_anonymize._attribute_measures(attribute, guarantees, true) %}
+    judged.{{ dbt_anonymize._quote(measure.column) }},
+    {%- endfor %}
     {%- endfor %}
     judged.is_suppressed as is_violating,
     {#- Effort 0 is the untouched baseline: nothing is suppressed in it, and nothing is released from it. #}
-    judged.effort > 0 and judged.is_suppressed and limits.violating_records <= limits.may_be_suppressed as is_suppressed
+    judged.effort > 0
+    and judged.is_suppressed
+    and limits.violating_records <= limits.may_be_suppressed as is_suppressed
 from judged
+inner join majorities
+    on
+        judged.effort = majorities.effort
+        {%- for name in names %}
+        and {{ dbt_anonymize._quote(name, "judged") }} = {{ dbt_anonymize._quote(name, "majorities") }}
+        {%- endfor %}
 inner join limits on judged.effort = limits.effort
 {%- endmacro %}
 
 
-{# CTEs that end in `effort_<number>_classes` and `effort_<number>_majorities`. #}
-{% macro _classes_of_effort(
-    number, effort, quasi_identifiers, sensitive, target, guarantees, has_subject, has_population, sensitive_hierarchies, record_key
-) -%}
-{%- set prefix = "effort_" ~ number ~ "_" -%}
-{%- set names = quasi_identifiers | map(attribute="name") | list -%}
-{%- set columns = (sensitive + [target]) | unique(case_sensitive=true) | list + (["subject"] if has_subject else []) -%}
-{%- set generalized = [] -%}
-{%- set further = [] -%}
-{%- for quasi_identifier in quasi_identifiers -%}
-    {%- set level = effort.levels[quasi_identifier.name] if effort.levels else none -%}
-    {%- do generalized.append(dict(quasi_identifier, level=level)) -%}
-    {%- do further.append({
-        "name": quasi_identifier.name ~ "_share", "sql": "max(" ~ dbt_anonymize._quote(quasi_identifier.name ~ "_share") ~ ")"
-    }) -%}
-    {%- do further.append({
-        "name": quasi_identifier.name ~ "_level",
-        "sql": "cast(" ~ (level if level is not none else "max(" ~ dbt_anonymize._quote(quasi_identifier.name ~ "_level") ~ ")") ~ " as integer)",
-    }) -%}
-{%- endfor -%}
-{%- if effort.levels -%}
-{{ dbt_anonymize.generalize("frequencies", generalized, columns + ["records"], prefix, true) }}
-{%- else -%}
-{{ dbt_anonymize._recoded_shares(effort, quasi_identifiers, columns, record_key, prefix) }}
-{%- endif -%}
-{%- if has_population %}
-{{- dbt_anonymize.generalize("population", generalized, ["records"], prefix ~ "population_") }}
+{# CTEs that end in `generalized`: the records in every effort, counted where it has levels, else one by one. #}
+{% macro _generalized_efforts(leveled, recoded, quasi_identifiers, columns, record_key) -%}
+{%- if leveled %}
+{{- dbt_anonymize._levels_of_efforts(leveled, quasi_identifiers) }}
+{%- endif %}
+{%- for number, effort in recoded.items() %}
+{{- dbt_anonymize._recoded_shares(effort, quasi_identifiers, columns, record_key, "effort_" ~ number ~ "_") }}
+{%- endfor %}
 
-{{ prefix }}population as (
-
+generalized as {{ dbt_anonymize._not_materialized() }}(
+{% if leveled %}
+    {{- dbt_anonymize._labels_of_efforts("frequencies", quasi_identifiers, columns + ["records"], leveled) }}
+{%- endif %}
+{%- for number in recoded %}
+    {{- "\n    union all" if leveled or not loop.first }}
     select
-        {%- for name in names %}
-        {{ dbt_anonymize._quote(name) }},
+        {{ number }} as effort,
+        {%- for column in columns %}
+        {{ dbt_anonymize._quote(column) }},
         {%- endfor %}
-        cast(sum(records) as {{ dbt.type_bigint() }}) as population_size
-    from {{ prefix }}population_generalized
-    group by
-        {%- for name in names %}
-        {{ dbt_anonymize._quote(name) }}{{ "," if not loop.last }}
+        records,
+        {%- for quasi_identifier in quasi_identifiers %}
+        {{ dbt_anonymize._quote(quasi_identifier.name) }},
+        {{ dbt_anonymize._quote(quasi_identifier.name ~ "_share") }},
+        {{ dbt_anonymize._quote(quasi_identifier.name ~ "_level") }}{{ "," if not loop.last }}
         {%- endfor %}
+    from effort_{{ number }}_generalized
+{%- endfor %}
 
 ),
-{%- endif %}
-{{- dbt_anonymize._measured_classes(
-    names,
-    guarantees + ([{"model": "k_anonymity", "k": effort.k}] if effort.k else []),
-    sensitive,
-    prefix,
-    "sum(records)",
-    has_subject,
-    "table_",
-    prefix ~ "population" if has_population else none,
-    sensitive_hierarchies=sensitive_hierarchies,
-    has_all_measures=true,
-    further=further,
-) }}
+{%- endmacro %}
 
-{#- Ties are found by counting equal counts, which needs no order of all values. #}
 
-{{ prefix }}majorities as (
+{# The attributes that are measured: the sensitive ones, and those that a guarantee is about. #}
+{% macro _measured_columns(sensitive, guarantees) -%}
+    {{ return((sensitive + dbt_anonymize._guaranteed_attributes(guarantees)) | unique(case_sensitive=true) | list) }}
+{%- endmacro %}
+
+
+{# CTEs that end in `population_classes`: the people of the population in the classes of every effort with levels. #}
+{% macro _population_of_efforts(population, quasi_identifiers, efforts) %}
+
+population as (
+
+    select * from {{ population }}
+
+),
+
+population_generalized as {{ dbt_anonymize._not_materialized() }}(
+{{ dbt_anonymize._labels_of_efforts("population", quasi_identifiers, ["records"], efforts) }}
+
+),
+
+population_classes as (
 
     select
-        {%- for name in names %}
-        {{ dbt_anonymize._quote(name) }},
+        effort,
+        {%- for quasi_identifier in quasi_identifiers %}
+        {{ dbt_anonymize._quote(quasi_identifier.name) }},
         {%- endfor %}
-        cast(max(records) as {{ dbt.type_bigint() }}) as majority_records,
-        coalesce(max(records) = max(case when number_of_values = 1 then records end), false) as has_majority
-    from (
-        select
-            {%- for name in names %}
-            {{ dbt_anonymize._quote(name) }},
-            {%- endfor %}
-            records,
-            count(*) as number_of_values
-        from (
-            select
-                {%- for name in names %}
-                {{ dbt_anonymize._quote(name) }},
-                {%- endfor %}
-                sum(records) as records
-            from {{ prefix }}generalized
-            group by
-                {%- for name in names %}
-                {{ dbt_anonymize._quote(name) }},
-                {%- endfor %}
-                {{ dbt_anonymize._quote(target) }}
-        ) as counted
-        group by
-            {%- for name in names %}
-            {{ dbt_anonymize._quote(name) }},
-            {%- endfor %}
-            records
-    ) as tied
+        cast(sum(records) as {{ dbt.type_bigint() }}) as population_size
+    from population_generalized
     group by
-        {%- for name in names %}
-        {{ dbt_anonymize._quote(name) }}{{ "," if not loop.last }}
+        effort,
+        {%- for quasi_identifier in quasi_identifiers %}
+        {{ dbt_anonymize._quote(quasi_identifier.name) }}{{ "," if not loop.last }}
         {%- endfor %}
 
 ),
 {%- endmacro %}
 
 
-{#
-  CTEs that end in `<prefix>generalized` for an effort whose level differs per record: labels, levels and shares. The
-  share of a category is looked up by level and label; that of an interval is its width.
-#}
-{% macro _recoded_shares(effort, quasi_identifiers, columns, record_key, prefix) -%}
-{%- set double = dbt_anonymize._type_double() -%}
-{%- if not record_key -%}
-    {{ exceptions.raise_compiler_error(
-        model.name ~ ": `record_key` must be given where an effort has a recoding; got: " ~ record_key ~ ". Run `dbt-anonymize generate`."
-    ) }}
-{%- endif -%}
-{%- for quasi_identifier in quasi_identifiers %}
-{%- if quasi_identifier.kind == "interval" %}
+{# CTEs that end in `majorities`, of the target in each class. Ties are equal counts: no order of values is needed. #}
+{% macro _majorities(keys, target) -%}
+{%- set quoted = [] -%}
+{%- for key in keys -%}{%- do quoted.append(dbt_anonymize._quote(key)) -%}{%- endfor %}
 
-{{ prefix }}shares_{{ loop.index }} as (
-
-    select {{ dbt_anonymize._width("min(lower_bound)", "max(upper_bound)", quasi_identifier.hierarchy) }} as width
-    from {{ quasi_identifier.hierarchy }}
-
-),
-{%- else %}
-
-{{ prefix }}shares_{{ loop.index }} as (
-
-    {%- for level in range(quasi_identifier.levels + 1) %}
-    {%- set label = dbt_anonymize._as_text("value" if level == 0 else "level_" ~ level) %}
-    select
-        {{ level }} as level,
-        {{ label }} as label,
-        cast(count(*) as {{ double }}) / (select count(*) from {{ quasi_identifier.hierarchy }}) as share
-    from {{ quasi_identifier.hierarchy }}
-    group by {{ label }}
-    {{- "\n    union all" if not loop.last }}
-    {%- endfor %}
-
-),
-{%- endif %}
-{%- endfor %}
-
-{{ prefix }}generalized as {{ dbt_anonymize._not_materialized() }}(
+counted as (
 
     select
-        {%- for quasi_identifier in quasi_identifiers %}
-        {%- set label = dbt_anonymize._quote(quasi_identifier.name, "recoding") %}
-        {{ label }},
-        {{ dbt_anonymize._quote(quasi_identifier.name ~ "_level", "recoding") }},
-        {%- if quasi_identifier.kind == "interval" %}
-        case
-            when {{ label }} = '*' then 1
-            else {{ dbt_anonymize._width(
-                dbt_anonymize._quote(quasi_identifier.name ~ "_lower", "recoding"),
-                dbt_anonymize._quote(quasi_identifier.name ~ "_upper", "recoding"),
-                quasi_identifier.hierarchy,
-            ) }} / {{ prefix }}shares_{{ loop.index }}.width
-        end as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_share") }},
-        {%- else %}
-        case
-            when {{ label }} = '*' then 1
-            when {{ prefix }}shares_{{ loop.index }}.share is null
-                then {{ dbt_anonymize._raise_in_sql(
-                    model.name ~ ": a label of " ~ quasi_identifier.name ~ " is not in the hierarchy "
-                    ~ quasi_identifier.hierarchy.identifier ~ ". Build again from the microdata on.",
-                    prefix ~ "shares_" ~ loop.index ~ ".share"
-                ) }}
-            else {{ prefix }}shares_{{ loop.index }}.share
-        end as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_share") }},
-        {%- endif %}
-        {%- endfor %}
-        {%- for column in columns %}
-        {{ dbt_anonymize._quote(column, "microdata") }},
-        {%- endfor %}
-        1 as records
-    from {{ effort.microdata }} as microdata
-    inner join {{ effort.recoding }} as recoding
-        on {{ dbt_anonymize._quote(record_key, "microdata") }} = {{ dbt_anonymize._quote(record_key, "recoding") }}
-    {%- for quasi_identifier in quasi_identifiers %}
-    {%- if quasi_identifier.kind == "interval" %}
-    cross join {{ prefix }}shares_{{ loop.index }}
-    {%- else %}
-    left join {{ prefix }}shares_{{ loop.index }}
-        on
-            {{ dbt_anonymize._quote(quasi_identifier.name, "recoding") }} = {{ prefix }}shares_{{ loop.index }}.label
-            and {{ dbt_anonymize._quote(quasi_identifier.name ~ "_level", "recoding") }} = {{ prefix }}shares_{{ loop.index }}.level
-    {%- endif %}
-    {%- endfor %}
+        {{ quoted | join(",\n        ") }},
+        sum(records) as records
+    from generalized
+    group by
+        {{ quoted | join(",\n        ") }},
+        {{ dbt_anonymize._quote(target) }}
+
+),
+
+tied as (
+
+    select
+        {{ quoted | join(",\n        ") }},
+        records,
+        count(*) as number_of_values
+    from counted
+    group by
+        {{ quoted | join(",\n        ") }},
+        records
+
+),
+
+majorities as (
+
+    select
+        {{ quoted | join(",\n        ") }},
+        cast(max(records) as {{ dbt.type_bigint() }}) as majority_records,
+        coalesce(max(records) = max(case when number_of_values = 1 then records end), false) as has_majority
+    from tied
+    group by
+        {{ quoted | join(",\n        ") }}
 
 ),
 {%- endmacro %}
@@ -307,8 +232,9 @@ inner join limits on judged.effort = limits.effort
             {%- endif -%}
             {%- for number, effort in efforts.items() if effort.recoding -%}
                 {{ exceptions.raise_compiler_error(
-                    model.name ~ ": the guarantee " ~ guarantee.model ~ " needs efforts with levels, since a population has no classes of"
-                    ~ " records that are recoded one by one; got a recoding in effort " ~ number ~ ". Write levels, or remove the guarantee."
+                    model.name ~ ": the guarantee " ~ guarantee.model ~ " needs efforts with levels, since a population"
+                    ~ " has no classes of records that are recoded one by one; got a recoding in effort " ~ number
+                    ~ ". Write levels, or remove the guarantee."
                 ) }}
             {%- endfor -%}
         {%- elif privacy_model.is_estimated -%}

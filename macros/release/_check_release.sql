@@ -5,8 +5,8 @@
     {%- set columns = adapter.get_columns_in_relation(candidate) | map(attribute="name") | list -%}
     {%- if columns != declaration.columns -%}
         {%- do errors.append(
-            "the release must have exactly the columns " ~ declaration.columns | join(", ") ~ "; got " ~ columns | join(", ")
-            ~ ". Run `dbt-anonymize generate " ~ declaration.anonymization ~ "`."
+            "the release must have exactly the columns " ~ declaration.columns | join(", ") ~ "; got "
+            ~ columns | join(", ") ~ ". Run `dbt-anonymize generate " ~ declaration.anonymization ~ "`."
         ) -%}
     {%- else -%}
         {%- do errors.extend(dbt_anonymize._class_errors(candidate, declaration)) -%}
@@ -36,7 +36,9 @@
     {%- set errors = [] -%}
     {%- set remedy = " The results are of other data; run `dbt build -s +" ~ model.name ~ "`." -%}
     {%- if records != scored -%}
-        {%- do errors.append("the effort was chosen from " ~ scored ~ " records; there are " ~ records ~ " now." ~ remedy) -%}
+        {%- do errors.append(
+            "the effort was chosen from " ~ scored ~ " records; there are " ~ records ~ " now." ~ remedy
+        ) -%}
     {%- endif -%}
     {%- if released == 0 -%}
         {%- do errors.append("the release would be empty. Add a stronger effort or raise the suppression limit.") -%}
@@ -47,8 +49,9 @@
     {%- endif -%}
     {%- if released > records or records - released > may_be_suppressed -%}
         {%- do errors.append(
-            "at most " ~ declaration.suppression_limit ~ " of the records may be suppressed; " ~ released ~ " of " ~ records
-            ~ " would be released. The results are of other data or of another limit; run `dbt build -s +" ~ model.name ~ "`."
+            "at most " ~ declaration.suppression_limit ~ " of the records may be suppressed; " ~ released ~ " of "
+            ~ records ~ " would be released. The results are of other data or of another limit; run `dbt build -s +"
+            ~ model.name ~ "`."
         ) -%}
     {%- endif -%}
     {{ return(errors) }}
@@ -67,7 +70,9 @@
         microdata,
         declaration.record_key,
     ) -%}
-    {%- set counts = run_query(dbt_anonymize._release_counts(rows, ["key_of_text"], guarantees, microdata, true)).rows[0] -%}
+    {%- set counts = run_query(
+        dbt_anonymize._release_counts(rows, ["key_of_text"], guarantees, microdata, true)
+    ).rows[0] -%}
     {{ return(dbt_anonymize._broken_guarantees(guarantees, counts, remedy, of_people=true)) }}
 {%- endmacro %}
 
@@ -78,10 +83,11 @@
     {%- for guarantee in guarantees -%}
         {%- set broken = counts[1 + loop.index] -%}
         {%- if broken > 0 -%}
-            {%- set text = dbt_anonymize._guarantee_text(guarantee, dbt_anonymize._privacy_model(guarantee).requires) -%}
+            {%- set requires = dbt_anonymize._privacy_model(guarantee).requires -%}
+            {%- set text = dbt_anonymize._guarantee_text(guarantee, requires) -%}
             {%- do errors.append(
-                (text | replace(" records in", " people in") if of_people else text) ~ "; " ~ broken ~ " of " ~ counts[0]
-                ~ " classes break it" ~ (", counting people." if of_people else ".") ~ remedy
+                (text | replace(" records in", " people in") if of_people else text) ~ "; " ~ broken ~ " of "
+                ~ counts[0] ~ " classes break it" ~ (", counting people." if of_people else ".") ~ remedy
             ) -%}
         {%- endif -%}
     {%- endfor -%}
@@ -106,15 +112,18 @@
 
 
 {#
-  Tokens, as everybody will see them. Two rows with one would say that they are of one person: whoever knows one row knows
-  the other, and the groups that k counts are smaller than they look.
+  Tokens, as everybody will see them. Two rows with one would say that they are of one person: whoever knows one row
+  knows the other, and the groups that k counts are smaller than they look.
 #}
 {% macro _released_token_errors(candidate, declaration) -%}
     {%- set stored = ref(declaration.anonymization ~ "_tokens") -%}
     {%- set token = dbt_anonymize._as_bytes("token") -%}
-    {%- set released = run_query("select count(*), count(token), count(distinct " ~ token ~ ") from " ~ candidate).rows[0] -%}
+    {%- set released = run_query(
+        "select count(*), count(token), count(distinct " ~ token ~ ") from " ~ candidate
+    ).rows[0] -%}
     {%- set broken = run_query(
-        "select count(*) - count(token), count(*) - count(person), count(token) - count(distinct " ~ token ~ ") from " ~ stored
+        "select count(*) - count(token), count(*) - count(person), count(token) - count(distinct " ~ token ~ ")"
+        ~ " from " ~ stored
     ).rows[0] -%}
     {%- set foreign = run_query(
         "select count(*) from " ~ candidate ~ " as released where not exists (select 1 from " ~ stored
@@ -123,36 +132,41 @@
     {%- set errors = [] -%}
     {%- if released[2] < released[1] -%}
         {%- do errors.append(
-            "every person may have one released record, since a token joins them; " ~ (released[1] - released[2]) ~ " of " ~ released[0]
-            ~ " records are of somebody who has another. Make one record per person in a model before, or write mapping: class in"
-            ~ " anonymizations/" ~ declaration.anonymization ~ ".yml."
+            "every person may have one released record, since a token joins them; " ~ (released[1] - released[2])
+            ~ " of " ~ released[0] ~ " records are of somebody who has another. Make one record per person in a model"
+            ~ " before, or write mapping: class in anonymizations/" ~ declaration.anonymization ~ ".yml."
         ) -%}
     {%- endif -%}
     {%- if foreign > 0 -%}
         {%- do errors.append(
-            "every released record must have a token of " ~ stored ~ "; " ~ foreign ~ " of " ~ released[0] ~ " have none. The vault is of other"
-            ~ " data; run `dbt build -s +" ~ model.name ~ "`."
+            "every released record must have a token of " ~ stored ~ "; " ~ foreign ~ " of " ~ released[0]
+            ~ " have none. The vault is of other data; run `dbt build -s +" ~ model.name ~ "`."
         ) -%}
     {%- endif -%}
     {%- if broken[0] + broken[1] + broken[2] > 0 -%}
         {%- do errors.append(
-            "every token of " ~ stored ~ " must be of one person; " ~ broken[0] ~ " are NULL, " ~ broken[1] ~ " are of nobody and " ~ broken[2]
-            ~ " repeat another's. The table was changed by hand; restore it from a backup."
+            "every token of " ~ stored ~ " must be of one person; " ~ broken[0] ~ " are NULL, " ~ broken[1]
+            ~ " are of nobody and " ~ broken[2] ~ " repeat another's. The table was changed by hand; restore it from a"
+            ~ " backup."
         ) -%}
     {%- endif -%}
     {{ return(errors) }}
 {%- endmacro %}
 
 
-{# The columns that make a class in the release, as keys: its text, where that is released, and every label and bound. #}
+{# What makes a class in the release, as keys: its text, where that is released, and every label and bound. #}
 {% macro _release_keys(declaration) -%}
-    {%- set keys = [{"name": "key_of_text", "sql": dbt_anonymize._as_bytes("cqi")}] if declaration.mapping == "class" else [] -%}
+    {%- set keys = [] -%}
+    {%- if declaration.mapping == "class" -%}
+        {%- do keys.append({"name": "key_of_text", "sql": dbt_anonymize._as_bytes("cqi")}) -%}
+    {%- endif -%}
     {%- for quasi_identifier in declaration.quasi_identifiers -%}
         {%- set number = loop.index -%}
         {%- for column in dbt_anonymize._label_columns(quasi_identifier) -%}
             {%- set quoted = dbt_anonymize._quote(column) -%}
             {%- do keys.append({
-                "name": "label_" ~ number ~ "_" ~ loop.index, "sql": dbt_anonymize._as_bytes(quoted) if loop.first else quoted
+                "name": "label_" ~ number ~ "_" ~ loop.index,
+                "sql": dbt_anonymize._as_bytes(quoted) if loop.first else quoted,
             }) -%}
         {%- endfor -%}
     {%- endfor -%}
@@ -195,9 +209,9 @@
 
 
 {#
-  Query with one row: the classes, the records, and for each guarantee the classes that break it. `population`: CTEs that
-  end in `population_classes`, the keys with their `population_size`. The whole table, with which classes are compared, is
-  the microdata themselves: the frequencies may be of an earlier build.
+  Query with one row: the classes, the records, and for each guarantee the classes that break it. `population`: CTEs
+  that end in `population_classes`, the keys with their `population_size`. The whole table, with which classes are
+  compared, is the microdata themselves: the frequencies may be of an earlier build.
 #}
 {% macro _release_counts(
     rows, keys, guarantees, microdata, has_subject=false, population="", population_size=none, sensitive_hierarchies={}
@@ -261,7 +275,8 @@ select * from counts
     {%- endif -%}
     {%- set average = dbt_anonymize._privacy_model(guarantee).average_risk -%}
     {%- if average -%}
-        {%- do broken.append("case when count(*) > " ~ dbt_anonymize._number(average) ~ " * sum(class_size) then count(*) else 0 end") -%}
+        {%- set limit = dbt_anonymize._number(average) ~ " * sum(class_size)" -%}
+        {%- do broken.append("case when count(*) > " ~ limit ~ " then count(*) else 0 end") -%}
     {%- endif -%}
     {{ return(broken | join(" + ")) }}
 {%- endmacro %}

@@ -52,10 +52,7 @@ LARGE_FUNCTIONS: set[str] = {
 LARGE_MACROS: set[str] = set()
 # Files and folders.
 LONG_LINES = (
-    "macros/privacy/",
     "macros/information_loss/",
-    "macros/release/_check_release.sql",
-    "macros/relations/classes.sql",
     "macros/relations/information_loss.sql",
 )
 

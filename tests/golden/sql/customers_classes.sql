@@ -6,7 +6,173 @@ frequencies as (
 
 ),
 
-table_distribution_1 as (
+efforts as (
+    select
+        0 as effort,
+        0 as level_1,
+        0 as level_2,
+        0 as level_3
+    union all
+    select
+        1 as effort,
+        2 as level_1,
+        1 as level_2,
+        0 as level_3
+    union all
+    select
+        2 as effort,
+        2 as level_1,
+        2 as level_2,
+        1 as level_3
+    union all
+    select
+        3 as effort,
+        3 as level_1,
+        2 as level_2,
+        1 as level_3
+
+),
+
+hierarchy_1 as (
+
+    select
+        leaf,
+        min(label_2) as label_2,
+        max(case when label_2 = '*' then 1 else share_2 end) as share_2,
+        min(label_3) as label_3,
+        max(case when label_3 = '*' then 1 else share_3 end) as share_3
+    from (
+        select
+            lower_bound as leaf,
+            cast(level_2 as TEXT) as label_2,
+            cast(max(upper_bound) over (partition by level_2) - min(lower_bound) over (partition by level_2) as double)
+            / cast(max(upper_bound) over () - min(lower_bound) over () as double) as share_2,
+            cast(level_3 as TEXT) as label_3,
+            cast(max(upper_bound) over (partition by level_3) - min(lower_bound) over (partition by level_3) as double)
+            / cast(max(upper_bound) over () - min(lower_bound) over () as double) as share_3
+        from "shop"."main"."customers_hierarchy_birth_date"
+    ) as leaves
+    group by leaf
+
+),
+
+leaf_2 as (
+
+    select cast(1 as double) / count(*) as share
+    from "shop"."main"."customers_hierarchy_zip"
+
+),
+
+hierarchy_2 as (
+
+    select
+        leaf,
+        min(label_1) as label_1,
+        max(case when label_1 = '*' then 1 else share_1 end) as share_1,
+        min(label_2) as label_2,
+        max(case when label_2 = '*' then 1 else share_2 end) as share_2
+    from (
+        select
+            cast(value as TEXT) as leaf,
+            cast(level_1 as TEXT) as label_1,
+            cast(count(*) over (partition by level_1) as double) / count(*) over () as share_1,
+            cast(level_2 as TEXT) as label_2,
+            cast(count(*) over (partition by level_2) as double) / count(*) over () as share_2
+        from "shop"."main"."customers_hierarchy_zip"
+    ) as leaves
+    group by leaf
+
+),
+
+leaf_3 as (
+
+    select cast(1 as double) / count(*) as share
+    from "shop"."main"."customers_hierarchy_gender"
+
+),
+
+hierarchy_3 as (
+
+    select
+        leaf,
+        min(label_1) as label_1,
+        max(case when label_1 = '*' then 1 else share_1 end) as share_1
+    from (
+        select
+            cast(value as TEXT) as leaf,
+            cast(level_1 as TEXT) as label_1,
+            cast(count(*) over (partition by level_1) as double) / count(*) over () as share_1
+        from "shop"."main"."customers_hierarchy_gender"
+    ) as leaves
+    group by leaf
+
+),
+
+generalized as not materialized (
+
+    select
+        efforts.effort,
+        frequencies."churned",
+        frequencies."records",
+        case
+            when frequencies."birth_date" is null then '*'
+            when efforts.level_1 = 0 then cast(frequencies."birth_date" as TEXT)
+            when efforts.level_1 = 2 and hierarchy_1.label_2 is not null
+                then hierarchy_1.label_2
+            when efforts.level_1 = 3 and hierarchy_1.label_3 is not null
+                then hierarchy_1.label_3
+            else error('customers_classes: a value of birth_date is not in the hierarchy customers_hierarchy_birth_date. Build again from the microdata on.')
+        end as "birth_date",
+        case
+            when frequencies."birth_date" is null then 1
+            when efforts.level_1 = 0 then 0
+            when efforts.level_1 = 2 then hierarchy_1.share_2
+            when efforts.level_1 = 3 then hierarchy_1.share_3
+        end as "birth_date_share",
+        efforts.level_1 as "birth_date_level",
+        case
+            when frequencies."zip" is null then '*'
+            when efforts.level_2 = 0 then cast(frequencies."zip" as TEXT)
+            when efforts.level_2 = 1 and hierarchy_2.label_1 is not null
+                then hierarchy_2.label_1
+            when efforts.level_2 = 2 and hierarchy_2.label_2 is not null
+                then hierarchy_2.label_2
+            else error('customers_classes: a value of zip is not in the hierarchy customers_hierarchy_zip. Build again from the microdata on.')
+        end as "zip",
+        case
+            when frequencies."zip" is null then 1
+            when efforts.level_2 = 0 then leaf_2.share
+            when efforts.level_2 = 1 then hierarchy_2.share_1
+            when efforts.level_2 = 2 then hierarchy_2.share_2
+        end as "zip_share",
+        efforts.level_2 as "zip_level",
+        case
+            when frequencies."gender" is null then '*'
+            when efforts.level_3 = 0 then cast(frequencies."gender" as TEXT)
+            when efforts.level_3 = 1 and hierarchy_3.label_1 is not null
+                then hierarchy_3.label_1
+            else error('customers_classes: a value of gender is not in the hierarchy customers_hierarchy_gender. Build again from the microdata on.')
+        end as "gender",
+        case
+            when frequencies."gender" is null then 1
+            when efforts.level_3 = 0 then leaf_3.share
+            when efforts.level_3 = 1 then hierarchy_3.share_1
+        end as "gender_share",
+        efforts.level_3 as "gender_level"
+    from frequencies
+    left join hierarchy_1
+        on frequencies."birth_date_leaf" = hierarchy_1.leaf
+    cross join leaf_2
+    left join hierarchy_2
+        on frequencies."zip_leaf" = hierarchy_2.leaf
+    cross join leaf_3
+    left join hierarchy_3
+        on frequencies."gender_leaf" = hierarchy_3.leaf
+    cross join efforts
+
+),
+
+distribution_1 as (
 
     select
         value,
@@ -25,100 +191,52 @@ table_distribution_1 as (
 
 ),
 
-table_total_1 as (
+total_1 as (
 
     select
         cast(coalesce(sum(people), 0) as bigint) as people,
         count(*) as number_of_values,
         cast(coalesce(sum(case when value is null then people end), 0) as bigint) as missing
-    from table_distribution_1
+    from distribution_1
 
 ),
 
-effort_0_range_1 as (
+sizes as (
 
     select
-        min(lower_bound) as range_lower,
-        max(upper_bound) as range_upper
-    from "shop"."main"."customers_hierarchy_birth_date"
-
-),
-
-effort_0_range_2 as (
-
-    select cast(1 as double) / count(*) as smallest_share
-    from "shop"."main"."customers_hierarchy_zip"
-
-),
-
-effort_0_range_3 as (
-
-    select cast(1 as double) / count(*) as smallest_share
-    from "shop"."main"."customers_hierarchy_gender"
-
-),
-
-effort_0_generalized as not materialized (
-
-    select
-        frequencies."churned",
-        frequencies."records",
-        coalesce(cast(frequencies."birth_date" as TEXT), '*') as "birth_date",
-        coalesce(frequencies."birth_date", effort_0_range_1.range_lower) as "birth_date_lower",
-        coalesce(frequencies."birth_date", effort_0_range_1.range_upper) as "birth_date_upper",
-        case
-            when frequencies."birth_date" is null then 1
-            else 0
-        end as "birth_date_share",
-        coalesce(cast(frequencies."zip" as TEXT), '*') as "zip",
-        case
-            when frequencies."zip" is null then 1
-            else effort_0_range_2.smallest_share
-        end as "zip_share",
-        coalesce(cast(frequencies."gender" as TEXT), '*') as "gender",
-        case
-            when frequencies."gender" is null then 1
-            else effort_0_range_3.smallest_share
-        end as "gender_share"
-    from frequencies
-    cross join effort_0_range_1
-    cross join effort_0_range_2
-    cross join effort_0_range_3
-
-),
-
-effort_0_sizes as (
-
-    select
-        "birth_date" as key_1,
-        "zip" as key_2,
-        "gender" as key_3,
+        "effort" as key_1,
+        "birth_date" as key_2,
+        "zip" as key_3,
+        "gender" as key_4,
         max("birth_date_share") as further_1,
-        cast(0 as integer) as further_2,
+        max("birth_date_level") as further_2,
         max("zip_share") as further_3,
-        cast(0 as integer) as further_4,
+        max("zip_level") as further_4,
         max("gender_share") as further_5,
-        cast(0 as integer) as further_6,
+        max("gender_level") as further_6,
         cast(sum(records) as bigint) as class_size,
         cast(sum(records) as bigint) as records
-    from effort_0_generalized
+    from generalized
     group by
+        "effort",
         "birth_date",
         "zip",
         "gender"
 
 ),
 
-effort_0_values_1 as (
+values_1 as (
 
     select
-        "birth_date" as key_1,
-        "zip" as key_2,
-        "gender" as key_3,
+        "effort" as key_1,
+        "birth_date" as key_2,
+        "zip" as key_3,
+        "gender" as key_4,
         "churned" as value,
         cast(sum(records) as bigint) as people
-    from effort_0_generalized
+    from generalized
     group by
+        "effort",
         "birth_date",
         "zip",
         "gender",
@@ -126,12 +244,13 @@ effort_0_values_1 as (
 
 ),
 
-effort_0_compared_1 as (
+compared_1 as (
 
     select
         found.key_1,
         found.key_2,
         found.key_3,
+        found.key_4,
         found.value,
         cast(found.people as double) as people,
         cast(totals.class_size as double) as class_people,
@@ -141,41 +260,44 @@ effort_0_compared_1 as (
         ) as table_value_people,
         cast(whole.people as double) as table_people,
         whole.number_of_values
-    from effort_0_values_1 as found
-    inner join effort_0_sizes as totals
-        on found.key_1 = totals.key_1 and found.key_2 = totals.key_2 and found.key_3 = totals.key_3
-    left join table_distribution_1 as distribution
+    from values_1 as found
+    inner join sizes as totals
+        on found.key_1 = totals.key_1 and found.key_2 = totals.key_2 and found.key_3 = totals.key_3 and found.key_4 = totals.key_4
+    left join distribution_1 as distribution
         on found.value = distribution.value
-    cross join table_total_1 as whole
+    cross join total_1 as whole
 
 ),
 
-effort_0_measured_1 as (
+measured_1 as (
 
     select
         key_1,
         key_2,
         key_3,
+        key_4,
         cast(count(*) as bigint) as distinct_l,
         exp(ln(max(class_people)) - sum(people * ln(people)) / max(class_people)) as entropy_l,
         max(people) / max(class_size) as highest_share,
         sum(case when people * table_people > class_people * table_value_people then people * table_people - class_people * table_value_people else 0 end) / max(class_people * table_people) as t,
         case when min(table_value_people) > 0 then max((people * table_people - class_people * table_value_people) / (class_people * table_value_people)) end as beta,
         case when min(table_value_people) > 0 and count(*) = max(number_of_values) then max(abs(ln(people * table_people / (class_people * table_value_people)))) / ln(2) end as delta
-    from effort_0_compared_1
+    from compared_1
     group by
         key_1,
         key_2,
-        key_3
+        key_3,
+        key_4
 
 ),
 
-effort_0_measures as (
+measures as (
 
     select
-        sizes.key_1 as "birth_date",
-        sizes.key_2 as "zip",
-        sizes.key_3 as "gender",
+        sizes.key_1 as "effort",
+        sizes.key_2 as "birth_date",
+        sizes.key_3 as "zip",
+        sizes.key_4 as "gender",
         sizes.further_1 as "birth_date_share",
         sizes.further_2 as "birth_date_level",
         sizes.further_3 as "zip_share",
@@ -190,1012 +312,76 @@ effort_0_measures as (
         measured_1.t as "churned_t",
         measured_1.beta as "churned_beta",
         measured_1.delta as "churned_delta"
-    from effort_0_sizes as sizes
-    inner join effort_0_measured_1 as measured_1
-        on sizes.key_1 = measured_1.key_1 and sizes.key_2 = measured_1.key_2 and sizes.key_3 = measured_1.key_3
-
-),
-
-effort_0_classes as (
-
-    select
-        *,
-        coalesce(
-            class_size < 4,
-            false
-        ) as is_violating
-    from effort_0_measures
-
-),
-
-effort_0_majorities as (
-
-    select
-        "birth_date",
-        "zip",
-        "gender",
-        cast(max(records) as bigint) as majority_records,
-        coalesce(max(records) = max(case when number_of_values = 1 then records end), false) as has_majority
-    from (
-        select
-            "birth_date",
-            "zip",
-            "gender",
-            records,
-            count(*) as number_of_values
-        from (
-            select
-                "birth_date",
-                "zip",
-                "gender",
-                sum(records) as records
-            from effort_0_generalized
-            group by
-                "birth_date",
-                "zip",
-                "gender",
-                "churned"
-        ) as counted
-        group by
-            "birth_date",
-            "zip",
-            "gender",
-            records
-    ) as tied
-    group by
-        "birth_date",
-        "zip",
-        "gender"
-
-),
-
-effort_1_range_1 as (
-
-    select
-        min(lower_bound) as range_lower,
-        max(upper_bound) as range_upper
-    from "shop"."main"."customers_hierarchy_birth_date"
-
-),
-
-effort_1_hierarchy_1 as (
-
-    select
-        leaf,
-        min(label) as label,
-        min(label_lower) as label_lower,
-        max(label_upper) as label_upper,
-        max(
-            cast(label_upper - label_lower as double)
-            / cast(whole_upper - whole_lower as double)
-        ) as share
-    from (
-        select
-            lower_bound as leaf,
-            cast(level_2 as TEXT) as label,
-            min(lower_bound) over () as whole_lower,
-            max(upper_bound) over () as whole_upper,
-            min(lower_bound) over (partition by level_2) as label_lower,
-            max(upper_bound) over (partition by level_2) as label_upper
-        from "shop"."main"."customers_hierarchy_birth_date"
-    ) as leaves
-    group by leaf
-
-),
-
-effort_1_hierarchy_2 as (
-
-    select
-        leaf,
-        min(label) as label,
-        max(share) as share
-    from (
-        select
-            cast(value as TEXT) as leaf,
-            cast(level_1 as TEXT) as label,
-            cast(count(*) over (partition by level_1) as double)
-            / count(*) over () as share
-        from "shop"."main"."customers_hierarchy_zip"
-    ) as leaves
-    group by leaf
-
-),
-
-effort_1_range_3 as (
-
-    select cast(1 as double) / count(*) as smallest_share
-    from "shop"."main"."customers_hierarchy_gender"
-
-),
-
-effort_1_generalized as not materialized (
-
-    select
-        frequencies."churned",
-        frequencies."records",
-        case
-            when frequencies."birth_date" is null then '*'
-            when effort_1_hierarchy_1.label is null
-                then error('customers_classes: a value of birth_date is not in the hierarchy customers_hierarchy_birth_date. Build again from the microdata on.')
-            else effort_1_hierarchy_1.label
-        end as "birth_date",
-        coalesce(effort_1_hierarchy_1.label_lower, effort_1_range_1.range_lower) as "birth_date_lower",
-        coalesce(effort_1_hierarchy_1.label_upper, effort_1_range_1.range_upper) as "birth_date_upper",
-        case
-            when frequencies."birth_date" is null or effort_1_hierarchy_1.label = '*' then 1
-            else effort_1_hierarchy_1.share
-        end as "birth_date_share",
-        case
-            when frequencies."zip" is null then '*'
-            when effort_1_hierarchy_2.label is null
-                then error('customers_classes: a value of zip is not in the hierarchy customers_hierarchy_zip. Build again from the microdata on.')
-            else effort_1_hierarchy_2.label
-        end as "zip",
-        case
-            when frequencies."zip" is null or effort_1_hierarchy_2.label = '*' then 1
-            else effort_1_hierarchy_2.share
-        end as "zip_share",
-        coalesce(cast(frequencies."gender" as TEXT), '*') as "gender",
-        case
-            when frequencies."gender" is null then 1
-            else effort_1_range_3.smallest_share
-        end as "gender_share"
-    from frequencies
-    cross join effort_1_range_1
-    left join effort_1_hierarchy_1
-        on frequencies."birth_date_leaf" = effort_1_hierarchy_1.leaf
-    left join effort_1_hierarchy_2
-        on frequencies."zip_leaf" = effort_1_hierarchy_2.leaf
-    cross join effort_1_range_3
-
-),
-
-effort_1_sizes as (
-
-    select
-        "birth_date" as key_1,
-        "zip" as key_2,
-        "gender" as key_3,
-        max("birth_date_share") as further_1,
-        cast(2 as integer) as further_2,
-        max("zip_share") as further_3,
-        cast(1 as integer) as further_4,
-        max("gender_share") as further_5,
-        cast(0 as integer) as further_6,
-        cast(sum(records) as bigint) as class_size,
-        cast(sum(records) as bigint) as records
-    from effort_1_generalized
-    group by
-        "birth_date",
-        "zip",
-        "gender"
-
-),
-
-effort_1_values_1 as (
-
-    select
-        "birth_date" as key_1,
-        "zip" as key_2,
-        "gender" as key_3,
-        "churned" as value,
-        cast(sum(records) as bigint) as people
-    from effort_1_generalized
-    group by
-        "birth_date",
-        "zip",
-        "gender",
-        "churned"
-
-),
-
-effort_1_compared_1 as (
-
-    select
-        found.key_1,
-        found.key_2,
-        found.key_3,
-        found.value,
-        cast(found.people as double) as people,
-        cast(totals.class_size as double) as class_people,
-        cast(totals.class_size as double) as class_size,
-        cast(
-            case when found.value is null then whole.missing else coalesce(distribution.people, 0) end as double
-        ) as table_value_people,
-        cast(whole.people as double) as table_people,
-        whole.number_of_values
-    from effort_1_values_1 as found
-    inner join effort_1_sizes as totals
-        on found.key_1 = totals.key_1 and found.key_2 = totals.key_2 and found.key_3 = totals.key_3
-    left join table_distribution_1 as distribution
-        on found.value = distribution.value
-    cross join table_total_1 as whole
-
-),
-
-effort_1_measured_1 as (
-
-    select
-        key_1,
-        key_2,
-        key_3,
-        cast(count(*) as bigint) as distinct_l,
-        exp(ln(max(class_people)) - sum(people * ln(people)) / max(class_people)) as entropy_l,
-        max(people) / max(class_size) as highest_share,
-        sum(case when people * table_people > class_people * table_value_people then people * table_people - class_people * table_value_people else 0 end) / max(class_people * table_people) as t,
-        case when min(table_value_people) > 0 then max((people * table_people - class_people * table_value_people) / (class_people * table_value_people)) end as beta,
-        case when min(table_value_people) > 0 and count(*) = max(number_of_values) then max(abs(ln(people * table_people / (class_people * table_value_people)))) / ln(2) end as delta
-    from effort_1_compared_1
-    group by
-        key_1,
-        key_2,
-        key_3
-
-),
-
-effort_1_measures as (
-
-    select
-        sizes.key_1 as "birth_date",
-        sizes.key_2 as "zip",
-        sizes.key_3 as "gender",
-        sizes.further_1 as "birth_date_share",
-        sizes.further_2 as "birth_date_level",
-        sizes.further_3 as "zip_share",
-        sizes.further_4 as "zip_level",
-        sizes.further_5 as "gender_share",
-        sizes.further_6 as "gender_level",
-        sizes.class_size,
-        sizes.records,
-        measured_1.distinct_l as "churned_distinct_l",
-        measured_1.entropy_l as "churned_entropy_l",
-        measured_1.highest_share as "churned_highest_share",
-        measured_1.t as "churned_t",
-        measured_1.beta as "churned_beta",
-        measured_1.delta as "churned_delta"
-    from effort_1_sizes as sizes
-    inner join effort_1_measured_1 as measured_1
-        on sizes.key_1 = measured_1.key_1 and sizes.key_2 = measured_1.key_2 and sizes.key_3 = measured_1.key_3
-
-),
-
-effort_1_classes as (
-
-    select
-        *,
-        coalesce(
-            class_size < 4,
-            false
-        ) as is_violating
-    from effort_1_measures
-
-),
-
-effort_1_majorities as (
-
-    select
-        "birth_date",
-        "zip",
-        "gender",
-        cast(max(records) as bigint) as majority_records,
-        coalesce(max(records) = max(case when number_of_values = 1 then records end), false) as has_majority
-    from (
-        select
-            "birth_date",
-            "zip",
-            "gender",
-            records,
-            count(*) as number_of_values
-        from (
-            select
-                "birth_date",
-                "zip",
-                "gender",
-                sum(records) as records
-            from effort_1_generalized
-            group by
-                "birth_date",
-                "zip",
-                "gender",
-                "churned"
-        ) as counted
-        group by
-            "birth_date",
-            "zip",
-            "gender",
-            records
-    ) as tied
-    group by
-        "birth_date",
-        "zip",
-        "gender"
-
-),
-
-effort_2_range_1 as (
-
-    select
-        min(lower_bound) as range_lower,
-        max(upper_bound) as range_upper
-    from "shop"."main"."customers_hierarchy_birth_date"
-
-),
-
-effort_2_hierarchy_1 as (
-
-    select
-        leaf,
-        min(label) as label,
-        min(label_lower) as label_lower,
-        max(label_upper) as label_upper,
-        max(
-            cast(label_upper - label_lower as double)
-            / cast(whole_upper - whole_lower as double)
-        ) as share
-    from (
-        select
-            lower_bound as leaf,
-            cast(level_2 as TEXT) as label,
-            min(lower_bound) over () as whole_lower,
-            max(upper_bound) over () as whole_upper,
-            min(lower_bound) over (partition by level_2) as label_lower,
-            max(upper_bound) over (partition by level_2) as label_upper
-        from "shop"."main"."customers_hierarchy_birth_date"
-    ) as leaves
-    group by leaf
-
-),
-
-effort_2_hierarchy_2 as (
-
-    select
-        leaf,
-        min(label) as label,
-        max(share) as share
-    from (
-        select
-            cast(value as TEXT) as leaf,
-            cast(level_2 as TEXT) as label,
-            cast(count(*) over (partition by level_2) as double)
-            / count(*) over () as share
-        from "shop"."main"."customers_hierarchy_zip"
-    ) as leaves
-    group by leaf
-
-),
-
-effort_2_hierarchy_3 as (
-
-    select
-        leaf,
-        min(label) as label,
-        max(share) as share
-    from (
-        select
-            cast(value as TEXT) as leaf,
-            cast(level_1 as TEXT) as label,
-            cast(count(*) over (partition by level_1) as double)
-            / count(*) over () as share
-        from "shop"."main"."customers_hierarchy_gender"
-    ) as leaves
-    group by leaf
-
-),
-
-effort_2_generalized as not materialized (
-
-    select
-        frequencies."churned",
-        frequencies."records",
-        case
-            when frequencies."birth_date" is null then '*'
-            when effort_2_hierarchy_1.label is null
-                then error('customers_classes: a value of birth_date is not in the hierarchy customers_hierarchy_birth_date. Build again from the microdata on.')
-            else effort_2_hierarchy_1.label
-        end as "birth_date",
-        coalesce(effort_2_hierarchy_1.label_lower, effort_2_range_1.range_lower) as "birth_date_lower",
-        coalesce(effort_2_hierarchy_1.label_upper, effort_2_range_1.range_upper) as "birth_date_upper",
-        case
-            when frequencies."birth_date" is null or effort_2_hierarchy_1.label = '*' then 1
-            else effort_2_hierarchy_1.share
-        end as "birth_date_share",
-        case
-            when frequencies."zip" is null then '*'
-            when effort_2_hierarchy_2.label is null
-                then error('customers_classes: a value of zip is not in the hierarchy customers_hierarchy_zip. Build again from the microdata on.')
-            else effort_2_hierarchy_2.label
-        end as "zip",
-        case
-            when frequencies."zip" is null or effort_2_hierarchy_2.label = '*' then 1
-            else effort_2_hierarchy_2.share
-        end as "zip_share",
-        case
-            when frequencies."gender" is null then '*'
-            when effort_2_hierarchy_3.label is null
-                then error('customers_classes: a value of gender is not in the hierarchy customers_hierarchy_gender. Build again from the microdata on.')
-            else effort_2_hierarchy_3.label
-        end as "gender",
-        case
-            when frequencies."gender" is null or effort_2_hierarchy_3.label = '*' then 1
-            else effort_2_hierarchy_3.share
-        end as "gender_share"
-    from frequencies
-    cross join effort_2_range_1
-    left join effort_2_hierarchy_1
-        on frequencies."birth_date_leaf" = effort_2_hierarchy_1.leaf
-    left join effort_2_hierarchy_2
-        on frequencies."zip_leaf" = effort_2_hierarchy_2.leaf
-    left join effort_2_hierarchy_3
-        on frequencies."gender_leaf" = effort_2_hierarchy_3.leaf
-
-),
-
-effort_2_sizes as (
-
-    select
-        "birth_date" as key_1,
-        "zip" as key_2,
-        "gender" as key_3,
-        max("birth_date_share") as further_1,
-        cast(2 as integer) as further_2,
-        max("zip_share") as further_3,
-        cast(2 as integer) as further_4,
-        max("gender_share") as further_5,
-        cast(1 as integer) as further_6,
-        cast(sum(records) as bigint) as class_size,
-        cast(sum(records) as bigint) as records
-    from effort_2_generalized
-    group by
-        "birth_date",
-        "zip",
-        "gender"
-
-),
-
-effort_2_values_1 as (
-
-    select
-        "birth_date" as key_1,
-        "zip" as key_2,
-        "gender" as key_3,
-        "churned" as value,
-        cast(sum(records) as bigint) as people
-    from effort_2_generalized
-    group by
-        "birth_date",
-        "zip",
-        "gender",
-        "churned"
-
-),
-
-effort_2_compared_1 as (
-
-    select
-        found.key_1,
-        found.key_2,
-        found.key_3,
-        found.value,
-        cast(found.people as double) as people,
-        cast(totals.class_size as double) as class_people,
-        cast(totals.class_size as double) as class_size,
-        cast(
-            case when found.value is null then whole.missing else coalesce(distribution.people, 0) end as double
-        ) as table_value_people,
-        cast(whole.people as double) as table_people,
-        whole.number_of_values
-    from effort_2_values_1 as found
-    inner join effort_2_sizes as totals
-        on found.key_1 = totals.key_1 and found.key_2 = totals.key_2 and found.key_3 = totals.key_3
-    left join table_distribution_1 as distribution
-        on found.value = distribution.value
-    cross join table_total_1 as whole
-
-),
-
-effort_2_measured_1 as (
-
-    select
-        key_1,
-        key_2,
-        key_3,
-        cast(count(*) as bigint) as distinct_l,
-        exp(ln(max(class_people)) - sum(people * ln(people)) / max(class_people)) as entropy_l,
-        max(people) / max(class_size) as highest_share,
-        sum(case when people * table_people > class_people * table_value_people then people * table_people - class_people * table_value_people else 0 end) / max(class_people * table_people) as t,
-        case when min(table_value_people) > 0 then max((people * table_people - class_people * table_value_people) / (class_people * table_value_people)) end as beta,
-        case when min(table_value_people) > 0 and count(*) = max(number_of_values) then max(abs(ln(people * table_people / (class_people * table_value_people)))) / ln(2) end as delta
-    from effort_2_compared_1
-    group by
-        key_1,
-        key_2,
-        key_3
-
-),
-
-effort_2_measures as (
-
-    select
-        sizes.key_1 as "birth_date",
-        sizes.key_2 as "zip",
-        sizes.key_3 as "gender",
-        sizes.further_1 as "birth_date_share",
-        sizes.further_2 as "birth_date_level",
-        sizes.further_3 as "zip_share",
-        sizes.further_4 as "zip_level",
-        sizes.further_5 as "gender_share",
-        sizes.further_6 as "gender_level",
-        sizes.class_size,
-        sizes.records,
-        measured_1.distinct_l as "churned_distinct_l",
-        measured_1.entropy_l as "churned_entropy_l",
-        measured_1.highest_share as "churned_highest_share",
-        measured_1.t as "churned_t",
-        measured_1.beta as "churned_beta",
-        measured_1.delta as "churned_delta"
-    from effort_2_sizes as sizes
-    inner join effort_2_measured_1 as measured_1
-        on sizes.key_1 = measured_1.key_1 and sizes.key_2 = measured_1.key_2 and sizes.key_3 = measured_1.key_3
-
-),
-
-effort_2_classes as (
-
-    select
-        *,
-        coalesce(
-            class_size < 4,
-            false
-        ) as is_violating
-    from effort_2_measures
-
-),
-
-effort_2_majorities as (
-
-    select
-        "birth_date",
-        "zip",
-        "gender",
-        cast(max(records) as bigint) as majority_records,
-        coalesce(max(records) = max(case when number_of_values = 1 then records end), false) as has_majority
-    from (
-        select
-            "birth_date",
-            "zip",
-            "gender",
-            records,
-            count(*) as number_of_values
-        from (
-            select
-                "birth_date",
-                "zip",
-                "gender",
-                sum(records) as records
-            from effort_2_generalized
-            group by
-                "birth_date",
-                "zip",
-                "gender",
-                "churned"
-        ) as counted
-        group by
-            "birth_date",
-            "zip",
-            "gender",
-            records
-    ) as tied
-    group by
-        "birth_date",
-        "zip",
-        "gender"
-
-),
-
-effort_3_range_1 as (
-
-    select
-        min(lower_bound) as range_lower,
-        max(upper_bound) as range_upper
-    from "shop"."main"."customers_hierarchy_birth_date"
-
-),
-
-effort_3_hierarchy_1 as (
-
-    select
-        leaf,
-        min(label) as label,
-        min(label_lower) as label_lower,
-        max(label_upper) as label_upper,
-        max(
-            cast(label_upper - label_lower as double)
-            / cast(whole_upper - whole_lower as double)
-        ) as share
-    from (
-        select
-            lower_bound as leaf,
-            cast(level_3 as TEXT) as label,
-            min(lower_bound) over () as whole_lower,
-            max(upper_bound) over () as whole_upper,
-            min(lower_bound) over (partition by level_3) as label_lower,
-            max(upper_bound) over (partition by level_3) as label_upper
-        from "shop"."main"."customers_hierarchy_birth_date"
-    ) as leaves
-    group by leaf
-
-),
-
-effort_3_hierarchy_2 as (
-
-    select
-        leaf,
-        min(label) as label,
-        max(share) as share
-    from (
-        select
-            cast(value as TEXT) as leaf,
-            cast(level_2 as TEXT) as label,
-            cast(count(*) over (partition by level_2) as double)
-            / count(*) over () as share
-        from "shop"."main"."customers_hierarchy_zip"
-    ) as leaves
-    group by leaf
-
-),
-
-effort_3_hierarchy_3 as (
-
-    select
-        leaf,
-        min(label) as label,
-        max(share) as share
-    from (
-        select
-            cast(value as TEXT) as leaf,
-            cast(level_1 as TEXT) as label,
-            cast(count(*) over (partition by level_1) as double)
-            / count(*) over () as share
-        from "shop"."main"."customers_hierarchy_gender"
-    ) as leaves
-    group by leaf
-
-),
-
-effort_3_generalized as not materialized (
-
-    select
-        frequencies."churned",
-        frequencies."records",
-        case
-            when frequencies."birth_date" is null then '*'
-            when effort_3_hierarchy_1.label is null
-                then error('customers_classes: a value of birth_date is not in the hierarchy customers_hierarchy_birth_date. Build again from the microdata on.')
-            else effort_3_hierarchy_1.label
-        end as "birth_date",
-        coalesce(effort_3_hierarchy_1.label_lower, effort_3_range_1.range_lower) as "birth_date_lower",
-        coalesce(effort_3_hierarchy_1.label_upper, effort_3_range_1.range_upper) as "birth_date_upper",
-        case
-            when frequencies."birth_date" is null or effort_3_hierarchy_1.label = '*' then 1
-            else effort_3_hierarchy_1.share
-        end as "birth_date_share",
-        case
-            when frequencies."zip" is null then '*'
-            when effort_3_hierarchy_2.label is null
-                then error('customers_classes: a value of zip is not in the hierarchy customers_hierarchy_zip. Build again from the microdata on.')
-            else effort_3_hierarchy_2.label
-        end as "zip",
-        case
-            when frequencies."zip" is null or effort_3_hierarchy_2.label = '*' then 1
-            else effort_3_hierarchy_2.share
-        end as "zip_share",
-        case
-            when frequencies."gender" is null then '*'
-            when effort_3_hierarchy_3.label is null
-                then error('customers_classes: a value of gender is not in the hierarchy customers_hierarchy_gender. Build again from the microdata on.')
-            else effort_3_hierarchy_3.label
-        end as "gender",
-        case
-            when frequencies."gender" is null or effort_3_hierarchy_3.label = '*' then 1
-            else effort_3_hierarchy_3.share
-        end as "gender_share"
-    from frequencies
-    cross join effort_3_range_1
-    left join effort_3_hierarchy_1
-        on frequencies."birth_date_leaf" = effort_3_hierarchy_1.leaf
-    left join effort_3_hierarchy_2
-        on frequencies."zip_leaf" = effort_3_hierarchy_2.leaf
-    left join effort_3_hierarchy_3
-        on frequencies."gender_leaf" = effort_3_hierarchy_3.leaf
-
-),
-
-effort_3_sizes as (
-
-    select
-        "birth_date" as key_1,
-        "zip" as key_2,
-        "gender" as key_3,
-        max("birth_date_share") as further_1,
-        cast(3 as integer) as further_2,
-        max("zip_share") as further_3,
-        cast(2 as integer) as further_4,
-        max("gender_share") as further_5,
-        cast(1 as integer) as further_6,
-        cast(sum(records) as bigint) as class_size,
-        cast(sum(records) as bigint) as records
-    from effort_3_generalized
-    group by
-        "birth_date",
-        "zip",
-        "gender"
-
-),
-
-effort_3_values_1 as (
-
-    select
-        "birth_date" as key_1,
-        "zip" as key_2,
-        "gender" as key_3,
-        "churned" as value,
-        cast(sum(records) as bigint) as people
-    from effort_3_generalized
-    group by
-        "birth_date",
-        "zip",
-        "gender",
-        "churned"
-
-),
-
-effort_3_compared_1 as (
-
-    select
-        found.key_1,
-        found.key_2,
-        found.key_3,
-        found.value,
-        cast(found.people as double) as people,
-        cast(totals.class_size as double) as class_people,
-        cast(totals.class_size as double) as class_size,
-        cast(
-            case when found.value is null then whole.missing else coalesce(distribution.people, 0) end as double
-        ) as table_value_people,
-        cast(whole.people as double) as table_people,
-        whole.number_of_values
-    from effort_3_values_1 as found
-    inner join effort_3_sizes as totals
-        on found.key_1 = totals.key_1 and found.key_2 = totals.key_2 and found.key_3 = totals.key_3
-    left join table_distribution_1 as distribution
-        on found.value = distribution.value
-    cross join table_total_1 as whole
-
-),
-
-effort_3_measured_1 as (
-
-    select
-        key_1,
-        key_2,
-        key_3,
-        cast(count(*) as bigint) as distinct_l,
-        exp(ln(max(class_people)) - sum(people * ln(people)) / max(class_people)) as entropy_l,
-        max(people) / max(class_size) as highest_share,
-        sum(case when people * table_people > class_people * table_value_people then people * table_people - class_people * table_value_people else 0 end) / max(class_people * table_people) as t,
-        case when min(table_value_people) > 0 then max((people * table_people - class_people * table_value_people) / (class_people * table_value_people)) end as beta,
-        case when min(table_value_people) > 0 and count(*) = max(number_of_values) then max(abs(ln(people * table_people / (class_people * table_value_people)))) / ln(2) end as delta
-    from effort_3_compared_1
-    group by
-        key_1,
-        key_2,
-        key_3
-
-),
-
-effort_3_measures as (
-
-    select
-        sizes.key_1 as "birth_date",
-        sizes.key_2 as "zip",
-        sizes.key_3 as "gender",
-        sizes.further_1 as "birth_date_share",
-        sizes.further_2 as "birth_date_level",
-        sizes.further_3 as "zip_share",
-        sizes.further_4 as "zip_level",
-        sizes.further_5 as "gender_share",
-        sizes.further_6 as "gender_level",
-        sizes.class_size,
-        sizes.records,
-        measured_1.distinct_l as "churned_distinct_l",
-        measured_1.entropy_l as "churned_entropy_l",
-        measured_1.highest_share as "churned_highest_share",
-        measured_1.t as "churned_t",
-        measured_1.beta as "churned_beta",
-        measured_1.delta as "churned_delta"
-    from effort_3_sizes as sizes
-    inner join effort_3_measured_1 as measured_1
-        on sizes.key_1 = measured_1.key_1 and sizes.key_2 = measured_1.key_2 and sizes.key_3 = measured_1.key_3
-
-),
-
-effort_3_classes as (
-
-    select
-        *,
-        coalesce(
-            class_size < 4,
-            false
-        ) as is_violating
-    from effort_3_measures
-
-),
-
-effort_3_majorities as (
-
-    select
-        "birth_date",
-        "zip",
-        "gender",
-        cast(max(records) as bigint) as majority_records,
-        coalesce(max(records) = max(case when number_of_values = 1 then records end), false) as has_majority
-    from (
-        select
-            "birth_date",
-            "zip",
-            "gender",
-            records,
-            count(*) as number_of_values
-        from (
-            select
-                "birth_date",
-                "zip",
-                "gender",
-                sum(records) as records
-            from effort_3_generalized
-            group by
-                "birth_date",
-                "zip",
-                "gender",
-                "churned"
-        ) as counted
-        group by
-            "birth_date",
-            "zip",
-            "gender",
-            records
-    ) as tied
-    group by
-        "birth_date",
-        "zip",
-        "gender"
+    from sizes as sizes
+    inner join measured_1 as measured_1
+        on sizes.key_1 = measured_1.key_1 and sizes.key_2 = measured_1.key_2 and sizes.key_3 = measured_1.key_3 and sizes.key_4 = measured_1.key_4
 
 ),
 
 classes as (
+
     select
-        0 as effort,
-        classes."birth_date",
-        classes."birth_date_share",
-        classes."birth_date_level",
-        classes."zip",
-        classes."zip_share",
-        classes."zip_level",
-        classes."gender",
-        classes."gender_share",
-        classes."gender_level",
-        'n' || cast(length(classes."birth_date") as TEXT) || ':' || classes."birth_date" || '|t' || cast(length(classes."zip") as TEXT) || ':' || classes."zip" || '|t' || cast(length(classes."gender") as TEXT) || ':' || classes."gender" as equivalence_class,
-        classes.class_size,
-        classes.records,
-        cast(null as bigint) as population_size,
-        majorities.majority_records,
-        majorities.has_majority,
-        classes."churned_distinct_l",
-        classes."churned_entropy_l",
-        classes."churned_highest_share",
-        classes."churned_t",
-        classes."churned_beta",
-        classes."churned_delta",
-        classes.is_violating
-    from effort_0_classes as classes
-    inner join effort_0_majorities as majorities
-        on
-            classes."birth_date" = majorities."birth_date"
-            and classes."zip" = majorities."zip"
-            and classes."gender" = majorities."gender"
-    union all
+        *,
+        coalesce(
+            class_size < 4,
+            false
+        ) as is_violating
+    from measures
+
+),
+
+counted as (
+
     select
-        1 as effort,
-        classes."birth_date",
-        classes."birth_date_share",
-        classes."birth_date_level",
-        classes."zip",
-        classes."zip_share",
-        classes."zip_level",
-        classes."gender",
-        classes."gender_share",
-        classes."gender_level",
-        'n' || cast(length(classes."birth_date") as TEXT) || ':' || classes."birth_date" || '|t' || cast(length(classes."zip") as TEXT) || ':' || classes."zip" || '|t' || cast(length(classes."gender") as TEXT) || ':' || classes."gender" as equivalence_class,
-        classes.class_size,
-        classes.records,
-        cast(null as bigint) as population_size,
-        majorities.majority_records,
-        majorities.has_majority,
-        classes."churned_distinct_l",
-        classes."churned_entropy_l",
-        classes."churned_highest_share",
-        classes."churned_t",
-        classes."churned_beta",
-        classes."churned_delta",
-        classes.is_violating
-    from effort_1_classes as classes
-    inner join effort_1_majorities as majorities
-        on
-            classes."birth_date" = majorities."birth_date"
-            and classes."zip" = majorities."zip"
-            and classes."gender" = majorities."gender"
-    union all
+        "effort",
+        "birth_date",
+        "zip",
+        "gender",
+        sum(records) as records
+    from generalized
+    group by
+        "effort",
+        "birth_date",
+        "zip",
+        "gender",
+        "churned"
+
+),
+
+tied as (
+
     select
-        2 as effort,
-        classes."birth_date",
-        classes."birth_date_share",
-        classes."birth_date_level",
-        classes."zip",
-        classes."zip_share",
-        classes."zip_level",
-        classes."gender",
-        classes."gender_share",
-        classes."gender_level",
-        'n' || cast(length(classes."birth_date") as TEXT) || ':' || classes."birth_date" || '|t' || cast(length(classes."zip") as TEXT) || ':' || classes."zip" || '|t' || cast(length(classes."gender") as TEXT) || ':' || classes."gender" as equivalence_class,
-        classes.class_size,
-        classes.records,
-        cast(null as bigint) as population_size,
-        majorities.majority_records,
-        majorities.has_majority,
-        classes."churned_distinct_l",
-        classes."churned_entropy_l",
-        classes."churned_highest_share",
-        classes."churned_t",
-        classes."churned_beta",
-        classes."churned_delta",
-        classes.is_violating
-    from effort_2_classes as classes
-    inner join effort_2_majorities as majorities
-        on
-            classes."birth_date" = majorities."birth_date"
-            and classes."zip" = majorities."zip"
-            and classes."gender" = majorities."gender"
-    union all
+        "effort",
+        "birth_date",
+        "zip",
+        "gender",
+        records,
+        count(*) as number_of_values
+    from counted
+    group by
+        "effort",
+        "birth_date",
+        "zip",
+        "gender",
+        records
+
+),
+
+majorities as (
+
     select
-        3 as effort,
-        classes."birth_date",
-        classes."birth_date_share",
-        classes."birth_date_level",
-        classes."zip",
-        classes."zip_share",
-        classes."zip_level",
-        classes."gender",
-        classes."gender_share",
-        classes."gender_level",
-        'n' || cast(length(classes."birth_date") as TEXT) || ':' || classes."birth_date" || '|t' || cast(length(classes."zip") as TEXT) || ':' || classes."zip" || '|t' || cast(length(classes."gender") as TEXT) || ':' || classes."gender" as equivalence_class,
-        classes.class_size,
-        classes.records,
-        cast(null as bigint) as population_size,
-        majorities.majority_records,
-        majorities.has_majority,
-        classes."churned_distinct_l",
-        classes."churned_entropy_l",
-        classes."churned_highest_share",
-        classes."churned_t",
-        classes."churned_beta",
-        classes."churned_delta",
-        classes.is_violating
-    from effort_3_classes as classes
-    inner join effort_3_majorities as majorities
-        on
-            classes."birth_date" = majorities."birth_date"
-            and classes."zip" = majorities."zip"
-            and classes."gender" = majorities."gender"
+        "effort",
+        "birth_date",
+        "zip",
+        "gender",
+        cast(max(records) as bigint) as majority_records,
+        coalesce(max(records) = max(case when number_of_values = 1 then records end), false) as has_majority
+    from tied
+    group by
+        "effort",
+        "birth_date",
+        "zip",
+        "gender"
 
 ),
 
@@ -1230,12 +416,12 @@ select
     judged."gender",
     judged."gender_share",
     judged."gender_level",
-    judged.equivalence_class,
+    'n' || cast(length(judged."birth_date") as TEXT) || ':' || judged."birth_date" || '|t' || cast(length(judged."zip") as TEXT) || ':' || judged."zip" || '|t' || cast(length(judged."gender") as TEXT) || ':' || judged."gender" as equivalence_class,
     judged.class_size,
     judged.records,
-    judged.population_size,
-    judged.majority_records,
-    judged.has_majority,
+    cast(null as bigint) as population_size,
+    majorities.majority_records,
+    majorities.has_majority,
     judged."churned_distinct_l",
     judged."churned_entropy_l",
     judged."churned_highest_share",
@@ -1243,6 +429,14 @@ select
     judged."churned_beta",
     judged."churned_delta",
     judged.is_suppressed as is_violating,
-    judged.effort > 0 and judged.is_suppressed and limits.violating_records <= limits.may_be_suppressed as is_suppressed
+    judged.effort > 0
+    and judged.is_suppressed
+    and limits.violating_records <= limits.may_be_suppressed as is_suppressed
 from judged
+inner join majorities
+    on
+        judged.effort = majorities.effort
+        and judged."birth_date" = majorities."birth_date"
+        and judged."zip" = majorities."zip"
+        and judged."gender" = majorities."gender"
 inner join limits on judged.effort = limits.effort

@@ -1,0 +1,141 @@
+{#
+  CTEs about efforts with levels: `efforts`, one row each, with `level_<i>` of the i-th quasi-identifier;
+  `hierarchy_<i>`, one row per leaf, with `label_<l>` and `share_<l>` (of the domain that the label covers) of each
+  level l above 0 that an effort has; `leaf_<i>`, one row: the share of one leaf, where a category may stay as it is.
+#}
+{% macro _levels_of_efforts(efforts, quasi_identifiers) %}
+
+efforts as (
+
+    {%- for number, effort in efforts.items() %}
+    select
+        {{ number }} as effort,
+        {%- for quasi_identifier in quasi_identifiers %}
+        {{ effort.levels[quasi_identifier.name] }} as level_{{ loop.index }}{{ "," if not loop.last }}
+        {%- endfor %}
+    {{- "\n    union all" if not loop.last }}
+    {%- endfor %}
+
+),
+{%- for quasi_identifier in quasi_identifiers %}
+{%- set number = loop.index %}
+{%- set levels = dbt_anonymize._used_levels(efforts, quasi_identifier) %}
+{%- if levels[0] == 0 and quasi_identifier.kind != "interval" %}
+
+leaf_{{ number }} as (
+
+    select cast(1 as {{ dbt_anonymize._type_double() }}) / count(*) as share
+    from {{ quasi_identifier.hierarchy }}
+
+),
+{%- endif %}
+{%- if levels[-1] > 0 %}
+
+hierarchy_{{ number }} as (
+
+    select
+        leaf,
+        {%- for level in levels if level > 0 %}
+        min(label_{{ level }}) as label_{{ level }},
+        max(case when label_{{ level }} = '*' then 1 else share_{{ level }} end) as share_{{ level }}
+        {{- "," if not loop.last }}
+        {%- endfor %}
+    from (
+        select
+            {{ "lower_bound" if quasi_identifier.kind == "interval" else dbt_anonymize._as_text("value") }} as leaf,
+            {%- for level in levels if level > 0 %}
+            {{ dbt_anonymize._as_text("level_" ~ level) }} as label_{{ level }},
+            {{ dbt_anonymize._share_of_label(quasi_identifier, level) }} as share_{{ level }}{{ "," if not loop.last }}
+            {%- endfor %}
+        from {{ quasi_identifier.hierarchy }}
+    ) as leaves
+    group by leaf
+
+),
+{%- endif %}
+{%- endfor %}
+{%- endmacro %}
+
+
+{# The share of the domain that a label covers: of its width, or of its leaves. #}
+{% macro _share_of_label(quasi_identifier, level) -%}
+    {%- set by_label, hierarchy = "over (partition by level_" ~ level ~ ")", quasi_identifier.hierarchy -%}
+    {%- if quasi_identifier.kind != "interval" -%}
+        {{ return("cast(count(*) " ~ by_label ~ " as " ~ dbt_anonymize._type_double() ~ ") / count(*) over ()") }}
+    {%- endif -%}
+    {%- set width = dbt_anonymize._width("min(lower_bound) " ~ by_label, "max(upper_bound) " ~ by_label, hierarchy) -%}
+    {%- set whole = dbt_anonymize._width("min(lower_bound) over ()", "max(upper_bound) over ()", hierarchy) -%}
+    {{ return(width ~ "\n            / " ~ whole) }}
+{%- endmacro %}
+
+
+{# The levels that efforts have of a quasi-identifier, ascending. #}
+{% macro _used_levels(efforts, quasi_identifier) -%}
+    {%- set levels = [] -%}
+    {%- for effort in efforts.values() -%}{%- do levels.append(effort.levels[quasi_identifier.name]) -%}{%- endfor -%}
+    {{ return(levels | unique | sort) }}
+{%- endmacro %}
+
+
+{#
+  Select of every row of `rows` in every effort with levels: `effort`, the columns, and of each quasi-identifier its
+  label, the share of the domain that the label covers, and its level. No label is NULL; NULL itself is `*`. A row finds
+  its leaves once, whatever the number of efforts.
+#}
+{% macro _labels_of_efforts(rows, quasi_identifiers, columns, efforts) %}
+    select
+        efforts.effort,
+        {%- for column in columns %}
+        {{ dbt_anonymize._quote(column, rows) }},
+        {%- endfor %}
+        {%- for quasi_identifier in quasi_identifiers %}
+        {{ dbt_anonymize._label_of_effort(
+            quasi_identifier, rows, loop.index, dbt_anonymize._used_levels(efforts, quasi_identifier)
+        ) }}{{ "," if not loop.last }}
+        {%- endfor %}
+    from {{ rows }}
+    {%- for quasi_identifier in quasi_identifiers %}
+    {%- set levels = dbt_anonymize._used_levels(efforts, quasi_identifier) %}
+    {%- if levels[0] == 0 and quasi_identifier.kind != "interval" %}
+    cross join leaf_{{ loop.index }}
+    {%- endif %}
+    {%- if levels[-1] > 0 %}
+    left join hierarchy_{{ loop.index }}
+        on {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf", rows) }} = hierarchy_{{ loop.index }}.leaf
+    {%- endif %}
+    {%- endfor %}
+    cross join efforts
+{%- endmacro %}
+
+
+{# Label, share and level of one quasi-identifier. #}
+{% macro _label_of_effort(quasi_identifier, rows, number, levels) -%}
+        {%- set raw = dbt_anonymize._quote(quasi_identifier.name, rows) -%}
+        {%- set level, hierarchy = "efforts.level_" ~ number, "hierarchy_" ~ number -%}
+        {%- set smallest = "0" if quasi_identifier.kind == "interval" else "leaf_" ~ number ~ ".share" -%}
+        case
+            when {{ raw }} is null then '*'
+            {%- for used in levels %}
+            {%- if used == 0 %}
+            when {{ level }} = 0 then {{ dbt_anonymize._as_text(raw) }}
+            {%- else %}
+            when {{ level }} = {{ used }} and {{ hierarchy }}.label_{{ used }} is not null
+                then {{ hierarchy }}.label_{{ used }}
+            {%- endif %}
+            {%- endfor %}
+            {%- if levels[-1] > 0 %}
+            else {{ dbt_anonymize._raise_in_sql(
+                model.name ~ ": a value of " ~ quasi_identifier.name ~ " is not in the hierarchy "
+                ~ quasi_identifier.hierarchy.identifier ~ ". Build again from the microdata on.",
+                hierarchy ~ ".label_" ~ levels[-1]
+            ) }}
+            {%- endif %}
+        end as {{ dbt_anonymize._quote(quasi_identifier.name) }},
+        case
+            when {{ raw }} is null then 1
+            {%- for used in levels %}
+            when {{ level }} = {{ used }} then {{ smallest if used == 0 else hierarchy ~ ".share_" ~ used }}
+            {%- endfor %}
+        end as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_share") }},
+        {{ level }} as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_level") }}
+{%- endmacro %}
