@@ -14,19 +14,10 @@ Status = Literal["FAILED", "warning", "measured", "holds"]
 class Finding:
     """One thing that was looked at.
 
-    Parameters
-    ----------
-    check : {"provenance", "content", "recomputation", "guarantees", "attacks", "audit"}
-        Which proof it belongs to.
-    subject : str
-        What was looked at: a released column, a file, a guarantee, an attack.
-    holds : bool or None
-        Whether the promise holds. None for a number that no declared limit judges.
-    message : str
-        What came, against which rule and, where it does not hold, what to do. Never a value of a
-        person: names of columns and relations, counts and shares only.
-    is_warning : bool, default False
-        Whether somebody must decide about it, though no declared limit judges it.
+    ``holds`` is None for a number that no declared limit judges; ``is_warning`` asks somebody to
+    decide about it nevertheless. ``message`` says what came, against which rule and, where it does
+    not hold, what to do: names of columns and relations, counts and shares, never a value of a
+    person.
     """
 
     check: Check

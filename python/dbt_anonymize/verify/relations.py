@@ -55,17 +55,7 @@ def stream(cursor: Any, sql: str) -> Iterator[list[tuple[Any, ...]]]:
 
 @dataclass(frozen=True)
 class Released:
-    """The release: its file by itself, or attached to the warehouse.
-
-    Parameters
-    ----------
-    cursor : duckdb.DuckDBPyConnection
-        What queries run on.
-    relation : str
-        The released table, as SQL.
-    columns : mapping
-        Data type by column.
-    """
+    """The release, by itself or attached to the warehouse: its table, as SQL, and data types."""
 
     cursor: Any
     relation: str
@@ -83,24 +73,9 @@ class Released:
 
 @contextlib.contextmanager
 def open_release(spec: Spec, release: Path) -> Iterator[Released]:
-    """Open a release so that nothing else is seen.
+    """Open a release file for reading, so that nothing else is seen.
 
-    Parameters
-    ----------
-    spec : Spec
-        The anonymization.
-    release : Path
-        The release file; a DuckDB file.
-
-    Yields
-    ------
-    Released
-        Open until the end of the block, for reading only.
-
-    Raises
-    ------
-    VerificationError
-        If the file is missing, cannot be read, or has no table of the release.
+    One that is missing, cannot be read or lacks the released table is a `VerificationError`.
     """
     import duckdb  # noqa: PLC0415 (not every adapter has it)
 
@@ -136,23 +111,9 @@ def open_release(spec: Spec, release: Path) -> Iterator[Released]:
 def attached_release(
     warehouse: Warehouse, spec: Spec, release: Path, columns: dict[str, str]
 ) -> Iterator[Released]:
-    """Give the released table as a relation beside vault and source.
+    """Attach a release file for reading, beside vault and source.
 
-    Parameters
-    ----------
-    warehouse : Warehouse
-        That of the build; a DuckDB file.
-    spec : Spec
-        The anonymization.
-    release : Path
-        The release file; nobody else in this process may have it open.
-    columns : mapping
-        Its columns, as `open_release` found them.
-
-    Yields
-    ------
-    Released
-        Attached until the end of the block, for reading only.
+    Nobody else in this process may have it open. ``columns`` are those that `open_release` found.
     """
     alias = f"release_{uuid.uuid4().hex}"
     # What is looked up through dbt begins a transaction, in which nothing can be detached.
@@ -169,15 +130,10 @@ def attached_release(
 
 
 def spill_in_private(warehouse: Warehouse) -> None:
-    """Have what does not fit into memory spilled where nobody else reads, not beside the warehouse.
+    """Have DuckDB spill where nobody else reads, not beside the warehouse.
 
-    A vault that is attached has seen to it; a folder that the profile names is left alone. Until
-    the process ends, since DuckDB does not change the folder after it was used.
-
-    Parameters
-    ----------
-    warehouse : Warehouse
-        DuckDB.
+    Until the process ends, as the folder cannot be changed after its first use. An attached vault
+    has seen to it; a folder that the profile names is left alone.
     """
     ((current, file),) = warehouse.rows(
         "select current_setting('temp_directory'), path from duckdb_databases() "

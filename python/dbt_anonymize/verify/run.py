@@ -34,33 +34,11 @@ def verify(
 ) -> Iterator[Finding]:
     """Prove what is promised about the release of an anonymization, as it lies there now.
 
-    Parameters
-    ----------
-    project : Project
-        The dbt project, built. No other process may have its warehouse open.
-    spec : Spec
-        The anonymization.
-    checks : collection of str, optional
-        Proofs to carry out; all by default.
-    earlier : sequence of Path, optional
-        Release files of the same people, for the attack by composition; the vault remembers those
-        of its own last ten releases.
-    target : str, optional
-        Target of the profile; by default that of dbt.
-
-    Yields
-    ------
-    Finding
-        As soon as it is known. What cannot be proved is a finding that does not hold.
-
-    Raises
-    ------
-    WarehouseError
-        If the anonymization is not built, or the warehouse is open elsewhere.
-
-    Notes
-    -----
-    The attacks write the relation ``<n>_attacks``; nothing else is changed.
+    The project must be built, and no other process may have its warehouse open. ``earlier`` are
+    release files of the same people, for the attack by composition; the vault remembers those of
+    its own last ten releases. Findings are yielded as soon as they are known; what cannot be proved
+    does not hold. An anonymization that is not built is a `WarehouseError`. The attacks write
+    ``<n>_attacks``; nothing else is changed.
     """
     # Compiling has dbt open the warehouse for itself.
     if "provenance" in checks:

@@ -1,8 +1,7 @@
-"""Composition: the attacker has two releases of the same people, and intersects what they say.
+"""Composition: the attacker intersects two releases of the same people.
 
-Somebody who is in a class of each is in both at once, so she hides only among the people who are in
-both classes too: the joint class. Two releases that keep k each can break it together. And a value
-that is possible for her in both may be the only one.
+Who is in a class of each hides only in the joint class, so two releases that keep k can break it
+together. And the values that both leave for her may have only one in common.
 """
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
@@ -20,16 +19,9 @@ from dbt_anonymize.verify.attacks.result import AttackResult
 
 @dataclass(frozen=True)
 class OtherRelease:
-    """What a release is put beside.
+    """What a release is intersected with: its name in ``<n>_attacks`` and in messages.
 
-    Parameters
-    ----------
-    against : str
-        What the attack is called in ``<n>_attacks``.
-    shown : str
-        What it is called in messages.
-    is_published : bool, default True
-        Whether others have it; of what merely could be published nobody is warned.
+    There are no warnings about one that is not published.
     """
 
     against: str
@@ -40,26 +32,14 @@ class OtherRelease:
 def attack_composition(
     release: Released, other: Released | None, beside: OtherRelease
 ) -> list[AttackResult]:
-    """Intersect a release with another one.
+    """Intersect a release with another one, read with the same knowledge.
 
-    Parameters
-    ----------
-    release : Released
-        The one whose promise is attacked.
-    other : Released or None
-        The other one, read with the same knowledge; None where it shows no quasi-identifier.
-    beside : OtherRelease
-        How the other one is called, and whether it is published.
-
-    Returns
-    -------
-    list of AttackResult
-        ``joint_classes``, ``joint_classes_below_k``, ``people_below_k``, ``smallest_joint_class``,
-        and for each sensitive column of both ``people_with_determined_value``: those for whom the
-        values of all rows that can be theirs, in both releases, leave one value only, the true one,
-        though neither release does alone. Baselines are what the first release gives alone. Nothing
-        judges them, as a spec promises nothing about other releases; what breaks the promise of
-        this one is a warning.
+    Measures are ``joint_classes``, ``joint_classes_below_k``, ``people_below_k``,
+    ``smallest_joint_class`` and, for each sensitive column of both,
+    ``people_with_determined_value``: those for whom both releases together leave the true value
+    only, though neither does alone. Baselines are those of the first release alone. No limit judges
+    them, as a spec promises nothing about other releases; what breaks the promise of this one is a
+    warning. ``other`` is None where it shows no quasi-identifier.
     """
     if other is None:
         return [
@@ -86,22 +66,10 @@ def attack_composition(
 
 
 def joint_classes(release: Released, joint: str, beside: OtherRelease) -> list[AttackResult]:
-    """Count the classes that two releases make together.
+    """Count the classes that two releases make together: see `attack_composition`.
 
-    Parameters
-    ----------
-    release : Released
-        The one whose promise is attacked.
-    joint : str
-        Select with one row per pair of classes, NULL where a record is in one release only:
-        ``own``, ``other`` and ``people``.
-    beside : OtherRelease
-        How the other one is called, and whether it is published.
-
-    Returns
-    -------
-    list of AttackResult
-        See `attack_composition`.
+    ``joint`` selects ``own``, ``other`` and ``people`` of each pair of classes; NULL is the class
+    of records that a release has not.
     """
     known, k, shown = release.known, declared_k(release.known.spec), beside.shown
     alone = (

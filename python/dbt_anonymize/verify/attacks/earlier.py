@@ -21,19 +21,11 @@ from dbt_anonymize.verify.attacks.result import AttackResult
 
 
 def attack_remembered(release: Released) -> list[AttackResult]:
-    """Intersect a release with each that the vault remembers: whose record was in which class.
+    """Intersect a release with each of the last ten that the vault remembers.
 
-    Parameters
-    ----------
-    release : Released
-        With the truth about it.
-
-    Returns
-    -------
-    list of AttackResult
-        As of `joint_classes` and `attack_earlier`, but exact: the vault knows every record. Who
-        is no longer in the source counts by records. Nothing where the vault remembers no other
-        release, or there is no mapping.
+    Measures are those of `joint_classes` and `attack_earlier`, but exact, as the vault knows every
+    record; one that left the source counts as a subject of its own. Empty without a mapping or
+    another remembered release.
     """
     known, session = release.known, release.known.session
     if known.spec.mapping == "none":
@@ -92,27 +84,12 @@ def _joint_with(
 def attack_earlier(
     release: Released, relation: str, earlier: str, file: Path
 ) -> list[AttackResult]:
-    """Intersect a release with the file of an earlier one, and subtract one from the other.
+    """Intersect a release with the file of an earlier one, and subtract their class sizes.
 
-    Parameters
-    ----------
-    release : Released
-        The present release.
-    relation, earlier : str
-        The rows of both.
-    file : Path
-        Where the earlier one is.
-
-    Returns
-    -------
-    list of AttackResult
-        As of `attack_composition`; and ``classes_with_few_joined`` and ``classes_with_few_left``:
-        in how many classes 1 to k - 1 records joined or left, as the difference of both shows.
-
-    Raises
-    ------
-    VerificationError
-        If it shows no quasi-identifier, or a label cannot be understood.
+    ``relation`` and ``earlier`` hold the rows of both. Beside the measures of `attack_composition`,
+    ``classes_with_few_joined`` and ``classes_with_few_left`` count the classes that 1 to k - 1
+    records joined or left. A file without a quasi-identifier or with an unknown label is a
+    `VerificationError`.
     """
     known, name = release.known, f"earlier release {file.name}"
     found = read_release(known, earlier, name, published=None, origin=None)

@@ -18,16 +18,10 @@ from dbt_anonymize.verify.attacks.session import Session
 class Known:
     """The outside knowledge.
 
-    Parameters
-    ----------
-    targets : str
-        Table of one row per record of the source: ``record_key``, ``person`` (who it is),
-        ``tuple`` (which combination of raw quasi-identifiers), and the truth that an attack is
-        judged by, ``s_1``, .. for each sensitive column.
-    tuples : str
-        Table of one row per combination: ``tuple``, ``v_1``, .. (raw values), ``records``.
-    records, people : int
-        How many there are.
+    - ``targets``: table of the records of the source: ``record_key``, ``person``, ``tuple``
+      (combination of raw quasi-identifiers) and the true sensitive values ``s_1``, ...
+    - ``tuples``: table of the combinations: ``tuple``, raw values ``v_1``, .. and ``records``.
+    - ``records``, ``people``: how many there are.
     """
 
     session: Session

@@ -25,20 +25,9 @@ _TEXT = "VARCHAR"
 class Label:
     """How a release shows one quasi-identifier of the attacked anonymization.
 
-    Parameters
-    ----------
-    number : int
-        Of the quasi-identifier, from 1: its raw values are ``v_<number>`` of what is known.
-    name : str
-        The quasi-identifier.
-    kind : {"bounds", "interval_text", "category", "raw"}
-        A lower and an upper bound; an interval as text; a label of a hierarchy; the value itself.
-    columns : tuple of str
-        Columns of the release that together are the label.
-    hierarchy : str or None
-        Relation in which a text is looked up.
-    levels : int
-        Of the hierarchy.
+    Its raw values are ``v_<number>`` of what is known, from 1. ``columns`` of the release are the
+    label: bounds (behind the text, if there is one), an interval as text, a label of ``hierarchy``
+    (a relation of so many ``levels``), or the value itself.
     """
 
     number: int

@@ -29,29 +29,17 @@ class Origin:
 class Released:
     """A release, matched with what is known.
 
-    Parameters
-    ----------
-    name : str
-        What it is called in results and messages.
-    labels : sequence of Label
-        How it shows the quasi-identifiers that the attacker knows.
-    sensitive : mapping of str to str
-        Column of ``members`` for each sensitive column of the attacked anonymization that the
-        release has.
-    classes : str
-        Table: ``class`` and ``records`` of each combination of labels.
-    members : str
-        Table: ``class``, ``s_1``, .. and ``records`` of each combination with sensitive values.
-    pairs : str
-        Table: ``tuple`` and ``class`` wherever the labels of the class can be those of the tuple.
-    sets : str
-        Table: ``tuple`` and ``candidates``, a number for each distinct set of classes.
-    of_sets : str
-        Table: ``candidates`` and each ``class`` in it.
-    own : str
-        Table, one row per record: ``record_key``, ``person``, ``tuple``, ``class`` (of the row
-        that it became; NULL where the release has no such row), ``is_released`` (whether it should
-        have one), and the true ``s_1``, ..
+    ``labels`` are the known quasi-identifiers as it shows them; ``sensitive`` gives the alias
+    ``s_1``, .. of each sensitive column of the attacked anonymization that it has. The others are
+    tables:
+
+    - ``classes``: ``class`` and ``records`` of each combination of labels.
+    - ``members``: ``class``, ``s_1``, .. and ``records`` of each combination with sensitive values.
+    - ``pairs``: ``tuple`` and ``class`` wherever the labels of the class can be those of the tuple.
+    - ``sets``: ``tuple`` and ``candidates``, a number for each distinct set of classes.
+    - ``of_sets``: ``candidates`` and each ``class`` in it.
+    - ``own``: each record: ``record_key``, ``person``, ``tuple``, ``class`` (NULL where the release
+      has no row of it), ``is_released`` (whether it should have one) and the true ``s_1``, ...
     """
 
     known: Known
@@ -267,13 +255,7 @@ def _own(
 
 
 def released_people(release: Released) -> int:
-    """Return how many people are in the release.
-
-    Raises
-    ------
-    VerificationError
-        If nobody is.
-    """
+    """Return how many people are in the release; none is a `VerificationError`."""
     people: int
     (people,) = release.known.session.row(
         f"select count(distinct person) from {release.own} where class is not null"

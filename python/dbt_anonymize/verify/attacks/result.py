@@ -29,35 +29,20 @@ _TOLD = frozenset(
 class AttackResult:
     """One row of ``<n>_attacks``; the fields are columns of that relation.
 
-    Parameters
-    ----------
-    attack : str
-        linkage, mapping, attribute_inference, membership_inference or composition.
-    against : str or None
-        The model or the other release that is attacked; None where it is the release alone.
-    attribute : str or None
-        The sensitive column that is inferred.
-    measure : str
-        What ``value`` is.
-    value : float or None
-        What the attack gave; None where it could not be carried out (see ``explanation``).
-    baseline : float or None
-        What somebody reaches without the attack: by guessing; in a composition with this release
-        alone.
-    standard_error : float or None
-        Of ``value``, where it is a mean over repetitions.
-    declared_limit : float or None
-        What the spec promises, or what follows from it.
-    holds : bool or None
-        Whether the value keeps the limit; None where nothing is declared.
-    people : int or None
-        How many people (records, where no subject is declared) the value is about; in classes, a
-        person counts once in each of hers.
-    explanation : str
-        In words, as the message of a finding; never a value of a person.
-    is_warning : bool, default False
-        Whether somebody must decide about it, though nothing is declared: something else that is
-        published takes from people what this release promises them.
+    - ``attack``: linkage, mapping, attribute_inference, membership_inference or composition.
+    - ``against``: the attacked model or other release; None for the release alone.
+    - ``attribute``: the inferred sensitive column.
+    - ``value``: what ``measure`` came to; None where the attack could not be carried out.
+    - ``baseline``: the same without the attack: by guessing or, in a composition, with this release
+      alone.
+    - ``standard_error``: of a mean over repetitions.
+    - ``declared_limit``: what the spec promises, or what follows from it; ``holds``: whether the
+      value keeps it. None where nothing is declared.
+    - ``people``: subjects (records, where none is declared) that the value is about; in classes,
+      each counts once per class.
+    - ``explanation``: the message of the finding; never a value of a person.
+    - ``is_warning``: something else that is published takes away what this release promises, and
+      nothing declared judges that.
     """
 
     attack: str
@@ -92,10 +77,9 @@ def at_most(value: float, limit: float | None) -> bool | None:
 
 
 def findings(results: Iterable[AttackResult]) -> list[Finding]:
-    """Return what `verify` reports of attacks.
+    """Return the results that `verify` reports.
 
-    Everything that a limit judges or that could not be carried out, and the numbers that nothing
-    judges but that a publisher must see.
+    Those that a limit judges, that could not be obtained, or that a publisher must see.
 
     Examples
     --------

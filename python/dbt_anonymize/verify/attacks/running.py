@@ -34,37 +34,13 @@ def run_attacks(
     repetitions: int = 5,
     membership_sample: int = MEMBERSHIP_SAMPLE,
 ) -> list[AttackResult]:
-    """Attack a release.
+    """Attack the release of the last build in every way of this package, on DuckDB.
 
-    Parameters
-    ----------
-    warehouse : Warehouse
-        Of the last build; DuckDB.
-    project : Project
-        In which paths are looked up.
-    spec : Spec
-        The anonymization.
-    release : Path
-        Its release file, relative to the project or absolute.
-    earlier : sequence of Path, optional
-        Release files of the same people, beside those that the vault remembers.
-    repetitions : int, default 5
-        Of membership inference, with other members each time; 0 leaves it out.
-    membership_sample : int, optional
-        Largest number of records of membership inference; ``quality.sample`` if that is less.
-
-    Returns
-    -------
-    list of AttackResult
-        Linkage, linkage through the mapping, attribute inference, composition with earlier
-        releases, releases of the same source and other efforts, and membership inference.
-
-    Raises
-    ------
-    VerificationError
-        If an attack cannot be carried out, so that nothing is proved.
-    WarehouseError
-        If the anonymization is not built.
+    ``release`` is its file, ``earlier`` are further release files of the same people; paths are
+    relative to the project or absolute. Membership inference draws other members in each of
+    ``repetitions`` (0 leaves it out), from at most ``membership_sample`` and ``quality.sample``
+    records. An attack that cannot be carried out proves nothing and is a `VerificationError`; an
+    anonymization that is not built is a `WarehouseError`.
     """
     with attacking(warehouse) as session:
         known = learn(session, spec)

@@ -60,15 +60,10 @@ _CONTINUES = np.array(
 
 
 class BytePatterns:
-    """Texts to search for, as bytes; upper and lower case of ASCII letters are the same.
+    """Texts to search for, as bytes (at least one each); the case of ASCII letters is ignored.
 
-    Parameters
-    ----------
-    patterns : sequence of bytes, each of at least one byte
-        In any order; repetitions are allowed.
-    runs : sequence of Run, optional
-        A pattern occurs alone where neither side continues a run of these characters. By default
-        every occurrence is one alone.
+    A pattern occurs alone where neither side continues a run of the characters in ``runs``; by
+    default every occurrence is alone.
 
     Examples
     --------
@@ -99,41 +94,17 @@ class BytePatterns:
         return len(self._lengths)
 
     def occur_in(self, texts: Iterable[bytes]) -> Array:
-        """Return for each pattern how it occurs in texts, of any size that fits in memory.
-
-        Parameters
-        ----------
-        texts : iterable of bytes
-            Each by itself: no pattern spans two of them.
-
-        Returns
-        -------
-        array of Occurs, one per pattern
-        """
+        """Return how each pattern occurs in texts, an array of `Occurs`; none spans two of them."""
         found = np.zeros(len(self), dtype=np.int8)
         for text in texts:
             self._read(io.BytesIO(text), found)
         return found
 
     def occur_in_file(self, path: Path) -> Array:
-        """Return for each pattern how it occurs in the bytes of a file, of any size.
+        """Return how each pattern occurs in the bytes of a file, of any size.
 
-        A database stores the values of a column without separators, so here a pattern is also
-        alone where other patterns continue the run.
-
-        Parameters
-        ----------
-        path : Path
-            Read from begin to end; it may be open elsewhere.
-
-        Returns
-        -------
-        array of Occurs, one per pattern
-
-        Raises
-        ------
-        OSError
-            If the file cannot be read.
+        A database stores the values of a column without separators, so here a pattern is also alone
+        where other patterns continue the run. A file that cannot be read is an `OSError`.
         """
         found = np.zeros(len(self), dtype=np.int8)
         with path.open("rb") as file:

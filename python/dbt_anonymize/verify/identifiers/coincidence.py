@@ -28,17 +28,9 @@ _RULE_OF_THREE = 3
 
 
 def controls(texts: Sequence[str]) -> list[str]:
-    """Return numbers that are written like those of people, beside them, and are nobody's.
+    """Return distinct numbers that are nobody's, beside given ones and written like them.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Numbers, with or without separators; at least one.
-
-    Returns
-    -------
-    list of str
-        Distinct; the same for the same texts. Fewer than wanted where all numbers are taken.
+    The same for the same texts (at least one); fewer than wanted where all numbers are taken.
 
     Examples
     --------
@@ -69,18 +61,7 @@ def _written(number: int, like: str) -> str:
 
 
 def is_beyond(found: int, values: int, controls_found: int, number_of_controls: int) -> bool:
-    """Tell whether more numbers were found than coincidence explains.
-
-    Parameters
-    ----------
-    found, values : int
-        Numbers of people that occur, of how many.
-    controls_found, number_of_controls : int
-        Controls that occur, of how many.
-
-    Returns
-    -------
-    bool
+    """Tell whether more of the values were found than coincidence explains.
 
     Examples
     --------

@@ -1,27 +1,21 @@
 r"""Whether an identifier of the vault occurs where others read: release and warehouse.
 
-released cells, cells of the warehouse
-    A value as a whole word or words of a cell, in any case, with other spaces and punctuation
-    beyond ASCII, also in JSON. A number of eight or more digits in any grouping, in columns of text
-    and of numbers, as a whole number.
-bytes of the release file and of the warehouse file
-    Values of eight or more bytes as they are written, also in what was deleted or dropped, which
-    DuckDB leaves in the file until it needs the space, and in its log. A database stores values
-    side by side without separators. So a value counts where it stands by itself, and where the
-    next value, too, is that of somebody; one of several words (a full name, a mail address)
-    inside a longer run as well, unless cells of a table show it there, too: ``Ann Lind`` in
-    ``Joann Lindner``.
+Cells are searched for whole words in any case, with other spaces and punctuation beyond ASCII, also
+in JSON, and for numbers of eight or more digits in any grouping.
 
-Numbers count where there are more than by coincidence: see `coincidence`.
-The record key is searched for in the release only, since the working tables have it.
+The bytes of both files are searched for values of eight or more bytes as they are written, also in
+what was deleted and in the log. A database stores values side by side: one counts where it stands
+by itself or beside another. One of several words (a full name, a mail address) counts inside a
+longer run as well, unless cells show it there, too: ``Ann Lind`` in ``Joann Lindner``.
+
+Numbers count where there are more than by coincidence: see `coincidence`. The record key is
+searched for in the release only, since the working tables have it.
 
 Not searched for are dates, numbers of fewer than eight digits and codes of fewer than six
-characters, and not found are values that were changed (encoded, abbreviated, hashed), inside a
-longer word or number of a cell, or compressed by DuckDB and then dropped. What a released column
-may hold at all is what recomputation and provenance are for.
-
-An identifier that is an ordinary word (a town, a first name like *May*) may be there for another
-reason. Nothing can tell: the finding says where, how many, and how many of these many people share.
+characters; not found are values that were changed (encoded, abbreviated, hashed), stand inside a
+longer word or number of a cell, or were compressed by DuckDB and then dropped. An identifier that
+is an ordinary word (a town, a first name like *May*) may be there for another reason: the finding
+says how many of the values many records share.
 """
 
 from __future__ import annotations
@@ -104,29 +98,10 @@ def check_content(
 ) -> list[Finding]:
     """Search release and warehouse for the values of all identifiers and the record key.
 
-    Parameters
-    ----------
-    warehouse : Warehouse
-        DuckDB, with the vault; what does not fit into memory must be spilled in private.
-    project : Project
-        Findings name files relative to its folder.
-    spec : Spec
-        The anonymization.
-    release : Path
-        The release file.
-
-    Returns
-    -------
-    list of Finding
-        One for each released column, file, and column of the warehouse where something is found;
-        one for all columns of the warehouse otherwise. Counts of distinct values, never a value.
-
-    Raises
-    ------
-    VerificationError
-        If the release cannot be read.
-    WarehouseError
-        If vault or source cannot be read.
+    The warehouse is DuckDB with the vault, and spills in private. There is a finding for each
+    released column, each file, and each column of the warehouse where something is found (else one
+    for all): counts of distinct values, never a value. A release that cannot be read is a
+    `VerificationError`, vault or source a `WarehouseError`.
     """
     _, file = database_of(warehouse)
     searched = _Searched()

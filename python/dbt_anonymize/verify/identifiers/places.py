@@ -69,20 +69,10 @@ class Search(Protocol):
 
 @dataclass(frozen=True)
 class Place:
-    """Somewhere to search.
+    """Somewhere to search, and what to do if something is found.
 
-    Parameters
-    ----------
-    subject : str
-        How it is called.
-    remedy : str
-        What to do if something is found.
-    variants : callable
-        The ways in which values may be written there.
-    search : callable
-        Reads the place once.
-    has_keys : bool
-        Whether record keys must not be there, as in a release.
+    ``search`` reads it once for values written in ``variants``; ``has_keys`` where record keys must
+    not be there either, as in a release.
     """
 
     subject: str

@@ -36,15 +36,7 @@ _FEWEST_AT_ONCE = 250_000
 
 
 class Patterns:
-    """Byte patterns of values.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        The values.
-    variants : callable
-        Gives the ways in which a value may be written.
-    """
+    """Byte patterns of values, in all ways in which they may be written."""
 
     def __init__(self, texts: Sequence[str], variants: Variants) -> None:
         given = dict.fromkeys(
@@ -68,22 +60,11 @@ class Patterns:
 class IdentifierValues:
     """Distinct values of the identifiers and of the record key, some of them.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        The identifiers, then the record key.
-    texts : sequence of str
-        The values as text, without white space around them; never empty.
-    column_of : int array
-        Position in ``columns`` by value.
-    is_key : bool array
-        Whether it is a record key, which only the release must not have.
-    is_common : bool array
-        Whether as many records have the value as a class must have people.
-    is_number, has_parts : bool arrays
-        Whether it is a number, which others may equal by coincidence, or several words.
-    left_out : int
-        Values that are not searched for: see `is_searched`.
+    ``columns`` are the identifiers, then the record key; ``texts`` the values without white space
+    around them, never empty. By value: ``column_of`` (position in ``columns``), ``is_key`` (a
+    record key), ``is_common`` (as many records have it as a class must have), ``is_number`` (others
+    may equal it by coincidence) and ``has_parts`` (several words). ``left_out`` counts those that
+    `is_searched` leaves out.
     """
 
     columns: Sequence[str]
@@ -122,24 +103,8 @@ class IdentifierValues:
 def identifier_values(warehouse: Warehouse, spec: Spec) -> Iterator[Iterator[IdentifierValues]]:
     """Read the values of all identifiers and the record keys, once, in parts that fit in memory.
 
-    They are those of the vault or, where there is no mapping, of the source.
-
-    Parameters
-    ----------
-    warehouse : Warehouse
-        With the vault; DuckDB.
-    spec : Spec
-        The anonymization.
-
-    Yields
-    ------
-    iterator of IdentifierValues
-        NULL and texts without a visible character are left out.
-
-    Raises
-    ------
-    WarehouseError
-        If the vault or the source does not exist.
+    From the vault or, where there is no mapping, the source; if that is missing, it is a
+    `WarehouseError`. NULL and texts without a visible character are left out.
     """
     if spec.mapping == "none":
         relation = source_relation(warehouse, spec.source)

@@ -23,26 +23,8 @@ _NOT_FOLLOWED = (
 def check_provenance(project: Project, spec: Spec, *, target: str | None = None) -> list[Finding]:
     """Compare generated models, stored columns and the origin of columns with what is declared.
 
-    Parameters
-    ----------
-    project : Project
-        The dbt project; it must be built.
-    spec : Spec
-        The anonymization.
-    target : str, optional
-        Target of the profile; by default that of dbt.
-
-    Returns
-    -------
-    list of Finding
-        What holds, what does not, and warnings about code that runs beside the compiled SQL.
-
-    Raises
-    ------
-    VerificationError
-        If dbt cannot compile the models.
-    WarehouseError
-        If the warehouse cannot be read.
+    The project must be built; findings warn of code beside the compiled SQL, too. Models that dbt
+    cannot compile are a `VerificationError`, a warehouse that cannot be read is a `WarehouseError`.
     """
     compiled = compile_sql(project, spec, target)
     with open_warehouse(project, target) as warehouse:

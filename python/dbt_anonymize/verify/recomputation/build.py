@@ -24,27 +24,11 @@ def require_recomputed(
     relations: Mapping[str, str],
     hierarchies: Mapping[str, str],
 ) -> None:
-    """Compute a release again before it is published; stop where it differs.
+    """Compute a release again before it is published; what differs is a `PublishError`.
 
-    Parameters
-    ----------
-    session : duckdb.DuckDBPyConnection
-        Connection that sees all relations (committed).
-    folder : str
-        The dbt project; empty for the working directory.
-    name : str
-        Name of the anonymization.
-    effort : int
-        Number of the chosen effort.
-    relations : mapping
-        Quoted names of the source and of what was built, by the fields of `Tables`.
-    hierarchies : mapping
-        Quoted name of the hierarchy by column.
-
-    Raises
-    ------
-    PublishError
-        If anything differs or cannot be computed; nothing was published. No message shows a value.
+    ``session`` sees all relations, committed; ``folder`` is the dbt project (empty: the working
+    directory). Names are quoted: ``relations`` by the fields of `Tables`, ``hierarchies`` by
+    column. No message shows a value.
     """
     (spec,) = load_specs(Path(folder), [name])
     with session.cursor() as cursor:

@@ -28,19 +28,10 @@ _WITHOUT_BARS = FLOATS | {
 
 @dataclass(frozen=True)
 class Comparison:
-    """Rows that must be the same, in any order.
+    """Rows that must be the same, in any order: those of a query, and those of a relation.
 
-    Parameters
-    ----------
-    subject : str
-        What is compared; what a finding is called.
-    expected : str
-        Query of the rows that must be there.
-    actual : str
-        Relation that must hold them.
-    columns : tuple of str, optional
-        Columns of ``actual`` that are compared; by default it must have those of ``expected`` and
-        no other, in the same order.
+    ``columns`` are those of ``actual`` that are compared; by default it must have those of the
+    query and no other, in the same order. ``subject`` names the finding.
     """
 
     subject: str

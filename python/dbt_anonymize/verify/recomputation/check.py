@@ -1,21 +1,14 @@
 """Recomputation: what a release must hold, from its source, and whether it does.
 
-``recompute(tables, spec, effort=1)`` needs a DuckDB connection, names of relations on it and a
-spec, and no project of dbt. From the source as it is now, the hierarchies and the levels of the
-effort it computes the microdata, the effort, the release and the mapping of the vault, and compares
-each that ``tables`` names, over all columns, as multisets of rows in both directions; rows that
-have a record key are so compared by record key. It shares nothing with the macros.
+This needs a DuckDB connection, relations on it and a spec, but no dbt project, and shares nothing
+with the macros. From the present source, the hierarchies and the levels of the effort it computes
+microdata, effort, release and mapping, and compares each that `Tables` names as a multiset of rows.
 
-- Labels of a recoded effort are chosen per record, which nothing but its macro decides. They are
-  taken from the effort by record key, and each must cover the value of its record; what is kept is
-  that of the source.
-- Tokens are drawn at random: they are read from the vault, and must be random texts of the right
-  form, one for each record.
-- What differs from the source in the microdata cannot be verified: source or build changed since.
+- Labels of a recoding are chosen per record by its macro alone. They are taken from the effort, and
+  each must cover the value of its record.
+- Tokens are drawn at random: they are read from the vault, and must be distinct and of their form.
 
-A release that passes says nothing of the source but what its effort says; who is in the source, and
-which effort is released, is decided before. Findings are of the check ``recomputation``, and for
-each guarantee, counted again from the release, of ``guarantees``. No message shows a value.
+Who is in the source, and which effort is released, is decided before. No message shows a value.
 """
 
 from __future__ import annotations
@@ -40,30 +33,10 @@ _HEXADECIMAL = "^[0-9a-f]{32}$"
 def recompute(tables: Tables, spec: Spec, *, effort: int) -> list[Finding]:
     """Compute what a release must hold, and compare it with what was built.
 
-    Parameters
-    ----------
-    tables : Tables
-        Source, hierarchies and whatever is to be compared, on one connection of DuckDB.
-    spec : Spec
-        The anonymization.
-    effort : int
-        Number of the effort that is released, from 1 on.
-
-    Returns
-    -------
-    list of Finding
-        One for each comparison and each guarantee. Where the microdata are not those of the source,
-        nothing else can be verified and that is the last finding.
-
-    Raises
-    ------
-    VerificationError
-        If the source or a hierarchy is not such that anything can be computed from it.
-
-    Notes
-    -----
-    Memory is that of DuckDB, within its limit, and a few numbers for each equivalence class and
-    each value of a sensitive attribute in it.
+    ``effort`` is the number of the released one, from 1 on. There is a finding for each comparison
+    and each guarantee; microdata that are not those of the source are the last, as nothing else can
+    be verified. A source or hierarchy from which nothing can be computed is a `VerificationError`.
+    Memory is that of DuckDB, and a few numbers for each class and each sensitive value in it.
     """
     efforts = {spec.release.effort} if spec.release.effort != "auto" else set(spec.numbered_efforts)
     if effort not in efforts - {0}:

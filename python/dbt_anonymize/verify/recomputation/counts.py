@@ -21,22 +21,11 @@ def count_of(spec: Spec) -> str:
 
 @dataclass(frozen=True)
 class Classes:
-    """Rows in equivalence classes, beside the whole table.
+    """Rows in equivalence classes, beside the whole table, as SQL.
 
-    Parameters
-    ----------
-    tables : Tables
-        Answers queries.
-    relation : str
-        The rows, as SQL.
-    keys : tuple of str
-        SQL expressions that tell the classes apart; classes are numbered in their order.
-    whole : str
-        All records of the source, as SQL.
-    whole_count : str
-        Aggregate that counts records or subjects of the source.
-    count : str
-        The same of ``relation``, whose rows may not say whose they are.
+    ``keys`` tell the classes of ``relation`` apart and order them; ``whole`` are all records of the
+    source. The aggregates count records or subjects; the rows of ``relation`` may not say whose
+    they are.
     """
 
     tables: Tables

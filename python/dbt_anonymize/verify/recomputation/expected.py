@@ -31,14 +31,8 @@ if TYPE_CHECKING:
 class Expected:
     """The relations of one anonymization as they must be.
 
-    Parameters
-    ----------
-    tables : Tables
-        Source and hierarchies; effort and vault, for what only they know.
-    spec : Spec
-        The anonymization.
-    number : int
-        Number of the released effort, from 1 on.
+    ``tables`` gives source and hierarchies, and effort and vault for what only they know;
+    ``number`` is the released effort, from 1 on.
     """
 
     tables: Tables

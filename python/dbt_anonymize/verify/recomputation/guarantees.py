@@ -23,19 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Recount:
-    """The classes of a release or an effort, judged by the guarantees of its spec.
-
-    Parameters
-    ----------
-    spec : Spec
-        The anonymization.
-    classes : Classes
-        The rows in their classes.
-    generalizations : mapping
-        Hierarchy of each quasi-identifier.
-    effort : int
-        Number of the effort that the rows are of.
-    """
+    """The classes of a release or an effort, judged by the guarantees of its spec."""
 
     spec: Spec
     classes: Classes

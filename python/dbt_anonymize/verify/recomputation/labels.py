@@ -19,15 +19,7 @@ ROOT = "*"
 
 @dataclass(frozen=True)
 class Lookup:
-    """How rows get the label of one quasi-identifier.
-
-    Parameters
-    ----------
-    join : str
-        Left join that finds it, empty where none is needed.
-    columns : mapping
-        SQL by name: the label and, of an interval, its bounds.
-    """
+    """How rows get a label: a left join, if it needs one, and SQL of label and bounds by name."""
 
     join: str
     columns: Mapping[str, str]
@@ -35,17 +27,7 @@ class Lookup:
 
 @dataclass(frozen=True)
 class Generalization:
-    """The hierarchy of one quasi-identifier.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    hierarchy : Hierarchy
-        Its kind and its height.
-    relation : str
-        The hierarchy as SQL.
-    """
+    """The hierarchy of one quasi-identifier; ``relation`` is its SQL."""
 
     name: str
     hierarchy: Hierarchy

@@ -28,18 +28,7 @@ def declared(number: float) -> Fraction:
 
 
 def exceeds(parts: NDArray[Any], wholes: NDArray[Any], limit: Fraction) -> NDArray[Any]:
-    """Tell where ``parts / wholes > limit``.
-
-    Parameters
-    ----------
-    parts : array of whole numbers
-        Of Python where 64 bits do not suffice.
-    wholes : array of whole numbers > 0
-    limit : Fraction
-
-    Returns
-    -------
-    bool array
+    """Tell where ``parts / wholes > limit``, in whole numbers (Python's own beyond 64 bits).
 
     Examples
     --------

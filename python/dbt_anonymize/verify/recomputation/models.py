@@ -1,8 +1,8 @@
 """Which classes break a guarantee, from the counts of a class and of the whole table.
 
-Notation: a class has n records (people, where a subject is declared), n_v of them with the value v
-of a sensitive attribute; the whole table has N, N_v of them with v. q_v = n_v / n, p_v = N_v / N.
-Who has several values counts once for each. NULL is a value. A value that the whole table does not
+Notation: a class has n records (subjects, where one is declared), n_v of them with the value v of a
+sensitive attribute; the whole table has N, N_v of them with v. q_v = n_v / n, p_v = N_v / N. A
+subject of several values counts once for each. NULL is a value. One that the whole table does not
 have breaks every guarantee that compares with it.
 """
 
@@ -35,19 +35,11 @@ _MOST_EXACT = 20_000
 class Distribution:
     """Values of one sensitive attribute, in the whole table and in each class.
 
-    Parameters
-    ----------
-    sizes : int array, one per class
-        People of the class.
-    class_of, value_of, people : int arrays of one length, sorted by class and value
-        People of a class that have a value, where there are any. Values that the whole table does
-        not have come after those that it has.
-    totals : int array, one per value of the whole table
-        N_v, in the order of the data type, NULL last.
-    texts : sequence of str or None
-        The values of the whole table as text.
-    everybody : int
-        People of the whole table.
+    - ``sizes``: records or subjects of each class; ``everybody``: of the whole table.
+    - ``class_of``, ``value_of``, ``people``: how many of a class have a value, where there are any,
+      sorted by class and value. Values that the whole table does not have come last.
+    - ``totals``, ``texts``: N_v and text of each value of the whole table, in the order of the data
+      type, NULL last.
     """
 
     sizes: Array

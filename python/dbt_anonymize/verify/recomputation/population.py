@@ -18,19 +18,7 @@ def population_of_classes(
 ) -> NDArray[Any]:
     """Count the population by the labels of an effort, in the order of the classes.
 
-    Parameters
-    ----------
-    classes : Classes
-        Rows with the labels, and tables with a population (raw values, one row per person).
-    generalizations : mapping
-        Hierarchy of each quasi-identifier.
-    levels : mapping
-        Level of each.
-
-    Returns
-    -------
-    int array, one per class
-        0 for a class that nobody of the population is like.
+    The population of ``classes.tables`` has raw values, one row per person. Nobody is 0.
     """
     population = str(classes.tables.population)
     lookups = [

@@ -23,28 +23,9 @@ def check_release(
 ) -> list[Finding]:
     """Recompute a release and its guarantees; look at its file, its folder and the vault.
 
-    Parameters
-    ----------
-    warehouse : Warehouse
-        With source, hierarchies, microdata, effort and vault; DuckDB.
-    project : Project
-        Findings name files relative to its folder.
-    spec : Spec
-        The anonymization.
-    release : Path
-        The release file; nobody else in this process may have it open.
-
-    Returns
-    -------
-    list of Finding
-        Of the checks ``recomputation`` and ``guarantees``.
-
-    Raises
-    ------
-    VerificationError
-        If the release or its source cannot be read, or nothing can be computed from them.
-    WarehouseError
-        If a relation is missing.
+    The warehouse is DuckDB, and nobody else in this process may have the release file open.
+    Findings name files relative to the project. What cannot be read, or computed from, is a
+    `VerificationError`; a missing relation is a `WarehouseError`.
     """
     with open_release(spec, release) as released:
         columns = released.columns

@@ -98,18 +98,10 @@ def _left_over(released: Released, file: Path, table: str) -> Iterator[str]:
 
 
 def check_folder(folder: Path, shown: str, releases: Collection[Path]) -> Finding:
-    """Require that nothing lies beside a release but other releases of the project.
+    """Require that nothing lies beside a release but ``releases``, the resolved paths of others.
 
-    Names of other files are not told: they may be about people.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the release, which everybody may read.
-    shown : str
-        What it is called in the finding.
-    releases : collection of Path
-        Resolved paths of the releases of the project.
+    Names of other files are not told: they may be about people. ``shown`` is the name of the
+    folder.
     """
     others = sum(path.resolve() not in releases for path in folder.iterdir())
     message = "the folder holds releases of the project and nothing else."

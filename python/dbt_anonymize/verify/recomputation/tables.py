@@ -17,25 +17,11 @@ if TYPE_CHECKING:
 class Tables:
     """Relations of one anonymization, as SQL, all visible on one DuckDB connection.
 
-    Parameters
-    ----------
-    connection : duckdb.DuckDBPyConnection
-        What queries run on; temporary tables are made and dropped on it, nothing else is written.
-    source : str
-        The table about people, as it is now.
-    hierarchies : mapping
-        Relation by column: of each quasi-identifier, and of each sensitive column that a guarantee
-        measures along its hierarchy.
-    population : str, optional
-        Raw records of the population; needed if the spec names a relation.
-    microdata, effort, anonymized : str, optional
-        ``<n>_microdata``, ``<n>_effort_<i>`` of the released effort, ``<n>_anonymized``. The effort
-        is needed if its levels differ per record.
-    release : str, optional
-        The published table, of the attached release file.
-    identifiers, tokens : str, optional
-        ``<n>_identifiers`` and ``<n>_tokens`` of the vault; with ``mapping: token`` the first is
-        needed.
+    Nothing but temporary tables is written on it. ``hierarchies`` are by column: of each
+    quasi-identifier, and of each sensitive column that a guarantee measures along its hierarchy.
+    ``population`` is needed if the spec names a relation, ``effort`` if its levels differ per
+    record, ``identifiers`` with ``mapping: token``. ``release`` is the published table; the others
+    are those of the build and the vault.
     """
 
     connection: DuckDBPyConnection
