@@ -4,7 +4,7 @@
     source      CTE that computes it from `compared`: `measured`, or a distance that has CTEs of its own
     sql         aggregate over the rows of `compared`, one per class and value (source `measured`)
     of          kind of the measure from which it is derived by `class_sql`, where that is <value>, the columns of
-                `sizes` are known, and <people> is the number of people in the whole table
+                `sizes` are known, and <subjects> is the number of subjects in the whole table
     needs       columns of `compared` that only some measures read: `class_size`, `position_by_frequency`
     breaks      comparison with `limit` by which a class breaks the guarantee; none where another measure decides
     is_rounded  whether it is met with a tolerance
@@ -12,7 +12,7 @@
                 whether NULL breaks every limit
     worst       the worst of several classes, `min` or `max`
   and, when found here, `alias`, its name in its CTE, and `column`, its name in the classes: `<attribute>_<alias>`.
-  highest_share and limited_share are shares of the people; in the others a person counts once for each value she has.
+  highest_share and limited_share are shares of the subjects; in the others a person counts once for each value it has.
 #}
 {% macro _attribute_measures(attribute, guarantees, has_all_measures=false) -%}
     {%- set measures, parameters = [], {} -%}

@@ -25,9 +25,9 @@
             order by position
         )
         {%- endset %}
-        sum(people) {{ over | replace(
+        sum(subjects) {{ over | replace(
             "order by position", "order by position rows between unbounded preceding and current row"
-        ) }} as people_up_to,
+        ) }} as subjects_up_to,
         lead(position, 1, number_of_values) {{ over }} as next_position,
         lag(position) {{ over }} as earlier_position
     from {{ prefix }}compared_{{ number }}
@@ -42,10 +42,10 @@
         {%- for key in numbered %}
         {{ key }},
         {%- endfor %}
-        class_people,
-        table_people,
+        class_subjects,
+        table_subjects,
         number_of_values,
-        people_up_to,
+        subjects_up_to,
         position as from_position,
         next_position as to_position
     from {{ prefix }}steps_{{ number }}
@@ -54,10 +54,10 @@
         {%- for key in numbered %}
         {{ key }},
         {%- endfor %}
-        class_people,
-        table_people,
+        class_subjects,
+        table_subjects,
         number_of_values,
-        0 as people_up_to,
+        0 as subjects_up_to,
         1 as from_position,
         position as to_position
     from {{ prefix }}steps_{{ number }}
@@ -75,8 +75,10 @@
             {#- A value that the whole table does not have has no place in its order. #}
             when sum(case when steps.from_position is null then 1 else 0 end) > 0 then null
             else coalesce(
-                sum(abs(steps.people_up_to * steps.table_people - steps.class_people * distribution.people_up_to))
-                / nullif(max(steps.class_people * steps.table_people * (steps.number_of_values - 1)), 0),
+                sum(abs(
+                    steps.subjects_up_to * steps.table_subjects - steps.class_subjects * distribution.subjects_up_to
+                ))
+                / nullif(max(steps.class_subjects * steps.table_subjects * (steps.number_of_values - 1)), 0),
                 0
             )
         end as ordered_t
@@ -107,10 +109,10 @@
         {%- for key in numbered %}
         {{ key }},
         {%- endfor %}
-        people,
-        class_people,
-        table_value_people,
-        table_people
+        subjects,
+        class_subjects,
+        table_value_subjects,
+        table_subjects
     from {{ prefix }}compared_{{ number }}
     {%- for level in range(1, tree.levels) %}
     union all
@@ -118,19 +120,19 @@
         {%- for key in numbered %}
         labelled.{{ key }},
         {%- endfor %}
-        labelled.people,
-        labelled.class_people,
-        cast(branches.people as {{ double }}) as table_value_people,
-        labelled.table_people
+        labelled.subjects,
+        labelled.class_subjects,
+        cast(branches.subjects as {{ double }}) as table_value_subjects,
+        labelled.table_subjects
     from (
         select
             {%- for key in numbered %}
             compared.{{ key }},
             {%- endfor %}
             coalesce(labels.level_{{ level }}, '*') as label,
-            sum(compared.people) as people,
-            max(compared.class_people) as class_people,
-            max(compared.table_people) as table_people
+            sum(compared.subjects) as subjects,
+            max(compared.class_subjects) as class_subjects,
+            max(compared.table_subjects) as table_subjects
         from {{ prefix }}compared_{{ number }} as compared
         left join {{ whole }}labels_{{ number }} as labels
             on compared.value = labels.value
@@ -152,11 +154,11 @@
         {{ numbered | join(",\n        ") }},
         sum(
             case
-                when people * table_people > class_people * coalesce(table_value_people, 0)
-                    then people * table_people - class_people * coalesce(table_value_people, 0)
+                when subjects * table_subjects > class_subjects * coalesce(table_value_subjects, 0)
+                    then subjects * table_subjects - class_subjects * coalesce(table_value_subjects, 0)
                 else 0
             end
-        ) / max(class_people * table_people * {{ tree.levels }}) as hierarchical_t
+        ) / max(class_subjects * table_subjects * {{ tree.levels }}) as hierarchical_t
     from {{ prefix }}moved_{{ number }}
     group by
         {{ numbered | join(",\n        ") }}

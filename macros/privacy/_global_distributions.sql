@@ -1,11 +1,11 @@
 {#
   CTEs about a whole table, written once for all classes that are measured against it:
-    <prefix>everybody         where a guarantee counts them: one row, `people` (distinct subjects; without, records)
+    <prefix>everybody         where a guarantee counts them: one row, `subjects` (distinct subjects; without, records)
     <prefix>derived_k_<i>     one row: `k`, the size that the i-th estimated guarantee demands of a class
     <prefix>distribution_<j>  one row per value of the j-th attribute, NULL included: `value`, `position` (order of the
-                              data type, NULL last), `people` and `people_up_to` (of this and earlier values)
-    <prefix>total_<j>         one row: `people`, `number_of_values`, `missing` (people whose value is NULL)
-    <prefix>branches_<j>      with a hierarchy: `level`, `label`, `people`, for the levels below the root
+                              data type, NULL last), `subjects` and `subjects_up_to` (of this and earlier values)
+    <prefix>total_<j>         one row: `subjects`, `number_of_values`, `missing` (subjects whose value is NULL)
+    <prefix>branches_<j>      with a hierarchy: `level`, `label`, `subjects`, for the levels below the root
   Arguments
     rows                   name of a CTE: the attributes, `subject` where has_subject, and what `count` needs
     sensitive              names of the attributes, in the order of <j>
@@ -24,14 +24,14 @@
     population_size=none,
     sensitive_hierarchies={}
 ) -%}
-{%- set people = "count(distinct subject)" if has_subject else count -%}
+{%- set subjects = "count(distinct subject)" if has_subject else count -%}
 {%- set bigint = dbt.type_bigint() %}
 {%- for guarantee in guarantees if dbt_anonymize._privacy_model(guarantee).counts_everybody %}
 {%- if loop.first %}
 
 {{ prefix }}everybody as (
 
-    select cast(coalesce({{ people }}, 0) as {{ bigint }}) as people
+    select cast(coalesce({{ subjects }}, 0) as {{ bigint }}) as subjects
     from {{ rows }}
 
 ),
@@ -51,15 +51,15 @@
 
     select
         value,
-        people,
+        subjects,
         row_number() over (order by case when value is null then 1 else 0 end, value) as position,
-        cast(sum(people) over (
+        cast(sum(subjects) over (
             order by case when value is null then 1 else 0 end, value rows between unbounded preceding and current row
-        ) as {{ bigint }}) as people_up_to
+        ) as {{ bigint }}) as subjects_up_to
     from (
         select
             {{ dbt_anonymize._quote(attribute) }} as value,
-            cast({{ people }} as {{ bigint }}) as people
+            cast({{ subjects }} as {{ bigint }}) as subjects
         from {{ rows }}
         group by {{ dbt_anonymize._quote(attribute) }}
     ) as counted
@@ -69,9 +69,9 @@
 {{ prefix }}total_{{ loop.index }} as (
 
     select
-        cast(coalesce(sum(people), 0) as {{ bigint }}) as people,
+        cast(coalesce(sum(subjects), 0) as {{ bigint }}) as subjects,
         count(*) as number_of_values,
-        cast(coalesce(sum(case when value is null then people end), 0) as {{ bigint }}) as missing
+        cast(coalesce(sum(case when value is null then subjects end), 0) as {{ bigint }}) as missing
     from {{ prefix }}distribution_{{ loop.index }}
 
 ),
@@ -83,7 +83,7 @@
 
 
 {# CTEs about the hierarchy of a sensitive attribute: the label of each value at each level below the root, and the
-   people under it. #}
+   subjects under it. #}
 {% macro _branches(attribute, tree, prefix, number) %}
 
 {{ prefix }}tree_{{ number }} as (
@@ -102,7 +102,7 @@
 
     select
         distribution.value,
-        distribution.people
+        distribution.subjects
         {%- for level in range(1, tree.levels) %},
         case
             when distribution.value is null then '*'
@@ -127,7 +127,7 @@
     select
         {{ level }} as level,
         level_{{ level }} as label,
-        cast(sum(people) as {{ dbt.type_bigint() }}) as people
+        cast(sum(subjects) as {{ dbt.type_bigint() }}) as subjects
     from {{ prefix }}labels_{{ number }}
     group by level_{{ level }}
     {{- "\n    union all" if not loop.last }}
@@ -135,7 +135,7 @@
     select
         0 as level,
         '*' as label,
-        0 as people
+        0 as subjects
     {%- endfor %}
 
 ),

@@ -2,7 +2,7 @@
   CTEs that end in `<prefix>classes`: the equivalence classes of `<prefix>generalized`, one row each, with what the
   privacy models measure in them.
   Columns of `<prefix>classes`
-    the keys, under their names; `class_size` (people: distinct subjects, or records without a subject); `records`;
+    the keys, under their names; `class_size` (subjects: distinct subjects, or records without a subject); `records`;
     `population_size` (where `population` is given); the columns of `further`; for each attribute A its measures
     (`A_distinct_l`, ...; see _attribute_measures); `is_violating` (breaks a class-based guarantee; never NULL).
   Arguments
@@ -39,7 +39,7 @@
     stricter=[]
 ) -%}
 {%- set attributes = dbt_anonymize._guaranteed_attributes(guarantees) if sensitive is none else sensitive -%}
-{%- set people = "count(distinct subject)" if has_subject else count -%}
+{%- set subjects = "count(distinct subject)" if has_subject else count -%}
 {%- set bigint = dbt.type_bigint() -%}
 {%- set whole = prefix if distributions is none else distributions -%}
 {%- if distributions is none -%}
@@ -57,7 +57,7 @@
         {%- for column in further %}
         {{ column.sql }} as further_{{ loop.index }},
         {%- endfor %}
-        cast({{ people }} as {{ bigint }}) as class_size,
+        cast({{ subjects }} as {{ bigint }}) as class_size,
         cast({{ count }} as {{ bigint }}) as records
     from {{ prefix }}generalized
     group by
@@ -71,7 +71,7 @@
 {%- set measures = dbt_anonymize._attribute_measures(attribute, guarantees, has_all_measures) %}
 {%- if measures %}
 {{- dbt_anonymize._measured_attribute(
-    attribute, measures, keys, people, has_subject, prefix, whole, loop.index, sensitive_hierarchies.get(attribute)
+    attribute, measures, keys, subjects, has_subject, prefix, whole, loop.index, sensitive_hierarchies.get(attribute)
 ) }}
 {%- do measured.append({"number": loop.index, "measures": measures}) %}
 {%- endif %}
@@ -95,7 +95,7 @@
         {%- for measure in attribute.measures %},
         {{ measure.class_sql
             | replace("<value>", measure.source ~ "_" ~ attribute.number ~ "." ~ (measure.of or measure.alias))
-            | replace("<people>", "(select everybody.people from " ~ whole ~ "everybody as everybody)")
+            | replace("<subjects>", "(select everybody.subjects from " ~ whole ~ "everybody as everybody)")
         }} as {{ dbt_anonymize._quote(measure.column) }}
         {%- endfor %}
         {%- endfor %}
@@ -137,7 +137,7 @@
 
 
 {# CTEs of one attribute, with keys named key_<i>: its values in each class beside the whole table, and the measures. #}
-{% macro _measured_attribute(attribute, measures, keys, people, has_subject, prefix, whole, number, tree) -%}
+{% macro _measured_attribute(attribute, measures, keys, subjects, has_subject, prefix, whole, number, tree) -%}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set bigint = dbt.type_bigint() -%}
 {%- set numbered = [] -%}
@@ -153,7 +153,7 @@
         {{ dbt_anonymize._quote(key) }} as key_{{ loop.index }},
         {%- endfor %}
         {{ dbt_anonymize._quote(attribute) }} as value,
-        cast({{ people }} as {{ bigint }}) as people
+        cast({{ subjects }} as {{ bigint }}) as subjects
     from {{ prefix }}generalized
     group by
         {%- for key in keys %}
@@ -164,7 +164,7 @@
 ),
 {%- set totals = prefix ~ "sizes" %}
 {%- if has_subject %}
-{#- Each pair of a person and a value counts once, so there are more pairs than people where one has two values. #}
+{#- Each pair of a person and a value counts once, so there are more pairs than subjects where one has two values. #}
 {%- set totals = prefix ~ "pairs_" ~ number %}
 
 {{ totals }} as (
@@ -174,7 +174,7 @@
         sizes.{{ key }},
         {%- endfor %}
         sizes.class_size,
-        cast(sum(found.people) as {{ bigint }}) as pairs
+        cast(sum(found.subjects) as {{ bigint }}) as pairs
     from {{ prefix }}sizes as sizes
     inner join {{ prefix }}values_{{ number }} as found
         on {{ dbt_anonymize._same_keys(keys, "sizes", "found") }}
@@ -196,8 +196,8 @@
         found.{{ key }},
         {%- endfor %}
         found.value,
-        cast(found.people as {{ double }}) as people,
-        cast(totals.{{ "pairs" if has_subject else "class_size" }} as {{ double }}) as class_people,
+        cast(found.subjects as {{ double }}) as subjects,
+        cast(totals.{{ "pairs" if has_subject else "class_size" }} as {{ double }}) as class_subjects,
         {%- if "class_size" in needed %}
         cast(totals.class_size as {{ double }}) as class_size,
         {%- endif %}
@@ -208,16 +208,16 @@
                 {%- for key in numbered %}
                 found.{{ key }}{{ "," if not loop.last }}
                 {%- endfor %}
-            order by found.people desc
+            order by found.subjects desc
         ) as position_by_frequency,
         {%- endif %}
         {%- if "ordered" in sources %}
         case when found.value is null then whole.number_of_values else distribution.position end as position,
         {%- endif %}
         cast(
-            case when found.value is null then whole.missing else coalesce(distribution.people, 0) end as {{ double }}
-        ) as table_value_people,
-        cast(whole.people as {{ double }}) as table_people,
+            case when found.value is null then whole.missing else coalesce(distribution.subjects, 0) end as {{ double }}
+        ) as table_value_subjects,
+        cast(whole.subjects as {{ double }}) as table_subjects,
         whole.number_of_values
     from {{ prefix }}values_{{ number }} as found
     inner join {{ totals }} as totals

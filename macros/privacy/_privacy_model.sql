@@ -3,13 +3,13 @@
   that are written out, so a new model has its line here.
     measures            what is measured of the attribute in every class, see _attribute_measures
     conditions          what breaks it beside the measures, over `class_size` and `population_size` of a class
-    counts_everybody    whether it counts the people of the whole table
+    counts_everybody    whether it counts the subjects of the whole table
     is_estimated        whether a class breaks it that is smaller than `demanded_size` says
-    demanded_size       query of that size, `k`, in one row; it reads `table_size`, a relation with the column `people`
+    demanded_size       query of that size, `k`, in one row; reads `table_size`, a relation with the column `subjects`
     needs_population    whether it counts in a table of the population
     average_risk        limit of the mean risk of all released classes together
     in_release          guarantee that the released rows suffice to count again, and, where a subject is declared and
-    in_release_of_people  they do not say whose they are, what they show of it at least; none: nothing
+    in_release_of_subjects  they do not say whose they are, what they show of it at least; none: nothing
     least_values        number of values that the attribute must have, and
     too_few_values      what is wrong otherwise, where <values> stands for those that it has
     requires            what it requires in words; none: its parameters
@@ -24,7 +24,7 @@
         "needs_population": false,
         "average_risk": none,
         "in_release": none,
-        "in_release_of_people": none,
+        "in_release_of_subjects": none,
         "least_values": 0,
         "too_few_values": none,
         "requires": none,

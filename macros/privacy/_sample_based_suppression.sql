@@ -36,7 +36,7 @@ positioned as (
         sum(class_size) over (
             {{ order }}
             rows between unbounded preceding and current row
-        ) as people_up_to
+        ) as subjects_up_to
     from classes
 
 ),
@@ -46,7 +46,7 @@ remaining as (
     select
         effort,
         count(*) as classes,
-        sum(class_size) as people
+        sum(class_size) as subjects
     from classes
     where not is_violating
     group by effort
@@ -64,7 +64,7 @@ judged as (
             when
                 remaining.classes - positioned.position_by_size + 1
                 > {{ dbt_anonymize._number(limit) }}
-                * (remaining.people - positioned.people_up_to + positioned.class_size)
+                * (remaining.subjects - positioned.subjects_up_to + positioned.class_size)
                 then true
             {%- endfor %}
             else false

@@ -1,4 +1,4 @@
-{# Wong et al. 2006: every class has at least k people, and no value has a share above alpha in it. #}
+{# Wong et al. 2006: every class has at least k subjects, and no value has a share above alpha in it. #}
 {% macro alpha_k_anonymity(relation, quasi_identifiers, attribute, alpha, k, values=none, subject=none) -%}
 {%- set guarantee = dbt_anonymize._checked_guarantee("alpha_k_anonymity", {
     "attribute": [attribute, "the name of a column"],
@@ -24,18 +24,18 @@
 
 {% macro _alpha_k_anonymity_model(guarantee) -%}
     {%- set alpha, values = guarantee.alpha, guarantee.get("values") -%}
-    {%- set sql = "max(people) / max(class_size)" -%}
+    {%- set sql = "max(subjects) / max(class_size)" -%}
     {%- if values -%}
         {%- set limited = dbt_anonymize._limited_values(values) | join(", ") -%}
         {%- set is_limited = dbt_anonymize._as_text("value") ~ " in (" ~ limited ~ ")" -%}
-        {%- set sql = "coalesce(max(case when " ~ is_limited ~ " then people end), 0) / max(class_size)" -%}
+        {%- set sql = "coalesce(max(case when " ~ is_limited ~ " then subjects end), 0) / max(class_size)" -%}
     {%- endif -%}
     {%- set kind = "limited_share" if values else "highest_share" -%}
     {{ return({
         "conditions": ["class_size < " ~ guarantee.k],
         "measures": [dbt_anonymize._measure(kind, ">", alpha, sql, values, needs=["class_size"])],
         "in_release": guarantee,
-        "in_release_of_people": {"model": "k_anonymity", "k": guarantee.k},
+        "in_release_of_subjects": {"model": "k_anonymity", "k": guarantee.k},
         "least_values": 0 if values or not alpha else 1 / alpha,
         "too_few_values":
             "alpha_k_anonymity requires that no value of " ~ guarantee.attribute ~ " has a share above " ~ alpha

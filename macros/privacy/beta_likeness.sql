@@ -26,15 +26,15 @@
 {# NULL where a value of the class is not in the whole table: its gain is infinite. #}
 {% macro _beta_likeness_model(guarantee) -%}
     {%- set beta = guarantee.beta -%}
-    {%- set theirs = "class_people * table_value_people" -%}
-    {%- set gain = "(people * table_people - " ~ theirs ~ ") / (" ~ theirs ~ ")" -%}
+    {%- set theirs = "class_subjects * table_value_subjects" -%}
+    {%- set gain = "(subjects * table_subjects - " ~ theirs ~ ") / (" ~ theirs ~ ")" -%}
     {%- if guarantee.variant == "basic" -%}
-        {%- set sql = "case when min(table_value_people) > 0 then max(" ~ gain ~ ") end" -%}
+        {%- set sql = "case when min(table_value_subjects) > 0 then max(" ~ gain ~ ") end" -%}
         {%- set measure = dbt_anonymize._measure("beta", ">", beta, sql) -%}
     {%- else -%}
         {%- set limit = "cast(" ~ dbt_anonymize._number(beta) ~ " as " ~ dbt_anonymize._type_double() ~ ")" -%}
-        {%- set bound = "least(" ~ limit ~ ", ln(table_people / table_value_people))" -%}
-        {%- set sql = "case when min(table_value_people) > 0 then max(" ~ gain ~ " - " ~ bound ~ ") end" -%}
+        {%- set bound = "least(" ~ limit ~ ", ln(table_subjects / table_value_subjects))" -%}
+        {%- set sql = "case when min(table_value_subjects) > 0 then max(" ~ gain ~ " - " ~ bound ~ ") end" -%}
         {%- set measure = dbt_anonymize._measure("enhanced_beta", ">", 0, sql, beta) -%}
     {%- endif -%}
     {{ return({"measures": [dict(measure, is_infinite_if_null=true)], "in_release": guarantee}) }}

@@ -22,8 +22,8 @@
 {# NULL where the class lacks a value of the whole table, or the table one of the class: the change is infinite. #}
 {% macro _delta_disclosure_model(guarantee) -%}
     {#- Share in the class / share in the table, as one division of exact numbers. -#}
-    {%- set ratio = "people * table_people / (class_people * table_value_people)" -%}
-    {%- set is_finite = "min(table_value_people) > 0 and count(*) = max(number_of_values)" -%}
+    {%- set ratio = "subjects * table_subjects / (class_subjects * table_value_subjects)" -%}
+    {%- set is_finite = "min(table_value_subjects) > 0 and count(*) = max(number_of_values)" -%}
     {%- set sql = "case when " ~ is_finite ~ " then max(abs(ln(" ~ ratio ~ "))) / ln(2) end" -%}
     {%- set measure = dbt_anonymize._measure("delta", ">=", guarantee.delta, sql) -%}
     {{ return({"measures": [dict(measure, is_rounded=true, is_infinite_if_null=true)], "in_release": guarantee}) }}

@@ -1,4 +1,4 @@
-{# Sweeney 2002: every class has at least k people. #}
+{# Sweeney 2002: every class has at least k subjects. #}
 {% macro k_anonymity(relation, quasi_identifiers, k, subject=none) -%}
 {%- set guarantee = dbt_anonymize._checked_guarantee("k_anonymity", {"k": [k, "an integer >= 2"]}) -%}
 {{ dbt_anonymize._violating_classes(relation, quasi_identifiers, guarantee, subject=subject) }}
@@ -27,7 +27,7 @@
     {{ return({
         "conditions": ["class_size < " ~ guarantee.k],
         "in_release": guarantee,
-        "in_release_of_people": guarantee,
+        "in_release_of_subjects": guarantee,
         "requires": dbt_anonymize._required_k(guarantee.k),
     }) }}
 {%- endmacro %}

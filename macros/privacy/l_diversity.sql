@@ -35,16 +35,17 @@
     ) -%}
     {%- set measures = [distinct] if variant in ["distinct", "grassberger"] else [] -%}
     {%- if variant == "entropy" -%}
-        {%- set sql = "exp(ln(max(class_people)) - sum(people * ln(people)) / max(class_people))" -%}
+        {%- set sql = "exp(ln(max(class_subjects)) - sum(subjects * ln(subjects)) / max(class_subjects))" -%}
         {%- do measures.append(dict(dbt_anonymize._measure("entropy_l", "<", l, sql), is_rounded=true, worst="min")) -%}
     {%- elif variant == "grassberger" -%}
-        {%- set whole, part = dbt_anonymize._grassberger("max(class_people)"), dbt_anonymize._grassberger("people") -%}
-        {%- set sql = "exp(" ~ whole ~ " - sum(people * " ~ part ~ ") / max(class_people))" -%}
+        {%- set whole = dbt_anonymize._grassberger("max(class_subjects)") -%}
+        {%- set part = dbt_anonymize._grassberger("subjects") -%}
+        {%- set sql = "exp(" ~ whole ~ " - sum(subjects * " ~ part ~ ") / max(class_subjects))" -%}
         {%- set measure = dbt_anonymize._measure("grassberger_l", "<", l, sql) -%}
         {%- do measures.append(dict(measure, is_rounded=true, worst="min")) -%}
     {%- elif variant == "recursive" -%}
-        {%- set tail = "sum(case when position_by_frequency >= " ~ l ~ " then people else 0 end)" -%}
-        {%- set sql = "max(people) / nullif(" ~ tail ~ ", 0)" -%}
+        {%- set tail = "sum(case when position_by_frequency >= " ~ l ~ " then subjects else 0 end)" -%}
+        {%- set sql = "max(subjects) / nullif(" ~ tail ~ ", 0)" -%}
         {%- set measure = dbt_anonymize._measure(
             "recursive_c", ">=", guarantee.c, sql, l, needs=["position_by_frequency"]
         ) -%}
@@ -53,7 +54,7 @@
     {{ return({
         "measures": measures,
         "in_release": guarantee,
-        "in_release_of_people": dict(guarantee, variant="distinct"),
+        "in_release_of_subjects": dict(guarantee, variant="distinct"),
         "least_values": l,
         "too_few_values":
             "l_diversity requires l = " ~ l ~ " of " ~ guarantee.attribute

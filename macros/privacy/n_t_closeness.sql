@@ -1,5 +1,5 @@
 {#
-  Li et al. 2010: every class is distributed almost as in a natural superset of at least n people. The supersets are the
+  Li et al. 2010: every class is distributed nearly as in a natural superset of n subjects or more. Supersets are the
   class itself and the whole relation.
 #}
 {% macro n_t_closeness(
@@ -42,11 +42,11 @@
 {% endtest %}
 
 
-{# The distance from the nearest superset of n people; NULL where none is as large, or as in t-closeness. #}
+{# The distance from the nearest superset of n subjects; NULL where none is as large, or as in t-closeness. #}
 {% macro _n_t_closeness_model(guarantee) -%}
     {%- set n, closeness = guarantee.n, dbt_anonymize._closeness(guarantee) -%}
     {%- set nearest -%}
-        case when sizes.class_size >= {{ n }} then 0 when <people> >= {{ n }} then <value> end
+        case when sizes.class_size >= {{ n }} then 0 when <subjects> >= {{ n }} then <value> end
     {%- endset -%}
     {%- set measure = dict(
         closeness,

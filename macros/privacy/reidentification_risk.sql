@@ -1,6 +1,6 @@
 {#
   The risk that somebody who knows a person's quasi-identifiers finds the record: 1/n in a class of n. `highest` limits
-  it for everybody, `average` the mean over all people (classes / people); the row of the latter has no class_size.
+  it for everybody, `average` the mean over all subjects (classes / subjects); the row of the latter has no class_size.
 #}
 {% macro reidentification_risk(relation, quasi_identifiers, average=none, highest=none, subject=none) -%}
 {%- set guarantee = dbt_anonymize._checked_guarantee(

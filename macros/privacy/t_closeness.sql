@@ -61,8 +61,8 @@
         {{ return(dbt_anonymize._measure("hierarchical_t", ">", t, source="hierarchical")) }}
     {%- endif -%}
     {{ return(dbt_anonymize._measure("t", ">", t,
-        "sum(case when people * table_people > class_people * table_value_people"
-        ~ " then people * table_people - class_people * table_value_people else 0 end)"
-        ~ " / max(class_people * table_people)"
+        "sum(case when subjects * table_subjects > class_subjects * table_value_subjects"
+        ~ " then subjects * table_subjects - class_subjects * table_value_subjects else 0 end)"
+        ~ " / max(class_subjects * table_subjects)"
     )) }}
 {%- endmacro %}

@@ -1,6 +1,6 @@
 {#
-  How many people nobody else is like: their share of the relation, or the estimated share of the population. One row
-  where it is too large, with the unique people of the relation.
+  How many subjects nobody else is like: their share of the relation, or the estimated share of the population. One row
+  where it is too large, with the unique subjects of the relation.
 #}
 {% macro uniqueness(
     relation,
@@ -51,8 +51,8 @@ totals as (
 
     select
         coalesce(sum(records), 0) as records,
-        coalesce(sum(class_size), 0) as people,
-        coalesce(sum(case when class_size = 1 then 1 else 0 end), 0) as unique_people
+        coalesce(sum(class_size), 0) as subjects,
+        coalesce(sum(case when class_size = 1 then 1 else 0 end), 0) as unique_subjects
     from classes
 
 ),
@@ -76,16 +76,16 @@ violating as (
 
     select
         totals.records,
-        totals.unique_people,
+        totals.unique_subjects,
         {%- if population_share is not none %}
         uniques.uniques / {{ population_size }} as uniqueness
     from totals
     inner join uniques on uniques.case_id = 1
     where uniques.uniques > {{ dbt_anonymize._number(population_share) }} * (1 + 1e-12) * {{ population_size }}
         {%- else %}
-        cast(totals.unique_people as {{ double }}) / nullif(totals.people, 0) as uniqueness
+        cast(totals.unique_subjects as {{ double }}) / nullif(totals.subjects, 0) as uniqueness
     from totals
-    where totals.unique_people > {{ dbt_anonymize._number(sample_share) }} * totals.people
+    where totals.unique_subjects > {{ dbt_anonymize._number(sample_share) }} * totals.subjects
         {%- endif %}
 
 )
@@ -110,7 +110,7 @@ select * from violating
     dbt_anonymize.uniqueness(
         model, quasi_identifiers, sample_share, population_share, estimator, population_size, subject
     ),
-    ["records", "unique_people", "uniqueness"],
+    ["records", "unique_subjects", "uniqueness"],
     model,
     [subject],
 ) }}

@@ -71,7 +71,7 @@ from counted
     {%- set declaration = model.config.meta.dbt_anonymize -%}
     {%- set frequencies = ref(declaration.anonymization ~ "_frequencies") -%}
     {%- set has_subject = "subject" in adapter.get_columns_in_relation(frequencies) | map(attribute="name") | list -%}
-    {%- set people = "count(distinct subject)" if has_subject else "sum(records)" -%}
+    {%- set subjects = "count(distinct subject)" if has_subject else "sum(records)" -%}
     {%- set names, errors = [], [] -%}
     {%- for quasi_identifier in declaration.quasi_identifiers -%}
         {%- do names.append(dbt_anonymize._quote(quasi_identifier.name)) -%}
@@ -91,7 +91,7 @@ from counted
     {%- set counts = run_query(
         "select count(*), coalesce(sum(case when class_size > population_size then 1 else 0 end), 0) from ("
         ~ "select " ~ group ~ ", sum(class_size) as class_size, sum(population_size) as population_size from ("
-        ~ "select " ~ group ~ ", " ~ people ~ " as class_size, 0 as population_size from " ~ frequencies
+        ~ "select " ~ group ~ ", " ~ subjects ~ " as class_size, 0 as population_size from " ~ frequencies
         ~ " group by " ~ group
         ~ " union all select " ~ group ~ ", 0 as class_size, records as population_size from " ~ this
         ~ ") as counted group by " ~ group ~ ") as classes"

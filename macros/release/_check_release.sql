@@ -58,7 +58,7 @@
 {%- endmacro %}
 
 
-{# The released rows do not say whose they are, so people are counted in the effort that they were taken from. #}
+{# The released rows do not say whose they are, so subjects are counted in the effort that they were taken from. #}
 {% macro _people_errors(declaration, microdata, remedy) -%}
     {%- set chosen = run_query(
         "select effort from " ~ ref(declaration.anonymization ~ "_results") ~ " where is_chosen"
@@ -73,12 +73,12 @@
     {%- set counts = run_query(
         dbt_anonymize._release_counts(rows, ["key_of_text"], guarantees, microdata, true)
     ).rows[0] -%}
-    {{ return(dbt_anonymize._broken_guarantees(guarantees, counts, remedy, of_people=true)) }}
+    {{ return(dbt_anonymize._broken_guarantees(guarantees, counts, remedy, of_subjects=true)) }}
 {%- endmacro %}
 
 
 {# The guarantees that classes break, as messages, from the row of _release_counts. #}
-{% macro _broken_guarantees(guarantees, counts, remedy, of_people=false) -%}
+{% macro _broken_guarantees(guarantees, counts, remedy, of_subjects=false) -%}
     {%- set errors = [] -%}
     {%- for guarantee in guarantees -%}
         {%- set broken = counts[1 + loop.index] -%}
@@ -86,8 +86,8 @@
             {%- set requires = dbt_anonymize._privacy_model(guarantee).requires -%}
             {%- set text = dbt_anonymize._guarantee_text(guarantee, requires) -%}
             {%- do errors.append(
-                (text | replace(" records in", " people in") if of_people else text) ~ "; " ~ broken ~ " of "
-                ~ counts[0] ~ " classes break it" ~ (", counting people." if of_people else ".") ~ remedy
+                (text | replace(" records in", " subjects in") if of_subjects else text) ~ "; " ~ broken ~ " of "
+                ~ counts[0] ~ " classes break it" ~ (", counting subjects." if of_subjects else ".") ~ remedy
             ) -%}
         {%- endif -%}
     {%- endfor -%}
@@ -97,14 +97,14 @@
 
 {#
   The guarantees that the released rows suffice to count again; those about a population or a hierarchy of a sensitive
-  attribute are for _check_context. Where people have several records, the rows only say how many records and values a
+  attribute are for _check_context. Where subjects have several records, the rows only say how many records and values a
   class has at least.
 #}
 {% macro _countable_guarantees(guarantees, has_subject) -%}
     {%- set countable = [] -%}
     {%- for guarantee in guarantees -%}
         {%- set privacy_model = dbt_anonymize._privacy_model(guarantee) -%}
-        {%- set counted = privacy_model.in_release_of_people if has_subject else privacy_model.in_release -%}
+        {%- set counted = privacy_model.in_release_of_subjects if has_subject else privacy_model.in_release -%}
         {%- if counted -%}{%- do countable.append(counted) -%}{%- endif -%}
     {%- endfor -%}
     {{ return(countable) }}

@@ -10,14 +10,14 @@
     select
         case_id,
         classes,
-        people,
+        subjects,
         population,
         1e-5 as low,
         1 - 1e-9 as high,
         null as at_low,
         null as at_high
     from {{ prefix }}samples
-    where ones > 0 and people < population and classes < people {{ condition }}
+    where ones > 0 and subjects < population and classes < subjects {{ condition }}
 
 ),
 {%- for round in range(1, rounds + 1) %}
@@ -28,7 +28,7 @@
     select
         alphas.case_id,
         alphas.classes,
-        alphas.people,
+        alphas.subjects,
         alphas.population,
         alphas.low,
         alphas.high,
@@ -61,7 +61,7 @@
     select
         points.case_id,
         max(points.classes) as classes,
-        max(points.people) as people,
+        max(points.subjects) as subjects,
         max(points.population) as population,
         coalesce(max(case when excess.excess > 0 then points.alpha end), max(points.low)) as low,
         case
@@ -85,7 +85,7 @@
     select
         case_id,
         classes,
-        people,
+        subjects,
         population,
         low,
         high,
@@ -109,7 +109,7 @@
         case_id,
         population as uniques
     from {{ prefix }}samples
-    where ones > 0 and people < population and classes = people {{ condition }}
+    where ones > 0 and subjects < population and classes = subjects {{ condition }}
 
 ),
 {%- endmacro %}
@@ -117,14 +117,14 @@
 
 {#
   CTEs that end in `<prefix>theta`: `shifted` = theta + alpha > 0 such that the sum of 1/(theta + i alpha) over
-  i < classes equals that of 1/(theta + i) over i < people; and `of_classes`, the sum of i/(theta + i alpha) over
+  i < classes equals that of 1/(theta + i) over i < subjects; and `of_classes`, the sum of i/(theta + i alpha) over
   i < classes.
 #}
 {% macro _pitman_theta(points, prefix, grid) -%}
 {%- set rounds = 4 -%}
 {%- set over_classes = dbt_anonymize._digamma("(shifted / alpha + classes - 1)")
     ~ " - " ~ dbt_anonymize._digamma("(shifted / alpha)") -%}
-{%- set over_people = dbt_anonymize._digamma("(shifted + people - alpha)")
+{%- set over_subjects = dbt_anonymize._digamma("(shifted + subjects - alpha)")
     ~ " - " ~ dbt_anonymize._digamma("(shifted + 1 - alpha)") %}
 
 {{ prefix }}theta_0 as (
@@ -133,10 +133,10 @@
         case_id,
         alpha,
         max(classes) as classes,
-        max(people) as people,
+        max(subjects) as subjects,
         max(population) as population,
         ln(alpha) - 30 as low,
-        2 * ln(max(people)) + 3 as high,
+        2 * ln(max(subjects)) + 3 as high,
         max(case when classes is null then 0.0 end) as at_low,
         max(case when classes is null then 0.0 end) as at_high
     from {{ points }}
@@ -153,7 +153,7 @@
         case_id,
         alpha,
         max(classes) as classes,
-        max(people) as people,
+        max(subjects) as subjects,
         max(population) as population,
         coalesce(max(case when excess > 0 then logarithm end), max(low)) as low,
         least(
@@ -164,7 +164,7 @@
     from (
         select
             *,
-            ln({{ over_classes }}) - ln(alpha) - ln({{ over_people }}) as excess
+            ln({{ over_classes }}) - ln(alpha) - ln({{ over_subjects }}) as excess
         from (
             select
                 thetas.*,
@@ -194,7 +194,7 @@
             case_id,
             alpha,
             classes,
-            people,
+            subjects,
             population,
             exp(coalesce(low + (high - low) * at_low / (at_low - at_high), low)) as shifted
         from {{ prefix }}theta_{{ rounds }}

@@ -17,7 +17,7 @@
     select
         case_id,
         cast(sum(classes) as {{ double }}) as classes,
-        cast(sum(classes * class_size) as {{ double }}) as people,
+        cast(sum(classes * class_size) as {{ double }}) as subjects,
         cast(sum(case when class_size = 1 then classes else 0 end) as {{ double }}) as ones,
         cast(sum(case when class_size = 2 then classes else 0 end) as {{ double }}) as twos,
         cast({{ population_size }} as {{ double }}) as population,
@@ -49,7 +49,7 @@
         samples.case_id,
         case
             when samples.ones = 0 then 0
-            when samples.people >= samples.population then samples.ones
+            when samples.subjects >= samples.population then samples.ones
             {%- if estimator == "dankar" %}
             when samples.fraction <= 0.1 then least(pitman.uniques, samples.population)
             else least(zayatz.uniques, coalesce(snb.uniques, zayatz.uniques), samples.population)

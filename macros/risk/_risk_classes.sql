@@ -1,7 +1,7 @@
-{# Select with one row per class of a relation: `class_size` (people) and `records`. #}
+{# Select with one row per class of a relation: `class_size` (subjects) and `records`. #}
 {% macro _risk_classes(relation, quasi_identifiers, subject=none) -%}
 select
-    {{ dbt_anonymize._people(subject) }} as class_size,
+    {{ dbt_anonymize._subjects(subject) }} as class_size,
     count(*) as records
 from {{ relation }}
 group by
@@ -11,7 +11,7 @@ group by
 {%- endmacro %}
 
 
-{# Select with one row per class of a relation: `class_size` (people) and `population_size`. Both are counted in one
+{# Select with one row per class of a relation: `class_size` (subjects) and `population_size`. Both are counted in one
    group by, in which NULL is a value of its own; a join would lose it or could not hash it. #}
 {% macro _population_classes(relation, population, quasi_identifiers, subject=none) -%}
 {%- set names = [] -%}
@@ -36,7 +36,7 @@ from (
     from (
         select
             {{ names | join(",\n            ") }},
-            {{ dbt_anonymize._people(subject) }} as class_size,
+            {{ dbt_anonymize._subjects(subject) }} as class_size,
             0 as population_size
         from {{ relation }}
         group by
@@ -57,17 +57,17 @@ where class_size > 0
 {%- endmacro %}
 
 
-{# How many people there are: distinct subjects, or records where no subject is known. #}
-{% macro _people(subject) -%}
+{# How many subjects there are: distinct subjects, or records where no subject is known. #}
+{% macro _subjects(subject) -%}
     {{ return("count(*)" if subject is none else "count(distinct " ~ dbt_anonymize._quote(subject) ~ ")") }}
 {%- endmacro %}
 
 
-{# Aggregate over classes: the share of the people of the relation whose risk, 1 / size, is above the threshold. #}
+{# Aggregate over classes: the share of the subjects of the relation whose risk, 1 / size, is above the threshold. #}
 {% macro _share_at_risk(size, threshold) -%}
     {%- if threshold is not number or threshold is boolean or threshold <= 0 or threshold > 1 -%}
         {{ exceptions.raise_compiler_error(
-            "`threshold` must be a number in (0, 1]; got: " ~ threshold ~ ". A class of k people has the risk 1/k."
+            "`threshold` must be a number in (0, 1]; got: " ~ threshold ~ ". A class of k subjects has the risk 1/k."
         ) }}
     {%- endif -%}
     {%- set is_above = dbt_anonymize._number(threshold) ~ " * " ~ size ~ " < 1" -%}

@@ -1,6 +1,6 @@
 {#
   Slide negative binomial model (Chen and Keller-McNulty 1998): each of K classes has 1 plus a negative binomial number
-  (a, b) of people. K by Shlosser's estimator; (a, b) such that the expected numbers of sample classes of one and of two
+  (a, b) of subjects. K by Shlosser's estimator; (a, b) such that the expected numbers of sample classes of one and two
   are those found.
 #}
 {% macro _slide_negative_binomial(histogram, prefix, condition) -%}
@@ -33,7 +33,7 @@
             cast(histogram.classes as {{ double }}) as number
         from {{ histogram }} as histogram
         inner join {{ prefix }}samples as samples on histogram.case_id = samples.case_id
-        where samples.ones > 0 and samples.twos > 0 and samples.people < samples.population {{ condition }}
+        where samples.ones > 0 and samples.twos > 0 and samples.subjects < samples.population {{ condition }}
     ) as sizes
     group by case_id
 

@@ -6,24 +6,24 @@
 
     select
         case_id,
-        max(ones) * max(ones) * max(population / people) / sum(weight) as uniques
+        max(ones) * max(ones) * max(population / subjects) / sum(weight) as uniques
     from (
         select
             samples.case_id,
             samples.ones,
-            samples.people,
+            samples.subjects,
             samples.population,
-            {#- Classes times the hypergeometric probability to draw one of class_size people, over its first factor. #}
+            {#- Classes times the hypergeometric probability of drawing one of class_size, over its first factor. #}
             case
-                when histogram.class_size - 1 > samples.population - samples.people then 0
+                when histogram.class_size - 1 > samples.population - samples.subjects then 0
                 else histogram.classes * histogram.class_size * exp(
-                    {{ dbt_anonymize._ln_gamma_ratio("(samples.population - samples.people + 1)", others) }}
+                    {{ dbt_anonymize._ln_gamma_ratio("(samples.population - samples.subjects + 1)", others) }}
                     - {{ dbt_anonymize._ln_gamma_ratio("samples.population", others) }}
                 )
             end as weight
         from {{ histogram }} as histogram
         inner join {{ prefix }}samples as samples on histogram.case_id = samples.case_id
-        where samples.ones > 0 and samples.people < samples.population
+        where samples.ones > 0 and samples.subjects < samples.population
     ) as weighed
     group by case_id
 

@@ -17,9 +17,9 @@ from classes
 {# Aggregates over classes with `class_size`, one column each. NULL where there is no record, or no pair of them. #}
 {% macro _distinction_and_separation() -%}
 {%- set double = dbt_anonymize._type_double() -%}
-{%- set people = "cast(sum(class_size) as " ~ double ~ ")" -%}
-cast(count(*) as {{ double }}) / nullif({{ people }}, 0) as distinction,
+{%- set subjects = "cast(sum(class_size) as " ~ double ~ ")" -%}
+cast(count(*) as {{ double }}) / nullif({{ subjects }}, 0) as distinction,
     1 - sum(cast(class_size as {{ double }}) * (class_size - 1))
-    / nullif({{ people }} * ({{ people }} - 1), 0) as separation,
+    / nullif({{ subjects }} * ({{ subjects }} - 1), 0) as separation,
     {{ dbt_anonymize._share_of_size_one("class_size") }} as uniqueness
 {%- endmacro %}

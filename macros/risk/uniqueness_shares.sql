@@ -22,7 +22,7 @@ from classes
 
 
 {#
-  Aggregate over classes: the share of the people of the relation in classes where `size` is 1. Such a class has one
+  Aggregate over classes: the share of the subjects of the relation in classes where `size` is 1. Such a class has one
   person of the relation, also if `size` is that in the population.
 #}
 {% macro _share_of_size_one(size) -%}

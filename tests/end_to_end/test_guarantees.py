@@ -358,8 +358,8 @@ def test_the_gate_counts_people_in_the_effort_that_it_releases(
         "-s",
         "path:seeds/customers.csv customers_microdata customers_frequencies customers_anonymized",
         says=(
-            "k_anonymity requires at least 4 people in each equivalence class",
-            "counting people",
+            "k_anonymity requires at least 4 subjects in each equivalence class",
+            "counting subjects",
         ),
     )
 
@@ -511,7 +511,7 @@ def test_the_gate_counts_the_average_risk_of_people(
         *STALE,
         "-s",
         ONLY_MICRODATA,
-        says=("reidentification_risk requires average = 0.12", "counting people"),
+        says=("reidentification_risk requires average = 0.12", "counting subjects"),
     )
 
 

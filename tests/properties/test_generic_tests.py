@@ -195,7 +195,7 @@ def check_whole(
     )
     expected = [uniques / POPULATION_SIZE] if uniques > 0.1 * POPULATION_SIZE * (1 + 1e-9) else []
     assert [row["uniqueness"] for row in by_estimate] == pytest.approx(expected)
-    assert [row["unique_people"] for row in by_estimate] == [alone] * len(expected)
+    assert [row["unique_subjects"] for row in by_estimate] == [alone] * len(expected)
 
 
 @AGREEING

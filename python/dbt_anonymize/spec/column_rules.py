@@ -20,7 +20,7 @@ RESERVED_COLUMNS = frozenset(
         "is_suppressed",
         "is_violating",
         "majority_records",
-        "people_up_to",
+        "subjects_up_to",
         "population_size",
         "position_by_size",
         "records",

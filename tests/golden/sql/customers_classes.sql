@@ -176,15 +176,15 @@ distribution_1 as (
 
     select
         value,
-        people,
+        subjects,
         row_number() over (order by case when value is null then 1 else 0 end, value) as position,
-        cast(sum(people) over (
+        cast(sum(subjects) over (
             order by case when value is null then 1 else 0 end, value rows between unbounded preceding and current row
-        ) as bigint) as people_up_to
+        ) as bigint) as subjects_up_to
     from (
         select
             "churned" as value,
-            cast(sum(records) as bigint) as people
+            cast(sum(records) as bigint) as subjects
         from frequencies
         group by "churned"
     ) as counted
@@ -194,9 +194,9 @@ distribution_1 as (
 total_1 as (
 
     select
-        cast(coalesce(sum(people), 0) as bigint) as people,
+        cast(coalesce(sum(subjects), 0) as bigint) as subjects,
         count(*) as number_of_values,
-        cast(coalesce(sum(case when value is null then people end), 0) as bigint) as missing
+        cast(coalesce(sum(case when value is null then subjects end), 0) as bigint) as missing
     from distribution_1
 
 ),
@@ -233,7 +233,7 @@ values_1 as (
         "zip" as key_3,
         "gender" as key_4,
         "churned" as value,
-        cast(sum(records) as bigint) as people
+        cast(sum(records) as bigint) as subjects
     from generalized
     group by
         "effort",
@@ -252,13 +252,13 @@ compared_1 as (
         found.key_3,
         found.key_4,
         found.value,
-        cast(found.people as double) as people,
-        cast(totals.class_size as double) as class_people,
+        cast(found.subjects as double) as subjects,
+        cast(totals.class_size as double) as class_subjects,
         cast(totals.class_size as double) as class_size,
         cast(
-            case when found.value is null then whole.missing else coalesce(distribution.people, 0) end as double
-        ) as table_value_people,
-        cast(whole.people as double) as table_people,
+            case when found.value is null then whole.missing else coalesce(distribution.subjects, 0) end as double
+        ) as table_value_subjects,
+        cast(whole.subjects as double) as table_subjects,
         whole.number_of_values
     from values_1 as found
     inner join sizes as totals
@@ -277,11 +277,11 @@ measured_1 as (
         key_3,
         key_4,
         cast(count(*) as bigint) as distinct_l,
-        exp(ln(max(class_people)) - sum(people * ln(people)) / max(class_people)) as entropy_l,
-        max(people) / max(class_size) as highest_share,
-        sum(case when people * table_people > class_people * table_value_people then people * table_people - class_people * table_value_people else 0 end) / max(class_people * table_people) as t,
-        case when min(table_value_people) > 0 then max((people * table_people - class_people * table_value_people) / (class_people * table_value_people)) end as beta,
-        case when min(table_value_people) > 0 and count(*) = max(number_of_values) then max(abs(ln(people * table_people / (class_people * table_value_people)))) / ln(2) end as delta
+        exp(ln(max(class_subjects)) - sum(subjects * ln(subjects)) / max(class_subjects)) as entropy_l,
+        max(subjects) / max(class_size) as highest_share,
+        sum(case when subjects * table_subjects > class_subjects * table_value_subjects then subjects * table_subjects - class_subjects * table_value_subjects else 0 end) / max(class_subjects * table_subjects) as t,
+        case when min(table_value_subjects) > 0 then max((subjects * table_subjects - class_subjects * table_value_subjects) / (class_subjects * table_value_subjects)) end as beta,
+        case when min(table_value_subjects) > 0 and count(*) = max(number_of_values) then max(abs(ln(subjects * table_subjects / (class_subjects * table_value_subjects)))) / ln(2) end as delta
     from compared_1
     group by
         key_1,

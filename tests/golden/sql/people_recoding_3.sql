@@ -8,7 +8,7 @@ rest_1 as (
 
 whole_everybody as (
 
-    select cast(coalesce(count(distinct subject), 0) as bigint) as people
+    select cast(coalesce(count(distinct subject), 0) as bigint) as subjects
     from rest_1
 
 ),
@@ -17,15 +17,15 @@ whole_distribution_1 as (
 
     select
         value,
-        people,
+        subjects,
         row_number() over (order by case when value is null then 1 else 0 end, value) as position,
-        cast(sum(people) over (
+        cast(sum(subjects) over (
             order by case when value is null then 1 else 0 end, value rows between unbounded preceding and current row
-        ) as bigint) as people_up_to
+        ) as bigint) as subjects_up_to
     from (
         select
             "illness" as value,
-            cast(count(distinct subject) as bigint) as people
+            cast(count(distinct subject) as bigint) as subjects
         from rest_1
         group by "illness"
     ) as counted
@@ -35,9 +35,9 @@ whole_distribution_1 as (
 whole_total_1 as (
 
     select
-        cast(coalesce(sum(people), 0) as bigint) as people,
+        cast(coalesce(sum(subjects), 0) as bigint) as subjects,
         count(*) as number_of_values,
-        cast(coalesce(sum(case when value is null then people end), 0) as bigint) as missing
+        cast(coalesce(sum(case when value is null then subjects end), 0) as bigint) as missing
     from whole_distribution_1
 
 ),
@@ -56,7 +56,7 @@ whole_labels_1 as (
 
     select
         distribution.value,
-        distribution.people,
+        distribution.subjects,
         case
             when distribution.value is null then '*'
             when tree.level_1 is null
@@ -73,7 +73,7 @@ whole_branches_1 as (
     select
         1 as level,
         level_1 as label,
-        cast(sum(people) as bigint) as people
+        cast(sum(subjects) as bigint) as subjects
     from whole_labels_1
     group by level_1
 
@@ -273,7 +273,7 @@ round_1_values_1 as (
         "city" as key_3,
         "job" as key_4,
         "illness" as value,
-        cast(count(distinct subject) as bigint) as people
+        cast(count(distinct subject) as bigint) as subjects
     from round_1_generalized
     group by
         "age",
@@ -292,7 +292,7 @@ round_1_pairs_1 as (
         sizes.key_3,
         sizes.key_4,
         sizes.class_size,
-        cast(sum(found.people) as bigint) as pairs
+        cast(sum(found.subjects) as bigint) as pairs
     from round_1_sizes as sizes
     inner join round_1_values_1 as found
         on sizes.key_1 = found.key_1 and sizes.key_2 = found.key_2 and sizes.key_3 = found.key_3 and sizes.key_4 = found.key_4
@@ -313,13 +313,13 @@ round_1_compared_1 as (
         found.key_3,
         found.key_4,
         found.value,
-        cast(found.people as double) as people,
-        cast(totals.pairs as double) as class_people,
+        cast(found.subjects as double) as subjects,
+        cast(totals.pairs as double) as class_subjects,
         cast(totals.class_size as double) as class_size,
         cast(
-            case when found.value is null then whole.missing else coalesce(distribution.people, 0) end as double
-        ) as table_value_people,
-        cast(whole.people as double) as table_people,
+            case when found.value is null then whole.missing else coalesce(distribution.subjects, 0) end as double
+        ) as table_value_subjects,
+        cast(whole.subjects as double) as table_subjects,
         whole.number_of_values
     from round_1_values_1 as found
     inner join round_1_pairs_1 as totals
@@ -337,9 +337,9 @@ round_1_measured_1 as (
         key_2,
         key_3,
         key_4,
-        coalesce(max(case when cast(value as TEXT) in ('illness a', 'illness c') then people end), 0) / max(class_size) as limited_share,
+        coalesce(max(case when cast(value as TEXT) in ('illness a', 'illness c') then subjects end), 0) / max(class_size) as limited_share,
         cast(count(*) as bigint) as distinct_l,
-        sum(case when people * table_people > class_people * table_value_people then people * table_people - class_people * table_value_people else 0 end) / max(class_people * table_people) as t
+        sum(case when subjects * table_subjects > class_subjects * table_value_subjects then subjects * table_subjects - class_subjects * table_value_subjects else 0 end) / max(class_subjects * table_subjects) as t
     from round_1_compared_1
     group by
         key_1,
@@ -356,10 +356,10 @@ round_1_moved_1 as (
         key_2,
         key_3,
         key_4,
-        people,
-        class_people,
-        table_value_people,
-        table_people
+        subjects,
+        class_subjects,
+        table_value_subjects,
+        table_subjects
     from round_1_compared_1
     union all
     select
@@ -367,10 +367,10 @@ round_1_moved_1 as (
         labelled.key_2,
         labelled.key_3,
         labelled.key_4,
-        labelled.people,
-        labelled.class_people,
-        cast(branches.people as double) as table_value_people,
-        labelled.table_people
+        labelled.subjects,
+        labelled.class_subjects,
+        cast(branches.subjects as double) as table_value_subjects,
+        labelled.table_subjects
     from (
         select
             compared.key_1,
@@ -378,9 +378,9 @@ round_1_moved_1 as (
             compared.key_3,
             compared.key_4,
             coalesce(labels.level_1, '*') as label,
-            sum(compared.people) as people,
-            max(compared.class_people) as class_people,
-            max(compared.table_people) as table_people
+            sum(compared.subjects) as subjects,
+            max(compared.class_subjects) as class_subjects,
+            max(compared.table_subjects) as table_subjects
         from round_1_compared_1 as compared
         left join whole_labels_1 as labels
             on compared.value = labels.value
@@ -405,11 +405,11 @@ round_1_hierarchical_1 as (
         key_4,
         sum(
             case
-                when people * table_people > class_people * coalesce(table_value_people, 0)
-                    then people * table_people - class_people * coalesce(table_value_people, 0)
+                when subjects * table_subjects > class_subjects * coalesce(table_value_subjects, 0)
+                    then subjects * table_subjects - class_subjects * coalesce(table_value_subjects, 0)
                 else 0
             end
-        ) / max(class_people * table_people * 2) as hierarchical_t
+        ) / max(class_subjects * table_subjects * 2) as hierarchical_t
     from round_1_moved_1
     group by
         key_1,
@@ -432,7 +432,7 @@ round_1_measures as (
         measured_1.distinct_l as "illness_distinct_l",
         hierarchical_1.hierarchical_t as "illness_hierarchical_t",
         measured_1.t as "illness_t",
-        case when sizes.class_size >= 20 then 0 when (select everybody.people from whole_everybody as everybody) >= 20 then measured_1.t end as "illness_n_t"
+        case when sizes.class_size >= 20 then 0 when (select everybody.subjects from whole_everybody as everybody) >= 20 then measured_1.t end as "illness_n_t"
     from round_1_sizes as sizes
     inner join round_1_measured_1 as measured_1
         on sizes.key_1 = measured_1.key_1 and sizes.key_2 = measured_1.key_2 and sizes.key_3 = measured_1.key_3 and sizes.key_4 = measured_1.key_4

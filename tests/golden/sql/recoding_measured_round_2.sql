@@ -20,15 +20,15 @@ whole_distribution_1 as (
 
     select
         value,
-        people,
+        subjects,
         row_number() over (order by case when value is null then 1 else 0 end, value) as position,
-        cast(sum(people) over (
+        cast(sum(subjects) over (
             order by case when value is null then 1 else 0 end, value rows between unbounded preceding and current row
-        ) as bigint) as people_up_to
+        ) as bigint) as subjects_up_to
     from (
         select
             "disease" as value,
-            cast(count(*) as bigint) as people
+            cast(count(*) as bigint) as subjects
         from all_rows
         group by "disease"
     ) as counted
@@ -38,9 +38,9 @@ whole_distribution_1 as (
 whole_total_1 as (
 
     select
-        cast(coalesce(sum(people), 0) as bigint) as people,
+        cast(coalesce(sum(subjects), 0) as bigint) as subjects,
         count(*) as number_of_values,
-        cast(coalesce(sum(case when value is null then people end), 0) as bigint) as missing
+        cast(coalesce(sum(case when value is null then subjects end), 0) as bigint) as missing
     from whole_distribution_1
 
 ),
@@ -129,7 +129,7 @@ values_1 as (
     select
         "dbt_anonymize_part" as key_1,
         "disease" as value,
-        cast(sum(records) as bigint) as people
+        cast(sum(records) as bigint) as subjects
     from generalized
     group by
         "dbt_anonymize_part",
@@ -142,12 +142,12 @@ compared_1 as (
     select
         found.key_1,
         found.value,
-        cast(found.people as double) as people,
-        cast(totals.class_size as double) as class_people,
+        cast(found.subjects as double) as subjects,
+        cast(totals.class_size as double) as class_subjects,
         cast(
-            case when found.value is null then whole.missing else coalesce(distribution.people, 0) end as double
-        ) as table_value_people,
-        cast(whole.people as double) as table_people,
+            case when found.value is null then whole.missing else coalesce(distribution.subjects, 0) end as double
+        ) as table_value_subjects,
+        cast(whole.subjects as double) as table_subjects,
         whole.number_of_values
     from values_1 as found
     inner join sizes as totals
@@ -163,7 +163,7 @@ measured_1 as (
     select
         key_1,
         cast(count(*) as bigint) as distinct_l,
-        sum(case when people * table_people > class_people * table_value_people then people * table_people - class_people * table_value_people else 0 end) / max(class_people * table_people) as t
+        sum(case when subjects * table_subjects > class_subjects * table_value_subjects then subjects * table_subjects - class_subjects * table_value_subjects else 0 end) / max(class_subjects * table_subjects) as t
     from compared_1
     group by
         key_1
