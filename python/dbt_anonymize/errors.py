@@ -18,7 +18,7 @@ _WITHOUT_VALUES = re.compile(
 def safe_reason(error: Exception) -> str:
     """Return what may be shown of an error of a driver or of the operating system, on one line.
 
-    Its kind always; its words only if they are of a kind that quotes no cell of a table.
+    Its words appear only if they are of a kind that quotes no cell of a table.
 
     Examples
     --------
@@ -77,4 +77,4 @@ class VerificationError(AnonymizeError, RuntimeError):
 
 
 class RelinkingError(AnonymizeError, RuntimeError):
-    """The way back from released rows to people is refused."""
+    """Re-linking released rows to people is refused."""

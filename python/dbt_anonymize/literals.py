@@ -1,11 +1,8 @@
-"""Names and values as text of other languages, safe for any text: the one place for each of them.
+"""Names and values as text of other languages, safe for any text: one place for each.
 
-Macros have `_quote`, `_literal` and `_python_literal` for the same; a CSV cell is written in
-``hierarchies.seed_csv``.
-
-dbt renders Jinja in SQL files and in strings of YAML files, and refuses Python files in which
-Jinja would change something. So no literal ever holds a brace: it is written as an escape, which
-Jinja and Python read alike.
+Macros have `_quote`, `_literal` and `_python_literal` for the same; ``hierarchies.seed_csv`` writes
+CSV. dbt renders Jinja in SQL files and YAML strings, and refuses Python files in which it would
+change something: so no literal holds a brace, only its escape, which Jinja and Python read alike.
 """
 
 from __future__ import annotations
@@ -53,8 +50,8 @@ def quote_text(text: str) -> str:
 def quote_path(path: Path) -> str:
     """Return a path as the SQL literal of `attach` and `copy`.
 
-    It becomes absolute, so that no name of a file is taken for an address (``s3:``) or for the kind
-    of a database (``sqlite:``).
+    Absolute, so that no file name is taken for an address (``s3:``) or a kind of database
+    (``sqlite:``).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What measures of information loss share: their names, factors, and sums over the table."""
+"""What measures of information loss share: names, factors, and sums over the table."""
 
 from __future__ import annotations
 
@@ -18,14 +18,7 @@ SLIGHTLY_LESS = 1.0 - 1e-12
 class TableSums:
     """Numbers per leaf, and sums over the records of one table, per attribute and level.
 
-    Attributes
-    ----------
-    table : Table
-        Not changed while this is in use.
-    total : int
-        Records N.
-    weights : float array (attributes,)
-        Divided by their mean, so that they add up to the number of attributes.
+    ``weights`` (attributes,) are divided by their mean. The table must not change.
     """
 
     def __init__(self, table: Table) -> None:
@@ -117,8 +110,8 @@ class TableSums:
     def log_cells(self) -> list[list[FloatArray]]:
         """Bits of the number of raw values that the label of each leaf covers; by attribute, level.
 
-        Of categories their share of the hierarchy, of intervals the numbers in them that occur; of
-        the root, which is the label of NULL at every level, all values and NULL.
+        Of a category its share of the hierarchy, of an interval the numbers in it that occur; of
+        the root, the label of NULL at every level, all values and NULL.
         """
         return [
             [np.log2(self._covered(position, level)) for level in range(len(attribute.levels))]
@@ -169,7 +162,7 @@ class TableSums:
 
 
 class Measure:
-    """A measure of information loss as `<n>_information_loss` has it.
+    """A measure of information loss as a column of `<n>_information_loss`.
 
     Attributes
     ----------
@@ -195,11 +188,8 @@ class Measure:
 class InformationLoss(Measure, ABC):
     """A measure that a search can minimize: what a node loses; lower is better.
 
-    Parameters
-    ----------
-    gs : float in [0, 1], default 0.5
-        Weighs generalization against suppression: below 0.5 suppression costs less, above it
-        generalization does. Their factors are ``min(1, 2 - 2 gs)`` and ``min(1, 2 gs)``.
+    ``gs`` in [0, 1] weighs generalization against suppression by the factors ``min(1, 2 - 2 gs)``
+    and ``min(1, 2 gs)``: below 0.5 suppression costs less, above it generalization does.
     """
 
     def __init__(self, *, gs: float = 0.5) -> None:
@@ -219,37 +209,22 @@ class InformationLoss(Measure, ABC):
         return self._sums
 
     def loss(self, table: Table, classes: Classes, suppressed: BoolArray) -> float:
-        """Return the loss of a node.
+        """Return the loss of a node with suppressed classes (classes,); 0 without records.
 
-        Parameters
-        ----------
-        table : Table
-            Its records are the N of the formulas.
-        classes : Classes
-            Of one node of the table. Classes without records (population only) do not count.
-        suppressed : bool array (classes,)
-            Which classes are suppressed.
-
-        Returns
-        -------
-        float
-            0 for a table without records.
+        The records of the table are the N of the formulas. Classes without records do not count.
         """
         if table.total == 0:
             return 0.0
         return self._loss(self.sums(table), classes, suppressed)
 
     def lower_bound(self, table: Table, node: Node) -> float:
-        """Return a number that no loss of this node or a coarser one falls below."""
+        """Return a lower bound of the loss of this node and of all coarser ones."""
         if table.total == 0:
             return 0.0
         return self._lower_bound(self.sums(table), node)
 
     def coarser_bound(self, table: Table, classes: Classes) -> float:
-        """Return a number that no loss of this node or a coarser one falls below.
-
-        Tighter than `lower_bound`, whatever is suppressed, since the classes are known.
-        """
+        """Return the same, tighter, from the known classes, whatever is suppressed."""
         if table.total == 0:
             return 0.0
         return self._coarser_bound(self.sums(table), classes)
@@ -259,24 +234,15 @@ class InformationLoss(Measure, ABC):
         table: Table,
         suppressed: BoolArray | None,
     ) -> tuple[FloatArray, ...] | None:
-        """Return lower bounds of the loss of each quasi-identifier, one per level.
+        """Return lower bounds of the loss per quasi-identifier and level, for `combine`.
 
-        Parameters
-        ----------
-        table : Table
-            As for `loss`.
-        suppressed : bool array (rows of the table,) or None
-            Rows of which it is known that they are suppressed.
-
-        Returns
-        -------
-        tuple of float arrays, one per attribute, or None
-            To be put together by `combine`; None for a measure over classes.
+        ``suppressed`` are rows of the table known to be suppressed. None for a measure over
+        classes.
         """
         return None
 
     def combine(self, losses: FloatArray) -> FloatArray:
-        """Put losses (nodes, attributes) together to a float array (nodes,), as `loss` does."""
+        """Combine losses (nodes, attributes) into one per node, as `loss` does."""
         raise NotImplementedError(f"{self.name} has no losses per attribute")
 
     def per_class(self, table: Table, classes: Classes) -> FloatArray | None:
@@ -301,8 +267,7 @@ def suppressed_records(classes: Classes, suppressed: BoolArray) -> int:
 class Suppressed:
     """Suppressed records, counted by leaf once for all levels of an attribute.
 
-    A class is counted at the leaf of its first row, which has the label of the class. Where most
-    rows are suppressed the others are counted.
+    The first row of a class stands for its label. The smaller side, suppressed or kept, is counted.
     """
 
     def __init__(
@@ -353,7 +318,7 @@ class Suppressed:
 
 
 def _shorter_side(suppressed: BoolArray) -> tuple[IntArray, bool]:
-    """Return the positions of the suppressed, or, where these are fewer, of the others."""
+    """Return the positions of the suppressed, or of the others if these are fewer."""
     are_kept = 2 * int(np.count_nonzero(suppressed)) > len(suppressed)
     return np.flatnonzero(~suppressed if are_kept else suppressed), are_kept
 

@@ -31,27 +31,12 @@ LOSSES: Mapping[str, type[InformationLoss]] = MappingProxyType(
 
 
 def make_loss(name: str, *, aggregate: str | None = None, gs: float = 0.5) -> InformationLoss:
-    """Return a measure that a search can minimize.
+    """Return a measure (of ``LOSSES``) that a search can minimize.
 
-    Parameters
-    ----------
-    name : str
-        A key of ``LOSSES``.
-    aggregate : str, optional
-        How the quasi-identifiers are aggregated, one of ``AGGREGATES``; by default the one the
-        measure is published with. Measures over classes have nothing to aggregate.
-    gs : float in [0, 1], default 0.5
-        Generalization/suppression factor.
-
-    Returns
-    -------
-    InformationLoss
-        Keeps sums over the last table it was used with. Weights come from the attributes.
-
-    Raises
-    ------
-    SearchError
-        If a name or the factor is not one of those above.
+    ``aggregate``, one of ``AGGREGATES``, combines the quasi-identifiers; by default as the measure
+    is published. Measures over classes ignore it. ``gs`` in [0, 1] weighs generalization against
+    suppression. The measure keeps sums over the last table it was used with. Raises a `SearchError`
+    for another name or factor.
 
     Examples
     --------
@@ -61,8 +46,8 @@ def make_loss(name: str, *, aggregate: str | None = None, gs: float = 0.5) -> In
     Traceback (most recent call last):
         ...
     dbt_anonymize.errors.SearchError: measure of a search must be one of ambiguity, \
-average_class_size, classification_metric, discernibility, entropy_based_loss, granularity, \
-kl_divergence, loss, non_uniform_entropy, precision; got losses. Choose one of them.
+    average_class_size, classification_metric, discernibility, entropy_based_loss, granularity, \
+    kl_divergence, loss, non_uniform_entropy, precision; got losses. Choose one of them.
     """
     _check_choice("measure of a search", name, tuple(LOSSES))
     if aggregate is not None:
@@ -79,7 +64,7 @@ kl_divergence, loss, non_uniform_entropy, precision; got losses. Choose one of t
 
 
 def published(measure: str, loss: float) -> float:
-    """Return a measure as its definition has it, from the loss that a search minimizes.
+    """Return a measure as published, from the loss that a search minimizes.
 
     Examples
     --------

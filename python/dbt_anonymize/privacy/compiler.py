@@ -20,14 +20,9 @@ from dbt_anonymize.privacy.table import FloatArray, IntArray, Table
 
 @dataclass
 class Compiler:
-    """Collects what the guarantees of one table demand; each privacy model adds its own.
+    """Collects what the guarantees of a table demand; each privacy model adds its own.
 
-    Attributes
-    ----------
-    table : Table
-        Its sensitive attributes, population and number of people are what guarantees refer to.
-    names : list of str
-        Model and attribute of each guarantee; the last one is being added.
+    ``names`` has the model and attribute of each guarantee; the last one is being added.
     """
 
     table: Table
@@ -72,7 +67,7 @@ class Compiler:
         self.min_class_size = max(self.min_class_size, size)
 
     def position(self, attribute: str) -> int | None:
-        """Return where the table has a sensitive attribute; a problem if it has not."""
+        """Return the position of a sensitive attribute in the table, or note a problem."""
         known = [sensitive.name for sensitive, _ in self.table.sensitive]
         if attribute in known:
             return known.index(attribute)
@@ -112,7 +107,7 @@ class Compiler:
         return len(np.unique(self.table.subject[self.table.records > 0]))
 
     def population_size(self) -> int | None:
-        """Return the number of people in the population; a problem if it is not known."""
+        """Return the people of the population; note a problem if unknown or below the sample."""
         size = self.table.population_size
         if size is None or size < self.people:
             self.problem(
@@ -124,17 +119,17 @@ class Compiler:
         return size
 
     def declare_convex(self) -> None:
-        """Note: merged classes keep what all of their parts keep, but not what one of them breaks.
+        """Declare: merged classes keep what all their parts keep, not what one of them breaks.
 
-        So the suppressed records may become more further up. With a subject the shares of a merged
-        class are no means of those of its parts: a person in both parts counts once.
+        So a coarser node may suppress more records. With a subject, shares of a merged class are no
+        means of those of its parts: a person in both counts once.
         """
         self.is_monotone_in_suppression = False
         if self.table.subject is not None:
             self.is_monotone_in_generalization = False
 
     def declare_counted(self) -> None:
-        """Smallest class first suppresses the fewest records, fewer ones further up.
+        """Declare that a coarser node never suppresses more, the smallest classes going first.
 
         Not with a subject: merged classes may have fewer people, and small ones many records.
         """

@@ -1,8 +1,8 @@
-"""How the values of a sensitive attribute are spread over each equivalence class.
+"""Distances and diversity of a sensitive attribute within each equivalence class.
 
-All measures are vectors over the classes, computed from sparse counts: one entry per (class, value)
-that occurs. A share q of a value is its count over the sum of the counts of its class; p is the
-share of the value in the whole table (suppressed records included).
+All measures are vectors over the classes, from sparse counts: one entry per (class, value) that
+occurs. q is the share of a value in its class, p its share in the whole table (suppressed records
+included).
 """
 
 from __future__ import annotations
@@ -24,17 +24,11 @@ _SHIFTS = 10
 
 @dataclass(frozen=True)
 class Distribution:
-    """The values of one sensitive attribute in each class.
+    """The values of one sensitive attribute in each of ``size`` classes, sparse.
 
-    Attributes
-    ----------
-    size : int
-        Number of classes; each measure has this length and is 0 for a class without entries.
-    classes, values, counts : int arrays (entries,)
-        Sorted by class, then value; counts are > 0.
-    people : int array (size,) or None
-        Of each class, fewer than its counts add up to where somebody has several values; None
-        where nobody asks for them.
+    ``classes``, ``values`` and ``counts`` (entries,) are sorted by class, then value; counts > 0. A
+    class without entries has 0 as every measure. ``people`` (size,) is below the sum of the counts
+    where a person has several values; None where no measure needs it.
     """
 
     size: int
@@ -111,8 +105,7 @@ def entropy(values: Distribution) -> FloatArray:
 def grassberger_entropy(values: Distribution) -> FloatArray:
     """Entropy of each class in nats, corrected for small classes.
 
-    ``G(n) - sum n_v G(n_v) / n``: Grassberger 2003, "Entropy estimates from insufficient
-    samplings", with G(n) as in ARX where he has psi(n).
+    ``G(n) - sum n_v G(n_v) / n`` (Grassberger 2003), with G(n) where he has psi(n), as in ARX.
     """
     corrected = values.sums(values.counts * grassberger(values.counts))
     totals = np.maximum(values.totals, 1.0)
@@ -120,10 +113,10 @@ def grassberger_entropy(values: Distribution) -> FloatArray:
 
 
 def grassberger(counts: IntArray | FloatArray) -> FloatArray:
-    """G(n) of Grassberger's estimator: G(1) = -gamma - ln 2, G(2j + 1) = G(2j), for n >= 1.
+    """G(n) of Grassberger's estimator, n >= 1: G(1) = -gamma - ln 2, G(2j + 1) = G(2j).
 
-    The published recursion G(2j + 2) = G(2j) + 2 / (2j + 1) is digamma at floor(n / 2) + 1/2, plus
-    ln 2, which has neither a table that ends nor an integer that overflows.
+    The recursion G(2j + 2) = G(2j) + 2 / (2j + 1) in closed form: digamma at floor(n / 2) + 1/2,
+    plus ln 2.
 
     Examples
     --------
@@ -135,9 +128,7 @@ def grassberger(counts: IntArray | FloatArray) -> FloatArray:
 
 
 def digamma(values: FloatArray) -> FloatArray:
-    """Logarithmic derivative of the gamma function for values > 0.
-
-    Shifted upward by its recurrence to where the asymptotic series is exact to 1e-15.
+    """Logarithmic derivative of the gamma function for values > 0, to 1e-15.
 
     Examples
     --------
@@ -172,8 +163,7 @@ def recursive_ratio(values: Distribution, least: int) -> FloatArray:
 def equal_distance(values: Distribution, global_shares: FloatArray) -> FloatArray:
     """Half the sum of |q - p| over all values.
 
-    The differences add up to 0, so the half that is positive is enough: values that are absent
-    from a class need not be visited.
+    The differences add up to 0, so the positive ones suffice: absent values need no visit.
     """
     return values.sums(np.maximum(values.shares - global_shares[values.values], 0.0))
 
@@ -183,9 +173,9 @@ def hierarchical_distance(
 ) -> FloatArray:
     """Earth mover's distance in a tree whose leaves all have the same depth.
 
-    Moving mass between leaves costs the height of their lowest common ancestor over the height of
-    the tree. The sum over inner nodes (Li 2007) of height times the mass exchanged below them is
-    the mean, over all levels below the root, of the equal distance at that level.
+    Moving between leaves costs the height of their lowest common ancestor over that of the tree.
+    The sum over inner nodes (Li 2007) is the mean of the equal distances at all levels below the
+    root.
     """
     height = len(tree) - 1
     distance = np.zeros(values.size)
@@ -218,9 +208,9 @@ def ordered_distance(values: Distribution, global_shares: FloatArray) -> FloatAr
 
 
 def largest_share(values: Distribution, limited: BoolArray | None = None) -> FloatArray:
-    """Share of the people who have the most frequent value, or that of the limited values.
+    """Share of the people with the most frequent value, or the most frequent limited one.
 
-    It is how sure an attacker can be, so a person with several values still counts once.
+    This is an attacker's confidence, so a person with several values counts once.
 
     Examples
     --------
@@ -250,9 +240,9 @@ def enhanced_beta_excess(
 
 
 def delta_disclosed(values: Distribution, global_shares: FloatArray) -> FloatArray:
-    """Largest |log2(q / p)| over all values of the table; infinite where one is absent.
+    """Largest |log2(q / p)| over the values of the table; infinite where one is absent.
 
-    The textbook measure (Brickell & Shmatikov 2008). ARX ignores absent values.
+    Brickell & Shmatikov 2008. ARX ignores absent values.
     """
     p = global_shares[values.values]
     found = values.largest(np.abs(np.log2(values.shares / p)))

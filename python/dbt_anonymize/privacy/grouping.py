@@ -1,4 +1,4 @@
-"""The equivalence classes of one node, in the plainest exact way; the search has a faster one."""
+"""Equivalence classes of one node, in the plainest exact way; the search has a faster one."""
 
 from __future__ import annotations
 
@@ -11,19 +11,7 @@ DENSE = 16
 
 
 def classes_of(table: Table, node: Node) -> Classes:
-    """Group the rows of a table by their labels at one node.
-
-    Parameters
-    ----------
-    table : Table
-        Distinct rows with counts.
-    node : tuple of int
-        One level per attribute.
-
-    Returns
-    -------
-    Classes
-        In the order of their first rows.
+    """Group the rows of a table by their labels at one node; classes in order of their first rows.
 
     Examples
     --------
@@ -70,14 +58,7 @@ def labels_of(table: Table, node: Node, rows: IntArray) -> IntArray:
 
 
 def group(keys: IntArray) -> tuple[IntArray, IntArray]:
-    """Group the rows of a matrix.
-
-    Returns
-    -------
-    first : int array (groups,)
-        Smallest row of each group, ascending.
-    group_of_row : int array (rows,)
-    """
+    """Return the first row of each distinct row, ascending, and the group of each row."""
     if keys.shape[1] == 0:
         return np.zeros(min(1, len(keys)), dtype=np.int64), np.zeros(len(keys), dtype=np.int64)
     _, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)

@@ -1,9 +1,8 @@
 """The declared guarantees as fast checks of equivalence classes.
 
-Models of single classes say which classes violate them; models of the whole release
-(``reidentification_risk`` on average) then have classes suppressed from the smallest upward until
-they hold. Limits are met with a tolerance of 1e-12, far above what rounding adds: a class whose
-entropy is ln(l) up to rounding has l well-represented values (ARX rejects some of them).
+Class rules say which classes violate; release rules (average ``reidentification_risk``) then have
+the smallest classes suppressed until they hold. Limits have a tolerance of 1e-12, so that a class
+with entropy ln(l) up to rounding has l well-represented values (ARX rejects some of them).
 """
 
 from __future__ import annotations
@@ -27,15 +26,7 @@ AttributeRule = Callable[[Distribution], BoolArray]
 
 @dataclass(frozen=True)
 class Needs:
-    """What classes must carry for the guarantees to be checked.
-
-    Attributes
-    ----------
-    sensitive : tuple of int
-        Positions in ``table.sensitive`` whose counts per class are read.
-    population : bool
-        Whether the records of the population are read.
-    """
+    """What is read: positions in ``table.sensitive`` for counts, the records of the population."""
 
     sensitive: tuple[int, ...] = ()
     population: bool = False
@@ -71,20 +62,10 @@ class Release:
 
 @dataclass(frozen=True)
 class Guarantees:
-    """Guarantees compiled for one table; made by `registry.compile_guarantees`.
+    """Guarantees compiled for one table by `registry.compile_guarantees`.
 
-    Attributes
-    ----------
-    names : tuple of str
-        As declared: model and attribute.
-    needs : Needs
-        What classes must carry.
-    min_class_size : int
-        Every class with fewer people violates. The other models are not looked at for these.
-    is_monotone_in_generalization : bool
-        If a node keeps them without suppression then so does every node above it.
-    is_monotone_in_suppression : bool
-        And the records that must be suppressed never become more further up.
+    ``is_monotone_in_generalization``: all nodes above one that keeps them without suppression do
+    too. ``is_monotone_in_suppression``: nor do coarser nodes suppress more records.
     """
 
     names: tuple[str, ...]
@@ -113,18 +94,7 @@ class Guarantees:
         return bool(self.release_rules)
 
     def violating(self, classes: Classes) -> BoolArray:
-        """Return which classes break a guarantee that is checked class by class.
-
-        Parameters
-        ----------
-        classes : Classes
-            With what `needs` asks for.
-
-        Returns
-        -------
-        bool array (classes,)
-            Of classes that are in the population only it says nothing: see `is_impossible`.
-        """
+        """Return which classes (classes,) break a class rule; `is_impossible` checks empty ones."""
         rules = self.rules
         found = classes.people < rules.min_class_size
         if self.is_class_size_alone:
@@ -142,9 +112,8 @@ class Guarantees:
     def is_impossible(self, classes: Classes) -> bool:
         """Return whether no suppression helps: a class is in the population only.
 
-        Its people are known not to be in the sample, which a ``delta_presence`` with a minimum
-        forbids, and there is nothing to suppress. As in ARX this is not looked at where a class
-        size is required too.
+        Its people are known to be absent from the sample, which a minimum of ``delta_presence``
+        forbids. As in ARX, not checked where a class size is required too.
         """
         demands_presence = any(minimum > 0 for minimum, _ in self.rules.presence)
         if not demands_presence or self.min_class_size > 1:
@@ -172,24 +141,11 @@ class Guarantees:
         order: FloatArray | None = None,
         most: int | None = None,
     ) -> BoolArray:
-        """Return which classes to suppress so that the whole release keeps the guarantees too.
+        """Return which classes (classes,) to suppress so that the release rules hold too.
 
-        Parameters
-        ----------
-        classes : Classes
-            Of one node.
-        violating : bool array (classes,)
-            What `violating` returned; stays suppressed.
-        order : float array (classes,), optional
-            Information loss of each class: among classes of the same size the one that loses least
-            is suppressed first, then the one whose first row comes first.
-        most : int, optional
-            Records that may be suppressed at most; where that is not enough the search stops early.
-
-        Returns
-        -------
-        bool array (classes,)
-            All true where no release, or none within ``most``, keeps the guarantees.
+        Those in ``violating`` stay suppressed. Others follow by size, then by ``order``
+        (information loss of each class), then by first row, up to ``most`` records. All true where
+        no release, or none within ``most``, keeps the guarantees.
         """
         if not self.release_rules:
             return violating
@@ -215,19 +171,9 @@ class Guarantees:
 
 
 def first_released(guarantees: Guarantees, sizes: IntArray) -> int:
-    """Return how many of the smallest classes must go so that the whole release keeps its rules.
+    """Return how many of the smallest classes must go so that the release rules hold.
 
-    Parameters
-    ----------
-    guarantees : Guarantees
-        Of which those about the whole release are looked at.
-    sizes : int array (classes,)
-        People in each class that may be released, ascending.
-
-    Returns
-    -------
-    int
-        All of them where no release keeps the rules.
+    ``sizes`` are the people of each releasable class, ascending; all of them go where none will do.
     """
     release, start = Release(sizes), 0
     for rule in guarantees.release_rules:

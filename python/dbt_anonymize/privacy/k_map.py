@@ -60,24 +60,10 @@ def estimated_k(
 ) -> int:
     """Return the class size in the sample that stands for k in the population.
 
-    A class of the sample is one of a Poisson number of people with mean k N / M; with the given
-    significance it is not larger than the number returned. El Emam & Dankar 2008.
-
-    Parameters
-    ----------
-    k : int >= 2
-        People that each class must have in the population.
-    people, population : int
-        N and M.
-    significance : float in (0, 1)
-        Accepted chance that a class is smaller in the population.
-    estimator : {"poisson", "zero_truncated_poisson"}
-        Whether classes that no one was drawn from are counted among the possible ones.
-
-    Returns
-    -------
-    int
-        At most k, and at most N.
+    El Emam & Dankar 2008: a class of the sample has a Poisson number of people with mean k N / M
+    (``people`` N, ``population`` M). With ``significance`` in (0, 1) it is not larger than the
+    number returned, at most min(k, N). ``zero_truncated_poisson`` leaves out classes that nobody
+    was sampled from.
 
     Examples
     --------

@@ -32,11 +32,7 @@ class Weakest(NamedTuple):
 class PrivacyModel(Strict):
     """The parameters of a privacy model; `docs/models/` has a page for each.
 
-    Attributes
-    ----------
-    MEASURES : mapping
-        What `<n>_classes` has of a sensitive attribute by this model: end of the column's name, and
-        what it says of the distribution in a class.
+    ``MEASURES``: columns of `<n>_classes` for a sensitive attribute, suffix to description.
     """
 
     MEASURES: ClassVar[Mapping[str, str]] = {}
@@ -48,21 +44,11 @@ class PrivacyModel(Strict):
 
     @abstractmethod
     def compile(self, compiler: Compiler) -> None:
-        """Add to a compiler what classes and release must keep, and whether that is monotone.
+        """Add the rules of classes and release to a compiler, and whether they are monotone.
 
-        Parameters
-        ----------
-        compiler : Compiler
-            Of the table. Values of attributes are codes of it here. What is wrong is noted there,
-            not raised.
+        Values of attributes are codes of the compiler's table. Problems are noted, not raised.
         """
 
     @abstractmethod
     def weakest(self, table: Table) -> Sequence[Weakest]:
-        """Return the parameters by which it can be weakened, the first to try first.
-
-        Parameters
-        ----------
-        table : Table
-            Whose classes are to keep it.
-        """
+        """Return the parameters by which the model can be weakened, the first to try first."""

@@ -39,45 +39,18 @@ MEASURES = {name: text for model in MODELS.values() for name, text in model.MEAS
 
 
 def measures_of(guarantees: Iterable[PrivacyModel], attribute: str) -> dict[str, str]:
-    """Return what the classes show of a sensitive attribute.
-
-    Parameters
-    ----------
-    guarantees : iterable of PrivacyModel
-        All that are declared.
-    attribute : str
-        Its name.
-
-    Returns
-    -------
-    dict
-        End of the name of each column, and what it says of the distribution in a class.
-    """
+    """Return the measures of a sensitive attribute in the classes: column suffix to description."""
     declared = [g for g in guarantees if getattr(g, "attribute", None) == attribute]
     names = [*_ALWAYS_MEASURED, *(name for g in declared for name in g.measured)]
     return {name: MEASURES[name] for name in names}
 
 
 def compile_guarantees(declared: Sequence[Mapping[str, Any]], table: Table) -> Guarantees:
-    """Prepare declared guarantees for fast checks of the classes of a table.
+    """Compile declared guarantees into fast checks of the classes of a table.
 
-    Parameters
-    ----------
-    declared : sequence of mappings
-        One per guarantee: ``model`` and its parameters, as a spec resolves them. The ``values`` of
-        an ``alpha_k_anonymity`` are codes of the attribute here.
-    table : Table
-        Its sensitive attributes, population and number of people are what the guarantees refer to.
-
-    Returns
-    -------
-    Guarantees
-        Valid for classes of this table.
-
-    Raises
-    ------
-    SearchError
-        All that cannot be checked or can never hold, in one message.
+    Each has its ``model`` and parameters, as a spec resolves them; the ``values`` of an
+    ``alpha_k_anonymity`` are codes. Raises one `SearchError` with all that cannot be checked or can
+    never hold.
 
     Examples
     --------

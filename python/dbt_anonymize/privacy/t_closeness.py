@@ -62,22 +62,9 @@ class TCloseness(PrivacyModel):
 def closeness(
     compiler: Compiler, attribute: str, distance: Distance
 ) -> tuple[int, int, Callable[[Distribution], FloatArray]] | None:
-    """Return how to measure how far classes are from the whole table.
+    """Return cost, position of the attribute and its distance from the whole table.
 
-    Parameters
-    ----------
-    compiler : Compiler
-        Of the table.
-    attribute : str
-        Sensitive one.
-    distance : {"equal", "ordered", "hierarchical"}
-        How far two values are from each other.
-
-    Returns
-    -------
-    cost, position, measure : int, int, callable
-        Cost of the measure, and where the table has the attribute. None, and a problem noted, where
-        it has no such attribute, or the attribute no hierarchy to measure along.
+    None, and a problem noted, without such an attribute or a hierarchy that the distance needs.
     """
     position = compiler.position(attribute)
     if position is None:

@@ -1,4 +1,4 @@
-"""What the search reads and what it hands around: the coded table and its equivalence classes."""
+"""The coded table that a search reads, and its equivalence classes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,11 @@ class Attribute:
 
     Attributes
     ----------
-    name : str
-        Of the column.
     levels : tuple of int arrays, one per level
-        ``levels[level][leaf]`` is the code of the leaf's label; level 0 is the identity, the last
-        level is the root. Codes of a level are 0, 1, ... without gaps in the hierarchy.
+        ``levels[level][leaf]`` is the code of the leaf's label, from the identity to the root.
+        Codes of a level are 0, 1, ... without gaps in the hierarchy.
     shares : tuple of float arrays, one per level
-        ``shares[level][code]`` is the share of the hierarchy that the label covers, in [0, 1].
+        ``shares[level][code]``: share of the hierarchy that the label covers, in [0, 1].
     domain_size : int
         Rows of the hierarchy, those absent from the data included.
     smallest_share : float
@@ -58,17 +56,10 @@ class Attribute:
 
 @dataclass(frozen=True)
 class SensitiveAttribute:
-    """One sensitive attribute.
+    """One sensitive attribute with ``size`` values that occur; codes follow the order of the type.
 
-    Attributes
-    ----------
-    name : str
-        Of the column.
-    size : int
-        Number of values that occur; their codes 0 .. ``size`` - 1 follow the order of the type.
-    tree : tuple of int arrays
-        For the hierarchical distance: ``tree[level][value]`` is a label's code, from the identity
-        to the root; empty without a hierarchy.
+    ``tree[level][value]`` is a label's code, from the identity to the root, for the hierarchical
+    distance; empty without a hierarchy.
     """
 
     name: str
@@ -82,23 +73,19 @@ class Table:
 
     Attributes
     ----------
-    attributes : tuple of Attribute
-        The quasi-identifiers.
     leaves : int array (rows, attributes)
-        Leaf codes. A NULL is a leaf of its own whose label is the root's at every level above 0,
-        or at every level, as the hierarchy says.
+        Leaf codes. A NULL is a leaf of its own, labelled as the root above level 0 or at every
+        level, as the hierarchy says.
     records : int array (rows,)
         Records of the sample; 0 where a row is in the population only.
     sensitive : tuple of (SensitiveAttribute, int array (rows,))
         Sensitive attributes with the code of each row.
     subject : int array (rows,) or None
         Code of the person; rows are then distinct by person too.
-    population : int array (rows,) or None
-        Records of the population table.
-    population_size : int or None
-        Records of the population, for estimators.
+    population, population_size : int array (rows,), int or None
+        Records of the population table; records of the population, for estimators.
     target : int array (rows,) or None
-        Codes of the target outside the quasi-identifiers, for the classification metric.
+        Target codes outside the quasi-identifiers, for the classification metric.
     """
 
     attributes: tuple[Attribute, ...]
@@ -130,26 +117,19 @@ class ValueCounts:
 
 @dataclass(frozen=True)
 class Classes:
-    """The equivalence classes of one node, as arrays over the classes.
+    """The equivalence classes of one node; arrays (classes,) unless said otherwise.
 
     Attributes
     ----------
-    levels : tuple of int
-        The node.
     codes : int array (classes, attributes)
-        Label codes at these levels.
-    records : int array (classes,)
-        Records of the sample.
-    people : int array (classes,)
-        Distinct subjects among the records; ``records`` itself without a subject.
-    first : int array (classes,)
+        Label codes at ``levels``.
+    records, people, population : int arrays
+        Records of the sample; distinct subjects among them (records without a subject); records of
+        the population, or None.
+    first : int array
         Smallest row of the table in the class.
-    population : int array (classes,) or None
-        Records of the population.
-    values : tuple of ValueCounts
-        One per sensitive attribute of the table.
-    targets : ValueCounts or None
-        Of the target; counts records.
+    values, targets : tuple of ValueCounts, ValueCounts or None
+        Of each sensitive attribute; of the target, counting records.
     """
 
     levels: Node

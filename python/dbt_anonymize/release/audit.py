@@ -35,24 +35,11 @@ class _Content:
 
 
 def audit(session: DuckDBPyConnection, *, relation: str, table: str, stage: Path) -> None:
-    """Read a file back before it is published.
+    """Read a closed file back before it is published.
 
-    Parameters
-    ----------
-    session : duckdb.DuckDBPyConnection
-        Connection that sees ``relation`` (committed).
-    relation : str
-        Quoted name of the relation that the file must hold.
-    table : str
-        Name of its table.
-    stage : pathlib.Path
-        The file, closed, alone in its folder.
-
-    Raises
-    ------
-    PublishError
-        If the file has a log beside it, holds anything but the table, or has other columns or
-        records than the relation (count and sum of 64-bit hashes). No message shows a value.
+    Raises a `PublishError`, without a value, if ``stage`` is not alone in its folder (a log), holds
+    anything but ``table``, or has other columns or records than the committed ``relation`` (count
+    and sum of 64-bit hashes). ``relation`` is a quoted name, ``table`` a plain one.
     """
     files = sorted(path.name for path in stage.parent.iterdir())
     _require(files == [stage.name], "be one file without a log", ", ".join(files))
@@ -73,31 +60,11 @@ def audit(session: DuckDBPyConnection, *, relation: str, table: str, stage: Path
 
 
 def holds_release(session: DuckDBPyConnection, *, relation: str, table: str, file: Path) -> bool:
-    """Whether a published file holds one table with exactly the rows of a relation.
+    """Whether a published file holds one table with exactly the rows of a committed relation.
 
-    A build that is killed after it has published and before the warehouse has committed leaves a
-    file that is newer than the relation.
-
-    Parameters
-    ----------
-    session : duckdb.DuckDBPyConnection
-        Connection that sees ``relation`` (committed).
-    relation : str
-        Quoted name of the relation that the file was written from.
-    table : str
-        Name of the table in the file.
-    file : pathlib.Path
-        The release.
-
-    Returns
-    -------
-    bool
-        False also where there is no file, a symbolic link, or one that cannot be read.
-
-    Notes
-    -----
-    Columns, count and the sum of 64-bit hashes are compared: one pass over each, whatever the
-    number of rows, and nothing that could be spilled to a disk.
+    A build killed between publishing and its commit leaves a file newer than the relation. False
+    also for a missing or unreadable file and a symbolic link. Compared are columns, count and the
+    sum of 64-bit hashes: one pass over each that spills nothing to disk.
     """
     import duckdb  # noqa: PLC0415 (not every adapter has it)
 
@@ -115,21 +82,9 @@ def holds_release(session: DuckDBPyConnection, *, relation: str, table: str, fil
 
 
 def why_unreadable(session: DuckDBPyConnection, file: Path) -> str | None:
-    """Read a release file from end to end; say why that fails, or None if it does not.
+    """Read a release file from end to end; return one line why that fails, or None.
 
-    A broken block shows when it is read, and its error names no file.
-
-    Parameters
-    ----------
-    session : duckdb.DuckDBPyConnection
-        Connection to the warehouse.
-    file : pathlib.Path
-        The file.
-
-    Returns
-    -------
-    str or None
-        One line without any value of the file.
+    A broken block shows only when it is read. The line holds no value of the file.
     """
     import duckdb  # noqa: PLC0415 (not every adapter has it)
 
@@ -146,24 +101,10 @@ def why_unreadable(session: DuckDBPyConnection, file: Path) -> str | None:
 
 
 def open_file(session: DuckDBPyConnection, file: Path, **options: str) -> DuckDBPyConnection:
-    """Open a database file in an engine of its own, which may use as much as that of the session.
+    """Open a database file, new or not, in an engine of its own with the limits of the session.
 
-    It is never attached to the session: all threads of a build would see it there, and what a
-    transaction of another thread has looked at stays open, and unwritten, after it was detached.
-
-    Parameters
-    ----------
-    session : duckdb.DuckDBPyConnection
-        Connection to the warehouse.
-    file : pathlib.Path
-        The file, which need not be there yet.
-    **options : str
-        Further settings of the engine.
-
-    Returns
-    -------
-    duckdb.DuckDBPyConnection
-        To be closed, which closes the file.
+    Never attached to the session: all threads of a build would see it there, and a transaction of
+    another thread would keep it open and unwritten. ``options`` are further settings.
     """
     import duckdb  # noqa: PLC0415 (not every adapter has it)
 

@@ -1,7 +1,7 @@
-"""Composition: what the difference between two releases tells about who joined and who left.
+"""Composition: what the difference between two releases reveals about who joined and who left.
 
-Whoever has both files subtracts one from the other. The records of a class that only one of them
-has are those who joined or left, and among fewer than k of them k-anonymity hides nobody.
+Whoever has both files subtracts one from the other: the records of a class in only one of them
+joined or left, and k-anonymity protects no group of fewer than k.
 """
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
@@ -33,14 +33,8 @@ _REMEDY = (
 class Composition:
     """How a release is compared with the one that it replaces.
 
-    Parameters
-    ----------
-    quasi_identifiers : sequence of str
-        Whose labels make the classes; an interval also has the columns ``_lower`` and ``_upper``.
-    k : int
-        Fewest records of a class.
-    is_strict : bool, default False
-        Whether a remainder stops the build; else it is a warning.
+    The labels of the quasi-identifiers make the classes, intervals with their bounds; ``k`` is the
+    fewest records of a class. A remainder stops the build if ``is_strict``, else it is a warning.
     """
 
     quasi_identifiers: Sequence[str]
@@ -50,15 +44,7 @@ class Composition:
 
 @dataclass(frozen=True)
 class Remainders:
-    """Classes in which 1 to k - 1 records joined or left between two releases.
-
-    Parameters
-    ----------
-    joined_classes, left_classes : int
-        How many classes these are.
-    joined_records, left_records : int
-        How many records joined or left in them.
-    """
+    """Classes in which 1 to k - 1 records joined or left between two releases."""
 
     joined_classes: int
     joined_records: int
@@ -81,23 +67,9 @@ def check_composition(
 ) -> None:
     """Compare a release that is about to be published with the file that it replaces.
 
-    Parameters
-    ----------
-    session : duckdb.DuckDBPyConnection
-        Connection to the warehouse, whose memory limit holds.
-    table : str
-        Name of the table in both files.
-    stage : pathlib.Path
-        The new file, closed, in a private folder, into which rows are spilled.
-    target : pathlib.Path
-        The release; nothing is compared where there is none.
-    composition : Composition
-        What is compared, and whether a remainder stops.
-
-    Raises
-    ------
-    PublishError
-        If ``is_strict`` and there is a remainder, or the files cannot be compared.
+    ``stage`` is closed and in a private folder, where rows are spilled. Nothing happens without a
+    file at ``target``. A remainder, or files that cannot be compared, warn, or raise a
+    `PublishError` if ``is_strict``.
     """
     import duckdb  # noqa: PLC0415 (not every adapter has it)
 
@@ -131,28 +103,11 @@ def compare_releases(
 ) -> Remainders:
     """Count the classes that tell two releases apart by fewer than k records.
 
-    Of each class (combination of labels), the records of one release are subtracted from those of
-    the other, as multisets over labels and kept columns. Where the labels of a quasi-identifier
-    changed, the classes of the coarser labels are compared too, and the worse result counts. Where
-    both releases have tokens, these say who joined and who left.
-
-    Parameters
-    ----------
-    engine : duckdb.DuckDBPyConnection
-        Sees both, and may make temporary tables.
-    earlier, later : str
-        Quoted names of both relations. Columns that only one of them has are not compared.
-    composition : Composition
-        Quasi-identifiers and k.
-
-    Returns
-    -------
-    Remainders
-        Records, since no release says which of them are of one subject.
-
-    Notes
-    -----
-    One pass over both groups them; all that follows reads only what differs.
+    Of each class, the records of one release are subtracted from those of the other, as multisets
+    over labels and shared kept columns. Where the labels of a quasi-identifier changed, classes of
+    common coarser labels are compared too; the worse result counts. Where both releases have
+    tokens, these identify who joined and who left. Relations are quoted; the engine gets temporary
+    tables.
     """
     shared = _shared_columns(engine, earlier, later)
     labels = [

@@ -20,23 +20,11 @@ _LONGEST_NUMBER = 20
 
 @contextlib.contextmanager
 def exclusive_publication(target: Path) -> Iterator[None]:
-    """Keep all others from publishing the same release until the end of the block.
+    """Hold the lock of a release (``flock`` of a file beside it) until the end of the block.
 
-    Whoever comes second waits for its turn: both publish what they built, one after the other.
-
-    The lock is of the operating system (``flock`` of a file beside the release), so that a killed
-    build does not hold it; the file is gone afterwards. Windows has no such lock, nor can a file be
-    replaced there that a reader has open: nothing is published on it.
-
-    Parameters
-    ----------
-    target : pathlib.Path
-        The release; its folder exists.
-
-    Raises
-    ------
-    PublishError
-        If another build held the lock all the time, or the platform has no such lock.
+    A second build waits for its turn; a killed one holds nothing. A `PublishError` says that
+    another build held it for `LONGEST_WAIT`, or that the platform has no ``flock``: on Windows,
+    where an open file cannot be replaced either, nothing is published.
     """
     lock = target.parent / f".{target.name}.lock"
     end = time.monotonic() + LONGEST_WAIT

@@ -1,10 +1,8 @@
 """Publishing: write a new database file beside the release, audit it, rename it into place.
 
-A DuckDB file that any other process has open cannot be written, so the released file is never
-written twice: a reader that holds it open keeps the complete earlier release, everybody else sees
-the complete new one, and at no moment is there half a release. Until it is renamed, the new file
-is in a folder that only its owner may enter. One build at a time publishes a release, and another
-waits for its turn; what a killed one left behind, the next removes.
+A released file is never written twice: a reader that holds it open keeps the complete earlier
+release, everybody else gets the complete new one. Until the rename the file is in a private folder.
+One build at a time publishes; it removes what a killed one left behind.
 """
 
 from __future__ import annotations
@@ -46,30 +44,12 @@ def publish(
     path: str,
     composition: Composition | None = None,
 ) -> None:
-    """Publish a relation as the only table of a DuckDB file.
+    """Publish a committed relation, in its row order, as the only table of a DuckDB file.
 
-    Parameters
-    ----------
-    session : duckdb.DuckDBPyConnection
-        Connection that sees ``relation`` (committed).
-    relation : str
-        Quoted name of the relation to publish; its row order is kept.
-    table : str
-        Name of the table in the file.
-    folder : str
-        The dbt project.
-    path : str
-        The release file, relative to the project or absolute. Its folder is created; an existing
-        file is replaced in one step.
-    composition : Composition, optional
-        How the release is compared with the file that it replaces.
-
-    Raises
-    ------
-    PublishError
-        If the file cannot be written, is not what was to be published, or is being published by
-        another build, if a strict composition stops it, or if the platform has no ``flock``
-        (Windows); the earlier release is unchanged. The message quotes no value of the relation.
+    ``relation`` is a quoted name, ``path`` is relative to the project ``folder`` or absolute; its
+    folder is created, an existing file replaced atomically. Raises a `PublishError`, without a
+    value, and leaves the earlier release in place if the file cannot be written or fails its audit,
+    if a strict ``composition`` stops it, or if the lock cannot be had (`exclusive_publication`).
     """
     target = Path(folder) / path
     try:

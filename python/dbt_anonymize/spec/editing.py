@@ -24,10 +24,10 @@ _BEFORE = "features"
 def with_efforts(text: str, efforts: Sequence[Effort]) -> str:
     r"""Return the text of a spec with its efforts replaced.
 
-    The style of the list, block or flow, and line ends of Windows are kept; a missing or empty list
-    becomes a block. An effort that stays keeps its text and comment, and a comment on a line of its
-    own stays; a comment behind an effort that goes, goes with it. Text that cannot be changed here
-    alone (an anchor in the list that is used below) is a `SpecError` with the lines to write.
+    Block or flow style and line ends are kept; a missing or empty list becomes a block. An effort
+    that stays keeps its text and comment, one that goes takes the comment behind it along; comments
+    on lines of their own stay. Text that cannot be changed here alone (an anchor in the list that
+    is used below) is a `SpecError` with the lines to write.
 
     Examples
     --------

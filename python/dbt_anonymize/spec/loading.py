@@ -183,11 +183,7 @@ def _is_repetition(detail: ErrorDetails) -> bool:
 
 
 def _as_written(detail: ErrorDetails, raw: object) -> ErrorDetails:
-    """Return an error at the path that the user wrote.
-
-    Validation expands shorthand: one guarantee becomes a list of one, levels alone become an
-    effort.
-    """
+    """Return an error at the path that the user wrote: validation expands shorthand."""
     location: list[int | str] = []
     for key in detail["loc"]:
         is_list = isinstance(raw, (list, tuple))

@@ -15,10 +15,9 @@ _LONGEST_SHOWN = 60
 
 @dataclass(frozen=True)
 class Problem:
-    """One violated rule.
+    """One violated rule: it starts with "must"; the remedy is one sentence.
 
-    ``path`` counts list items from 1, like efforts. ``rule`` starts with "must", ``remedy`` is one
-    sentence, ``got`` is what came, as `shown` writes it.
+    ``path`` counts list items from 1, like efforts; ``got`` is what came, as `shown` writes it.
     """
 
     path: KeyPath

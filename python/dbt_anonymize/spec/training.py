@@ -1,4 +1,4 @@
-"""How many models an evaluation trains, known before anything is built."""
+"""The number of models an evaluation trains, known before anything is built."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from dbt_anonymize.spec.quality import BASELINE
 
 
 def training_factors(spec: Spec) -> dict[str, int]:
-    """Return the factors of the number of trained models, by what is counted.
-
-    Efforts include the untouched table, models the zero rule.
-    """
+    """Return the factors of the number of models, untouched table and zero rule included."""
     quality = spec.quality
     return {
         "effort": len(spec.numbered_efforts),

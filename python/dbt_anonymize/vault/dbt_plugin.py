@@ -1,8 +1,7 @@
-"""What dbt runs of this package by itself, where both are installed: a look at the vault's folder.
+"""A dbt plugin that checks the vault's folder before DuckDB opens an attached file.
 
-Before a hook of a project runs, DuckDB has opened every attached file, and ended in a traceback of
-dbt where a folder is missing. dbt imports all modules whose names begin with `dbt_`, and runs the
-plugins that they name. That is marked as experimental: without it only the message is less clear.
+Without it dbt ends in a traceback where the folder is missing. dbt imports all modules named
+`dbt_*` and runs the plugins in them, an experimental interface; only the clear message needs it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The vault of a DuckDB project: a file that only its owner can read, in a folder of its own.
 
-DuckDB has no grants, and it creates files as the umask of the process says: the log of a database
-whenever it needs one. So the first thing of every build, before any identifier is written, is to
-close the folder and the file, and to let the process make files for its owner only.
+DuckDB has no grants and creates files, logs included, by the umask of the process. So every build
+first closes the folder and the file and sets a private umask, before any identifier is written.
 """
 
 from __future__ import annotations
@@ -38,19 +37,10 @@ _ELSEWHERE = re.compile(r"\w\w+:")
 
 
 def require_folders(credentials: Any) -> None:
-    """Stop where a database file that is attached would have no folder.
+    """Raise a `VaultError` where an attached database file has no folder.
 
-    DuckDB makes the file, but no folder, and says no more than that it cannot open the file.
-
-    Parameters
-    ----------
-    credentials : dbt.adapters.contracts.connection.Credentials
-        Of the profile, with relative paths in the working directory.
-
-    Raises
-    ------
-    VaultError
-        If the folder of an attached file is missing.
+    DuckDB creates the file but no folder, and reports only that it cannot open the file. Relative
+    paths of the ``credentials`` (dbt's profile) are read from the working directory.
     """
     for attachment in getattr(credentials, "attach", None) or ():
         # The path of another kind may be a connection with a password.
@@ -77,29 +67,17 @@ def protect_vault(
 ) -> None:
     """Close folder and file of the vault to everybody but their owner.
 
-    The folder becomes 0700, the database file and its log 0600, unless the command only reads.
-    Rows that do not fit into memory are spilled into this folder too, unless the profile sets
-    `temp_directory` itself. Of a symbolic link, the file that it leads to is closed, in its folder.
-    Nothing happens to a vault that is not a local file.
-
-    Parameters
-    ----------
-    session : duckdb.DuckDBPyConnection
-        Connection with both databases attached.
-    vault, warehouse : str
-        Names of the databases.
-    project : str
-        Folder of the dbt project, against which relative paths are read.
-    release : str
-        Folder of the releases, relative to the project or absolute.
-    is_writing : bool, default True
-        False leaves all modes as they are.
+    The folder becomes 0700, the database file and its log 0600, if ``is_writing``; a symbolic link
+    is followed. Rows that exceed memory are spilled into this folder too, unless the profile sets
+    `temp_directory`. ``vault`` and ``warehouse`` are attached databases; a vault that is no local
+    file is left alone. ``project`` is the dbt project's folder, against which paths are read,
+    ``release`` that of the releases.
 
     Raises
     ------
     VaultError
-        If the vault is the warehouse, or in a folder that also holds the warehouse, the project or
-        the releases; or if others can still read it.
+        If the vault is the warehouse, or its folder also holds the warehouse, the project or the
+        releases, or if others can still read it.
     """
     file = _database_file(session, vault)
     if file is None:
@@ -125,24 +103,7 @@ def protect_vault(
 def protect_vaults(
     warehouse: Warehouse, project: Project, database: str, *, is_writing: bool
 ) -> None:
-    """Call `protect_vault` for every vault of a project.
-
-    Parameters
-    ----------
-    warehouse : Warehouse
-        Of DuckDB, with the vaults attached.
-    project : Project
-        The dbt project.
-    database : str
-        Name of the database of the warehouse.
-    is_writing : bool
-        Whether the vaults are closed.
-
-    Raises
-    ------
-    VaultError
-        As `protect_vault`.
-    """
+    """Call `protect_vault` for every vault of a project; ``database`` is that of the warehouse."""
     ours = [
         (node, node.config.meta["dbt_anonymize"])
         for node in warehouse.manifest.nodes.values()
@@ -165,12 +126,10 @@ def protect_vaults(
 
 
 def keep_files_private() -> None:
-    """Let only their owner read the files that this process makes until dbt's command is over.
+    """Set a private umask until dbt's command is over, however it ends.
 
-    A umask is of the whole process, threads of dbt and of DuckDB included, and any of them may
-    write the vault; what is for others, as a release is, gets its mode when it is complete. Whoever
-    calls dbt within a longer process gets the umask back, however the command ends; if it calls dbt
-    from within dbt, the process stays private.
+    A umask is of the whole process, threads of dbt and DuckDB included; a release gets its mode
+    once it is complete. The caller gets the umask back, except when dbt is called from within dbt.
     """
     from dbt_common.events.event_manager_client import add_callback_to_manager  # noqa: PLC0415
 

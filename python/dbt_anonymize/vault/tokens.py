@@ -1,4 +1,4 @@
-"""Tokens: random texts that stand for people, made once and stored in the vault."""
+"""Tokens: random texts that stand for people, drawn once and stored in the vault."""
 
 from __future__ import annotations
 
@@ -19,28 +19,21 @@ _KEY_BYTES = 32
 def append_tokens(
     session: DuckDBPyConnection, *, relation: str, people: str, identified_by: str
 ) -> int:
-    """Give a token to everybody who has none; nobody loses or changes one.
+    """Draw a token for each person without one; return how many. No token changes or goes.
 
-    A token is the hash of the person under a key that is drawn anew by the operating system for
-    every call, used once and forgotten: without the stored table nobody can derive it, also from
-    a list of all people. (The database's own ``random()`` and ``uuid()`` follow its seed.) Key and
-    people never appear in the text of a statement, so they are in no log.
+    A token is the hash of the person under a key that the operating system draws for this call
+    only: without the stored table nobody can derive it, even from a list of all people. (The
+    database's ``random()`` and ``uuid()`` follow its seed.) Key and people are in no statement's
+    text, so in no log.
 
     Parameters
     ----------
-    session : duckdb.DuckDBPyConnection
-        Connection that sees the committed table.
     relation : str
-        Quoted name of the table with the columns ``person``, ``token`` and ``identified_by``.
+        Quoted name of the committed table (``person``, ``token``, ``identified_by``).
     people : str
         Query with the column ``person``, distinct and without NULL.
     identified_by : str
-        Column of the source that says who a person is.
-
-    Returns
-    -------
-    int
-        People who got a token.
+        Column of the source that identifies a person.
 
     Raises
     ------

@@ -9,11 +9,10 @@ from dbt_anonymize.privacy.table import BoolArray, Classes, Node
 
 
 class AverageClassSize(InformationLoss):
-    """Records over released classes; all suppressed records are one more class.
+    """Records over released classes; all suppressed records are one more class (LeFevre 2006).
 
-    LeFevre 2006, who also divides by k. It counts classes, of which none is generalized more or
-    less, so that the factors have nothing to weigh; in ARX they do, and cheaper generalization
-    raises the loss.
+    He also divides by k. Counting classes leaves the factors nothing to weigh; in ARX cheaper
+    generalization raises the loss.
     """
 
     name = "average_class_size"

@@ -18,10 +18,9 @@ from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node
 class ClassificationMetric(InformationLoss):
     """Share of the records whose class does not tell their value of the target (Iyengar 2002).
 
-    A record outside the majority of its class costs the generalization factor; a record of a class
-    without a unique majority, or suppressed, costs the suppression factor. In a tie Iyengar takes
-    one of the values as the majority; here, as in ARX, a tie predicts nobody. ARX lets a suppressed
-    record cost ``gs``, half an error by default.
+    A record outside the majority of its class costs the generalization factor; one that is
+    suppressed or in a tie, which predicts nobody (ARX alike; Iyengar picks a value), the
+    suppression factor. ARX lets a suppressed record cost ``gs``, half an error by default.
     """
 
     name = "classification_metric"

@@ -33,8 +33,8 @@ class EntropySums(TableSums):
 class NonUniformEntropy(PerAttribute):
     """Bits lost: of leaves given their labels, and of labels given that they are suppressed.
 
-    Generalization counts over all records, suppressed ones included. Gionis & Tassa 2009; ARX calls
-    it "Non-monotonic non-uniform entropy".
+    Generalization counts over all records. Gionis & Tassa 2009; in ARX "Non-monotonic non-uniform
+    entropy".
     """
 
     name = "non_uniform_entropy"

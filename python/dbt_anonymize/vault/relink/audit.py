@@ -1,7 +1,7 @@
-"""Who went back from released rows to people: an append-only relation of numbered attempts.
+"""The audit of re-linking: an append-only relation of numbered attempts.
 
-Custodians may add attempts and read them. Whoever owns the vault can change it; what shows that is
-outside of the vault: the number that `relink` prints, kept in a ticket or a log.
+Custodians may add and read attempts. The owner of the vault could change it; the number that
+`relink` prints, kept in a ticket or a log, reveals that.
 """
 
 from __future__ import annotations
@@ -18,32 +18,13 @@ from dbt_anonymize.project.warehouse import Warehouse
 
 @dataclass(frozen=True)
 class Attempt:
-    """One request to go back to people; nothing in it is a value of a person.
+    """One request to re-link, without any value of a person.
 
-    Parameters
-    ----------
-    attempted_at : datetime
-        UTC, without a time zone.
-    os_user : str
-        Account of the operating system.
-    database_user : str or None
-        User of the warehouse, where it has users.
-    purpose : str or None
-        The declared purpose. None if another one or none was given: a free text may name people.
-    given_rows, unknown_rows : int
-        Released rows that were given, and how many of them lead to nobody.
-    shown_groups, shown_people : int
-        What was given away; 0 where the attempt was refused.
-    outcome : {"granted", "refused"}
-        Whether people were shown.
-    reason : str
-        Why it was refused; empty where it was granted.
-    effort : int or None
-        Effort of the release, as far as it was found out.
-    fingerprint : str or None
-        Version of the spec that the release was built from, as far as it was found out.
-    policy : str
-        What the spec allowed then: purposes, limit and k as JSON, or "none".
+    ``attempted_at`` is UTC without a time zone. ``purpose`` is the declared one; None for any
+    other, since free text may name people. ``unknown_rows`` are given rows that lead to nobody;
+    nothing is shown where it was refused. ``effort`` and ``fingerprint`` (of the spec) are those of
+    the release, as far as found out. ``policy`` is what the spec allowed: purposes, limit and k as
+    JSON, or "none".
     """
 
     attempted_at: datetime
@@ -62,41 +43,15 @@ class Attempt:
 
 
 def relinkings(vault: Any, name: str) -> Any:
-    """Return the relation of the audit, which lies beside ``<n>_identifiers``.
-
-    Parameters
-    ----------
-    vault : dbt.adapters.base.BaseRelation
-        ``<n>_identifiers``.
-    name : str
-        Name of the anonymization.
-    """
+    """Return the relation of the audit, beside ``<n>_identifiers`` (``vault``)."""
     return vault.incorporate(path={"identifier": f"{name}_relinkings"}, type="table")
 
 
 def record(warehouse: Warehouse, vault: Any, name: str, attempt: Attempt) -> int:
-    """Append an attempt to ``<n>_relinkings``, which is created where there is none.
+    """Append an attempt to ``<n>_relinkings``, created if missing; return its number, from 1.
 
-    Parameters
-    ----------
-    warehouse : Warehouse
-        With the vault.
-    vault : dbt.adapters.base.BaseRelation
-        ``<n>_identifiers``.
-    name : str
-        Name of the anonymization.
-    attempt : Attempt
-        What to write. It is committed when this returns.
-
-    Returns
-    -------
-    int
-        Number of the attempt, counted from 1.
-
-    Raises
-    ------
-    WarehouseError
-        If it cannot be written; the audit is unchanged.
+    It is committed on return. Raises a `WarehouseError` and leaves the audit unchanged if it cannot
+    be written. ``vault`` is ``<n>_identifiers``.
     """
     relation = relinkings(vault, name)
     lock = warehouse.macro("_lock_for_append", relation=relation)
@@ -137,24 +92,10 @@ def _transaction(warehouse: Warehouse) -> Iterator[Any]:
 
 
 def check_audit(warehouse: Warehouse, name: str) -> tuple[int, int]:
-    """Count the attempts of ``<n>_relinkings``, and those that their numbers say are missing.
+    """Return the attempts of ``<n>_relinkings``, and how many numbers up to the last have none.
 
-    Parameters
-    ----------
-    warehouse : Warehouse
-        With the vault.
-    name : str
-        Name of the anonymization; its ``mapping`` is class or token.
-
-    Returns
-    -------
-    tuple of int
-        Attempts, and numbers from 1 to the last one that no attempt has.
-
-    Raises
-    ------
-    WarehouseError
-        If ``<n>_identifiers`` was not built.
+    The ``mapping`` of the anonymization is class or token. Raises a `WarehouseError` if
+    ``<n>_identifiers`` was not built.
     """
     relation = relinkings(warehouse.relation_of_ref(f"{name}_identifiers"), name)
     if warehouse.find(relation) is None:  # nobody has tried yet

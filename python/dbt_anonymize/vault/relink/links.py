@@ -21,17 +21,7 @@ _RECORDS_AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class Counts:
-    """What given rows lead to.
-
-    Parameters
-    ----------
-    known_rows : int
-        Given rows that lead to somebody.
-    groups : int
-        Equivalence classes that they are of.
-    small_groups : int
-        How many of these have fewer people than may be shown.
-    """
+    """Given rows that lead to somebody, their equivalence classes, and those too small to show."""
 
     known_rows: int
     groups: int
@@ -40,18 +30,10 @@ class Counts:
 
 @dataclass(frozen=True)
 class Links:
-    """How the release of an anonymization leads to its vault.
+    """How the release of an anonymization (mapping class or token) leads to its vault.
 
-    Texts are compared as bytes throughout: no collation may lead to another group.
-
-    Parameters
-    ----------
-    warehouse : Warehouse
-        With the vault.
-    spec : Spec
-        Its mapping is class or token.
-    vault : dbt.adapters.base.BaseRelation
-        ``<n>_identifiers``.
+    ``vault`` is ``<n>_identifiers``. Texts are compared as bytes: no collation may lead to another
+    group.
     """
 
     warehouse: Warehouse
@@ -79,13 +61,7 @@ class Links:
         return self.warehouse.relation_of_ref(f"{self.spec.name}_{part}")
 
     def differing(self, effort: int) -> int:
-        """Count groups and links that are not the same in release, vault and effort.
-
-        Parameters
-        ----------
-        effort : int
-            The one that is said to be released.
-        """
+        """Count groups and links that differ between release, vault and the given effort."""
         released = self.relation("anonymized")
         link = self._as_bytes(self.link)
         equivalence_class = self._as_bytes("equivalence_class")
@@ -110,16 +86,8 @@ class Links:
     def found(self, given: GivenRows) -> str:
         """Return a query of the given values that are released.
 
-        Parameters
-        ----------
-        given : GivenRows
-            Values of the link.
-
-        Returns
-        -------
-        str
-            Select with ``link`` and ``class_key`` (bytes), ``given_rows``, and ``people``: how many
-            the equivalence class has.
+        It selects ``link`` and ``class_key`` (bytes), ``given_rows``, and the ``people`` of the
+        class.
         """
         values = self._load(given)
         given_link = self._as_bytes("given.value")
@@ -169,10 +137,9 @@ class Links:
         return int(people)
 
     def people(self, found: str) -> Iterator[Sequence[tuple[Any, ...]]]:
-        """Yield the records of the people of a query of `found`, in batches.
+        """Yield the records of the people of a query of `found` as values of `columns`, in batches.
 
-        Their values are those of `columns`. Groups of fewer than `least` people are left out by the
-        statement itself, whatever was checked before it.
+        The statement itself leaves out groups of fewer than `least` people.
         """
         columns = ", ".join(self._quote(column, "people") for column in self.columns)
         cursor = self.warehouse.cursor()
@@ -188,9 +155,9 @@ class Links:
         )
 
     def _load(self, given: GivenRows) -> str:
-        """Write the given values into a temporary table, and return its name.
+        """Write given values into a temporary table and return its name.
 
-        They are parameters of statements that dbt does not log: no text of theirs becomes SQL.
+        They are parameters of statements that dbt does not log: none becomes SQL.
         """
         table = f"dbt_anonymize_given_{uuid.uuid4().hex}"
         text = self.warehouse.macro("type_string", package="dbt")
@@ -210,10 +177,7 @@ class Links:
         return table
 
     def _differing_people(self, effort: int) -> int:
-        """Count records that the vault leads to from another class than that of their effort.
-
-        Groups of equal size may be of other people: the vault of another build.
-        """
+        """Count records in another class than in their effort: sizes alone may agree by chance."""
         key = self._quote(self.spec.record_key, "vault")
         of_effort = self._quote(self.spec.record_key, "effort")
         ((differing,),) = self.warehouse.rows(

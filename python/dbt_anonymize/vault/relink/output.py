@@ -21,10 +21,7 @@ class Format(StrEnum):
 
 
 def escaped(value: object) -> str:
-    r"""Return a value as text in which every character can be seen.
-
-    Control characters, also those that change the direction of writing, become escapes; None
-    becomes an empty text.
+    r"""Return a value as visible text; controls and bidirectional marks are escaped, None is empty.
 
     Examples
     --------
@@ -42,18 +39,8 @@ def _escape(code: int) -> str:
 def show(out: TextIO, columns: Sequence[str], batches: Batches, form: Format) -> None:
     r"""Write people, a line per record.
 
-    Parameters
-    ----------
-    out : text file
-        Where to.
-    columns : sequence of str
-        Names of the values.
-    batches : iterable of sequences of rows
-        The records.
-    form : Format
-        ``table`` and ``json`` escape control characters. ``csv`` is data: its values are as they
-        are in the vault, also those that a spreadsheet takes for a formula; only where ``out`` is a
-        terminal are control characters escaped.
+    ``table`` and ``json`` escape control characters. ``csv`` keeps values as they are in the vault,
+    formulas of spreadsheets included, and escapes only where ``out`` is a terminal.
 
     Examples
     --------

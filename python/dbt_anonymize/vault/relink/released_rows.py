@@ -1,4 +1,4 @@
-"""Reading the released rows that somebody gives to be re-linked: untrusted text of any size."""
+"""Reading the released rows given to be re-linked: untrusted text of any size."""
 
 from __future__ import annotations
 
@@ -25,14 +25,9 @@ class RelinkingInputError(AnonymizeError, ValueError):
 
 @dataclass(frozen=True)
 class GivenRows:
-    """What was given, as far as it leads anywhere.
+    """Number of given rows, and in how many of them each value of the link stands.
 
-    Parameters
-    ----------
-    rows : int
-        Number of rows, repeated ones and those without a value included.
-    values : mapping of str to int
-        Each value of the column that leads to the vault, and in how many rows it stands.
+    ``rows`` includes repeated ones and those without a value.
     """
 
     rows: int
@@ -40,25 +35,11 @@ class GivenRows:
 
 
 def read_given_rows(stream: BinaryIO, column: str) -> GivenRows:
-    r"""Read one column of released rows.
+    r"""Read one column (``cqi`` or ``token``) of at least one released row.
 
-    Parameters
-    ----------
-    stream : binary file
-        CSV with a header, separated by commas, or JSON lines (an object per line); UTF-8, with or
-        without a byte order mark. Other columns are ignored.
-    column : {"cqi", "token"}
-        Column to read. Rows where it is empty or null are counted and lead nowhere.
-
-    Returns
-    -------
-    GivenRows
-        At least one row.
-
-    Raises
-    ------
-    RelinkingInputError
-        If this is no such text, has no row or lacks the column.
+    The stream is UTF-8, with or without a byte order mark: CSV with a header, separated by commas,
+    or JSON lines. Other columns are ignored; empty and null values are counted and lead nowhere.
+    Anything else is a `RelinkingInputError`.
 
     Examples
     --------

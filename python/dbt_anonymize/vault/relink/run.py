@@ -1,8 +1,7 @@
-"""The way back from released rows to people: only as the spec allows, and never unseen.
+"""Re-linking of released rows to people: only as the spec allows, and always audited.
 
-What a request may get is decided by the groups of the release, not by the rows that are given:
-whoever gives one row gets the whole group, and a group of fewer than k people is never shown. The
-statement that reads the people asks for this itself, beside the check before it.
+The groups of the release decide, not the given rows: one row gives its whole group, and a group of
+fewer than k people is never shown. The statement that reads the people enforces that again.
 """
 
 from __future__ import annotations
@@ -36,12 +35,8 @@ Recorded = Callable[[Attempt, int], None]
 class People:
     """The people of released rows.
 
-    Parameters
-    ----------
-    columns : tuple of str
-        The link (``cqi`` or ``token``), the record key and the identifiers.
-    batches : iterator of sequences of rows
-        Records in the order of the link and the record key; read while they are taken.
+    ``columns``: the link, the record key and the identifiers. ``batches``: records in the order of
+    the first two, read while they are taken.
     """
 
     columns: tuple[str, ...]
@@ -99,29 +94,15 @@ def relink(
 ) -> People:
     """Return the people of released rows, if the policy of the spec allows it.
 
-    Parameters
-    ----------
-    warehouse : Warehouse
-        With the vault.
-    spec : Spec
-        Of the anonymization whose rows were given.
-    purpose : str or None
-        What it is for; must be one of ``relinking.purposes``.
-    given : GivenRows or RelinkingInputError
-        The rows, or why they cannot be read, which is an attempt like any other.
-    recorded : callable, optional
-        Called with the attempt and its number as soon as it is written, granted or refused.
-
-    Returns
-    -------
-    People
-        All people of the group of each given row (``mapping: class``), or the person of each given
-        row (``mapping: token``). The attempt is in ``<n>_relinkings`` already.
+    ``mapping: class`` gives all people of the group of each row, ``mapping: token`` its person.
+    ``given`` are the rows, or why they cannot be read, an attempt like any other. Every attempt is
+    in ``<n>_relinkings`` before this returns or raises; ``recorded`` is called with it and its
+    number.
 
     Raises
     ------
     RelinkingError
-        If it is refused, which is in ``<n>_relinkings`` too, except where there is no vault.
+        If it is refused; recorded too, except without a mapping.
     RelinkingInputError
         If the rows cannot be read, or none of them leads anywhere.
     WarehouseError
