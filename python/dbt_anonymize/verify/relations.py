@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name, quote_path, quote_text
@@ -18,25 +18,11 @@ from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.models import Source
 
-if TYPE_CHECKING:
-    pass
-
-_ROWS_AT_ONCE = 100_000
-
-
-def quoted(warehouse: Warehouse, name: str) -> str:
-    """Return the name of a column as SQL of the warehouse."""
-    return str(warehouse.macro("_quote", name=name))
-
 
 def text_of(warehouse: Warehouse, name: str) -> str:
     """Return a column as text, as SQL of the warehouse."""
-    return str(warehouse.macro("_as_text", expression=quoted(warehouse, name)))
-
-
-def as_text(expression: str) -> str:
-    """Return the cast to text of DuckDB and PostgreSQL."""
-    return f"cast({expression} as varchar)"
+    quoted = warehouse.macro("_quote", name=name)
+    return str(warehouse.macro("_as_text", expression=quoted))
 
 
 def source_relation(warehouse: Warehouse, source: Source) -> Any:
@@ -44,13 +30,6 @@ def source_relation(warehouse: Warehouse, source: Source) -> Any:
     if source.source is not None:
         return warehouse.relation_of_source(*source.source)
     return warehouse.relation_of_ref(str(source.ref))
-
-
-def stream(cursor: Any, sql: str) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield the rows of a query in batches; nothing else may run on the cursor meanwhile."""
-    cursor.execute(sql)
-    while batch := cursor.fetchmany(_ROWS_AT_ONCE):
-        yield [tuple(row) for row in batch]
 
 
 @dataclass(frozen=True)
@@ -65,10 +44,6 @@ class Released:
         """Return all rows of a query."""
         self.cursor.execute(sql)
         return [tuple(row) for row in self.cursor.fetchall()]
-
-    def quoted(self, name: str) -> str:
-        """Return the name of a column as SQL."""
-        return quote_name(name)
 
 
 @contextlib.contextmanager

@@ -102,11 +102,7 @@ def _diversity_bound(guarantee: Mapping[str, Any], shares: Shares) -> float:
             c = float(guarantee["c"])
             return c / (1 + c)
     # Distinct, and grassberger: both are kept by classes of one value only where l is 1.
-    return _largest_share_of_distinct(needed, shares.class_people)
-
-
-def _largest_share_of_distinct(needed: float, people: int) -> float:
-    return (people - math.ceil(needed) + 1) / people
+    return (shares.class_people - math.ceil(needed) + 1) / shares.class_people
 
 
 def _largest_share_of_entropy(needed: float, values: int) -> float:

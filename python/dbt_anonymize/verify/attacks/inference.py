@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dbt_anonymize.verify.attacks.bounds import Shares, confidence_bound
 from dbt_anonymize.verify.attacks.released import Released, released_people
-from dbt_anonymize.verify.attacks.result import AttackResult, at_most
+from dbt_anonymize.verify.attacks.result import AttackResult, judged
 
 
 def attack_inference(release: Released) -> list[AttackResult]:
@@ -90,21 +90,17 @@ def _highest_confidence(release: Released, attribute: str, alias: str, people: i
     tree = spec.columns[attribute].hierarchy
     shares = Shares(share, int(values), int(largest_class), tree.levels if tree else 0)
     limit = confidence_bound(attribute, spec.guarantees.resolved, shares)
-    holds = at_most(highest, limit)
-    judged = {
-        None: "no guarantee of the spec bounds it.",
-        True: f"the guarantees allow at most {limit or 0:.4g}.",
-        False: f"the guarantees allow at most {limit or 0:.4g}. The release breaks its promise: "
-        "withdraw it, and build it again.",
-    }[holds]
-    return AttackResult(
+    bound = "no guarantee of the spec bounds it."
+    if limit is not None:
+        bound = f"the guarantees allow at most {limit:.4g}."
+    result = AttackResult(
         "attribute_inference",
         "highest_confidence",
         float(highest),
-        f"in some class one value of {attribute} has a share of {highest:.4g}; {judged}",
+        f"in some class one value of {attribute} has a share of {highest:.4g}; {bound}",
         attribute=attribute,
         baseline=float(share),
         declared_limit=limit,
-        holds=holds,
         people=people,
     )
+    return judged(result)

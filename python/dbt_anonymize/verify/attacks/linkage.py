@@ -10,9 +10,11 @@ record, several can, and `*` can always.
 
 from __future__ import annotations
 
+from functools import partial
+
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.attacks.released import Released, released_people
-from dbt_anonymize.verify.attacks.result import AttackResult, at_most
+from dbt_anonymize.verify.attacks.result import AttackResult, judged
 
 
 def declared_k(spec: Spec) -> int:
@@ -55,31 +57,26 @@ def attack_linkage(release: Released, average_risk: float) -> list[AttackResult]
     declared = declared_risk(spec, "average")
     average_limit = average_risk if declared is None else declared
     (classes,) = known.session.row(f"select count(*) from {release.classes}")
-    return [
-        AttackResult(
-            "linkage",
-            "highest_success",
-            float(highest),
+    whose = "what the build reports" if declared is None else "as declared"
+    found = {
+        "highest_success": (
+            highest,
+            limit,
             f"whoever knows all quasi-identifiers of a person finds her row with a chance of up to "
-            f"{highest:.4g}; declared is at most {limit:.4g} (k = {k})."
-            f"{_what_to_do(highest, limit)}",
-            baseline=1 / people,
-            declared_limit=limit,
-            holds=at_most(highest, limit),
-            people=people,
+            f"{highest:.4g}; declared is at most {limit:.4g} (k = {k}).",
         ),
-        AttackResult(
-            "linkage",
-            "average_success",
-            float(average),
+        "average_success": (
+            average,
+            average_limit,
             f"over {people:,} released people in {classes:,} classes the chance is {average:.4g} "
-            f"on average; the limit is {average_limit:.4g}, "
-            f"{'what the build reports' if declared is None else 'as declared'}."
-            f"{_what_to_do(average, average_limit)}",
-            baseline=1 / people,
-            declared_limit=average_limit,
-            holds=at_most(average, average_limit),
-            people=people,
+            f"on average; the limit is {average_limit:.4g}, {whose}.",
+        ),
+    }
+    judge = partial(AttackResult, "linkage", baseline=1 / people, people=people)
+    return [
+        *(
+            judged(judge(m, float(v), text, declared_limit=at))
+            for m, (v, at, text) in found.items()
         ),
         AttackResult(
             "linkage",
@@ -92,12 +89,6 @@ def attack_linkage(release: Released, average_risk: float) -> list[AttackResult]
         ),
         _unexplained(release),
     ]
-
-
-def _what_to_do(value: float, limit: float) -> str:
-    if at_most(value, limit):
-        return ""
-    return " The release breaks its promise: withdraw it, and build it again."
 
 
 def candidates_sql(release: Released) -> str:

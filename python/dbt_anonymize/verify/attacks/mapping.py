@@ -8,7 +8,7 @@ from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.verify.attacks.known import Known
 from dbt_anonymize.verify.attacks.linkage import declared_k
-from dbt_anonymize.verify.attacks.result import AttackResult, at_most
+from dbt_anonymize.verify.attacks.result import AttackResult, judged
 
 # The column of a release that leads to the vault, by mode.
 _COLUMNS = {"class": "cqi", "token": "token"}
@@ -37,9 +37,12 @@ def attack_mapping(known: Known, relation: str) -> list[AttackResult]:
                 people=known.people,
             )
         ]
-    if spec.mapping == "token":
-        return _tokens(known, relation, columns)
-    return [_groups(known, relation, columns)]
+    if (column := _COLUMNS[spec.mapping]) not in columns:
+        raise VerificationError(
+            f"{spec.name}: a release of mapping {spec.mapping} must have the column {column}; it "
+            "has not. Run `dbt-anonymize generate` and build again."
+        )
+    return _tokens(known, relation) if spec.mapping == "token" else [_groups(known, relation)]
 
 
 def _undeclared(column: str, mapping: str) -> AttackResult:
@@ -53,17 +56,8 @@ def _undeclared(column: str, mapping: str) -> AttackResult:
     )
 
 
-def _check_column(name: str, column: str, columns: dict[str, str], mapping: str) -> None:
-    if column not in columns:
-        raise VerificationError(
-            f"{name}: a release of mapping {mapping} must have the column {column}; it has not. "
-            "Run `dbt-anonymize generate` and build again."
-        )
-
-
-def _groups(known: Known, relation: str, columns: dict[str, str]) -> AttackResult:
+def _groups(known: Known, relation: str) -> AttackResult:
     spec = known.spec
-    _check_column(spec.name, "cqi", columns, spec.mapping)
     vault = known.session.warehouse.relation_of_ref(f"{spec.name}_identifiers")
     key = quote_name(spec.record_key)
     groups = known.session.table(
@@ -83,23 +77,19 @@ def _groups(known: Known, relation: str, columns: dict[str, str]) -> AttackResul
             "release lead to nobody. Build both in one `dbt build`."
         )
     k = declared_k(spec)
-    holds = at_most(1 / smallest, 1 / k)
-    remedy = "" if holds else " The release breaks its promise: withdraw it, and build it again."
-    return AttackResult(
+    result = AttackResult(
         "mapping",
         "highest_success",
         1 / smallest,
         f"whoever holds the vault too gets from a row to a group of at least {smallest:,} people "
-        f"(on average the chance is {average:.4g}); declared are {k}.{remedy}",
+        f"(on average the chance is {average:.4g}); declared are {k}.",
         declared_limit=1 / k,
-        holds=holds,
         people=int(people),
     )
+    return judged(result)
 
 
-def _tokens(known: Known, relation: str, columns: dict[str, str]) -> list[AttackResult]:
-    spec = known.spec
-    _check_column(spec.name, "token", columns, spec.mapping)
+def _tokens(known: Known, relation: str) -> list[AttackResult]:
     rows, most, tokens = known.session.row(
         "select sum(records), max(records), count(*) from "
         f"(select token, count(*) as records from {relation} group by token)"

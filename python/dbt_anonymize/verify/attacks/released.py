@@ -89,31 +89,29 @@ def read_release(
     }
     pairs = _pairs(known, labels, tables, classes, name)
     sets, of_sets = _sets(known, pairs)
-    of_class = " and ".join(f"x.{number} = c.{number}" for number in numbers)
     return Released(
         known=known,
         name=name,
         labels=labels,
         sensitive=sensitive,
         classes=classes,
-        members=_members(
-            known, relation, coded, classes=classes, of_class=of_class, sensitive=sensitive
-        ),
+        members=_members(known, relation, coded, classes, sensitive),
         pairs=pairs,
         sets=sets,
         of_sets=of_sets,
-        own=_own(known, coded, classes=classes, of_class=of_class, origin=origin, pairs=pairs),
+        own=_own(known, coded, classes, pairs, origin),
     )
 
 
 @dataclass(frozen=True)
 class _Coded:
-    """SQL that gives rows ``r`` the numbers of their labels: ``l_1``, .."""
+    """SQL that gives rows ``r`` the numbers of their labels, ``l_1``, .., and so their class."""
 
     columns: str
     joins: str
     # The same for rows that may have labels which the release has not: their number is NULL.
     outer_joins: str
+    of_class: str
 
 
 def _coded(labels: Sequence[Label], tables: Sequence[str]) -> _Coded:
@@ -130,17 +128,12 @@ def _coded(labels: Sequence[Label], tables: Sequence[str]) -> _Coded:
         ", ".join(columns),
         " ".join(f"inner {join}" for join in joins),
         " ".join(f"left {join}" for join in joins),
+        " and ".join(f"x.l_{label.number} = c.l_{label.number}" for label in labels),
     )
 
 
 def _members(
-    known: Known,
-    relation: str,
-    coded: _Coded,
-    *,
-    classes: str,
-    of_class: str,
-    sensitive: dict[str, str],
+    known: Known, relation: str, coded: _Coded, classes: str, sensitive: dict[str, str]
 ) -> str:
     """Count the released sensitive values of each class."""
     kept = "".join(f", r.{quote_name(name)} as {alias}" for name, alias in sensitive.items())
@@ -149,7 +142,7 @@ def _members(
         "members",
         f"select c.class{listed}, count(*) as records "
         f"from (select {coded.columns}{kept} from {relation} as r {coded.joins}) as x "
-        f"inner join {classes} as c on {of_class} group by c.class{listed}",
+        f"inner join {classes} as c on {coded.of_class} group by c.class{listed}",
     )
 
 
@@ -216,15 +209,7 @@ def _sets(known: Known, pairs: str) -> tuple[str, str]:
     return sets, of_sets
 
 
-def _own(
-    known: Known,
-    coded: _Coded,
-    *,
-    classes: str,
-    of_class: str,
-    origin: Origin | None,
-    pairs: str,
-) -> str:
+def _own(known: Known, coded: _Coded, classes: str, pairs: str, origin: Origin | None) -> str:
     """Find the class in which each record is."""
     session = known.session
     if origin is not None:
@@ -236,7 +221,7 @@ def _own(
             "select x.record_key, x.is_released, c.class from "
             f"(select r.{key} as record_key, not r.is_suppressed as is_released, {coded.columns} "
             f"from {origin.relation} as r {coded.outer_joins}) as x "
-            f"left join {classes} as c on {of_class}) as o on t.record_key = o.record_key",
+            f"left join {classes} as c on {coded.of_class}) as o on t.record_key = o.record_key",
         )
     covered = (
         f"select p.class, sum(t.records) as people from {pairs} as p "
@@ -256,7 +241,6 @@ def _own(
 
 def released_people(release: Released) -> int:
     """Return how many people are in the release; none is a `VerificationError`."""
-    people: int
     (people,) = release.known.session.row(
         f"select count(distinct person) from {release.own} where class is not null"
     )

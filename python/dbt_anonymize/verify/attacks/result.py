@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dbt_anonymize.verify.finding import Finding
 
 # Two ways to sum the same shares differ in the last digits.
-TOLERANCE = 1e-9
+_TOLERANCE = 1e-9
 # Numbers that no declared limit judges, but everybody who publishes must have seen.
 _TOLD = frozenset(
     {
@@ -65,15 +65,20 @@ class AttackResult:
         return ", ".join(part for part in parts if part is not None)
 
 
-def at_most(value: float, limit: float | None) -> bool | None:
-    """Tell whether a value keeps a limit; None without one.
+def judged(result: AttackResult) -> AttackResult:
+    """Judge a result by its limit, if it has one; of a broken promise it says what to do.
 
     Examples
     --------
-    >>> at_most(0.2, 0.2), at_most(0.3, 0.2), at_most(0.3, None)
-    (True, False, None)
+    >>> broken = judged(AttackResult("linkage", "highest_success", 0.3, "so.", declared_limit=0.2))
+    >>> broken.holds, broken.explanation
+    (False, 'so. The release breaks its promise: withdraw it, and build it again.')
     """
-    return None if limit is None else value <= limit * (1 + TOLERANCE) + 1e-15
+    if result.value is None or result.declared_limit is None:
+        return result
+    holds = result.value <= result.declared_limit * (1 + _TOLERANCE) + 1e-15
+    remedy = "" if holds else " The release breaks its promise: withdraw it, and build it again."
+    return replace(result, holds=holds, explanation=result.explanation + remedy)
 
 
 def findings(results: Iterable[AttackResult]) -> list[Finding]:

@@ -12,14 +12,12 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+Array = NDArray[Any]
 
 # Bytes of a file that are looked at together.
 CHUNK = 1 << 22

@@ -24,9 +24,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.warehouse import Warehouse
@@ -43,9 +44,6 @@ from dbt_anonymize.verify.identifiers.places import (
 )
 from dbt_anonymize.verify.identifiers.values import IdentifierValues, identifier_values
 from dbt_anonymize.verify.relations import open_release
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _IDENTIFIER_SOURCES = {"class": "the vault", "token": "the vault", "none": "the source"}
 

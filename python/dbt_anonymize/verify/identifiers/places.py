@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
+
+from numpy.typing import NDArray
 
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.project.layout import Project
@@ -20,10 +22,9 @@ from dbt_anonymize.verify.identifiers.text_variants import (
     variants_in_cells,
 )
 from dbt_anonymize.verify.identifiers.values import Patterns, Variants
-from dbt_anonymize.verify.relations import Released, as_text, source_relation, stream
+from dbt_anonymize.verify.relations import Released, source_relation
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+_ROWS_AT_ONCE = 100_000
 
 _IN_RELEASE = (
     "Remove the column from the release (role identifier), or clean it in a model before. If the "
@@ -60,13 +61,6 @@ _TEXTS_OF_THE_FILE = (
 )
 
 
-class Search(Protocol):
-    """Reads a place once and returns how each value occurs."""
-
-    def __call__(self, patterns: Patterns) -> NDArray[Any]:
-        """Search."""
-
-
 @dataclass(frozen=True)
 class Place:
     """Somewhere to search, and what to do if something is found.
@@ -78,14 +72,14 @@ class Place:
     subject: str
     remedy: str
     variants: Variants
-    search: Search
+    search: Callable[[Patterns], NDArray[Any]]
     has_keys: bool
 
 
 def released_places(released: Released, spec: Spec) -> Iterator[Place]:
     """Yield every column of the release; its comments and defaults too, if it has any."""
     for name, data_type in released.columns.items():
-        sql = _distinct_cells(released.relation, released.quoted(name), data_type)
+        sql = _distinct_cells(released.relation, quote_name(name), data_type)
         if sql is not None:
             cells = partial(_stream, lambda: released.cursor, sql)
             subject = f"{spec.name}_anonymized.{name}"
@@ -166,14 +160,16 @@ def _distinct_cells(relation: str, column: str, data_type: str) -> str | None:
     """Return SQL of the distinct cells as text, of numbers the whole ones without their sign."""
     if _NOT_SEARCHED.fullmatch(data_type):
         return None
-    text, condition = as_text(column), f"{column} is not null"
+    text, condition = f"cast({column} as varchar)", f"{column} is not null"
     if _NUMBERS.fullmatch(data_type):
         whole = f"try_cast({column} as hugeint)"
-        text = as_text(f"abs({whole})")
+        text = f"cast(abs({whole}) as varchar)"
         condition = f"{whole} = {column} and abs({whole}) >= {_SMALLEST_NUMBER}"
     return f"select distinct {text} from {relation} where {condition}"  # noqa: S608
 
 
 def _stream(cursor: Callable[[], Any], sql: str) -> Iterator[list[str]]:
-    for batch in stream(cursor(), sql):
+    reading = cursor()
+    reading.execute(sql)
+    while batch := reading.fetchmany(_ROWS_AT_ONCE):
         yield [row[0] for row in batch]

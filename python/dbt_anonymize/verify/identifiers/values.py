@@ -7,9 +7,10 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
@@ -22,9 +23,6 @@ from dbt_anonymize.verify.identifiers.text_variants import (
     is_searched,
 )
 from dbt_anonymize.verify.relations import source_relation, text_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Variants = Callable[[str], Iterator[Variant]]
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.recomputation.models import Distribution
 from dbt_anonymize.verify.recomputation.tables import Tables
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def count_of(spec: Spec) -> str:

@@ -11,9 +11,10 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name
@@ -22,9 +23,6 @@ from dbt_anonymize.verify.recomputation.canonical import normalized
 from dbt_anonymize.verify.recomputation.counts import Classes, count_of
 from dbt_anonymize.verify.recomputation.labels import Generalization, Lookup
 from dbt_anonymize.verify.recomputation.tables import Tables
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.spec import Spec
@@ -16,9 +17,6 @@ from dbt_anonymize.verify.recomputation.counts import Classes
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from dbt_anonymize.verify.recomputation.limits import declared, exceeds
 from dbt_anonymize.verify.recomputation.population import population_of_classes
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass

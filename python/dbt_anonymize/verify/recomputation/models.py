@@ -13,17 +13,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from functools import cached_property
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dbt_anonymize.verify.recomputation.limits import declared, exceeds, wide
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+Array = NDArray[Any]
 
 # Logarithms are not exact: a class exactly at a limit must not be refused by the sixteenth digit.
 _ROUNDING = 1e-12
@@ -65,11 +62,6 @@ class Distribution:
         """Whether the whole table has the value."""
         known: Array = self.value_of < len(self.totals)
         return known
-
-    @cached_property
-    def has_unknown(self) -> Array:
-        """Whether a class has a value that the whole table does not have."""
-        return self.any(~self.is_known)
 
     @cached_property
     def known_totals(self) -> Array:
@@ -217,14 +209,12 @@ def _dominated(d: Distribution, guarantee: Mapping[str, Any]) -> Array:
     return ~exceeds(rest, people[first], 1 / declared(guarantee["c"]))
 
 
-_L_DIVERSITY: Mapping[str, Callable[[Distribution, Mapping[str, Any]], Array]] = MappingProxyType(
-    {
-        "distinct": _few_values,
-        "entropy": _low_entropy,
-        "grassberger": _low_grassberger,
-        "recursive": _dominated,
-    }
-)
+_L_DIVERSITY: Mapping[str, Callable[[Distribution, Mapping[str, Any]], Array]] = {
+    "distinct": _few_values,
+    "entropy": _low_entropy,
+    "grassberger": _low_grassberger,
+    "recursive": _dominated,
+}
 
 
 def breaks_t_closeness(d: Distribution, guarantee: Mapping[str, Any], levels: list[Array]) -> Array:
@@ -243,7 +233,7 @@ def breaks_t_closeness(d: Distribution, guarantee: Mapping[str, Any], levels: li
         moved, steps = d.surplus(np.arange(len(d.totals))), len(levels) + 1
         for labels in levels:
             moved = moved + d.surplus(labels)
-    return exceeds(moved, n_whole * steps, declared(guarantee["t"])) | d.has_unknown
+    return exceeds(moved, n_whole * steps, declared(guarantee["t"])) | d.any(~d.is_known)
 
 
 def _moved_in_order(d: Distribution) -> Array:
@@ -369,15 +359,11 @@ def _as_text(value: object) -> str:
 
 
 # By model: which classes break a guarantee of an attribute; the last argument says its hierarchy.
-BREAKS: Mapping[str, Callable[[Distribution, Mapping[str, Any], list[Array]], Array]] = (
-    MappingProxyType(
-        {
-            "alpha_k_anonymity": lambda d, guarantee, _: breaks_alpha(d, guarantee),
-            "l_diversity": lambda d, guarantee, _: breaks_l_diversity(d, guarantee),
-            "t_closeness": breaks_t_closeness,
-            "n_t_closeness": breaks_n_t_closeness,
-            "beta_likeness": lambda d, guarantee, _: breaks_beta(d, guarantee),
-            "delta_disclosure": lambda d, guarantee, _: breaks_delta(d, guarantee),
-        }
-    )
-)
+BREAKS: Mapping[str, Callable[[Distribution, Mapping[str, Any], list[Array]], Array]] = {
+    "alpha_k_anonymity": lambda d, guarantee, _: breaks_alpha(d, guarantee),
+    "l_diversity": lambda d, guarantee, _: breaks_l_diversity(d, guarantee),
+    "t_closeness": breaks_t_closeness,
+    "n_t_closeness": breaks_n_t_closeness,
+    "beta_likeness": lambda d, guarantee, _: breaks_beta(d, guarantee),
+    "delta_disclosure": lambda d, guarantee, _: breaks_delta(d, guarantee),
+}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.verify.recomputation.counts import Classes
 from dbt_anonymize.verify.recomputation.labels import Generalization
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def population_of_classes(
