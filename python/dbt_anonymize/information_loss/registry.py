@@ -46,8 +46,8 @@ def make_loss(name: str, *, aggregate: str | None = None, gs: float = 0.5) -> In
     Traceback (most recent call last):
         ...
     dbt_anonymize.errors.SearchError: measure of a search must be one of ambiguity, \
-    average_class_size, classification_metric, discernibility, entropy_based_loss, granularity, \
-    kl_divergence, loss, non_uniform_entropy, precision; got losses. Choose one of them.
+average_class_size, classification_metric, discernibility, entropy_based_loss, granularity, \
+kl_divergence, loss, non_uniform_entropy, precision; got losses. Choose one of them.
     """
     _check_choice("measure of a search", name, tuple(LOSSES))
     if aggregate is not None:
