@@ -20,15 +20,11 @@ class MonotoneDiscernibility(Discernibility):
 class MonotoneNonUniformEntropy(NonUniformEntropy):
     """Bits of leaves given their labels (de Waal & Willenborg 1999)."""
 
-    def of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
-        """Return the loss of one quasi-identifier at a level, before weights."""
-        return rounded_down(self.sums(sums.table).lost_bits[position][level])
+    def _of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
+        return rounded_down(sums.lost_bits[position][level])
 
-    def bound_of_attribute(
-        self, sums: TableSums, gone: Suppressed, position: int, level: int
-    ) -> float:
-        """Return the loss itself."""
-        return self.of_attribute(sums, gone, position, level)
+    def _bound(self, loss: float, gone: Suppressed) -> float:
+        return loss
 
 
 def make_arx_loss(name: str, *, aggregate: str | None = None) -> InformationLoss:

@@ -138,6 +138,30 @@ class TableSums:
             for leaves, levels in zip(self.leaf_counts, self.log_cells, strict=True)
         ]
 
+    @cached_property
+    def lost_bits(self) -> list[list[float]]:
+        """Sum over the records of log2(records of the label / of the leaf); by attribute, level."""
+        found = []
+        for attribute, counts in zip(self.table.attributes, self.label_counts, strict=True):
+            leaves = np.flatnonzero(counts[0])
+            records = counts[0][leaves]
+            found.append(
+                [
+                    float(records @ np.log2(of_label[labels[leaves]] / records))
+                    for labels, of_label in zip(attribute.levels, counts, strict=True)
+                ]
+            )
+        return found
+
+    @cached_property
+    def log_frequency(self) -> float:
+        """Sum over the distinct original rows of f log2 f, f their share of the records."""
+        rows = np.flatnonzero(self.table.records)
+        _, position = np.unique(self.table.leaves[rows], axis=0, return_inverse=True)
+        counts = np.bincount(position.reshape(-1), weights=self.table.records[rows])
+        frequencies = counts / self.total
+        return float(frequencies @ np.log2(frequencies))
+
     def mean_log_cells(self, node: Node) -> float:
         """Return the mean over the records of the bits that the labels of a node cover."""
         means = zip(self._mean_log_cells, node, strict=True)
@@ -198,9 +222,9 @@ class InformationLoss(Measure, ABC):
         self._sums: TableSums | None = None
 
     @property
-    @abstractmethod
     def is_monotone_in_suppression(self) -> bool:
         """Whether suppressing one more class of a node never lowers the loss."""
+        return self.generalization_factor <= self.suppression_factor
 
     def sums(self, table: Table) -> TableSums:
         """Return the sums over a table, made at the first call with it."""

@@ -27,20 +27,21 @@ class PerAttribute(InformationLoss):
         self.aggregate = aggregate or self.default_aggregate
 
     @abstractmethod
-    def of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
+    def _of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
         """Return the loss of one quasi-identifier at a level, before weights."""
 
-    def bound_of_attribute(
-        self, sums: TableSums, gone: Suppressed, position: int, level: int
-    ) -> float:
-        """Return a lower bound of it where these and perhaps more records are suppressed."""
-        return self.of_attribute(sums, gone, position, level)
+    def _bound(self, loss: float, gone: Suppressed) -> float:
+        """Return a lower bound of the loss of an attribute if more records are suppressed."""
+        return loss
+
+    def _bound_at(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
+        return self._bound(self._of_attribute(sums, gone, position, level), gone)
 
     def per_attribute(self, table: Table, classes: Classes, suppressed: BoolArray) -> FloatArray:
         """Return the loss of each quasi-identifier, before weights, for a table with records."""
         sums = self.sums(table)
         gone = Suppressed.of_classes(sums, classes, suppressed)
-        losses = [self.of_attribute(sums, gone, *at) for at in enumerate(classes.levels)]
+        losses = [self._of_attribute(sums, gone, *at) for at in enumerate(classes.levels)]
         return np.array(losses)
 
     def attribute_bounds(
@@ -54,7 +55,7 @@ class PerAttribute(InformationLoss):
         return tuple(
             np.array(
                 [
-                    self.bound_of_attribute(sums, gone, position, level)
+                    self._bound_at(sums, gone, position, level)
                     for level in range(attribute.height + 1)
                 ]
             )
@@ -73,7 +74,7 @@ class PerAttribute(InformationLoss):
 
     def _lower_bound(self, sums: TableSums, node: Node) -> float:
         gone = Suppressed.of_rows(sums, None)
-        bounds = [self.bound_of_attribute(sums, gone, *at) for at in enumerate(node)]
+        bounds = [self._bound_at(sums, gone, *at) for at in enumerate(node)]
         return aggregate(self.aggregate, np.array(bounds), sums.weights)
 
 

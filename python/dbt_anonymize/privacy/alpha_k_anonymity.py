@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from dbt_anonymize.privacy import distances
-from dbt_anonymize.privacy.model import K, PrivacyModel, Share, Weakest
-from dbt_anonymize.validation import ColumnName
-
-if TYPE_CHECKING:
-    from dbt_anonymize.privacy.compiler import Compiler
-    from dbt_anonymize.privacy.table import Table
+from dbt_anonymize.privacy.compiler import Compiler
+from dbt_anonymize.privacy.model import AttributeModel, K, Share, Weakest
 
 
-class AlphaKAnonymity(PrivacyModel):
+class AlphaKAnonymity(AttributeModel):
     """No value of the attribute is more frequent than alpha in any class of at least k people."""
 
     MEASURES: ClassVar[Mapping[str, str]] = {
         "highest_share": "share of the most frequent value (alpha-k-anonymity)",
         "limited_share": "share of the most frequent of the limited values (alpha-k-anonymity)",
     }
+    WEAKEST = (Weakest("alpha", 1, 1000), Weakest("k", 1, 1))
 
-    attribute: ColumnName
     alpha: Share
     k: K
     values: Annotated[tuple[str | int | bool, ...], Field(min_length=1, strict=False)] | None = None
@@ -35,12 +31,8 @@ class AlphaKAnonymity(PrivacyModel):
         """Return which of the measures these parameters need."""
         return ("highest_share",) if self.values is None else ("limited_share",)
 
-    def compile(self, compiler: Compiler) -> None:
-        """Say what classes and release must keep."""
+    def _compile(self, compiler: Compiler, position: int) -> None:
         compiler.require_size(self.k)
-        position = compiler.position(self.attribute)
-        if position is None:
-            return
         limited = None
         if (codes := self.values) is not None:
             limited = np.zeros(compiler.table.sensitive[position][0].size, dtype=np.bool_)
@@ -51,7 +43,3 @@ class AlphaKAnonymity(PrivacyModel):
             1, position, lambda values: distances.largest_share(values, limited) > limit
         )
         compiler.declare_convex()
-
-    def weakest(self, table: Table) -> Sequence[Weakest]:
-        """Return what an infeasible declaration may weaken."""
-        return [Weakest("alpha", 1, 1000), Weakest("k", 1, 1)]

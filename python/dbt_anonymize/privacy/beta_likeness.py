@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from dbt_anonymize.privacy import distances
+from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.guarantees import TOLERANCE
-from dbt_anonymize.privacy.model import Positive, PrivacyModel, Weakest
-from dbt_anonymize.validation import ColumnName
-
-if TYPE_CHECKING:
-    from dbt_anonymize.privacy.compiler import Compiler
-    from dbt_anonymize.privacy.table import Table
+from dbt_anonymize.privacy.model import AttributeModel, Positive, Weakest
+from dbt_anonymize.privacy.table import Table
 
 
-class BetaLikeness(PrivacyModel):
+class BetaLikeness(AttributeModel):
     """No value gains more than beta, relative to its share in the whole table, in any class."""
 
     MEASURES: ClassVar[Mapping[str, str]] = {
@@ -29,7 +26,6 @@ class BetaLikeness(PrivacyModel):
         ),
     }
 
-    attribute: ColumnName
     beta: Positive
     variant: Literal["basic", "enhanced"] = "enhanced"
 
@@ -38,11 +34,7 @@ class BetaLikeness(PrivacyModel):
         """Return which of the measures these parameters need."""
         return ("beta",) if self.variant == "basic" else ("enhanced_beta",)
 
-    def compile(self, compiler: Compiler) -> None:
-        """Say what classes and release must keep."""
-        position = compiler.position(self.attribute)
-        if position is None:
-            return
+    def _compile(self, compiler: Compiler, position: int) -> None:
         p, beta = compiler.global_shares(position), float(self.beta)
         if self.variant == "basic":
             limit = beta * (1.0 + TOLERANCE)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from dbt_anonymize.privacy import distances
+from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.guarantees import TOLERANCE
-from dbt_anonymize.privacy.model import Positive, PrivacyModel, Weakest
-from dbt_anonymize.validation import ColumnName
-
-if TYPE_CHECKING:
-    from dbt_anonymize.privacy.compiler import Compiler
-    from dbt_anonymize.privacy.table import Table
+from dbt_anonymize.privacy.model import AttributeModel, Positive, Weakest
 
 
-class DeltaDisclosure(PrivacyModel):
+class DeltaDisclosure(AttributeModel):
     """The share of no value changes by a factor of 2^delta or more in any class."""
 
     MEASURES: ClassVar[Mapping[str, str]] = {
@@ -24,20 +20,12 @@ class DeltaDisclosure(PrivacyModel):
             "disclosure); NULL stands for infinite: a value of the table is absent"
         ),
     }
+    WEAKEST = (Weakest("delta", 64, 1000),)
 
-    attribute: ColumnName
     delta: Positive
 
-    def compile(self, compiler: Compiler) -> None:
-        """Say what classes and release must keep."""
-        position = compiler.position(self.attribute)
-        if position is None:
-            return
+    def _compile(self, compiler: Compiler, position: int) -> None:
         p, limit = compiler.global_shares(position), self.delta - TOLERANCE
         compiler.add_rule(3, position, lambda values: distances.delta_disclosed(values, p) >= limit)
         # An absent value violates, so each share is held between two bounds: this is convex too.
         compiler.declare_convex()
-
-    def weakest(self, table: Table) -> Sequence[Weakest]:
-        """Return what an infeasible declaration may weaken."""
-        return [Weakest("delta", 64, 1000)]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.model import PrivacyModel, Weakest
 from dbt_anonymize.validation import rule_error
-
-if TYPE_CHECKING:
-    from dbt_anonymize.privacy.compiler import Compiler
-    from dbt_anonymize.privacy.table import Table
 
 
 class DeltaPresence(PrivacyModel):
     """Nobody learns with more certainty than declared who of the population is in the table."""
+
+    WEAKEST = (Weakest("maximum", 1, 1000), Weakest("minimum", 0, 1000))
 
     minimum: Annotated[float, Field(ge=0, le=1)]
     maximum: Annotated[float, Field(ge=0, le=1)]
@@ -36,7 +34,3 @@ class DeltaPresence(PrivacyModel):
         if self.minimum > 0:
             # A class may be merged with people of the population only, which lowers its share.
             compiler.is_monotone_in_generalization = False
-
-    def weakest(self, table: Table) -> Sequence[Weakest]:
-        """Return what an infeasible declaration may weaken."""
-        return [Weakest("maximum", 1, 1000), Weakest("minimum", 0, 1000)]

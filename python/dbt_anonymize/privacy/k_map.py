@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import model_validator
 
+from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.model import K, PrivacyModel, Share, Weakest
 from dbt_anonymize.validation import rule_error
-
-if TYPE_CHECKING:
-    from dbt_anonymize.privacy.compiler import Compiler
-    from dbt_anonymize.privacy.table import Table
 
 
 class KMap(PrivacyModel):
     """Every released record is like at least k people of the population."""
+
+    WEAKEST = (Weakest("k", 1, 1),)
 
     k: K
     estimator: Literal["poisson", "zero_truncated_poisson"] | None = None
@@ -49,10 +47,6 @@ class KMap(PrivacyModel):
             compiler.require_size(
                 estimated_k(k, compiler.people, size, self.significance, estimator=estimator)
             )
-
-    def weakest(self, table: Table) -> Sequence[Weakest]:
-        """Return what an infeasible declaration may weaken."""
-        return [Weakest("k", 1, 1)]
 
 
 def estimated_k(

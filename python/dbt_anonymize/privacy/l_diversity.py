@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from dbt_anonymize.privacy import distances
+from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.distances import Distribution
 from dbt_anonymize.privacy.guarantees import TOLERANCE
-from dbt_anonymize.privacy.model import Positive, PrivacyModel, Weakest
-from dbt_anonymize.privacy.table import BoolArray, FloatArray
-from dbt_anonymize.validation import ColumnName, rule_error
-
-if TYPE_CHECKING:
-    from dbt_anonymize.privacy.compiler import Compiler
-    from dbt_anonymize.privacy.table import Table
+from dbt_anonymize.privacy.model import AttributeModel, Positive, Weakest
+from dbt_anonymize.privacy.table import BoolArray, Table
+from dbt_anonymize.validation import rule_error
 
 
-class LDiversity(PrivacyModel):
+class LDiversity(AttributeModel):
     """The attribute has at least l (well-represented) values in every class."""
 
     MEASURES: ClassVar[Mapping[str, str]] = {
@@ -33,7 +30,6 @@ class LDiversity(PrivacyModel):
         ),
     }
 
-    attribute: ColumnName
     l: Annotated[float, Field(gt=1)]  # noqa: E741 (the parameter's name in the literature)
     variant: Literal["distinct", "entropy", "grassberger", "recursive"] = "distinct"
     c: Positive | None = None
@@ -57,11 +53,7 @@ class LDiversity(PrivacyModel):
         """Return which of the measures these parameters need."""
         return ("recursive_c" if self.variant == "recursive" else f"{self.variant}_l",)
 
-    def compile(self, compiler: Compiler) -> None:
-        """Say what classes and release must keep."""
-        position = compiler.position(self.attribute)
-        if position is None:
-            return
+    def _compile(self, compiler: Compiler, position: int) -> None:
         diversity, variant = self.l, self.variant
         least = math.ceil(diversity - TOLERANCE)
         size = compiler.table.sensitive[position][0].size
@@ -80,25 +72,14 @@ class LDiversity(PrivacyModel):
             0, position, lambda values: (values.distinct > 0) & (values.distinct < least)
         )
         floor = math.log(diversity) - TOLERANCE
-        if variant == "entropy":
-            compiler.add_rule(
-                2, position, lambda values: _is_below(values, distances.entropy, floor)
-            )
-        elif variant == "grassberger":
-            compiler.add_rule(
-                2, position, lambda values: _is_below(values, distances.grassberger_entropy, floor)
-            )
-        elif variant == "recursive":
-            assert self.c is not None  # as its parameters are checked
-            limit = self.c * (1.0 - TOLERANCE)
-            compiler.add_rule(
-                2,
-                position,
-                lambda values: (
-                    (values.distinct > 0) & (distances.recursive_ratio(values, least) >= limit)
-                ),
-            )
-        if variant != "distinct":
+        limit = (self.c or 0.0) * (1.0 - TOLERANCE)
+        fails: dict[str, Callable[[Distribution], BoolArray]] = {
+            "entropy": lambda values: distances.entropy(values) < floor,
+            "grassberger": lambda values: distances.grassberger_entropy(values) < floor,
+            "recursive": lambda values: distances.recursive_ratio(values, least) >= limit,
+        }
+        if fail := fails.get(variant):
+            compiler.add_rule(2, position, lambda values: (values.distinct > 0) & fail(values))
             compiler.declare_convex()
         if variant == "grassberger":
             # The correction falls with the size of a class: a merged class may have less entropy.
@@ -108,9 +89,3 @@ class LDiversity(PrivacyModel):
         """Return what an infeasible declaration may weaken."""
         is_whole = self.variant in {"distinct", "recursive"}
         return [Weakest("l", 1, 1) if is_whole else Weakest("l", 1.01, 100)]
-
-
-def _is_below(
-    values: Distribution, measure: Callable[[Distribution], FloatArray], floor: float
-) -> BoolArray:
-    return (values.distinct > 0) & (measure(values) < floor)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
-from dbt_anonymize.validation import Strict
-
-if TYPE_CHECKING:
-    from dbt_anonymize.privacy.compiler import Compiler
-    from dbt_anonymize.privacy.table import Table
+from dbt_anonymize.privacy.compiler import Compiler
+from dbt_anonymize.privacy.table import Table
+from dbt_anonymize.validation import ColumnName, Strict
 
 Share = Annotated[float, Field(gt=0, lt=1)]
 Positive = Annotated[float, Field(gt=0)]
@@ -36,6 +34,7 @@ class PrivacyModel(Strict):
     """
 
     MEASURES: ClassVar[Mapping[str, str]] = {}
+    WEAKEST: ClassVar[tuple[Weakest, ...]] = ()
 
     @property
     def measured(self) -> Sequence[str]:
@@ -49,6 +48,20 @@ class PrivacyModel(Strict):
         Values of attributes are codes of the compiler's table. Problems are noted, not raised.
         """
 
-    @abstractmethod
     def weakest(self, table: Table) -> Sequence[Weakest]:
         """Return the parameters by which the model can be weakened, the first to try first."""
+        return self.WEAKEST
+
+
+class AttributeModel(PrivacyModel):
+    """A privacy model of one sensitive attribute."""
+
+    attribute: ColumnName
+
+    def compile(self, compiler: Compiler) -> None:
+        """Add the rules, or note the problem that there is no such attribute."""
+        if (position := compiler.position(self.attribute)) is not None:
+            self._compile(compiler, position)
+
+    @abstractmethod
+    def _compile(self, compiler: Compiler, position: int) -> None: ...

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.distances import Distribution
 from dbt_anonymize.privacy.guarantees import TOLERANCE
-from dbt_anonymize.privacy.model import PrivacyModel, Probability, Weakest
+from dbt_anonymize.privacy.model import AttributeModel, Probability, Weakest
 from dbt_anonymize.privacy.t_closeness import Distance, closeness
-from dbt_anonymize.validation import ColumnName
-
-if TYPE_CHECKING:
-    from dbt_anonymize.privacy.compiler import Compiler
-    from dbt_anonymize.privacy.table import BoolArray, Table
+from dbt_anonymize.privacy.table import BoolArray
 
 
-class NTCloseness(PrivacyModel):
+class NTCloseness(AttributeModel):
     """Every class of fewer than n people is distributed almost as in the whole table."""
 
     MEASURES: ClassVar[Mapping[str, str]] = {
@@ -27,21 +24,20 @@ class NTCloseness(PrivacyModel):
             "((n, t)-closeness); NULL stands for infinite"
         ),
     }
+    WEAKEST = (Weakest("t", 1, 1000), Weakest("n", 2, 1))
 
-    attribute: ColumnName
     n: Annotated[int, Field(ge=2)]
     t: Probability
     distance: Distance = "equal"
 
-    def compile(self, compiler: Compiler) -> None:
-        """Say what classes and release must keep."""
-        found = closeness(compiler, self.attribute, self.distance)
+    def _compile(self, compiler: Compiler, position: int) -> None:
+        found = closeness(compiler, position, self.distance)
         if found is None:
             return
         if compiler.people < self.n:
             compiler.problem(f"must have n <= {compiler.people}, all people", self.n, "Lower n")
             return
-        (cost, position, measure), limit = found, self.t + TOLERANCE
+        (cost, measure), limit = found, self.t + TOLERANCE
 
         def is_far(values: Distribution) -> BoolArray:
             assert values.people is not None  # as it is of classes
@@ -50,7 +46,3 @@ class NTCloseness(PrivacyModel):
         compiler.add_rule(cost, position, is_far)
         # A merged class has n people if a part has, and else all parts are close: this is convex.
         compiler.declare_convex()
-
-    def weakest(self, table: Table) -> Sequence[Weakest]:
-        """Return what an infeasible declaration may weaken."""
-        return [Weakest("t", 1, 1000), Weakest("n", 2, 1)]

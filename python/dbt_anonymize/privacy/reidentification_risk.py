@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pydantic import model_validator
 
+from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.guarantees import TOLERANCE, Release
 from dbt_anonymize.privacy.model import PrivacyModel, Probability, Weakest
+from dbt_anonymize.privacy.table import Table
 from dbt_anonymize.validation import rule_error
-
-if TYPE_CHECKING:
-    from dbt_anonymize.privacy.compiler import Compiler
-    from dbt_anonymize.privacy.table import Table
 
 
 class ReidentificationRisk(PrivacyModel):

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from dbt_anonymize.privacy import distances
+from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.distances import Distribution
 from dbt_anonymize.privacy.guarantees import TOLERANCE
-from dbt_anonymize.privacy.model import PrivacyModel, Probability, Weakest
-from dbt_anonymize.validation import ColumnName
-
-if TYPE_CHECKING:
-    from dbt_anonymize.privacy.compiler import Compiler
-    from dbt_anonymize.privacy.table import FloatArray, Table
-
+from dbt_anonymize.privacy.model import AttributeModel, Probability, Weakest
+from dbt_anonymize.privacy.table import FloatArray
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 
 
-class TCloseness(PrivacyModel):
+class TCloseness(AttributeModel):
     """In every class the attribute is distributed almost as in the whole table."""
 
     MEASURES: ClassVar[Mapping[str, str]] = {
@@ -35,8 +31,8 @@ class TCloseness(PrivacyModel):
             "(t-closeness)"
         ),
     }
+    WEAKEST = (Weakest("t", 1, 1000),)
 
-    attribute: ColumnName
     t: Probability
     distance: Distance = "equal"
 
@@ -45,37 +41,29 @@ class TCloseness(PrivacyModel):
         """Return which of the measures these parameters need."""
         return ("t" if self.distance == "equal" else f"{self.distance}_t",)
 
-    def compile(self, compiler: Compiler) -> None:
-        """Say what classes and release must keep."""
-        found = closeness(compiler, self.attribute, self.distance)
+    def _compile(self, compiler: Compiler, position: int) -> None:
+        found = closeness(compiler, position, self.distance)
         if found is None:
             return
-        (cost, position, measure), limit = found, self.t + TOLERANCE
+        (cost, measure), limit = found, self.t + TOLERANCE
         compiler.add_rule(cost, position, lambda values: measure(values) > limit)
         compiler.declare_convex()
 
-    def weakest(self, table: Table) -> Sequence[Weakest]:
-        """Return what an infeasible declaration may weaken."""
-        return [Weakest("t", 1, 1000)]
-
 
 def closeness(
-    compiler: Compiler, attribute: str, distance: Distance
-) -> tuple[int, int, Callable[[Distribution], FloatArray]] | None:
-    """Return cost, position of the attribute and its distance from the whole table.
+    compiler: Compiler, position: int, distance: Distance
+) -> tuple[int, Callable[[Distribution], FloatArray]] | None:
+    """Return cost and distance of a sensitive attribute from the whole table.
 
-    None, and a problem noted, without such an attribute or a hierarchy that the distance needs.
+    None, and a problem noted, without the hierarchy that the distance needs.
     """
-    position = compiler.position(attribute)
-    if position is None:
-        return None
     p, tree = compiler.global_shares(position), compiler.table.sensitive[position][0].tree
     if distance == "equal":
-        return 3, position, lambda values: distances.equal_distance(values, p)
+        return 3, lambda values: distances.equal_distance(values, p)
     if distance == "ordered":
-        return 4, position, lambda values: distances.ordered_distance(values, p)
+        return 4, lambda values: distances.ordered_distance(values, p)
     if tree:
-        return 4, position, lambda values: distances.hierarchical_distance(values, p, tree)
+        return 4, lambda values: distances.hierarchical_distance(values, p, tree)
     compiler.problem(
         "with the hierarchical distance needs a categorical hierarchy of the attribute",
         "none",

@@ -29,11 +29,6 @@ class ClassificationMetric(InformationLoss):
         "included (Iyengar 2002); lower is better."
     )
 
-    @property
-    def is_monotone_in_suppression(self) -> bool:
-        """Whether no record costs more than a suppressed one."""
-        return self.generalization_factor <= self.suppression_factor
-
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         targets, majority = self._majorities(classes, suppressed)
         winners = targets.sums(targets.counts == majority[targets.classes])

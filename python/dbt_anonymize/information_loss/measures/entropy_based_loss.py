@@ -22,11 +22,6 @@ class EntropyBasedLoss(InformationLoss):
         " is better."
     )
 
-    @property
-    def is_monotone_in_suppression(self) -> bool:
-        """Whether the root costs no more than suppression."""
-        return self.generalization_factor <= self.suppression_factor
-
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         rows = np.flatnonzero(~suppressed)
         kept = float(classes.records[rows] @ self._of_classes(sums, classes, rows))

@@ -22,18 +22,14 @@ class Granularity(PerAttribute):
     default_aggregate = "arithmetic_mean"
     is_monotone_in_suppression = True
 
-    def of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
-        """Return the loss of one quasi-identifier at a level, before weights."""
+    def _of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
         kept = sums.share_totals[position][level] - gone.shares(position, level)
         least = sums.table.attributes[position].smallest_share
         most = _most(sums)
         return ((kept + gone.records) / sums.total - least) / most if most else 0.0
 
-    def bound_of_attribute(
-        self, sums: TableSums, gone: Suppressed, position: int, level: int
-    ) -> float:
-        """Return the loss itself: suppressing a record never lowers it."""
-        return max(self.of_attribute(sums, gone, position, level), 0.0) * SLIGHTLY_LESS
+    def _bound(self, loss: float, gone: Suppressed) -> float:
+        return max(loss, 0.0) * SLIGHTLY_LESS
 
 
 def _most(sums: TableSums) -> float:

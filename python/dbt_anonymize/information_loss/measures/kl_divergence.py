@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
 
 import numpy as np
 
 from dbt_anonymize.information_loss.base import InformationLoss, TableSums, suppressed_records
-from dbt_anonymize.privacy.table import BoolArray, Classes, Node, Table
-
-
-class _TupleSums(TableSums):
-    @cached_property
-    def log_frequency(self) -> float:
-        """Sum over the distinct original rows of f log2 f, f their share of the records."""
-        rows = np.flatnonzero(self.table.records)
-        _, position = np.unique(self.table.leaves[rows], axis=0, return_inverse=True)
-        counts = np.bincount(position.reshape(-1), weights=self.table.records[rows])
-        frequencies = counts / self.total
-        return float(frequencies @ np.log2(frequencies))
+from dbt_anonymize.privacy.table import BoolArray, Classes, Node
 
 
 class KLDivergence(InformationLoss):
@@ -37,16 +25,10 @@ class KLDivergence(InformationLoss):
     # A suppressed NULL, which covers its whole domain anyway, may bring the two closer.
     is_monotone_in_suppression = False
 
-    def sums(self, table: Table) -> _TupleSums:
-        """Return the sums over a table, made at the first call with it."""
-        if not isinstance(self._sums, _TupleSums) or self._sums.table is not table:
-            self._sums = _TupleSums(table)
-        return self._sums
-
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         rows = np.flatnonzero(~suppressed & (classes.records > 0))
         released = classes.records[rows] / sums.total
-        divergence = self.sums(sums.table).log_frequency
+        divergence = sums.log_frequency
         divergence += float(released @ (sums.class_log_cells(classes, rows) - np.log2(released)))
         if gone := suppressed_records(classes, suppressed) / sums.total:
             divergence += gone * (sums.log_domain - math.log2(gone))
@@ -54,4 +36,4 @@ class KLDivergence(InformationLoss):
 
     def _lower_bound(self, sums: TableSums, node: Node) -> float:
         # Without the entropy of the classes, which suppression lowers to no less than 0.
-        return self.sums(sums.table).log_frequency + sums.mean_log_cells(node) - 1e-9
+        return sums.log_frequency + sums.mean_log_cells(node) - 1e-9

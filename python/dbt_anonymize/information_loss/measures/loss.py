@@ -27,8 +27,7 @@ class Loss(PerAttribute):
     default_aggregate = "geometric_mean"
     is_monotone_in_suppression = True
 
-    def of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
-        """Return the loss of one quasi-identifier at a level, before weights."""
+    def _of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
         lost = gone.shares(position, level)
         kept = self.generalization_factor * (sums.share_totals[position][level] - lost)
         added = kept + lost + self.suppression_factor * (gone.records - lost)
@@ -38,11 +37,8 @@ class Loss(PerAttribute):
         scaled = (added - least) / (sums.total - least) if least < sums.total else 0.0
         return rounded_down(max(scaled, 0.0))
 
-    def bound_of_attribute(
-        self, sums: TableSums, gone: Suppressed, position: int, level: int
-    ) -> float:
-        """Return the loss itself: suppressing a record never lowers it."""
-        return max(self.of_attribute(sums, gone, position, level) - ONE_STEP, 0.0)
+    def _bound(self, loss: float, gone: Suppressed) -> float:
+        return max(loss - ONE_STEP, 0.0)
 
     def per_class(self, table: Table, classes: Classes) -> FloatArray:
         """Return the aggregate of records times share of each class."""

@@ -2,32 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
-from dbt_anonymize.information_loss.base import Suppressed, TableSums
+from dbt_anonymize.information_loss.base import SLIGHTLY_LESS, Suppressed, TableSums
 from dbt_anonymize.information_loss.per_attribute import PerAttribute, rounded_down
-from dbt_anonymize.privacy.table import Table
-
-
-class EntropySums(TableSums):
-    """Bits that generalization loses, per attribute and level."""
-
-    @cached_property
-    def lost_bits(self) -> list[list[float]]:
-        """Sum over the records of log2(records of the label / records of the leaf)."""
-        found = []
-        for attribute, counts in zip(self.table.attributes, self.label_counts, strict=True):
-            leaves = np.flatnonzero(counts[0])
-            records = counts[0][leaves]
-            found.append(
-                [
-                    float(records @ np.log2(of_label[labels[leaves]] / records))
-                    for labels, of_label in zip(attribute.levels, counts, strict=True)
-                ]
-            )
-        return found
 
 
 class NonUniformEntropy(PerAttribute):
@@ -43,23 +21,12 @@ class NonUniformEntropy(PerAttribute):
     default_aggregate = "sum"
     is_monotone_in_suppression = True
 
-    def sums(self, table: Table) -> EntropySums:
-        """Return the sums over a table, made at the first call with it."""
-        if not isinstance(self._sums, EntropySums) or self._sums.table is not table:
-            self._sums = EntropySums(table)
-        return self._sums
-
-    def of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
-        """Return the loss of one quasi-identifier at a level, before weights."""
-        lost = self.generalization_factor * self.sums(sums.table).lost_bits[position][level]
+    def _of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
+        lost = self.generalization_factor * sums.lost_bits[position][level]
         return rounded_down(lost + self.suppression_factor * _suppressed(gone, position, level))
 
-    def bound_of_attribute(
-        self, sums: TableSums, gone: Suppressed, position: int, level: int
-    ) -> float:
-        """Return the loss itself: each further record has bits of its own."""
-        lost = self.of_attribute(sums, gone, position, level)
-        return lost * (1.0 - 1e-12) if gone.records else lost
+    def _bound(self, loss: float, gone: Suppressed) -> float:
+        return loss * SLIGHTLY_LESS if gone.records else loss
 
 
 def _suppressed(gone: Suppressed, position: int, level: int) -> float:

@@ -18,25 +18,13 @@ class Precision(PerAttribute):
     higher_is_better = True
     default_aggregate = "arithmetic_mean"
 
-    @property
-    def is_monotone_in_suppression(self) -> bool:
-        """Whether the root costs no more than suppression."""
-        return self.generalization_factor <= self.suppression_factor
-
-    def of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
-        """Return the loss of one quasi-identifier at a level, before weights."""
-        kept = self._kept(sums, position, level)
+    def _of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
+        # A hierarchy that is the root alone has nothing to lose.
+        height = max(sums.table.attributes[position].height, 1)
+        kept = self.generalization_factor * level / height
         share = gone.records / sums.total
         return kept + share * (self.suppression_factor - kept)
 
-    def bound_of_attribute(
-        self, sums: TableSums, gone: Suppressed, position: int, level: int
-    ) -> float:
-        """Return the loss itself, or that of suppressing everything where that is cheaper."""
-        if self._kept(sums, position, level) >= self.suppression_factor:
-            return self.suppression_factor * (1.0 - 1e-15)
-        return self.of_attribute(sums, gone, position, level) * (1.0 - 1e-15)
-
-    def _kept(self, sums: TableSums, position: int, level: int) -> float:
-        # A hierarchy that is the root alone has nothing to lose.
-        return self.generalization_factor * level / max(sums.table.attributes[position].height, 1)
+    def _bound(self, loss: float, gone: Suppressed) -> float:
+        # Suppressing everything may be cheaper.
+        return min(loss, self.suppression_factor) * (1.0 - 1e-15)
