@@ -1,12 +1,13 @@
-{# One number from a number for each quasi-identifier; NULL where one of them is. It is 1 where each of them is, whatever
-   their weights are; of a sum, as many as there are. #}
+{# One number from a number for each quasi-identifier; NULL where one of them is. It is 1 where each of them is,
+   whatever their weights are; of a sum, as many as there are. #}
 {% macro _aggregate_attributes(expressions, quasi_identifiers, aggregate) -%}
     {%- set weights = dbt_anonymize._attribute_weights(quasi_identifiers, aggregate) -%}
     {%- set weighted = [] -%}
     {%- for expression in expressions -%}
         {%- set weight = weights[loop.index0] -%}
         {%- if aggregate == "geometric_mean" -%}
-            {%- do weighted.append("(1 + " ~ expression ~ ")" if weight == "1" else "power(1 + " ~ expression ~ ", " ~ weight ~ ")") -%}
+            {%- set factor = "1 + " ~ expression -%}
+            {%- do weighted.append("(" ~ factor ~ ")" if weight == "1" else "power(" ~ factor ~ ", " ~ weight ~ ")") -%}
         {%- else -%}
             {%- do weighted.append(dbt_anonymize._times(weight, expression)) -%}
         {%- endif -%}
@@ -17,7 +18,8 @@
     {%- elif aggregate == "arithmetic_mean" -%}
         {{ return("(" ~ weighted | join(" + ") ~ ") / " ~ number) }}
     {%- elif aggregate == "geometric_mean" -%}
-        {{ return("power(" ~ weighted | join(" * ") ~ ", cast(1 as " ~ dbt_anonymize._type_double() ~ ") / " ~ number ~ ") - 1") }}
+        {%- set root = "cast(1 as " ~ dbt_anonymize._type_double() ~ ") / " ~ number -%}
+        {{ return("power(" ~ weighted | join(" * ") ~ ", " ~ root ~ ") - 1") }}
     {%- elif aggregate == "maximum" and number == 1 -%}
         {{ return(weighted[0]) }}
     {%- elif aggregate == "maximum" -%}
@@ -33,8 +35,8 @@
 {%- endmacro %}
 
 
-{# The weight of each quasi-identifier as an SQL expression, 1 where none is declared: relative to their mean where losses
-   are added up, and to the largest where they are compared. #}
+{# The weight of each quasi-identifier as an SQL expression, 1 where none is declared: relative to their mean where
+   losses are added up, and to the largest where they are compared. #}
 {% macro _attribute_weights(quasi_identifiers, aggregate) -%}
     {%- set weights = [] -%}
     {%- for quasi_identifier in quasi_identifiers -%}
@@ -49,7 +51,9 @@
     {%- endfor -%}
     {%- set largest = weights | max -%}
     {%- if not largest > 0 -%}
-        {{ exceptions.raise_compiler_error("at least one quasi-identifier must have a weight > 0. Correct the weights in the spec.") }}
+        {{ exceptions.raise_compiler_error(
+            "at least one quasi-identifier must have a weight > 0. Correct the weights in the spec."
+        ) }}
     {%- endif -%}
     {%- if weights | min == largest -%}{{ return(["1"] * weights | length) }}{%- endif -%}
     {%- set numbers = [] -%}

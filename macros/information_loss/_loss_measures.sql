@@ -1,14 +1,17 @@
 {# The measures of `<n>_information_loss` in the order of its columns: each has what selects one row per effort, and the
    quasi-identifiers that have a column of their own in it. They may read the CTE `covered_tuples`. #}
 {% macro _loss_measures(classes, frequencies, quasi_identifiers, factor, aggregate) -%}
-    {%- set all, numbers, none_ = quasi_identifiers, quasi_identifiers | selectattr("kind", "equalto", "interval") | list, [] -%}
+    {%- set all, none_ = quasi_identifiers, [] -%}
+    {%- set numbers = quasi_identifiers | selectattr("kind", "equalto", "interval") | list -%}
     {{ return({
         "loss": [dbt_anonymize.loss(classes, quasi_identifiers, factor, aggregate), all],
         "granularity": [dbt_anonymize.granularity(classes, quasi_identifiers), all],
         "precision": [dbt_anonymize.precision(classes, quasi_identifiers, factor), all],
         "discernibility": [dbt_anonymize.discernibility(classes), none_],
         "average_class_size": [dbt_anonymize.average_class_size(classes), none_],
-        "non_uniform_entropy": [dbt_anonymize.non_uniform_entropy(classes, frequencies, quasi_identifiers, factor), all],
+        "non_uniform_entropy": [
+            dbt_anonymize.non_uniform_entropy(classes, frequencies, quasi_identifiers, factor), all
+        ],
         "ambiguity": [dbt_anonymize.ambiguity("covered_tuples"), none_],
         "kl_divergence": [dbt_anonymize.kl_divergence("covered_tuples", frequencies, quasi_identifiers), none_],
         "entropy_based_loss": [dbt_anonymize.entropy_based_loss("covered_tuples", factor), none_],

@@ -4,8 +4,8 @@
 {%- endmacro %}
 
 
-{# A difference of two such sums that is at least 0: what is no more than their rounding is 0. Two records that are not told
-   apart any more make more than that in a table of ten billion. #}
+{# A difference of two such sums that is at least 0: what is no more than their rounding is 0. Two records that labels
+   no longer separate make more than that in a table of ten billion. #}
 {% macro _difference(minuend, subtrahend) -%}
     {%- set difference = minuend ~ " - " ~ subtrahend -%}
     {{ return("case when " ~ difference ~ " > 1e-12 * " ~ minuend ~ " then " ~ difference ~ " else 0 end") }}

@@ -3,7 +3,9 @@
 select
     effort,
     cast(sum(records) as {{ dbt_anonymize._type_double() }})
-    / (count(case when not is_suppressed then 1 end) + max(case when is_suppressed then 1 else 0 end)) as average_class_size
+    / (
+        count(case when not is_suppressed then 1 end) + max(case when is_suppressed then 1 else 0 end)
+    ) as average_class_size
 from {{ classes }}
 group by effort
 {%- endmacro %}

@@ -57,7 +57,8 @@ domains as (
     select
         {%- for quasi_identifier in quasi_identifiers %}
         cast(values_{{ loop.index }} as {{ double }}) as values_{{ loop.index }},
-        cast(values_{{ loop.index }} + nulls_{{ loop.index }} as {{ double }}) as domain_{{ loop.index }}{{ "," if not loop.last }}
+        cast(values_{{ loop.index }} + nulls_{{ loop.index }} as {{ double }}) as domain_{{ loop.index }}
+        {{- "," if not loop.last }}
         {%- endfor %}
     from found
 

@@ -26,7 +26,8 @@ sums as (
         effort,
         cast(sum(records) as {{ double }}) as records,
         cast(sum(case when is_suppressed then records else 0 end) as {{ double }}) as suppressed_records,
-        {{ dbt_anonymize._sum_n_ln_n("case when is_suppressed then 0 else cast(records as " ~ double ~ ") end") }} as n_ln_n,
+        {%- set kept = "case when is_suppressed then 0 else cast(records as " ~ double ~ ") end" %}
+        {{ dbt_anonymize._sum_n_ln_n(kept) }} as n_ln_n,
         sum(records * ln(case when is_suppressed then domain else covered end)) as n_ln_covered,
         sum(case when is_suppressed or is_exact then 0 else 1 end) as approximate_classes
     from {{ covered_tuples }}

@@ -17,8 +17,9 @@ sums as (
         {%- for quasi_identifier in quasi_identifiers %}
         {%- set share = dbt_anonymize._quote(quasi_identifier.name ~ "_share") %}
         {#- A suppressed record costs what it would cost generalized, and the factor's part of the rest up to 1. #}
+        {%- set suppressed = "records * (" ~ share ~ " + " ~ factors.suppression ~ " * (1 - " ~ share ~ "))" %}
         sum(case
-            when is_suppressed then {{ "records" if factors.suppression == "1" else "records * (" ~ share ~ " + " ~ factors.suppression ~ " * (1 - " ~ share ~ "))" }}
+            when is_suppressed then {{ "records" if factors.suppression == "1" else suppressed }}
             else {{ dbt_anonymize._times(factors.generalization, "records * " ~ share) }}
         end) as lost_{{ loop.index }},
         {%- endfor %}
@@ -34,7 +35,8 @@ losses as (
         sums.effort,
         {%- for quasi_identifier in quasi_identifiers %}
         {%- do losses.append("loss_" ~ loop.index) %}
-        {%- set minimum = dbt_anonymize._times(factors.generalization, "sums.records * smallest_shares.smallest_" ~ loop.index) %}
+        {%- set smallest = "sums.records * smallest_shares.smallest_" ~ loop.index %}
+        {%- set minimum = dbt_anonymize._times(factors.generalization, smallest) %}
         {#- What the raw values cost is no loss; a hierarchy of one value has nothing to lose. #}
         case
             when sums.lost_{{ loop.index }} <= {{ minimum }} then 0

@@ -1,9 +1,11 @@
 {# Select with one row per effort: `<qi>_non_uniform_entropy` of each quasi-identifier and `non_uniform_entropy`. #}
-{% macro non_uniform_entropy(classes, frequencies, quasi_identifiers, generalization_suppression_factor=0.5, aggregate="sum") -%}
+{% macro non_uniform_entropy(
+    classes, frequencies, quasi_identifiers, generalization_suppression_factor=0.5, aggregate="sum"
+) -%}
 {%- set factors = dbt_anonymize._loss_factors(generalization_suppression_factor) -%}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set entropies = [] -%}
-{#- The entropy of the raw value given its label is a difference of two sums of n ln n, as every value has one label. -#}
+{#- The entropy of raw values given their labels is a difference of two sums of n ln n: a value has one label. -#}
 with
 {%- for quasi_identifier in quasi_identifiers %}
 {%- set name = dbt_anonymize._quote(quasi_identifier.name) %}
@@ -55,12 +57,14 @@ entropies as (
         {%- set labels, raw = "labels_" ~ loop.index, "values_" ~ loop.index %}
         {%- set suppressed = labels ~ ".suppressed_records" %}
         {%- set suppressed_n_ln_n = "coalesce(" ~ suppressed ~ " * ln(nullif(" ~ suppressed ~ ", 0)), 0)" %}
+        {%- set lost = dbt_anonymize._difference(labels ~ ".n_ln_n", raw ~ ".n_ln_n") %}
+        {%- set gone = dbt_anonymize._difference(suppressed_n_ln_n, labels ~ ".suppressed_n_ln_n") %}
         {#- Where one value has labels of several levels, the classes do not tell which. #}
         case
             when {{ labels }}.without_level > 0 or {{ labels }}.lowest_level < {{ labels }}.highest_level then null
             else (
-                {{ dbt_anonymize._times(factors.generalization, dbt_anonymize._difference(labels ~ ".n_ln_n", raw ~ ".n_ln_n")) }}
-                + {{ dbt_anonymize._times(factors.suppression, dbt_anonymize._difference(suppressed_n_ln_n, labels ~ ".suppressed_n_ln_n")) }}
+                {{ dbt_anonymize._times(factors.generalization, lost) }}
+                + {{ dbt_anonymize._times(factors.suppression, gone) }}
             ) / ln(2)
         end as entropy_{{ loop.index }}{{ "," if not loop.last }}
         {%- endfor %}

@@ -12,13 +12,14 @@ heights as (
         {%- for quasi_identifier in quasi_identifiers %}
         {%- do heights.append("height_" ~ loop.index) %}
         {%- set level = dbt_anonymize._quote(quasi_identifier.name ~ "_level") %}
+        {%- set levels = "records * cast(" ~ level ~ " as " ~ double ~ ")" %}
         {#- An interval that is no level of the hierarchy has no height. #}
         case
             when count(case when not is_suppressed and {{ level }} is null then 1 end) = 0
                 then
                     sum(case
                         when is_suppressed then {{ dbt_anonymize._times(factors.suppression, "records") }}
-                        else {{ dbt_anonymize._times(factors.generalization, "records * cast(" ~ level ~ " as " ~ double ~ ")") }} / {{ quasi_identifier.levels }}
+                        else {{ dbt_anonymize._times(factors.generalization, levels) }} / {{ quasi_identifier.levels }}
                     end) / cast(sum(records) as {{ double }})
         end as height_{{ loop.index }}{{ "," if not loop.last }}
         {%- endfor %}
@@ -30,7 +31,8 @@ heights as (
 select
     effort,
     {%- for quasi_identifier in quasi_identifiers %}
-    {{ dbt_anonymize._rounded("1 - height_" ~ loop.index) }} as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_precision") }},
+    {{ dbt_anonymize._rounded("1 - height_" ~ loop.index) }}
+    {{- " as " ~ dbt_anonymize._quote(quasi_identifier.name ~ "_precision") }},
     {%- endfor %}
     {%- set height = dbt_anonymize._aggregate_attributes(heights, quasi_identifiers, aggregate) %}
     {{ dbt_anonymize._rounded("1 - (" ~ height ~ ")") }} as precision

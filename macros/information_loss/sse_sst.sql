@@ -35,7 +35,8 @@ ratios as (
         {#- Numbers that are all equal have nothing to lose. #}
         case
             when levels_{{ loop.index }}.level is null then null
-            when totals_{{ loop.index }}.squares > 0 then errors_{{ loop.index }}.squares / totals_{{ loop.index }}.squares
+            when totals_{{ loop.index }}.squares > 0
+                then errors_{{ loop.index }}.squares / totals_{{ loop.index }}.squares
             else 0
         end as ratio_{{ loop.index }}{{ "," if not loop.last }}
         {%- endfor %}
@@ -62,8 +63,8 @@ from ratios
 {%- endmacro %}
 
 
-{# CTEs of one interval: `totals_<i>`, the squared distances from the mean of all records, and `errors_<i>`, those from the
-   mean of the label by level. Distances from the mean keep the digits that squares of large numbers lose. #}
+{# CTEs of one interval: `totals_<i>`, the squared distances from the mean of all records, and `errors_<i>`, those from
+   the mean of the label, by level. Distances from the mean keep the digits that squares of large numbers lose. #}
 {% macro _sums_of_squares(position, number, frequencies) -%}
 {%- set name = dbt_anonymize._quote(number.name, "frequencies") %}
 

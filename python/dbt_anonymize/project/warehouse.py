@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import AnonymizeError, WarehouseError, safe_reason
@@ -14,7 +15,7 @@ from dbt_anonymize.literals import quote_text
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.profile import dbt_arguments, read_profile
 from dbt_anonymize.spec.problems import did_you_mean
-from dbt_anonymize.vault.files import private_files, protect_vaults, require_folders
+from dbt_anonymize.vault.files import private_files, protect_vault, require_folders
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -221,7 +222,7 @@ def open_warehouse(
                 warehouse = Warehouse(adapter=adapter, manifest=manifest)
                 if warehouse.is_duckdb:
                     database = config.credentials.database
-                    protect_vaults(warehouse, project, database, is_writing=writes_vault)
+                    _protect_vaults(warehouse, project, database, is_writing=writes_vault)
                 # Not before: a warehouse that is only made now is for others too.
                 until_closed.enter_context(private_files())
                 yield warehouse
@@ -266,3 +267,28 @@ def _explained(error: Exception) -> WarehouseError:
         f"the warehouse could not be read ({safe_reason(error)}). Check the connection with "
         "`dbt debug`."
     )
+
+
+def _protect_vaults(
+    warehouse: Warehouse, project: Project, database: str, *, is_writing: bool
+) -> None:
+    """Call `protect_vault` for every vault of a project; ``database`` is that of the warehouse."""
+    ours = [
+        (node, node.config.meta["dbt_anonymize"])
+        for node in warehouse.manifest.nodes.values()
+        if node.config.meta.get("dbt_anonymize")
+    ]
+    # The release of an anonymization is <folder>/<target>/<name>.duckdb.
+    folders = {Path(meta["path"]).parent.parent for _, meta in ours if meta.get("path")}
+    vaults = {node.database for node, _ in ours if node.database not in {database, None}}
+    session = warehouse.cursor()
+    for vault in vaults:
+        for folder in folders:
+            protect_vault(
+                session,
+                vault=vault,
+                warehouse=database,
+                project=str(project.root),
+                release=str(folder),
+                is_writing=is_writing,
+            )

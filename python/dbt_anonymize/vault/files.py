@@ -21,8 +21,6 @@ from dbt_anonymize.literals import quote_path
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from dbt_anonymize.project.layout import Project
-    from dbt_anonymize.project.warehouse import Warehouse
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -98,31 +96,6 @@ def protect_vault(
             if closed.exists():
                 _close(vault, closed, FILE_MODE)
     _spill_into(session, path, warehouse_file)
-
-
-def protect_vaults(
-    warehouse: Warehouse, project: Project, database: str, *, is_writing: bool
-) -> None:
-    """Call `protect_vault` for every vault of a project; ``database`` is that of the warehouse."""
-    ours = [
-        (node, node.config.meta["dbt_anonymize"])
-        for node in warehouse.manifest.nodes.values()
-        if node.config.meta.get("dbt_anonymize")
-    ]
-    # The release of an anonymization is <folder>/<target>/<name>.duckdb.
-    folders = {Path(meta["path"]).parent.parent for _, meta in ours if meta.get("path")}
-    vaults = {node.database for node, _ in ours if node.database not in {database, None}}
-    session = warehouse.cursor()
-    for vault in vaults:
-        for folder in folders:
-            protect_vault(
-                session,
-                vault=vault,
-                warehouse=database,
-                project=str(project.root),
-                release=str(folder),
-                is_writing=is_writing,
-            )
 
 
 def keep_files_private() -> None:

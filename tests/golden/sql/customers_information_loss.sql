@@ -307,7 +307,9 @@ average_class_size_by_effort as (
     select
         effort,
         cast(sum(records) as double)
-        / (count(case when not is_suppressed then 1 end) + max(case when is_suppressed then 1 else 0 end)) as average_class_size
+        / (
+            count(case when not is_suppressed then 1 end) + max(case when is_suppressed then 1 else 0 end)
+        ) as average_class_size
     from "shop"."main"."customers_classes"
     group by effort
 
@@ -694,7 +696,8 @@ sse_sst_by_effort as (
             efforts.effort,
             case
                 when levels_1.level is null then null
-                when totals_1.squares > 0 then errors_1.squares / totals_1.squares
+                when totals_1.squares > 0
+                    then errors_1.squares / totals_1.squares
                 else 0
             end as ratio_1
         from (select distinct effort from "shop"."main"."customers_classes") as efforts
