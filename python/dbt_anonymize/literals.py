@@ -139,9 +139,14 @@ def _shown(character: str) -> str:
     if character in "\n\t":
         return character
     if unicodedata.category(character) in _UNSHOWN_CATEGORIES or character in _DIRECTIONS:
-        code = ord(character)
-        return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"
+        return visible(character)
     return character
+
+
+def visible(character: str) -> str:
+    """Return the escape of a character for a terminal."""
+    code = ord(character)
+    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"
 
 
 def _literal(value: object, quote: str, words: Mapping[bool | None, str]) -> str:

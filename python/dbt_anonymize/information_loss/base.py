@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from dbt_anonymize.errors import SearchError
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Node, Table
 
 # A bound and a loss are added up in different orders.
@@ -25,11 +24,6 @@ class TableSums:
         self.table = table
         self.total = table.total
         weights = np.array([attribute.weight for attribute in table.attributes], dtype=np.float64)
-        if not weights.max(initial=0.0) > 0.0:
-            raise SearchError(
-                "weights of the quasi-identifiers must have one above 0; got none. "
-                "Raise the weight of an attribute that matters."
-            )
         self.weights = weights / weights.mean()
 
     @cached_property

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 
 import numpy as np
 
@@ -18,8 +19,6 @@ from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray, ValueCo
 
 # Cells of a dense matrix of classes and values that are held at once (8 bytes each).
 _DENSE_CELLS = 1_000_000
-# Steps of the recurrence of the digamma function.
-_SHIFTS = 10
 
 
 @dataclass(frozen=True)
@@ -124,23 +123,8 @@ def grassberger(counts: IntArray | FloatArray) -> FloatArray:
     [-1.270363, 0.729637, 0.729637, 1.396304]
     """
     halves: FloatArray = np.floor(np.asarray(counts) / 2)
-    return digamma(halves + 0.5) + math.log(2.0)
-
-
-def digamma(values: FloatArray) -> FloatArray:
-    """Logarithmic derivative of the gamma function for values > 0, to 1e-15.
-
-    Examples
-    --------
-    >>> round(float(-digamma(np.array([1.0]))[0]), 12)  # Euler's constant
-    0.577215664902
-    """
-    shifted = values + _SHIFTS
-    square = 1.0 / (shifted * shifted)
-    series = 1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132)))
-    result: FloatArray = np.log(shifted) - 0.5 / shifted - square * series
-    for shift in range(_SHIFTS):
-        result -= 1.0 / (values + shift)
+    # Imported here: scipy takes a while, and few specs need it.
+    result: FloatArray = import_module("scipy.special").digamma(halves + 0.5) + math.log(2.0)
     return result
 
 

@@ -153,32 +153,29 @@ class Guarantees:
         lost = np.zeros(len(candidates)) if order is None else order[candidates]
         keys = (classes.first[candidates], lost, classes.people[candidates])
         candidates = candidates[np.lexsort(keys)]
-        release = Release(classes.people[candidates])
         last = len(candidates)
         if most is not None:
             left = most - int(classes.records @ violating)
             if left < 0:
                 return np.ones_like(violating)
             last = int(np.searchsorted(np.cumsum(classes.records[candidates]), left, side="right"))
-        start = 0
-        for rule in self.release_rules:
-            start = _first_kept(rule, release, start, last)
+        start = self.first_released(classes.people[candidates], last)
         if start >= len(candidates):
             return np.ones_like(violating)
         suppressed = violating.copy()
         suppressed[candidates[:start]] = True
         return suppressed
 
+    def first_released(self, sizes: IntArray, last: int | None = None) -> int:
+        """Return how many of the smallest classes must go so that the release rules hold.
 
-def first_released(guarantees: Guarantees, sizes: IntArray) -> int:
-    """Return how many of the smallest classes must go so that the release rules hold.
-
-    ``sizes`` are the people of each releasable class, ascending; all of them go where none will do.
-    """
-    release, start = Release(sizes), 0
-    for rule in guarantees.release_rules:
-        start = _first_kept(rule, release, start, len(sizes))
-    return start
+        ``sizes`` are the people of each releasable class, ascending. All go if ``last``, by default
+        all of them, are not enough.
+        """
+        release, start = Release(sizes), 0
+        for rule in self.release_rules:
+            start = _first_kept(rule, release, start, len(sizes) if last is None else last)
+        return start
 
 
 def _first_kept(rule: ReleaseRule, release: Release, start: int, last: int) -> int:

@@ -29,7 +29,7 @@ class Attribute:
     smallest_share : float
         ``1 / domain_size`` of a categorical attribute; 0 of intervals with raw values at level 0.
     weight : float
-        In the information loss; >= 0.
+        In the information loss; > 0.
     lowest, highest : int, int or None
         Levels that the search may use, both included; None is the root.
     """

@@ -15,7 +15,7 @@ from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.information_loss.measures.precision import Precision
 from dbt_anonymize.information_loss.per_attribute import PerAttribute
 from dbt_anonymize.privacy.grouping import classes_of, group, labels_of
-from dbt_anonymize.privacy.guarantees import Guarantees, first_released
+from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import BoolArray, Node, Table
 from dbt_anonymize.search.optimum import search
 from dbt_anonymize.search.results import ProgressCallback
@@ -126,7 +126,7 @@ def _in_classes_too_small(
     people = np.concatenate([classes.people for classes in released])
     records = np.concatenate([classes.records for classes in released])
     order = np.argsort(people, kind="stable")
-    return int(records[order][: first_released(guarantees, people[order])].sum())
+    return int(records[order][: guarantees.first_released(people[order])].sum())
 
 
 def _loss_of_parts(

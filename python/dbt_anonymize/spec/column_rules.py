@@ -125,18 +125,27 @@ def _quasi_identifiers_exist(draft: Draft) -> Iterator[Problem]:
 
 
 def _target_is_released(draft: Draft) -> Iterator[Problem]:
-    if draft.target is None or draft.roles is None:
+    rule = "must be a sensitive or insensitive column: it is released as it is"
+    remedy = "Choose another target, or another role for this column."
+    return _has_role(draft, "target", draft.target, "sensitive insensitive", (rule, remedy))
+
+
+def _subject_is_an_identifier(draft: Draft) -> Iterator[Problem]:
+    rule = "must be a column of role identifier: it leads to one person"
+    remedy = "Give the column this role, or choose another subject."
+    return _has_role(draft, "subject", draft.subject, "identifier", (rule, remedy))
+
+
+def _has_role(
+    draft: Draft, key: str, name: str | None, roles: str, message: tuple[str, str]
+) -> Iterator[Problem]:
+    if name is None or draft.roles is None:
         return
-    role = draft.roles.get(draft.target)
-    if draft.target not in draft.roles:
-        yield unknown_column(("target",), draft.target, draft)
-    elif role in {"identifier", "quasi_identifier"}:
-        yield Problem(
-            ("target",),
-            "must be a sensitive or insensitive column: it is released as it is",
-            "Choose another target, or another role for this column.",
-            f"{draft.target}, which is {role}",
-        )
+    role = draft.roles.get(name)
+    if name not in draft.roles:
+        yield unknown_column((key,), name, draft)
+    elif role is not None and role not in roles.split():
+        yield Problem((key,), *message, f"{name}, which is {role}")
 
 
 def _features_are_usable(draft: Draft) -> Iterator[Problem]:
@@ -145,12 +154,11 @@ def _features_are_usable(draft: Draft) -> Iterator[Problem]:
         return
     for number, name in enumerate(draft.features, start=1):
         place = ("features", number)
+        others = {draft.target: "the target", draft.record_key: "the record key"}
         if name in draft.features[: number - 1]:
             yield Problem(place, "must name each column once", "Remove it.", name)
-        elif name == draft.target:
-            yield Problem(place, "must not be the target", "Remove it.", name)
-        elif name == draft.record_key:
-            yield Problem(place, "must not be the record key", "Remove it.", name)
+        elif name in others:
+            yield Problem(place, f"must not be {others[name]}", "Remove it.", name)
         elif name not in roles:
             yield unknown_column(place, name, draft)
         elif roles[name] == "identifier":
@@ -160,21 +168,6 @@ def _features_are_usable(draft: Draft) -> Iterator[Problem]:
                 "Remove it, or give the column another role.",
                 name,
             )
-
-
-def _subject_is_an_identifier(draft: Draft) -> Iterator[Problem]:
-    if draft.subject is None or draft.roles is None:
-        return
-    role = draft.roles.get(draft.subject)
-    if draft.subject not in draft.roles:
-        yield unknown_column(("subject",), draft.subject, draft)
-    elif role is not None and role != "identifier":
-        yield Problem(
-            ("subject",),
-            "must be a column of role identifier: it leads to one person",
-            "Give the column this role, or choose another subject.",
-            f"{draft.subject}, which is {role}",
-        )
 
 
 def _origins_are_protected(draft: Draft) -> Iterator[Problem]:

@@ -84,10 +84,17 @@ def _efforts_differ(draft: Draft) -> Iterator[Problem]:
             )
 
 
+def _with_keys(draft: Draft) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the number and the effort of all that are not written as their levels alone."""
+    for number, effort in enumerate(draft.efforts, start=1):
+        if effort and not levels_alone(effort):
+            yield number, effort
+
+
 def _efforts_demand_at_least_k(draft: Draft) -> Iterator[Problem]:
     required = integer(mapping(draft.guarantees.get("k_anonymity")).get("k"))
-    for number, effort in enumerate(draft.efforts, start=1):
-        k = None if not effort or levels_alone(effort) else integer(effort.get("k"))
+    for number, effort in _with_keys(draft):
+        k = integer(effort.get("k"))
         if k is not None and required is not None and k < required:
             yield Problem(
                 ("efforts", number, "k"),
@@ -99,8 +106,8 @@ def _efforts_demand_at_least_k(draft: Draft) -> Iterator[Problem]:
 
 def _recoding_needs_nested_hierarchies(draft: Draft) -> Iterator[Problem]:
     scattered = [name for name, nested in draft.nested.items() if not nested]
-    for number, effort in enumerate(draft.efforts, start=1):
-        if effort and not levels_alone(effort) and effort.get("recoding") == "multidimensional":
+    for number, effort in _with_keys(draft):
+        if effort.get("recoding") == "multidimensional":
             yield from (
                 Problem(
                     ("efforts", number, "recoding"),
@@ -119,10 +126,8 @@ def _recoding_has_no_population(draft: Draft) -> Iterator[Problem]:
         if place[1] == "delta_presence"
         or (place[1] == "k_map" and guarantee.get("estimator") is None)
     ]
-    for number, effort in enumerate(draft.efforts, start=1):
-        if not counted or not effort or levels_alone(effort):
-            continue
-        if effort.get("recoding") in {"local", "multidimensional"}:
+    for number, effort in _with_keys(draft):
+        if counted and effort.get("recoding") in {"local", "multidimensional"}:
             yield Problem(
                 ("efforts", number, "recoding"),
                 f"must be full_domain with the guarantee {counted[0]}, which counts people outside "

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import Any, TextIO
 
+from dbt_anonymize.literals import visible
+
 Batches = Iterable[Sequence[tuple[Any, ...]]]
 
 
@@ -29,11 +31,7 @@ def escaped(value: object) -> str:
     Zoë \x1b[2J \u202ename a\x0ab
     """
     text = "" if value is None else str(value)
-    return "".join(c if c.isprintable() else _escape(ord(c)) for c in text)
-
-
-def _escape(code: int) -> str:
-    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"
+    return "".join(c if c.isprintable() else visible(c) for c in text)
 
 
 def show(out: TextIO, columns: Sequence[str], batches: Batches, form: Format) -> None:
