@@ -77,37 +77,28 @@ def joint_classes(release: Released, joint: str, beside: OtherRelease) -> list[A
         "where class is not null group by class"
     )
     found, before = _summary(known, joint, k), _summary(known, alone, k)
-    if found.below:
+    classes, below, people_below, smallest, people = found
+    if below:
         both = (
             f"whoever has both gets closer to them than {release.name} promises"
             if beside.is_published
             else "not to be published too"
         )
         explanation = (
-            f"together with {shown}, {found.below:,} of "
-            f"{counted(found.classes, 'joint class', 'joint classes')} "
-            f"are below k = {k}, with {counted(found.people_below, 'person', 'people')}, "
-            f"{found.smallest:,} in the smallest: {both}."
+            f"together with {shown}, {below:,} of "
+            f"{counted(classes, 'joint class', 'joint classes')} "
+            f"are below k = {k}, with {counted(people_below, 'person', 'people')}, "
+            f"{smallest:,} in the smallest: {both}."
         )
     else:
-        explanation = (
-            f"together with {shown}, every joint class has at least {found.smallest:,} people."
-        )
-    numbers = {
-        "joint_classes": (found.classes, before.classes, f"classes, divided by {shown}."),
-        "joint_classes_below_k": (found.below, before.below, explanation),
-        "people_below_k": (
-            found.people_below,
-            before.people_below,
-            f"people of joint classes with {shown} that have fewer than k = {k}.",
-        ),
-        "smallest_joint_class": (
-            found.smallest,
-            before.smallest,
-            f"people of the smallest joint class with {shown}.",
-        ),
+        explanation = f"together with {shown}, every joint class has at least {smallest:,} people."
+    explanations = {
+        "joint_classes": f"classes, divided by {shown}.",
+        "joint_classes_below_k": explanation,
+        "people_below_k": f"people of joint classes with {shown} that have fewer than k = {k}.",
+        "smallest_joint_class": f"people of the smallest joint class with {shown}.",
     }
-    is_broken = beside.is_published and found.below > 0
+    is_broken = beside.is_published and below > 0
     return [
         AttackResult(
             "composition",
@@ -116,31 +107,23 @@ def joint_classes(release: Released, joint: str, beside: OtherRelease) -> list[A
             text,
             against=beside.against,
             baseline=float(baseline),
-            people=found.people,
+            people=people,
             is_warning=is_broken and measure == "joint_classes_below_k",
         )
-        for measure, (value, baseline, text) in numbers.items()
+        for (measure, text), value, baseline in zip(
+            explanations.items(), found, before, strict=False
+        )
     ]
 
 
-@dataclass(frozen=True)
-class _Summary:
-    """How many classes there are, how many are below k with how many people, and the smallest."""
-
-    classes: int
-    below: int
-    people_below: int
-    smallest: int
-    people: int
-
-
-def _summary(known: Known, classes: str, k: int) -> _Summary:
+def _summary(known: Known, classes: str, k: int) -> tuple[int, ...]:
+    """Count the classes, those below k, people of these, of the smallest class, and of all."""
     found = known.session.row(
         f"select count(*), count(*) filter (where people < {k}), "
         f"coalesce(sum(people) filter (where people < {k}), 0), coalesce(min(people), 0), "
         f"coalesce(sum(people), 0) from ({classes})"
     )
-    return _Summary(*(int(number) for number in found))
+    return tuple(map(int, found))
 
 
 def _determined(

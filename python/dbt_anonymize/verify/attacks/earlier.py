@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError
@@ -99,7 +98,7 @@ def attack_earlier(
             "it has no such column. Give the file of a release of the same people."
         )
     beside = OtherRelease(name, name)
-    composition = Composition(known.names, declared_k(known.spec))
+    composition = Composition(list(known.spec.quasi_identifiers), declared_k(known.spec))
     remainders = compare_releases(known.session.cursor, earlier, relation, composition)
     return [
         *attack_composition(release, found, beside),
@@ -111,25 +110,20 @@ def _of_remainders(
     release: Released, remainders: Remainders, beside: OtherRelease
 ) -> list[AttackResult]:
     k = declared_k(release.known.spec)
-    joined = AttackResult(
-        "composition",
-        "classes_with_few_joined",
-        float(remainders.joined_classes),
-        f"since {beside.shown}, 1 to {k - 1} records joined each of "
-        f"{counted(remainders.joined_classes, 'class', 'classes')}, "
-        f"{remainders.joined_records:,} in all.",
-        against=beside.against,
-        people=remainders.joined_records,
-        is_warning=remainders.joined_classes > 0,
-    )
-    left = replace(
-        joined,
-        measure="classes_with_few_left",
-        value=float(remainders.left_classes),
-        explanation=f"since {beside.shown}, 1 to {k - 1} records left each of "
-        f"{counted(remainders.left_classes, 'class', 'classes')}, "
-        f"{remainders.left_records:,} in all.",
-        people=remainders.left_records,
-        is_warning=remainders.left_classes > 0,
-    )
-    return [joined, left]
+    changes = {
+        "joined": (remainders.joined_classes, remainders.joined_records),
+        "left": (remainders.left_classes, remainders.left_records),
+    }
+    return [
+        AttackResult(
+            "composition",
+            f"classes_with_few_{verb}",
+            float(classes),
+            f"since {beside.shown}, 1 to {k - 1} records {verb} each of "
+            f"{counted(classes, 'class', 'classes')}, {records:,} in all.",
+            against=beside.against,
+            people=records,
+            is_warning=classes > 0,
+        )
+        for verb, (classes, records) in changes.items()
+    ]

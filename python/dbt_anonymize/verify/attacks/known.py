@@ -21,14 +21,13 @@ class Known:
     - ``targets``: table of the records of the source: ``record_key``, ``person``, ``tuple``
       (combination of raw quasi-identifiers) and the true sensitive values ``s_1``, ...
     - ``tuples``: table of the combinations: ``tuple``, raw values ``v_1``, .. and ``records``.
-    - ``records``, ``people``: how many there are.
+    - ``people``: how many there are.
     """
 
     session: Session
     spec: Spec
     targets: str
     tuples: str
-    records: int
     people: int
 
     def count_people(self, targets: str) -> str:
@@ -37,11 +36,6 @@ class Known:
         Any other table of the query may have a column `person` too.
         """
         return f"count(distinct {targets}.person)" if self.spec.subject else "count(*)"
-
-    @property
-    def names(self) -> list[str]:
-        """The quasi-identifiers, in the order of ``v_1``, .."""
-        return list(self.spec.quasi_identifiers)
 
 
 def learn(session: Session, spec: Spec) -> Known:
@@ -68,5 +62,5 @@ def learn(session: Session, spec: Spec) -> Known:
         f"{sensitive} from {microdata} as m inner join {tuples} as t on {same}",
     )
     counted = "count(distinct person)" if spec.subject else "count(*)"
-    records, people = session.row(f"select count(*), {counted} from {targets}")
-    return Known(session, spec, targets, tuples, int(records), int(people))
+    (people,) = session.row(f"select {counted} from {targets}")
+    return Known(session, spec, targets, tuples, int(people))

@@ -45,8 +45,6 @@ from dbt_anonymize.verify.identifiers.places import (
 from dbt_anonymize.verify.identifiers.values import IdentifierValues, identifier_values
 from dbt_anonymize.verify.relations import open_release
 
-_IDENTIFIER_SOURCES = {"class": "the vault", "token": "the vault", "none": "the source"}
-
 
 @dataclass
 class _Tally:
@@ -188,7 +186,7 @@ def _coverage(spec: Spec, searched: _Searched, tallies: Sequence[_Tally]) -> Ite
         message = "the spec declares none to search for."
         yield Finding("content", "identifiers", True, message)
     elif not (searched.identifiers or searched.left_out):
-        where = _IDENTIFIER_SOURCES[spec.mapping]
+        where = "the source" if spec.mapping == "none" else "the vault"
         yield Finding(
             "content",
             "identifiers",
