@@ -1,7 +1,7 @@
-"""Attack a release as somebody who reads it would, and report what that gives as numbers.
+"""Attack a release as its reader would, each module in one way; what that gives are numbers.
 
-Each module is one attacker; ``known`` is what all of them know beforehand, ``released`` what they
-read. Importing this package is cheap: dbt, pandas and scikit-learn are imported when needed.
+All know what ``known`` holds and read what ``released`` holds. Importing this package is cheap:
+dbt, pandas and scikit-learn are imported when needed.
 """
 
 from dbt_anonymize.verify.attacks.result import AttackResult, findings

@@ -53,8 +53,6 @@ def confidence_bound(
 ) -> float | None:
     """Return the largest share, at most 1, that a value may have in a class; None if not bounded.
 
-    Guarantees are as a spec resolves them.
-
     Examples
     --------
     >>> declared = [{"model": "t_closeness", "attribute": "x", "t": 0.25, "distance": "equal"}]

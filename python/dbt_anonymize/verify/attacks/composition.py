@@ -19,10 +19,7 @@ from dbt_anonymize.verify.attacks.result import AttackResult
 
 @dataclass(frozen=True)
 class OtherRelease:
-    """What a release is intersected with: its name in ``<n>_attacks`` and in messages.
-
-    There are no warnings about one that is not published.
-    """
+    """What a release is intersected with; there are no warnings about one that is not published."""
 
     against: str
     shown: str

@@ -31,10 +31,7 @@ class Known:
     people: int
 
     def count_people(self, targets: str) -> str:
-        """Return SQL that counts the people of some targets, which have an alias.
-
-        Any other table of the query may have a column `person` too.
-        """
+        """Return SQL that counts the people of targets, which have this alias."""
         return f"count(distinct {targets}.person)" if self.spec.subject else "count(*)"
 
 

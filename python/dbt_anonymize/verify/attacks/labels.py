@@ -46,10 +46,9 @@ class Label:
 def find_labels(
     session: Session, columns: Mapping[str, str], attacked: Spec, published: Spec | None
 ) -> list[Label]:
-    """Return how a release shows the quasi-identifiers of an anonymization, as far as it does.
+    """Return how a release shows the quasi-identifiers of an attacked anonymization, if it does.
 
-    ``columns`` are the types of its columns. ``attacked`` is the anonymization whose
-    quasi-identifiers the attacker knows, ``published`` that of the release, if known. A hierarchy
+    ``columns`` are the types of its columns, ``published`` is its own spec, if known. A hierarchy
     that is not in the warehouse is a `WarehouseError`.
     """
     found = []
@@ -116,8 +115,7 @@ def label_table(session: Session, relation: str, label: Label) -> str:
 def value_map(session: Session, label: Label, labels: str, tuples: str, release: str) -> str:
     """Return SQL of which raw value can be under which label: ``found``, ``label``.
 
-    ``labels`` is their table, ``tuples`` what is known (NULL is a value). A label that cannot be
-    understood is a `VerificationError`.
+    NULL is a value. A label that cannot be understood is a `VerificationError`.
     """
     known = f"(select distinct v_{label.number} as found from {tuples})"
     ways = {"bounds": _bounds, "interval_text": _texts, "category": _categories, "raw": _raw}

@@ -52,9 +52,8 @@ _TRAINED_ON = {0: "original records", 1: "the release"}
 class Advantage:
     """How well scores tell members from others.
 
-    ``auc`` is the chance that a member scores higher than another person (ties count half),
-    ``highest`` the largest difference between the shares of members and of others above a
-    threshold.
+    ``auc``: how often a member scores higher than another (ties count half); ``highest``: the
+    largest difference between the shares of members and of others above a threshold.
     """
 
     auc: float

@@ -82,9 +82,7 @@ def judged(result: AttackResult) -> AttackResult:
 
 
 def findings(results: Iterable[AttackResult]) -> list[Finding]:
-    """Return the results that `verify` reports.
-
-    Those that a limit judges, that could not be obtained, or that a publisher must see.
+    """Return the results that a limit judges, that have no value, or that a publisher must see.
 
     Examples
     --------

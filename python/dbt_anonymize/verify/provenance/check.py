@@ -78,8 +78,7 @@ def _stored_columns(warehouse: Warehouse, relations: Relations) -> Iterator[Find
 def provenance_findings(relations: Relations, spec: Spec) -> list[Finding]:
     """Compare the origins of released columns with those of identifiers and the record key.
 
-    Returns one finding of each column that shares an origin or cannot be followed, else one that
-    holds.
+    Each column that shares an origin or cannot be followed is a finding; without one, all hold.
     """
     problems = list(_Check(relations, spec).problems())
     if problems:

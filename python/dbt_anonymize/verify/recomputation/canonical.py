@@ -73,10 +73,7 @@ class Comparer:
     _known: dict[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def differences(self, comparison: Comparison) -> str | None:
-        """Say how two tables differ, in numbers; None where they are the same multiset of rows.
-
-        Columns and their types are compared first: what differs there is named.
-        """
+        """Say how columns, then rows of two tables differ; None for the same multiset of rows."""
         expected = self.tables.types(f"select * from ({comparison.expected}) as rows_")  # noqa: S608
         found = self.tables.types(f"select * from {comparison.actual}")  # noqa: S608
         if comparison.columns is not None:

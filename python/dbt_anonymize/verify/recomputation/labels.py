@@ -63,8 +63,7 @@ class Generalization:
     def leaf(self, rows: str, value: str, alias: str) -> Lookup:
         """Return the look-up of the leaf: lower bound, or the value as text.
 
-        ``rows`` is the relation of the values, ``value`` the SQL of one in a row of it, called
-        ``rows_`` there.
+        ``value`` is the SQL of a value in the relation ``rows``, called ``rows_`` there.
         """
         if not self.is_interval:
             found = f"select cast(value as varchar) as found from {self.relation}"  # noqa: S608
@@ -105,10 +104,10 @@ class Generalization:
         )
 
     def covers(self, value: str, row: str, *, is_merged: bool) -> str:
-        """Return the condition that the label and bounds of a row cover a value.
+        """Return the condition that label and bounds of a row cover a value.
 
-        Where ``is_merged``, an interval may be a union of neighbouring leaves, which is written as
-        their ends.
+        Where ``is_merged``, an interval may be a union of neighbouring leaves, written as their
+        ends.
         """
         label = f"{row}.{quote_name(self.name)}"
         raw = f"{label} = cast({value} as varchar)"

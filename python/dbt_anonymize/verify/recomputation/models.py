@@ -115,10 +115,7 @@ def too_small(sizes: Array, k: int) -> Array:
 
 
 def breaks_alpha(d: Distribution, guarantee: Mapping[str, Any]) -> Array:
-    """Tell where n < k, or a (limited) value has a share above alpha (Wong et al. 2006).
-
-    The share is one of people: who has several values has each.
-    """
+    """Tell where n < k, or n_v / people > alpha for a (limited) value (Wong et al. 2006)."""
     counted: Array = np.ones(len(d.people), dtype=bool)
     if "values" in guarantee:
         limited = {_as_text(value) for value in guarantee["values"]}
@@ -132,10 +129,7 @@ def breaks_alpha(d: Distribution, guarantee: Mapping[str, Any]) -> Array:
 
 
 def breaks_l_diversity(d: Distribution, guarantee: Mapping[str, Any]) -> Array:
-    """Tell where a variant of l-diversity does not hold (Machanavajjhala et al. 2007).
-
-    Grassberger's is with his estimate of the entropy of few records (2003).
-    """
+    """Tell where a variant of l-diversity fails (Machanavajjhala et al. 2007; Grassberger 2003)."""
     variant = guarantee.get("variant", "distinct")
     return _L_DIVERSITY[variant](d, guarantee)
 
@@ -293,10 +287,7 @@ def breaks_beta(d: Distribution, guarantee: Mapping[str, Any]) -> Array:
 
 
 def breaks_delta(d: Distribution, guarantee: Mapping[str, Any]) -> Array:
-    """Tell where |log2(q_v / p_v)| >= delta for any value of the table.
-
-    Brickell and Shmatikov 2008; that of a value which the class lacks is infinite.
-    """
+    """Tell where |log2(q_v / p_v)| >= delta for a v of the table (Brickell and Shmatikov 2008)."""
     known = np.maximum(d.known_totals, 1).astype(np.float64)
     changes = (
         np.log2(d.people)
@@ -305,16 +296,15 @@ def breaks_delta(d: Distribution, guarantee: Mapping[str, Any]) -> Array:
         - np.log2(known)
     )
     far = d.any((np.abs(changes) >= guarantee["delta"] * (1 - _ROUNDING)) | ~d.is_known)
+    # Of a value that the class lacks, it is infinite.
     lacks = d.sum(d.is_known.astype(np.int64)) < len(d.totals)
     return far | lacks
 
 
 def breaks_presence(sizes: Array, population: Array, guarantee: Mapping[str, Any]) -> Array:
-    """Tell where not minimum <= n / F <= maximum (Nergiz et al. 2007).
+    """Tell where not minimum <= n / F <= maximum, with F of the population like the class.
 
-    F are the people of the population that are like a class.
-
-    Classes of the population that the release lacks are not judged: nothing can suppress them.
+    Nergiz et al. 2007. Classes that the release lacks are not judged: nothing can suppress them.
     """
     nobody = population == 0
     safe = np.where(nobody, 1, population)

@@ -115,10 +115,7 @@ def check_folder(folder: Path, shown: str, releases: Collection[Path]) -> Findin
 
 
 def check_vault(file: Path, root: Path) -> Iterator[Finding]:
-    """Require that nobody but its owner may enter the vault's folder or read its file and log.
-
-    Findings name them as seen from ``root``.
-    """
+    """Require that only its owner may enter the vault's folder or read its file and log."""
     for path in (file.parent, file, Path(f"{file}.wal")):
         if not path.exists():
             continue
