@@ -52,7 +52,7 @@ def _stored_columns(warehouse: Warehouse, relations: Relations) -> Iterator[Find
     """Compare the columns of stored relations with those of their SQL, as the database sees it."""
     right = 0
     for relation in relations.by_name.values():
-        if relation.sql is None or relation.columns is None or relation.kind == "snapshot":
+        if relation.sql is None or relation.columns is None or relation.adds_columns:
             continue
         cursor = warehouse.cursor()
         try:

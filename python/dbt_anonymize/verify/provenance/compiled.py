@@ -18,7 +18,8 @@ class Relation:
     """A model, snapshot, seed or dbt source (``kind``) with its place in the database (``key``).
 
     ``sql`` is None where dbt compiles none for the release, ``columns`` where it is not built.
-    The name of a dbt source is ``source_name.table``.
+    The name of a dbt source is ``source_name.table``. ``adds_columns``: it stores more than its SQL
+    gives, as snapshots and tokens do.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Relation:
     key: tuple[str, str, str]
     sql: str | None = None
     columns: tuple[str, ...] | None = None
+    adds_columns: bool = False
 
     @property
     def is_made(self) -> bool:
@@ -110,7 +112,9 @@ def read_relations(warehouse: Warehouse, compiled: Mapping[str, str], spec: Spec
             table = node.identifier if kind == "source" else node.alias
             key = (str(node.database or ""), str(node.schema), str(table))
             columns = _columns(warehouse, key) if unique_id in reached else None
-            found[name] = Relation(name, kind, key, compiled.get(unique_id), columns)
+            materialized = getattr(node.config, "materialized", None)
+            adds = materialized in {"snapshot", "dbt_anonymize_tokens"}
+            found[name] = Relation(name, kind, key, compiled.get(unique_id), columns, adds)
     return Relations(found, str(warehouse.adapter.type()), _functions(warehouse))
 
 
