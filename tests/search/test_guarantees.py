@@ -329,8 +329,8 @@ def test_exactly_l_equally_frequent_values_have_entropy_l() -> None:
 def test_what_classes_must_carry_is_said() -> None:
     table = people_table([10, 10], [0, 1])
     size = compile_guarantees([{"model": "k_anonymity", "k": 5}], table)
-    assert (size.needs.sensitive, size.needs.population) == ((), False)
-    assert not size.has_release_rules
+    assert (size.attributes, size.needs_population) == ((), False)
+    assert not size.release_rules
     assert size.names == ("k_anonymity",)
     both = compile_guarantees(
         [
@@ -340,8 +340,8 @@ def test_what_classes_must_carry_is_said() -> None:
         ],
         table,
     )
-    assert (both.needs.sensitive, both.needs.population) == ((0,), True)
-    assert both.has_release_rules
+    assert ([position for position, _ in both.attributes], both.needs_population) == ([0], True)
+    assert both.release_rules
     assert not both.is_class_size_alone
     assert both.names == ("l_diversity of disease", "k_map", "reidentification_risk")
 

@@ -252,7 +252,7 @@ def _show_rounds(console: SafeConsole, task: Task, found: Found) -> None:
     remarks = []
     if any(effort.loss is None for effort in found.local):
         remarks.append(f"The build measures {task.options.measure}.")
-    if task.guarantees.has_release_rules:
+    if task.guarantees.release_rules:
         remarks.append("Suppressed are at most so many, since rounds may have classes in common.")
     if remarks:
         console.print(" ".join(remarks) + "\n")

@@ -124,7 +124,7 @@ def _count(member: Codes, table: Table, guarantees: Guarantees) -> Classes:
         people = np.bincount(_once_per_person(member, table.subject), minlength=size)
     first = np.full(size, len(member), dtype=np.int64)
     np.minimum.at(first, member, np.arange(len(member)))
-    counted = range(len(table.sensitive)) if guarantees.needs.sensitive else ()
+    counted = range(len(table.sensitive)) if guarantees.attributes else ()
     return Classes(
         levels=(),
         codes=np.zeros((size, 0), dtype=np.int64),

@@ -24,13 +24,8 @@ _ROWS: Mapping[str, Callable[[FloatArray, FloatArray], FloatArray]] = MappingPro
 AGGREGATES = tuple(_ROWS)
 
 
-def aggregate(name: str, losses: FloatArray, weights: FloatArray) -> float:
-    """Return one number for the losses (attributes,) of a node."""
-    return float(aggregate_rows(name, losses[np.newaxis], weights)[0])
-
-
-def aggregate_rows(name: str, losses: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return one number for each row of losses (rows, attributes)."""
+def aggregate(name: str, losses: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return one number for the losses (.., attributes) of each row."""
     return _ROWS[name](losses, weights)
 
 

@@ -7,7 +7,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from dbt_anonymize.information_loss.aggregates import aggregate, aggregate_rows
+from dbt_anonymize.information_loss.aggregates import aggregate
 from dbt_anonymize.information_loss.base import InformationLoss, Suppressed, TableSums
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
 
@@ -52,30 +52,26 @@ class PerAttribute(InformationLoss):
             return tuple(np.zeros(attribute.height + 1) for attribute in table.attributes)
         sums = self.sums(table)
         gone = Suppressed.of_rows(sums, suppressed)
+        heights = [attribute.height for attribute in table.attributes]
         return tuple(
-            np.array(
-                [
-                    self._bound_at(sums, gone, position, level)
-                    for level in range(attribute.height + 1)
-                ]
-            )
-            for position, attribute in enumerate(table.attributes)
+            np.array([self._bound_at(sums, gone, position, level) for level in range(height + 1)])
+            for position, height in enumerate(heights)
         )
 
     def combine(self, losses: FloatArray) -> FloatArray:
         """Put losses (nodes, attributes) together."""
         if self._sums is None:
             raise ValueError("combine needs the weights of a table: ask for its bounds first")
-        return aggregate_rows(self.aggregate, losses, self._sums.weights)
+        return aggregate(self.aggregate, losses, self._sums.weights)
 
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         losses = self.per_attribute(sums.table, classes, suppressed)
-        return aggregate(self.aggregate, losses, sums.weights)
+        return float(aggregate(self.aggregate, losses, sums.weights))
 
     def _lower_bound(self, sums: TableSums, node: Node) -> float:
         gone = Suppressed.of_rows(sums, None)
         bounds = [self._bound_at(sums, gone, *at) for at in enumerate(node)]
-        return aggregate(self.aggregate, np.array(bounds), sums.weights)
+        return float(aggregate(self.aggregate, np.array(bounds), sums.weights))
 
 
 def rounded_down(loss: float) -> float:

@@ -10,9 +10,7 @@ import numpy as np
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.privacy.guarantees import (
     AttributeRule,
-    ClassRules,
     Guarantees,
-    Needs,
     ReleaseRule,
 )
 from dbt_anonymize.privacy.table import FloatArray, IntArray, Table
@@ -47,16 +45,10 @@ class Compiler:
         attributes = sorted(self.attributes, key=lambda rule: rule[0])
         return Guarantees(
             names=tuple(self.names),
-            needs=Needs(
-                sensitive=tuple(sorted({position for _, position, _ in attributes})),
-                population=bool(self.presence or self.min_population),
-            ),
-            rules=ClassRules(
-                min_class_size=self.min_class_size,
-                min_population=self.min_population,
-                presence=tuple(self.presence),
-                attributes=tuple((position, rule) for _, position, rule in attributes),
-            ),
+            min_class_size=self.min_class_size,
+            min_population=self.min_population,
+            presence=tuple(self.presence),
+            attributes=tuple((position, rule) for _, position, rule in attributes),
             release_rules=tuple(self.release_rules),
             is_monotone_in_generalization=self.is_monotone_in_generalization,
             is_monotone_in_suppression=self.is_monotone_in_suppression,

@@ -24,24 +24,6 @@ TOLERANCE = 1e-12
 AttributeRule = Callable[[Distribution], BoolArray]
 
 
-@dataclass(frozen=True)
-class Needs:
-    """What is read: positions in ``table.sensitive`` for counts, the records of the population."""
-
-    sensitive: tuple[int, ...] = ()
-    population: bool = False
-
-
-@dataclass(frozen=True)
-class ClassRules:
-    """Everything that is checked class by class, cheapest first."""
-
-    min_class_size: int = 1
-    min_population: int = 0
-    presence: tuple[tuple[float, float], ...] = ()
-    attributes: tuple[tuple[int, AttributeRule], ...] = ()
-
-
 # Whether a release whose class sizes (ascending) are these, from a position on, keeps a guarantee.
 ReleaseRule = Callable[["Release", int], bool]
 
@@ -69,40 +51,36 @@ class Guarantees:
     """
 
     names: tuple[str, ...]
-    needs: Needs
-    rules: ClassRules
+    # People of the sample and records of the population in a class.
+    min_class_size: int
+    min_population: int
+    # Lowest and highest share of the population.
+    presence: tuple[tuple[float, float], ...]
+    # Positions in ``table.sensitive``, cheapest rule first.
+    attributes: tuple[tuple[int, AttributeRule], ...]
     release_rules: tuple[ReleaseRule, ...]
     is_monotone_in_generalization: bool
     is_monotone_in_suppression: bool
 
     @property
-    def min_class_size(self) -> int:
-        """Smallest number of people of a class that can be released."""
-        return self.rules.min_class_size
-
-    @property
     def is_class_size_alone(self) -> bool:
         """Whether `min_class_size` is all that must hold."""
-        rules = self.rules
-        return not (
-            rules.attributes or rules.presence or rules.min_population or self.release_rules
-        )
+        return not (self.attributes or self.needs_population or self.release_rules)
 
     @property
-    def has_release_rules(self) -> bool:
-        """Whether `suppress` may have to suppress more than `violating` says."""
-        return bool(self.release_rules)
+    def needs_population(self) -> bool:
+        """Whether the records of the population in each class are read."""
+        return bool(self.presence or self.min_population)
 
     def violating(self, classes: Classes) -> BoolArray:
         """Return which classes (classes,) break a class rule; `is_impossible` checks empty ones."""
-        rules = self.rules
-        found = classes.people < rules.min_class_size
+        found = classes.people < self.min_class_size
         if self.is_class_size_alone:
             return found
-        if self.needs.population:
+        if self.needs_population:
             found |= self._violating_in_population(classes)
         distributions: dict[int, Distribution] = {}
-        for position, rule in rules.attributes:
+        for position, rule in self.attributes:
             if position not in distributions:
                 counts = classes.values[position]
                 distributions[position] = Distribution.of(counts, len(found), found, classes.people)
@@ -115,7 +93,7 @@ class Guarantees:
         Its people are known to be absent from the sample, which a minimum of ``delta_presence``
         forbids. As in ARX, not checked where a class size is required too.
         """
-        demands_presence = any(minimum > 0 for minimum, _ in self.rules.presence)
+        demands_presence = any(minimum > 0 for minimum, _ in self.presence)
         if not demands_presence or self.min_class_size > 1:
             return False
         return bool((classes.records == 0).any())
@@ -127,10 +105,10 @@ class Guarantees:
                 f"{', '.join(self.names)}: classes must come with their population; got none. "
                 "Give the table a population."
             )
-        found = population < self.rules.min_population
+        found = population < self.min_population
         # People of the sample who are missing in the population: a share above 1 violates.
         shares = classes.people / np.maximum(population, 1)
-        for minimum, maximum in self.rules.presence:
+        for minimum, maximum in self.presence:
             found |= (shares < minimum - TOLERANCE) | (shares > maximum + TOLERANCE)
         return found
 

@@ -84,7 +84,7 @@ class Checker:
         if count > self.most_suppressed or is_impossible:
             return _infeasible(node, count, classes, gone, proves_finer_infeasible=self.is_monotone)
         suppressed = violating
-        if self.guarantees.has_release_rules:
+        if self.guarantees.release_rules:
             order = self.loss.per_class(self.table, classes)
             suppressed = self.guarantees.suppress(classes, violating, order, self.most_suppressed)
             count = int(classes.records[suppressed].sum())

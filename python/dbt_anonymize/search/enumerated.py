@@ -110,7 +110,7 @@ class EnumeratedSearch:
         """
         self._k = k
         self._is_feasible[:] = False
-        loss, has_rules = self.checker.loss, self.checker.guarantees.has_release_rules
+        loss, has_rules = self.checker.loss, self.checker.guarantees.release_rules
         self.status[self.status == Status.PRUNED] = Status.OPEN
         status, bound = self.status.reshape(-1), self._bound.reshape(-1)
         for index, found in list(self.found.items()):

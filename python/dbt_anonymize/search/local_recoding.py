@@ -120,7 +120,7 @@ def _in_classes_too_small(
     table: Table, guarantees: Guarantees, parts: Sequence[tuple[Node, BoolArray, bool]]
 ) -> int:
     """Count the records that guarantees about the whole release suppress."""
-    if not guarantees.has_release_rules:
+    if not guarantees.release_rules:
         return 0
     released = [classes_of(_part(table, rows), node) for node, rows, _ in parts if rows.any()]
     people = np.concatenate([classes.people for classes in released])

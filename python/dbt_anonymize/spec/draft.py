@@ -49,6 +49,8 @@ class Draft:
             name: str(column["role"]) if column.get("role") in ROLES else None
             for name, column in columns.items()
         }
+        quasi_identifiers = [name for name, role in roles.items() if role == "quasi_identifier"]
+        hierarchies = {name: mapping(column.get("hierarchy")) for name, column in columns.items()}
         places: dict[KeyPath, object] = {("source",): raw, ("population",): raw}
         places |= {("columns", name, "hierarchy"): column for name, column in columns.items()}
         refs = {
@@ -65,11 +67,7 @@ class Draft:
                 for name, column in columns.items()
                 if (found := column.get("derived_from"))
             },
-            levels={
-                name: integer(mapping(column.get("hierarchy")).get("levels"))
-                for name, column in columns.items()
-                if roles[name] == "quasi_identifier"
-            },
+            levels={name: integer(hierarchies[name].get("levels")) for name in quasi_identifiers},
             target=text(raw.get("target")),
             features=[item for item in items(raw.get("features")) if isinstance(item, str)],
             efforts=[
@@ -80,12 +78,10 @@ class Draft:
             subject=text(raw.get("subject")),
             population=mapping(raw.get("population")),
             nested={
-                name: mapping(column.get("hierarchy")).get("nested") is not False
-                for name, column in columns.items()
-                if roles[name] == "quasi_identifier"
+                name: hierarchies[name].get("nested") is not False for name in quasi_identifiers
             },
             trees={
-                name: integer(mapping(column["hierarchy"]).get("levels"))
+                name: integer(hierarchies[name].get("levels"))
                 for name, column in columns.items()
                 if column.get("hierarchy")
             },

@@ -67,26 +67,14 @@ def names(known: Iterable[str]) -> str:
     return ", ".join(known) or "(none)"
 
 
-def closest(name: object, known: Iterable[str]) -> str | None:
-    """Return the known name nearest to ``name``, if any is near.
-
-    Examples
-    --------
-    >>> closest("Estradiol", ["age", "estradiol"])
-    'estradiol'
-    """
-    by_folded = {item.casefold(): item for item in known}
-    match = difflib.get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=0.6)
-    return by_folded[match[0]] if match else None
-
-
 def did_you_mean(name: object, known: Iterable[str], otherwise: str) -> str:
     """Return a suggestion, or ``otherwise`` if no name is near.
 
     Examples
     --------
-    >>> did_you_mean("agee", ["age"], "Remove it.")
+    >>> did_you_mean("Agee", ["age"], "Remove it.")
     'Did you mean age?'
     """
-    match = closest(name, known)
-    return otherwise if match is None else f"Did you mean {match}?"
+    by_folded = {item.casefold(): item for item in known}
+    match = difflib.get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=0.6)
+    return f"Did you mean {by_folded[match[0]]}?" if match else otherwise

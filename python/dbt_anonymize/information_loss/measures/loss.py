@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_anonymize.information_loss.aggregates import aggregate_rows
+from dbt_anonymize.information_loss.aggregates import aggregate
 from dbt_anonymize.information_loss.base import Suppressed, TableSums
 from dbt_anonymize.information_loss.per_attribute import ONE_STEP, PerAttribute, rounded_down
 from dbt_anonymize.privacy.table import Classes, FloatArray, Table
@@ -48,4 +48,4 @@ class Loss(PerAttribute):
             for position, level in enumerate(classes.levels)
         ]
         losses = np.column_stack(shares) * classes.records[:, np.newaxis]
-        return aggregate_rows(self.aggregate, losses, sums.weights)
+        return aggregate(self.aggregate, losses, sums.weights)
