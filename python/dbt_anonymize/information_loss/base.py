@@ -285,33 +285,22 @@ def suppressed_records(classes: Classes, suppressed: BoolArray) -> int:
 class Suppressed:
     """Suppressed records, counted by leaf once for all levels of an attribute.
 
-    The first row of a class stands for its label. The smaller side, suppressed or kept, is counted.
+    ``suppressed`` are classes, whose first rows have their labels, or rows of the table. Where most
+    are suppressed, the others are counted.
     """
 
     def __init__(
-        self, sums: TableSums, rows: IntArray, weights: IntArray, *, are_kept: bool = False
+        self, sums: TableSums, suppressed: BoolArray, classes: Classes | None = None
     ) -> None:
         self._sums = sums
-        self._rows = rows
-        self._weights = weights.astype(np.float64)
-        self._are_kept = are_kept
+        self._are_kept = 2 * int(np.count_nonzero(suppressed)) > len(suppressed)
+        chosen = np.flatnonzero(~suppressed if self._are_kept else suppressed)
+        self._rows = chosen if classes is None else classes.first[chosen]
+        records = (sums.table if classes is None else classes).records[chosen]
+        self._weights = records.astype(np.float64)
         self._leaf_counts: dict[int, FloatArray] = {}
-        found = int(weights.sum())
-        self.records = sums.total - found if are_kept else found
-
-    @classmethod
-    def of_classes(cls, sums: TableSums, classes: Classes, suppressed: BoolArray) -> Suppressed:
-        """Take the suppressed classes of a node."""
-        chosen, are_kept = _shorter_side(suppressed)
-        return cls(sums, classes.first[chosen], classes.records[chosen], are_kept=are_kept)
-
-    @classmethod
-    def of_rows(cls, sums: TableSums, suppressed: BoolArray | None) -> Suppressed:
-        """Take rows of the table."""
-        if suppressed is None:
-            return cls(sums, np.zeros(0, np.intp), np.zeros(0, np.int64))
-        rows, are_kept = _shorter_side(suppressed)
-        return cls(sums, rows, sums.table.records[rows], are_kept=are_kept)
+        found = int(records.sum())
+        self.records = sums.total - found if self._are_kept else found
 
     def leaf_counts(self, position: int) -> FloatArray:
         """Count the records of each leaf of an attribute."""
@@ -333,12 +322,6 @@ class Suppressed:
         labels = self._sums.table.attributes[position].levels[level]
         size = len(self._sums.label_counts[position][level])
         return _counted(labels, self.leaf_counts(position), size)
-
-
-def _shorter_side(suppressed: BoolArray) -> tuple[IntArray, bool]:
-    """Return the positions of the suppressed, or of the others if these are fewer."""
-    are_kept = 2 * int(np.count_nonzero(suppressed)) > len(suppressed)
-    return np.flatnonzero(~suppressed if are_kept else suppressed), are_kept
 
 
 def _counted(codes: IntArray, weights: IntArray | FloatArray | BoolArray, size: int) -> FloatArray:

@@ -15,6 +15,7 @@ from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Ta
 _PARTS = 1e10
 # A loss that is added up in another order may be rounded down one step further.
 ONE_STEP = 1.01e-10
+_NOTHING = np.zeros(0, dtype=np.bool_)
 
 
 class PerAttribute(InformationLoss):
@@ -40,7 +41,7 @@ class PerAttribute(InformationLoss):
     def per_attribute(self, table: Table, classes: Classes, suppressed: BoolArray) -> FloatArray:
         """Return the loss of each quasi-identifier, before weights, for a table with records."""
         sums = self.sums(table)
-        gone = Suppressed.of_classes(sums, classes, suppressed)
+        gone = Suppressed(sums, suppressed, classes)
         losses = [self._of_attribute(sums, gone, *at) for at in enumerate(classes.levels)]
         return np.array(losses)
 
@@ -51,7 +52,7 @@ class PerAttribute(InformationLoss):
         if table.total == 0:
             return tuple(np.zeros(attribute.height + 1) for attribute in table.attributes)
         sums = self.sums(table)
-        gone = Suppressed.of_rows(sums, suppressed)
+        gone = Suppressed(sums, _NOTHING if suppressed is None else suppressed)
         heights = [attribute.height for attribute in table.attributes]
         return tuple(
             np.array([self._bound_at(sums, gone, position, level) for level in range(height + 1)])
@@ -69,7 +70,7 @@ class PerAttribute(InformationLoss):
         return float(aggregate(self.aggregate, losses, sums.weights))
 
     def _lower_bound(self, sums: TableSums, node: Node) -> float:
-        gone = Suppressed.of_rows(sums, None)
+        gone = Suppressed(sums, _NOTHING)
         bounds = [self._bound_at(sums, gone, *at) for at in enumerate(node)]
         return float(aggregate(self.aggregate, np.array(bounds), sums.weights))
 

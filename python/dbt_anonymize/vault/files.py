@@ -82,7 +82,11 @@ def protect_vault(
         return
     root = Path(project)
     warehouse_file = _database_file(session, warehouse)
-    _check_file(vault, root / file, warehouse_file and root / warehouse_file)
+    if warehouse_file is not None and (root / warehouse_file).samefile(root / file):
+        raise VaultError(
+            f"{vault}: the vault must be a database file of its own; {root / file} is also the "
+            "warehouse, which analysts open. Attach another file in the profile."
+        )
     # Where a symbolic link leads is what others could read.
     path = (root / file).resolve()
     folder = path.parent
@@ -134,14 +138,6 @@ def _database_file(session: DuckDBPyConnection, name: str) -> Path | None:
     if not rows or not rows[0][0] or not Path(rows[0][0]).is_file():
         return None
     return Path(rows[0][0])
-
-
-def _check_file(vault: str, file: Path, warehouse: Path | None) -> None:
-    if warehouse is not None and warehouse.samefile(file):
-        raise VaultError(
-            f"{vault}: the vault must be a database file of its own; {file} is also the warehouse, "
-            "which analysts open. Attach another file in the profile."
-        )
 
 
 def _check_folder(vault: str, folder: Path, others: dict[str, Path]) -> None:
