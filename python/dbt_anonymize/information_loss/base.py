@@ -180,26 +180,17 @@ class TableSums:
 
 
 class Measure:
-    """A measure of information loss as a column of `<n>_information_loss`.
+    """A measure of information loss as a column of `<n>_information_loss`."""
 
-    Attributes
-    ----------
-    name : str
-        Of the measure, its macro, its module and its column.
-    column, of_attribute_column : str
-        Descriptions of the columns ``name``, in which ``{aggregate}`` may stand, and
-        ``<quasi-identifier>_<name>``, with the quasi-identifier as ``{}``; the latter is empty for
-        a measure that has none.
-    higher_is_better : bool
-        Whether it is published as what is left; a search minimizes 1 minus it.
-    is_of_numbers : bool
-        Whether only intervals have columns of their own.
-    """
-
+    # Of the measure, its macro, its module and its column.
     name: str
+    # Descriptions of the columns: of the measure, in which {aggregate} may stand, and of one
+    # quasi-identifier, {}, where it has such columns.
     column: str
     of_attribute_column = ""
+    # It is published as what is left; a search minimizes 1 minus it.
     higher_is_better = False
+    # Only intervals have columns of their own.
     is_of_numbers = False
 
 

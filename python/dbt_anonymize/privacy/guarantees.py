@@ -157,10 +157,7 @@ class Guarantees:
 
 
 def _first_kept(rule: ReleaseRule, release: Release, start: int, last: int) -> int:
-    """Return the first position in start .. last from which the rule holds, by bisection.
-
-    The number of classes where it does not hold at ``last``.
-    """
+    """Bisect the first position, start to last, from which the rule holds; all classes if none."""
     nowhere = len(release.sizes)
     if start > last or start == nowhere:
         return nowhere

@@ -15,31 +15,18 @@ Node = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Attribute:
-    """One quasi-identifier and its hierarchy.
-
-    Attributes
-    ----------
-    levels : tuple of int arrays, one per level
-        ``levels[level][leaf]`` is the code of the leaf's label, from the identity to the root.
-        Codes of a level are 0, 1, ... without gaps in the hierarchy.
-    shares : tuple of float arrays, one per level
-        ``shares[level][code]``: share of the hierarchy that the label covers, in [0, 1].
-    domain_size : int
-        Rows of the hierarchy, those absent from the data included.
-    smallest_share : float
-        ``1 / domain_size`` of a categorical attribute; 0 of intervals with raw values at level 0.
-    weight : float
-        In the information loss; > 0.
-    lowest, highest : int, int or None
-        Levels that the search may use, both included; None is the root.
-    """
+    """One quasi-identifier and its hierarchy; arrays by level, from the identity to the root."""
 
     name: str
+    # levels[level][leaf]: code of the leaf's label; codes of a level are 0, 1, ... without gaps.
     levels: tuple[IntArray, ...]
+    # shares[level][code]: share of the hierarchy that the label covers, in [0, 1].
     shares: tuple[FloatArray, ...]
-    domain_size: int
+    domain_size: int  # rows of the hierarchy, those absent from the data included
+    # 1 / domain_size of a categorical attribute; 0 of intervals with raw values at level 0.
     smallest_share: float
-    weight: float = 1.0
+    weight: float = 1.0  # in the information loss; > 0
+    # Levels that the search may use, both included; None is the root.
     lowest: int = 0
     highest: int | None = None
 
@@ -71,30 +58,19 @@ class SensitiveAttribute:
 class Table:
     """Distinct rows with their number of records, in the order of first appearance.
 
-    Attributes
-    ----------
-    leaves : int array (rows, attributes)
-        Leaf codes. A NULL is a leaf of its own, labelled as the root above level 0 or at every
-        level, as the hierarchy says.
-    records : int array (rows,)
-        Records of the sample; 0 where a row is in the population only.
-    sensitive : tuple of (SensitiveAttribute, int array (rows,))
-        Sensitive attributes with the code of each row.
-    subject : int array (rows,) or None
-        Code of the person; rows are then distinct by person too.
-    population, population_size : int array (rows,), int or None
-        Records of the population table; records of the population, for estimators.
-    target : int array (rows,) or None
-        Target codes outside the quasi-identifiers, for the classification metric.
+    Arrays are (rows,). A NULL is a leaf of its own, labelled as the root above level 0 or at every
+    level, as the hierarchy says.
     """
 
     attributes: tuple[Attribute, ...]
-    leaves: IntArray
-    records: IntArray
+    leaves: IntArray  # (rows, attributes): codes of leaves
+    records: IntArray  # of the sample; 0 where a row is in the population only
+    # With the code of each row.
     sensitive: tuple[tuple[SensitiveAttribute, IntArray], ...] = ()
-    subject: IntArray | None = None
-    population: IntArray | None = None
-    population_size: int | None = None
+    subject: IntArray | None = None  # code of the person; rows are then distinct by person too
+    population: IntArray | None = None  # records of the population table
+    population_size: int | None = None  # people of the population, for estimators
+    # Codes of the target outside the quasi-identifiers, for the classification metric.
     target: IntArray | None = None
     total: int = field(init=False, default=0)
 
@@ -117,26 +93,13 @@ class ValueCounts:
 
 @dataclass(frozen=True)
 class Classes:
-    """The equivalence classes of one node; arrays (classes,) unless said otherwise.
-
-    Attributes
-    ----------
-    codes : int array (classes, attributes)
-        Label codes at ``levels``.
-    records, people, population : int arrays
-        Records of the sample; distinct subjects among them (records without a subject); records of
-        the population, or None.
-    first : int array
-        Smallest row of the table in the class.
-    values, targets : tuple of ValueCounts, ValueCounts or None
-        Of each sensitive attribute; of the target, counting records.
-    """
+    """The equivalence classes of one node; arrays are (classes,)."""
 
     levels: Node
-    codes: IntArray
-    records: IntArray
-    people: IntArray
-    first: IntArray
-    population: IntArray | None = None
-    values: tuple[ValueCounts, ...] = ()
-    targets: ValueCounts | None = None
+    codes: IntArray  # (classes, attributes): labels at these levels
+    records: IntArray  # of the sample
+    people: IntArray  # distinct subjects among them; the records without a subject
+    first: IntArray  # smallest row of the table
+    population: IntArray | None = None  # records of the population
+    values: tuple[ValueCounts, ...] = ()  # of each sensitive attribute
+    targets: ValueCounts | None = None  # of the target, counting records

@@ -222,9 +222,9 @@ def _map_labels(
 ) -> str | None:
     """Map the labels of a quasi-identifier to common ones; None where both releases have the same.
 
-    Intervals that overlap share one, which covers them. Texts say nothing about each other without
-    a hierarchy: those that only one release has share one. Where a release has nothing but ``*``,
-    so do all labels; beside other labels ``*`` stands for NULL.
+    Overlapping intervals share one that covers them. Texts without a hierarchy are unrelated: those
+    in only one release share one. A release with nothing but ``*`` makes all labels one; beside
+    others ``*`` is NULL.
     """
     name = f"{label[0]}, common label"
     table, common, shown = quote_name(name), quote_name(name), quote_name(label[0])

@@ -108,10 +108,7 @@ def _make_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _stage(target: Path) -> Iterator[Path]:
-    """Name a file in a private folder beside ``target``; call it only while nobody else publishes.
-
-    The folder is gone afterwards, and with it those that killed builds left.
-    """
+    """Name a file in a private folder beside ``target`` and remove what killed builds left."""
     start, end = f".{target.name}.", ".stage"
     for left_over in list(target.parent.iterdir()):
         if left_over.name.startswith(start) and left_over.name.endswith(end):

@@ -32,13 +32,11 @@ Purpose = Annotated[str, Field(max_length=200), BeforeValidator(_one_line)]
 
 
 class Release(Strict):
-    """Which effort is published, and for whom.
+    """Which effort is published, the best that qualifies (``auto``) or a number, and for whom.
 
-    The best that qualifies (``auto``), or one by its number. Access is that of dbt: ``public`` for
-    everybody, ``protected`` for the models of the project. If so few records joined or left since
-    the published file that they can be told apart, the build warns (``report``) or stops
-    (``strict``). ``recompute``: independent code computes the release from the source again and
-    compares before it is published.
+    Access is that of dbt. Where so few records joined or left since the published file that they
+    can be told apart, the build warns (``report``) or stops (``strict``). ``recompute``:
+    independent code recomputes the release from the source and compares before it is published.
     """
 
     effort: Annotated[Literal["auto"] | int, PlainValidator(_released_effort)] = "auto"

@@ -155,10 +155,7 @@ class Links:
         )
 
     def _load(self, given: GivenRows) -> str:
-        """Write given values into a temporary table and return its name.
-
-        They are parameters of statements that dbt does not log: none becomes SQL.
-        """
+        """Write given values, as parameters that dbt does not log, into a temporary table."""
         table = f"dbt_anonymize_given_{uuid.uuid4().hex}"
         text = self.warehouse.macro("type_string", package="dbt")
         whole = self.warehouse.macro("type_bigint", package="dbt")
