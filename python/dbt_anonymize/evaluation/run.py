@@ -85,7 +85,7 @@ def evaluate(
         may_be_hidden=suppressed == "missing",
         has_recount=fit == "per_split",
     )
-    problem = _read_problem(
+    problem = read_problem(
         *(reader, chosen, wanted, trained),
         splitting=Splitting(**splitting),
         random_state=random_state,
@@ -121,7 +121,7 @@ def _sample(
     return drawn
 
 
-def _read_problem(
+def read_problem(
     reader: EffortReader,
     efforts: Sequence[Effort],
     targets: Sequence[TargetColumn],
@@ -130,9 +130,10 @@ def _read_problem(
     splitting: Splitting,
     random_state: int,
     subjects: Mapping[str, Any] | None,
-    guarantees: Sequence[Mapping[str, Any]],
-    population_size: int | None,
+    guarantees: Sequence[Mapping[str, Any]] = (),
+    population_size: int | None = None,
 ) -> Problem:
+    """Read targets and efforts, the first of which is that of the reader."""
     relation = reader.sample.of(reader.untouched.relation)
     readers = [target_reader(relation, column, place) for place, column in enumerate(targets)]
     extra = {name: sql for target in readers for name, sql in target.sql.items()}

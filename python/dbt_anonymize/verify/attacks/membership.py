@@ -28,10 +28,10 @@ from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.evaluation.data.features import Reading
 from dbt_anonymize.evaluation.data.reading import PER_RECORD, Effort, EffortReader, FeatureColumn
 from dbt_anonymize.evaluation.data.sampling import draw_sample
-from dbt_anonymize.evaluation.data.subjects import read_subjects
-from dbt_anonymize.evaluation.data.targets import TargetColumn, target_reader
+from dbt_anonymize.evaluation.data.targets import TargetColumn
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import Model, Problem, Target
+from dbt_anonymize.evaluation.run import read_problem
 from dbt_anonymize.evaluation.splits import Split, Splitting, draw_splits, seeds
 from dbt_anonymize.evaluation.training import fit_predict
 from dbt_anonymize.evaluation.views import ORIGINAL, View, make_view
@@ -143,25 +143,20 @@ def _read(session: Session, spec: Spec, effort: int, repetitions: int, largest: 
     sample = draw_sample(untouched.relation, spec.record_key, largest, spec.quality.random_state)
     reading = Reading(numbers=spec.quality.numbers, categories=spec.quality.categories)
     reader = EffortReader(untouched, features, reading, sample, spec.record_key)
-    column = TargetColumn(spec.target, spec.quality.task, time=spec.quality.time)
-    target = target_reader(sample.of(untouched.relation), column, 0)
-    data, values, first = reader.first(dict(target.sql))
-    groups = None
-    if spec.subject:
-        groups = read_subjects(relation(f"{spec.name}_microdata"), "subject", reader, first.keys)
-    splitting = Splitting(repetitions=repetitions, test_share=0.5)
+    subjects = {"relation": relation(f"{spec.name}_microdata"), "column": "subject"}
     choice = spec.quality.chosen_models[spec.quality.deciding_model]
     name = str(choice.model)
     splits = estimators.estimator_type(name, spec.quality.task).splits
     space = reading.space(splits=splits)
     further = Effort(effort, relation(f"{spec.name}_effort_{effort}"), levels, released.k)
-    return Problem(
-        targets=[target.target(values, splitting, groups)],
-        models=[Model(spec.quality.deciding_model, name, choice.parameters, space)],
-        efforts=[data, reader.further(further, first)],
-        splitting=splitting,
+    return read_problem(
+        reader,
+        [untouched, further],
+        [TargetColumn(spec.target, spec.quality.task, time=spec.quality.time)],
+        [Model(spec.quality.deciding_model, name, choice.parameters, space)],
+        splitting=Splitting(repetitions=repetitions, test_share=0.5),
         random_state=spec.quality.random_state,
-        groups=groups,
+        subjects=subjects if spec.subject else None,
     )
 
 
