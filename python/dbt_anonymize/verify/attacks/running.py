@@ -103,8 +103,7 @@ def _compose(
 ) -> list[AttackResult]:
     """Put everything beside the release that is or could be published of the same people."""
     known = released.known
-    results: list[AttackResult] = []
-    results += attack_remembered(released)
+    results = attack_remembered(released)
     for file in earlier:
         rows = known.session.released_table(project.root / file, f"{known.spec.name}_anonymized")
         results += attack_earlier(released, relation, rows, file)

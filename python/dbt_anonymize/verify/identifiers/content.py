@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -111,15 +110,14 @@ def check_content(
             for values in parts:
                 searched.add(values)
                 _search(values, cells, files, tallies)
-    is_table = [place in tables for place in (*cells, *files)]
     findings = [
         _finding(place, tally, searched)
-        for place, tally, is_one_of_many in zip((*cells, *files), tallies, is_table, strict=True)
+        for place, tally in zip((*cells, *files), tallies, strict=True)
         # Of the many columns of a warehouse only those where something is found, and nowhere that
         # nothing was found of nothing.
-        if (searched.identifiers and not is_one_of_many) or not tally.is_clean
+        if (searched.identifiers and place not in tables) or not tally.is_clean
     ]
-    of_tables = list(compress(tallies, is_table))
+    of_tables = tallies[len(columns) : len(cells)]
     return [*findings, *_coverage(spec, searched, of_tables)]
 
 
