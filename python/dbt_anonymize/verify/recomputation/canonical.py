@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dbt_anonymize.literals import quote_name
+from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.verify.recomputation.tables import Tables
 
 FLOATS = frozenset({"FLOAT", "DOUBLE"})
@@ -81,7 +81,7 @@ class Comparer:
         if list(found.items()) != list(expected.items()):
             return "its columns or their types are others" + _named(expected, found)
         sides = (f"({comparison.expected})", comparison.actual)
-        hash_ = f"md5_number_lower(concat('{self._key}', {row_text(expected)}))"
+        hash_ = f"md5_number_lower(concat({quote_text(self._key)}, {row_text(expected)}))"
         if self._sum(sides[0], hash_) == self._sum(sides[1], hash_):
             return None
         ((missing, surplus),) = self.tables.rows(_counted(sides, hash_))

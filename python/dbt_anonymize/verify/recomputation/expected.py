@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.literals import quote_name
+from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.recomputation.canonical import normalized
 from dbt_anonymize.verify.recomputation.counts import Classes, count_of
@@ -251,7 +251,7 @@ class Expected:
         for name, generalization in self.generalizations.items():
             label = _of("rows_", name)
             tag = "n" if generalization.is_interval else "t"
-            parts.append(f"'{tag}' || length({label}) || ':' || {label}")
+            parts.append(f"{quote_text(tag)} || length({label}) || ':' || {label}")
         return " || '|' || ".join(parts)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.literals import quote_name
+from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.spec.models import Hierarchy
 from dbt_anonymize.verify.recomputation.tables import Tables
 
@@ -163,10 +163,10 @@ class Generalization:
 
     def _is_merged(self, label: str, lower: str, upper: str) -> str:
         """Condition of a union of leaves: its ends as text, or as the labels of leaves say them."""
-        parts = r"^\[(.*?), (.*)\)$"
+        parts = quote_text(r"^\[(.*?), (.*)\)$")
         ends = []
         for group, (bound, end) in enumerate(((lower, "lower_bound"), (upper, "upper_bound")), 1):
-            leaf = f"regexp_extract(cast(level_1 as varchar), '{parts}', {group})"
+            leaf = f"regexp_extract(cast(level_1 as varchar), {parts}, {group})"
             written = f"select {end}, unnest([cast({end} as varchar), {leaf}]) from {self.relation}"  # noqa: S608
-            ends.append(f"({bound}, regexp_extract({label}, '{parts}', {group})) in ({written})")
+            ends.append(f"({bound}, regexp_extract({label}, {parts}, {group})) in ({written})")
         return f"({label} similar to '\\[.*, .*\\)' and {' and '.join(ends)})"
