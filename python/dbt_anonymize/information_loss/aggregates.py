@@ -14,7 +14,8 @@ from dbt_anonymize.privacy.table import FloatArray
 _ROWS: Mapping[str, Callable[[FloatArray, FloatArray], FloatArray]] = MappingProxyType(
     {
         "sum": lambda losses, weights: (losses * weights).sum(axis=-1),
-        "maximum": lambda losses, weights: _compared(losses, weights).max(axis=-1),
+        # Compared and not added up: weights are relative to the largest.
+        "maximum": lambda losses, weights: (losses * (weights / weights.max())).max(axis=-1),
         "arithmetic_mean": lambda losses, weights: (losses * weights).mean(axis=-1),
         "geometric_mean": lambda losses, weights: (
             np.prod((losses + 1.0) ** weights, axis=-1) ** (1.0 / losses.shape[-1]) - 1.0
@@ -27,9 +28,3 @@ AGGREGATES = tuple(_ROWS)
 def aggregate(name: str, losses: FloatArray, weights: FloatArray) -> FloatArray:
     """Return one number for the losses (.., attributes) of each row."""
     return _ROWS[name](losses, weights)
-
-
-def _compared(losses: FloatArray, weights: FloatArray) -> FloatArray:
-    """Weigh losses that are compared and not added up: relative to the largest weight."""
-    compared: FloatArray = losses * (weights / weights.max())
-    return compared

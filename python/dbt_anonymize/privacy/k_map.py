@@ -71,9 +71,7 @@ def estimated_k(
     if is_truncated:
         # -expm1(-mean) is 1 - P(0) without loss of digits for a small mean.
         needed *= -math.expm1(-mean)
-    size, reached = (1, 0.0) if is_truncated else (0, lowest)
-    if is_truncated:
-        reached = mean * lowest
+    size, reached = (1, mean * lowest) if is_truncated else (0, lowest)
     while reached < needed and size + 1 < k:
         size += 1
         reached += math.exp(size * math.log(mean) - mean - math.lgamma(size + 1))

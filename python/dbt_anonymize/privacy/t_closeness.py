@@ -13,23 +13,16 @@ from dbt_anonymize.privacy.model import AttributeModel, Probability, Weakest
 from dbt_anonymize.privacy.table import FloatArray
 
 Distance = Literal["equal", "ordered", "hierarchical"]
+_MEASURES = {"equal": "t", "ordered": "ordered_t", "hierarchical": "hierarchical_t"}
 
 
 class TCloseness(AttributeModel):
     """In every class the attribute is distributed almost as in the whole table."""
 
     MEASURES: ClassVar[Mapping[str, str]] = {
-        "t": (
-            "equal distance, 0 to 1, of its distribution from that of the whole table (t-closeness)"
-        ),
-        "ordered_t": (
-            "ordered distance, 0 to 1, of its distribution from that of the whole table "
-            "(t-closeness)"
-        ),
-        "hierarchical_t": (
-            "hierarchical distance, 0 to 1, of its distribution from that of the whole table "
-            "(t-closeness)"
-        ),
+        name: f"{distance} distance, 0 to 1, of its distribution from that of the whole table "
+        "(t-closeness)"
+        for distance, name in _MEASURES.items()
     }
     WEAKEST = (Weakest("t", 1, 1000),)
 
@@ -39,7 +32,7 @@ class TCloseness(AttributeModel):
     @property
     def measured(self) -> Sequence[str]:
         """Return which of the measures these parameters need."""
-        return ("t" if self.distance == "equal" else f"{self.distance}_t",)
+        return (_MEASURES[self.distance],)
 
     def _compile(self, compiler: Compiler, position: int) -> None:
         found = closeness(compiler, position, self.distance)

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from dbt_anonymize.spec.draft import mapping
-from dbt_anonymize.spec.problems import Problem, did_you_mean, names, shown
+from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
 from dbt_anonymize.spec.quality import BASELINE, FEWEST_SPLITS, task_of_measure
 
 MEASURES_OF_ONE_CLASS = frozenset({"precision", "recall", "sensitivity", "specificity", "f1"})
 _NEED_PROBABILITIES = frozenset({"brier_score", "log_loss"})
 _WITHOUT_PROBABILITIES = frozenset({"linear_svm", "kernel_svm"})
-Place = tuple[str | int, ...]
 
 
 def quality_violations(quality: Mapping[str, Any], roles: Mapping[str, Any]) -> Iterator[Problem]:
@@ -80,13 +79,6 @@ def _one_way_to_name_models(quality: Mapping[str, Any], _task: str | None) -> It
 
 def _positive_fits_the_measure(quality: Mapping[str, Any], task: str | None) -> Iterator[Problem]:
     measure, positive = quality.get("measure"), quality.get("positive")
-    if measure in MEASURES_OF_ONE_CLASS and positive is None:
-        yield Problem(
-            ("quality", "positive"),
-            f"must name the class that {measure} is measured for",
-            'Add the value of the target, for example positive: "yes".',
-            "nothing",
-        )
     if task == "regression" and positive is not None:
         yield Problem(
             ("quality", "positive"),
@@ -94,13 +86,16 @@ def _positive_fits_the_measure(quality: Mapping[str, Any], task: str | None) -> 
             "Remove it, or choose precision, recall or f1.",
             shown(positive),
         )
-    if task == "classification" and measure in MEASURES_OF_ONE_CLASS:
+    if measure in MEASURES_OF_ONE_CLASS:
+        targets: dict[KeyPath, Any] = {("quality",): quality}
         for name, target in mapping(quality.get("further_targets")).items():
+            targets["quality", "further_targets", str(name)] = target
+        for place, target in targets.items():
             if isinstance(target, Mapping) and target.get("positive") is None:
                 yield Problem(
-                    ("quality", "further_targets", str(name), "positive"),
+                    (*place, "positive"),
                     f"must name the class that {measure} is measured for",
-                    "Add the value of the column.",
+                    'Add one of its values, for example positive: "yes".',
                     "nothing",
                 )
 
@@ -172,7 +167,7 @@ def _models_exist(quality: Mapping[str, Any], task: str | None) -> Iterator[Prob
 
 
 def _model(
-    parent: Place, choice: Mapping[str, Any], model: Any, task: str | None
+    parent: KeyPath, choice: Mapping[str, Any], model: Any, task: str | None
 ) -> Iterator[Problem]:
     # Not at the top: knowing the parameters means importing scikit-learn, which takes seconds.
     from dbt_anonymize.errors import EvaluationError  # noqa: PLC0415
@@ -216,7 +211,7 @@ def _model(
 
 
 def _columns_are_kept(quality: Mapping[str, Any], roles: Mapping[str, Any]) -> Iterator[Problem]:
-    places: list[tuple[Place, Any]] = [
+    places: list[tuple[KeyPath, Any]] = [
         (("quality", "further_targets", str(name)), name)
         for name in mapping(quality.get("further_targets"))
     ]
