@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import duckdb
+from duckdb import DuckDBPyConnection
 
 from dbt_anonymize.errors import PublishError, safe_reason
 from dbt_anonymize.literals import quote_name
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 # Everything that a DuckDB file can hold: the functions that list it, and the column of its name.
 # Every database has objects of the engine's own, which say so where there can be any.
@@ -66,8 +65,6 @@ def holds_release(session: DuckDBPyConnection, *, relation: str, table: str, fil
     also for a missing or unreadable file and a symbolic link. Compared are columns, count and the
     sum of 64-bit hashes: one pass over each that spills nothing to disk.
     """
-    import duckdb  # noqa: PLC0415 (not every adapter has it)
-
     # Whoever owns what a link leads to could change the release later.
     if file.is_symlink() or not file.is_file():
         return False
@@ -86,8 +83,6 @@ def why_unreadable(session: DuckDBPyConnection, file: Path) -> str | None:
 
     A broken block shows only when it is read. The line holds no value of the file.
     """
-    import duckdb  # noqa: PLC0415 (not every adapter has it)
-
     try:
         with open_file(session, file, access_mode="read_only") as release:
             tables = release.execute(
@@ -106,8 +101,6 @@ def open_file(session: DuckDBPyConnection, file: Path, **options: str) -> DuckDB
     Never attached to the session: all threads of a build would see it there, and a transaction of
     another thread would keep it open and unwritten. ``options`` are further settings.
     """
-    import duckdb  # noqa: PLC0415 (not every adapter has it)
-
     ((memory_limit, threads),) = (
         session.cursor()
         .execute("select current_setting('memory_limit'), current_setting('threads')")

@@ -12,15 +12,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import duckdb
+from duckdb import DuckDBPyConnection
 
 from dbt_anonymize.errors import PublishError, safe_reason
 from dbt_anonymize.literals import quote_name, quote_path
 from dbt_anonymize.pluralize import counted
 from dbt_anonymize.release.audit import open_file
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 _NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*")
 _REMEDY = (
@@ -71,8 +70,6 @@ def check_composition(
     file at ``target``. A remainder, or files that cannot be compared, warn, or raise a
     `PublishError` if ``is_strict``.
     """
-    import duckdb  # noqa: PLC0415 (not every adapter has it)
-
     if not target.is_file():
         return
     name, k = f"main.{quote_name(table)}", composition.k

@@ -15,16 +15,14 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from duckdb import DuckDBPyConnection
 
 from dbt_anonymize.errors import PublishError, safe_reason
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.release.audit import audit, open_file
 from dbt_anonymize.release.composition import Composition, check_composition
 from dbt_anonymize.release.lock import exclusive_publication
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 RELEASE_MODE = 0o644
 FOLDER_MODE = 0o755

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from typing import TYPE_CHECKING
+
+from duckdb import DuckDBPyConnection
 
 from dbt_anonymize.errors import VaultError
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 # 128 random bits: two people among a billion share one with a chance of 1 in 10^21.
 TOKEN_DIGITS = 32
