@@ -17,8 +17,8 @@ from itertools import pairwise
 from types import MappingProxyType
 
 import numpy as np
+from scipy.special import digamma
 
-from dbt_anonymize.privacy.distances import digamma
 from dbt_anonymize.privacy.table import FloatArray, IntArray
 
 # Sampled fraction up to which Dankar's rule trusts the Pitman model.

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dbt_anonymize.privacy.distances import digamma, grassberger
+from dbt_anonymize.privacy.distances import grassberger
 from dbt_anonymize.privacy.k_map import estimated_k
 from tests.oracle import privacy, uniqueness
 from tests.sampling import examples
@@ -211,15 +211,6 @@ def test_the_sample_is_the_population() -> None:
 @given(st.integers(1, 3000))
 def test_grassbergers_function_equals_its_recursion(number: int) -> None:
     assert float(grassberger(np.array([number]))[0]) == pytest.approx(privacy.grassberger_g(number))
-
-
-@SETTINGS
-@given(st.floats(1e-6, 1e9))
-def test_digamma_has_its_recurrence_and_its_derivative(value: float) -> None:
-    here, there = digamma(np.array([value, value + 1.0]))
-    assert there - here == pytest.approx(1.0 / value, rel=1e-9, abs=1e-12)
-    middle = math.lgamma(value + 1.5) - math.lgamma(value + 0.5)
-    assert there == pytest.approx(middle, rel=1e-3, abs=0.2)
 
 
 @SETTINGS
