@@ -66,7 +66,7 @@ def assert_verified(
     found = {(against.split()[0], measure): value for against, measure, value in rows}
     assert found["release", "joint_classes"] == len(sizes)
     assert found["release", "joint_classes_below_k"] == len(small) == 2
-    assert found["release", "people_below_k"] == sum(small) == 2
+    assert found["release", "subjects_below_k"] == sum(small) == 2
     assert found["release", "smallest_joint_class"] == min(sizes.values())
     for beside in ("release", "earlier"):
         assert found[beside, "classes_with_few_joined"] == 1

@@ -59,7 +59,7 @@ def test_all_attacks(world: World) -> None:
     assert values(inferred)["highest_confidence"] == near(naive.confidence(world))
     _check_joint_classes(composed, naive.joint(world, K))
     together, alone = naive.determined(world)
-    assert values(composed)["people_with_determined_value"] == together
+    assert values(composed)["subjects_with_determined_value"] == together
     assert composed[-1].baseline == alone
     assert {r.holds for r in composed} == {None}
 
@@ -78,7 +78,7 @@ def _check_linkage(world: World, results: list[AttackResult]) -> None:
 
 def _check_joint_classes(results: list[AttackResult], expected: tuple[int, int, int, int]) -> None:
     found = values(results)
-    names = ("joint_classes", "joint_classes_below_k", "people_below_k", "smallest_joint_class")
+    names = ("joint_classes", "joint_classes_below_k", "subjects_below_k", "smallest_joint_class")
     assert tuple(found[name] for name in names) == expected
 
 

@@ -99,7 +99,7 @@ def test_what_is_written_is_what_was_found(
                 r.declared_limit,
                 r.holds,
                 r.is_warning,
-                r.people,
+                r.subjects,
                 r.explanation,
             )
             for r in results
@@ -117,7 +117,7 @@ def test_what_is_written_is_what_was_found(
         "declared_limit": "DOUBLE",
         "holds": "BOOLEAN",
         "is_warning": "BOOLEAN",
-        "people": "BIGINT",
+        "subjects": "BIGINT",
         "explanation": "VARCHAR",
     }
 

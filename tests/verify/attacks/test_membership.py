@@ -105,7 +105,7 @@ def test_a_tree_remembers_original_records_and_no_generalized_ones() -> None:
     for result in found.values():
         assert result.standard_error is not None
         assert result.standard_error < 0.1
-        assert result.people == 360  # the suppressed are left out
+        assert result.subjects == 360  # the suppressed are left out
         assert result.holds is None
     advantage_of_guessing = found[True, "highest_advantage"].baseline
     assert advantage_of_guessing is not None

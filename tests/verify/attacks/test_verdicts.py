@@ -225,13 +225,15 @@ def test_two_releases_that_keep_k_break_it_together() -> None:
     # Below 10 there are two people of age 1 and two of age 2, told apart by the other release.
     assert found["joint_classes"].value == 3
     assert (found["joint_classes_below_k"].value, found["joint_classes_below_k"].baseline) == (2, 0)
-    assert found["people_below_k"].value == 4
+    assert found["subjects_below_k"].value == 4
     assert (found["smallest_joint_class"].value, found["smallest_joint_class"].baseline) == (2, 4)
     assert found["joint_classes_below_k"].is_warning
     # Whoever is of age 2 has the value b, which both releases do not leave open together; the
     # other release says so alone.
-    assert found["people_with_determined_value"].value == 0
-    assert "the earlier release alone tells" in found["people_with_determined_value"].explanation
+    assert found["subjects_with_determined_value"].value == 0
+    assert (
+        "the earlier release alone reveals" in found["subjects_with_determined_value"].explanation
+    )
 
 
 def test_a_release_that_shows_no_quasi_identifier_has_nothing_to_intersect() -> None:

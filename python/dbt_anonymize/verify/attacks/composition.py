@@ -31,9 +31,9 @@ def attack_composition(
 ) -> list[AttackResult]:
     """Intersect a release with another one, read with the same knowledge.
 
-    Measures are ``joint_classes``, ``joint_classes_below_k``, ``people_below_k``,
+    Measures are ``joint_classes``, ``joint_classes_below_k``, ``subjects_below_k``,
     ``smallest_joint_class`` and, for each sensitive column of both,
-    ``people_with_determined_value``: those for whom both releases together leave the true value
+    ``subjects_with_determined_value``: those for whom both releases together leave the true value
     only, though neither does alone. Baselines are those of the first release alone. No limit judges
     them, as a spec promises nothing about other releases; what breaks the promise of this one is a
     warning. ``other`` is None where it shows no quasi-identifier.
@@ -84,16 +84,16 @@ def joint_classes(release: Released, joint: str, beside: OtherRelease) -> list[A
         explanation = (
             f"together with {shown}, {below:,} of "
             f"{counted(classes, 'joint class', 'joint classes')} "
-            f"are below k = {k}, with {counted(people_below, 'person', 'people')}, "
+            f"are below k = {k}, with {counted(people_below, 'subject', 'subjects')}, "
             f"{smallest:,} in the smallest: {both}."
         )
     else:
-        explanation = f"together with {shown}, every joint class has at least {smallest:,} people."
+        explanation = f"with {shown}, every joint class has at least {smallest:,} subjects."
     explanations = {
         "joint_classes": f"classes, divided by {shown}.",
         "joint_classes_below_k": explanation,
-        "people_below_k": f"people of joint classes with {shown} that have fewer than k = {k}.",
-        "smallest_joint_class": f"people of the smallest joint class with {shown}.",
+        "subjects_below_k": f"subjects of joint classes with {shown} that have fewer than k = {k}.",
+        "smallest_joint_class": f"subjects of the smallest joint class with {shown}.",
     }
     is_broken = beside.is_published and below > 0
     return [
@@ -104,7 +104,7 @@ def joint_classes(release: Released, joint: str, beside: OtherRelease) -> list[A
             text,
             against=beside.against,
             baseline=float(baseline),
-            people=people,
+            subjects=people,
             is_warning=is_broken and measure == "joint_classes_below_k",
         )
         for (measure, text), value, baseline in zip(
@@ -162,24 +162,24 @@ def _determined(
     messages = []
     if together:
         messages.append(
-            f"together with {shown}, {attribute} of {counted(together, 'person', 'people')} is "
+            f"together with {shown}, {attribute} of {counted(together, 'subject', 'subjects')} is "
             "certain, though neither tells it alone."
         )
     if by_other:
         messages.append(
-            f"{shown} alone tells {attribute} of {counted(by_other, 'person', 'people')} whom "
+            f"{shown} alone reveals {attribute} of {counted(by_other, 'subject', 'subjects')} whom "
             f"{release.name} hides."
         )
     nobody = f"together with {shown}, {attribute} of nobody becomes certain."
     return AttackResult(
         "composition",
-        "people_with_determined_value",
+        "subjects_with_determined_value",
         float(together),
         " ".join(messages) or nobody,
         against=beside.against,
         attribute=attribute,
         baseline=float(alone),
-        people=known.people,
+        subjects=known.people,
         is_warning=beside.is_published and bool(messages),
     )
 

@@ -122,7 +122,7 @@ def _of_remainders(
             f"since {beside.shown}, 1 to {k - 1} records {verb} each of "
             f"{counted(classes, 'class', 'classes')}, {records:,} in all.",
             against=beside.against,
-            people=records,
+            subjects=records,
             is_warning=classes > 0,
         )
         for verb, (classes, records) in changes.items()

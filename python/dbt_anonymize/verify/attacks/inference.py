@@ -59,11 +59,11 @@ def _share_right(release: Released, attribute: str, alias: str, people: int) -> 
         "attribute_inference",
         "share_right",
         float(right),
-        f"whoever knows the quasi-identifiers of released people guesses {attribute} right for "
+        f"whoever knows the quasi-identifiers of released subjects guesses {attribute} right for "
         f"{right:.1%} of them; guessing the most frequent value is right for {guessed:.1%}.",
         attribute=attribute,
         baseline=float(guessed),
-        people=people,
+        subjects=people,
     )
 
 
@@ -101,6 +101,6 @@ def _highest_confidence(release: Released, attribute: str, alias: str, people: i
         attribute=attribute,
         baseline=float(share),
         declared_limit=limit,
-        people=people,
+        subjects=people,
     )
     return judged(result)

@@ -68,11 +68,11 @@ def attack_linkage(release: Released, average_risk: float) -> list[AttackResult]
         "average_success": (
             average,
             average_limit,
-            f"over {people:,} released people in {classes:,} classes the chance is {average:.4g} "
+            f"over {people:,} released subjects in {classes:,} classes the chance is {average:.4g} "
             f"on average; the limit is {average_limit:.4g}, {whose}.",
         ),
     }
-    judge = partial(AttackResult, "linkage", baseline=1 / people, people=people)
+    judge = partial(AttackResult, "linkage", baseline=1 / people, subjects=people)
     return [
         *(
             judged(judge(m, float(v), text, declared_limit=at))
@@ -82,10 +82,10 @@ def attack_linkage(release: Released, average_risk: float) -> list[AttackResult]
             "linkage",
             "average_success_of_all",
             float(total) / known.people,
-            f"over all {known.people:,} people of the source, those without a released record "
+            f"over all {known.people:,} subjects of the source, those without a released record "
             "included.",
             baseline=1 / known.people,
-            people=known.people,
+            subjects=known.people,
         ),
         _unexplained(release),
     ]
@@ -149,5 +149,5 @@ def _unexplained(release: Released) -> AttackResult:
         " The file is not of the last build: build it again.",
         declared_limit=0.0,
         holds=differing == 0,
-        people=known.people,
+        subjects=known.people,
     )

@@ -34,7 +34,7 @@ def attack_mapping(known: Known, relation: str) -> list[AttackResult]:
                 "highest_success",
                 0.0,
                 "no way back: with mapping none, release and vault have no column in common.",
-                people=known.people,
+                subjects=known.people,
             )
         ]
     if (column := _COLUMNS[spec.mapping]) not in columns:
@@ -81,10 +81,10 @@ def _groups(known: Known, relation: str) -> AttackResult:
         "mapping",
         "highest_success",
         1 / smallest,
-        f"whoever holds the vault too gets from a row to a group of at least {smallest:,} people "
+        f"whoever holds the vault too gets from a row to a group of at least {smallest:,} subjects "
         f"(on average the chance is {average:.4g}); declared are {k}.",
         declared_limit=1 / k,
-        people=int(people),
+        subjects=int(people),
     )
     return judged(result)
 
@@ -102,7 +102,7 @@ def _tokens(known: Known, relation: str) -> list[AttackResult]:
             1.0,
             "by design: a token leads to one person, for whoever holds the vault. Only custodians "
             "may.",
-            people=int(tokens),
+            subjects=int(tokens),
         ),
         AttackResult(
             "mapping",
@@ -114,6 +114,6 @@ def _tokens(known: Known, relation: str) -> list[AttackResult]:
             "person can be joined without the vault. Release one record for each person.",
             declared_limit=1.0,
             holds=is_single,
-            people=int(tokens),
+            subjects=int(tokens),
         ),
     ]

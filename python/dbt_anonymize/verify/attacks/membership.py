@@ -237,7 +237,7 @@ def _summarized(model: str, position: int, found: list[_Found]) -> list[AttackRe
             against=against,
             baseline=0.5,
             standard_error=auc_error,
-            people=people,
+            subjects=people,
         ),
         AttackResult(
             "membership_inference",
@@ -249,7 +249,7 @@ def _summarized(model: str, position: int, found: list[_Found]) -> list[AttackRe
             against=against,
             baseline=guessed,
             standard_error=highest_error,
-            people=people,
+            subjects=people,
         ),
     ]
 

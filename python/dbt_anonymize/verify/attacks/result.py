@@ -20,7 +20,7 @@ _TOLD = frozenset(
         "joint_classes_below_k",
         "classes_with_few_joined",
         "classes_with_few_left",
-        "people_with_determined_value",
+        "subjects_with_determined_value",
     }
 )
 
@@ -38,7 +38,7 @@ class AttackResult:
     - ``standard_error``: of a mean over repetitions.
     - ``declared_limit``: what the spec promises, or what follows from it; ``holds``: whether the
       value keeps it. None where nothing is declared.
-    - ``people``: subjects (records, where none is declared) that the value is about; in classes,
+    - ``subjects``: how many the value is about; in classes,
       each counts once per class.
     - ``explanation``: the message of the finding; never a value of a person.
     - ``is_warning``: something else that is published takes away what this release promises, and
@@ -55,7 +55,7 @@ class AttackResult:
     standard_error: float | None = None
     declared_limit: float | None = None
     holds: bool | None = None
-    people: int | None = None
+    subjects: int | None = None
     is_warning: bool = False
 
     @property

@@ -20,7 +20,7 @@ _COLUMNS = {
     "declared_limit": "double",
     "holds": "boolean",
     "is_warning": "boolean",
-    "people": "bigint",
+    "subjects": "bigint",
     "explanation": "string",
 }
 
