@@ -64,7 +64,8 @@ from ratios
 
 
 {# CTEs of one interval: `totals_<i>`, the squared distances from the mean of all records, and `errors_<i>`, those from
-   the mean of the label, by level. Distances from the mean keep the digits that squares of large numbers lose. #}
+   the mean of the label, by level. Distances from the mean, relative to the range of the values, keep the digits that
+   squares of large and of tiny numbers lose. #}
 {% macro _sums_of_squares(position, number, frequencies) -%}
 {%- set name = dbt_anonymize._quote(number.name, "frequencies") %}
 
@@ -82,7 +83,10 @@ offsets_{{ position }} as (
 
 means_{{ position }} as (
 
-    select sum(records * distance) / sum(records) as mean from offsets_{{ position }}
+    select
+        sum(records * distance) / sum(records) as mean,
+        nullif(max(distance) - min(distance), 0) as spread
+    from offsets_{{ position }}
 
 ),
 
@@ -97,7 +101,7 @@ leaves_{{ position }} as (
         select
             offsets.leaf,
             offsets.records,
-            offsets.distance - means.mean as from_mean
+            (offsets.distance - means.mean) / means.spread as from_mean
         from offsets_{{ position }} as offsets
         cross join means_{{ position }} as means
     ) as centred

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -252,6 +253,8 @@ def test_a_process_goes_on_as_before_however_its_command_ends(
     )
     (project.folder / "models" / "failing.py").write_text(model, encoding="utf-8")
     before = os.umask(0o022)
+    # A shell that starts the tests in the background has them ignore interrupts.
+    interrupted = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         outcome = project.dbt("build", "-s", "customers", "failing")
         assert not outcome.succeeded
@@ -259,6 +262,7 @@ def test_a_process_goes_on_as_before_however_its_command_ends(
         assert os.umask(0o022) == 0o022
     finally:
         os.umask(before)
+        signal.signal(signal.SIGINT, interrupted)
 
 
 def test_releases_and_warehouse_are_for_others_although_the_vault_is_not(

@@ -582,7 +582,10 @@ sse_sst_by_effort as (
 
     means_1 as (
 
-        select sum(records * distance) / sum(records) as mean from offsets_1
+        select
+            sum(records * distance) / sum(records) as mean,
+            nullif(max(distance) - min(distance), 0) as spread
+        from offsets_1
 
     ),
 
@@ -597,7 +600,7 @@ sse_sst_by_effort as (
             select
                 offsets.leaf,
                 offsets.records,
-                offsets.distance - means.mean as from_mean
+                (offsets.distance - means.mean) / means.spread as from_mean
             from offsets_1 as offsets
             cross join means_1 as means
         ) as centred
