@@ -18,11 +18,7 @@ with
 
 efforts as (
 
-    {#- One row per effort also where there is no record. #}
-    {%- for effort in efforts %}
-    select {{ effort }} as effort
-    {{- "\n    union all" if not loop.last }}
-    {%- endfor %}
+    {{ dbt_anonymize._numbers_of_efforts(efforts) | indent(4) }}
 
 ),
 

@@ -4,11 +4,7 @@ with
 
 efforts as (
 
-    {#- Every effort has every interval, also where no record is released. #}
-    {%- for effort in efforts %}
-    select {{ effort }} as effort
-    {{- "\n    union all" if not loop.last }}
-    {%- endfor %}
+    {{ dbt_anonymize._numbers_of_efforts(efforts) | indent(4) }}
 
 ),
 

@@ -1,6 +1,7 @@
 with
 
 efforts as (
+
     select 0 as effort
     union all
     select 1 as effort

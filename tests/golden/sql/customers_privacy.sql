@@ -14,6 +14,7 @@ released as (
 ),
 
 efforts as (
+
     select 0 as effort
     union all
     select 1 as effort
