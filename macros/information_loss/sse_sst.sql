@@ -76,7 +76,10 @@ offsets_{{ position }} as (
         frequencies.records,
         {{ dbt_anonymize._width("lowest.bound", name, number.hierarchy) }} as distance
     from {{ frequencies }} as frequencies
-    cross join (select min(lower_bound) as bound from {{ number.hierarchy }}) as lowest
+    cross join (
+        select min({{ dbt_anonymize._quote(number.name) }}) as bound
+        from {{ frequencies }}
+    ) as lowest
     where {{ name }} is not null
 
 ),

@@ -260,6 +260,20 @@ def test_every_measure_equals_a_recount_stays_in_its_range_and_is_what_the_searc
             check_search(rows, MIXED, drawn, weighing)
 
 
+def test_squared_errors_of_numbers_far_smaller_than_the_hierarchy(warehouse: Warehouse) -> None:
+    """1 + 1e-179 is 1: distances must not be counted from the lowest bound."""
+    ages = IntervalHierarchy(
+        breaks=(-1.0, -0.25, 0.0, 1.2e-179),
+        labels=(("1", "2", "3"), ("1", "1", "3"), ("*", "*", "*")),
+    )
+    cities = CategoricalHierarchy(values=("1",), labels=(("1",), ("1",), ("*",)))
+    found = People((ages, cities), tuple(((age, "1"), "yes") for age in (0.0, 4e-180, 6e-180)))
+    shown = [tuple(found.shown(p, v, 3) for p, v in enumerate(raw)) for raw, _ in found.records]
+    drawn = [Effort(found, tuple(shown), frozenset())] * len(EFFORTS)
+    (rows,) = measured(load_each(warehouse, MIXED, [drawn]), "mixed_loss_0.0_sum")
+    assert [row["sse_sst"] for row in rows] == [1.0] * len(EFFORTS)
+
+
 @pytest.mark.parametrize("table", [SINGLE, ODD], ids=lambda table: table.name)
 @examples(PROPERTY, 8)
 @given(data=st.data(), number=st.integers(0, 4))

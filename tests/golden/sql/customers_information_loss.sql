@@ -576,7 +576,10 @@ sse_sst_by_effort as (
             frequencies.records,
             cast(frequencies."birth_date" - lowest.bound as double) as distance
         from "shop"."main"."customers_frequencies" as frequencies
-        cross join (select min(lower_bound) as bound from "shop"."main"."customers_hierarchy_birth_date") as lowest
+        cross join (
+            select min("birth_date") as bound
+            from "shop"."main"."customers_frequencies"
+        ) as lowest
         where frequencies."birth_date" is not null
 
     ),
