@@ -1,5 +1,10 @@
-{% macro effort(effort, microdata, classes, record_key, quasi_identifiers, kept_columns, recoding=none) -%}
+{% macro effort(effort, microdata, classes, record_key, quasi_identifiers, kept_columns, recoding=none, masked=[]) -%}
 {{ config(materialized="view") }}
+{#- Where the microdata hold what is released of each kept column. -#}
+{%- set shown = [] -%}
+{%- for column in kept_columns -%}
+    {%- do shown.append(column ~ "_masked" if column in masked else column) -%}
+{%- endfor -%}
 with
 
 microdata as (
@@ -9,9 +14,9 @@ microdata as (
 ),
 {%- if recoding %}
 
-{{ dbt_anonymize._recoded_rows("generalized", recoding, record_key, quasi_identifiers, kept_columns) }}
+{{ dbt_anonymize._recoded_rows("generalized", recoding, record_key, quasi_identifiers, shown) }}
 {%- else %}
-{{- dbt_anonymize.generalize("microdata", quasi_identifiers, [record_key] + kept_columns) }}
+{{- dbt_anonymize.generalize("microdata", quasi_identifiers, [record_key] + shown) }}
 {%- endif %}
 
 classes as (
@@ -41,8 +46,9 @@ effort as (
         {{ dbt_anonymize._quote(quasi_identifier.name ~ "_level", "generalized") }},
         {%- endif %}
         {%- endfor %}
-        {%- for column in kept_columns %}
-        {{ dbt_anonymize._quote(column, "generalized") }},
+        {%- for column in shown %}
+        {{ dbt_anonymize._quote(column, "generalized") }}
+        {{- " as " ~ dbt_anonymize._quote(kept_columns[loop.index0]) if column not in kept_columns }},
         {%- endfor %}
         {%- for column in ["equivalence_class", "class_size", "is_suppressed"] %}
         case

@@ -1,5 +1,6 @@
 {% macro microdata(
-    anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none
+    anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none,
+    masks={}, dropped=[]
 ) -%}
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
 {%- set checked = [] -%}
@@ -24,9 +25,9 @@
 {%- endfor -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- if identifiers -%}{%- do dbt_anonymize._warn_of_open_source(anonymization, source) -%}{%- endif -%}
-    {%- set other_columns = [record_key] + identifiers + ([subject] if subject else []) -%}
+    {%- set other_columns = [record_key] + identifiers + ([subject] if subject else []) + dropped -%}
     {%- do dbt_anonymize._check_declaration(
-        anonymization, source, found, other_columns, quasi_identifiers, kept_columns
+        anonymization, source, found, other_columns, quasi_identifiers, kept_columns, masks
     ) -%}
 {%- endif -%}
 with
@@ -66,7 +67,15 @@ select
     leaves_{{ loop.index }}.leaf as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") }},
     {%- endfor %}
     {%- for column in kept_columns %}
-    {{ dbt_anonymize._normalized(found.get(column), column) }}{{ "," if not loop.last or subject }}
+    {#- Of an identifier only the mask is here; of other columns both, since effort 0 has the value. #}
+    {%- if column not in identifiers %}
+    {{ dbt_anonymize._normalized(found.get(column), column) }}{{ "," if column in masks or not loop.last or subject }}
+    {%- endif %}
+    {%- if column in masks %}
+    {{ dbt_anonymize._mask(found.get(column), dbt_anonymize._quote(column, "source"), masks[column]) }}
+        as {{ dbt_anonymize._quote(column ~ ("" if column in identifiers else "_masked")) }}
+        {{- "," if not loop.last or subject }}
+    {%- endif %}
     {%- endfor %}
     {%- if subject %}
     subjects.subject
@@ -94,7 +103,9 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
 
 
 {# Before the build: every source column has a role, and every hierarchy is well formed. All errors at once. #}
-{% macro _check_declaration(anonymization, source, found, other_columns, quasi_identifiers, kept_columns) -%}
+{% macro _check_declaration(
+    anonymization, source, found, other_columns, quasi_identifiers, kept_columns, masks
+) -%}
     {%- set spec = "anonymizations/" ~ anonymization ~ ".yml" -%}
     {%- set errors = dbt_anonymize._setting_errors() -%}
     {%- set declared = other_columns + kept_columns -%}
@@ -107,6 +118,9 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
     {%- endfor -%}
     {%- for name in kept_columns -%}
         {%- do errors.extend(dbt_anonymize._column_type_errors(found.get(name), "released as it is")) -%}
+    {%- endfor -%}
+    {%- for name, mask in masks.items() -%}
+        {%- do errors.extend(dbt_anonymize._mask_errors(found.get(name), mask)) -%}
     {%- endfor -%}
     {%- set undeclared = found.keys() | reject("in", declared) | list -%}
     {%- set missing = declared | reject("in", found.keys()) | list -%}

@@ -48,6 +48,8 @@ class Relation:
 
 
 def _sql_type(column: str, values: Sequence[str]) -> str:
+    if all(re.fullmatch(r"\d{4}-\d\d-\d\d", v) for v in values):
+        return "date"
     is_text = column in {"zip", "value"} or not all(v.isdigit() for v in values)
     return "varchar" if is_text else "bigint"
 

@@ -32,8 +32,8 @@ from tests.docs.pages import DOCS, MODELS, Page, Table
 
 PAGES = model_pages()
 INDEX = Page(MODELS / "README.md")
-RISK, LOSS, RECODING = (
-    Page(DOCS / f"{page}.md") for page in ("risk", "information_loss", "recoding")
+RISK, LOSS, RECODING, MASKS = (
+    Page(DOCS / f"{page}.md") for page in ("risk", "information_loss", "recoding", "masks")
 )
 NAMES = [page.name for page in PAGES]
 SUBSETS = "risk_subsets"
@@ -58,6 +58,8 @@ def example(name: str) -> Example:
         people = expanded("", counted, "n").rows
         population = expanded("risk_registry", counted, "F")
         return _diagnosed(RISK, name, people, population)
+    if name == "masks":
+        return _masked()
     if name in {SUBSETS, "recoding"}:
         page = RISK if name == SUBSETS else RECODING
         rows = page.table(RECORD_KEY, *QUASI_IDENTIFIERS).records
@@ -74,6 +76,13 @@ def _diagnosed(page: Page, name: str, people: Any, population: Relation | None =
     ]
     columns = (RECORD_KEY, *QUASI_IDENTIFIERS, "diagnosis")
     return Example(page, name, Relation(f"{name}_patients", columns, tuple(rows)), population)
+
+
+def _masked() -> Example:
+    """Return the example of masks.md, with a diagnosis of which it does not speak."""
+    table = MASKS.table(RECORD_KEY, "income")
+    rows = [(*row, "flu" if row[0] == "1" else "asthma") for row in table.rows]
+    return Example(MASKS, "masks", Relation("masks_patients", (*table.header, "diagnosis"), rows))
 
 
 @pytest.fixture(scope="module")
@@ -94,9 +103,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
         (SUBSETS, {}, {"microdata", "frequencies", "quasi_identifier_risk"}),
         ("information_loss", {}, {*BASIS, "information_loss"}),
         ("recoding", of_recoding, {*BASIS, "recoding", "effort", "information_loss"}),
+        ("masks", MASKS.specs[0].content, {*BASIS, "effort"}),
     ):
         specs.append((example(name).spec(name_of_spec(name, 1), part), relations))
-    examples = [example(name) for name in (*NAMES, "risk", SUBSETS, "information_loss", "recoding")]
+    further = ("risk", SUBSETS, "information_loss", "recoding", "masks")
+    examples = [example(name) for name in (*NAMES, *further)]
     found = build(tmp_path_factory.mktemp("documented"), examples, specs)
     with found.connection:
         yield found
@@ -140,7 +151,9 @@ def _linked(table: Table) -> list[tuple[str, str]]:
     return [re.fullmatch(r"\[(\w+)\]\((\w+\.md)\)", row[0]).groups() for row in table.rows]  # type: ignore[union-attr,misc]
 
 
-@pytest.mark.parametrize("page", [*PAGES, INDEX, RISK, LOSS, RECODING], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [*PAGES, INDEX, RISK, LOSS, RECODING, MASKS], ids=lambda page: page.name
+)
 def test_links_lead_somewhere(page: Page) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[\w-]+)?\)", page.text):
         assert "://" in target or (page.path.parent / target).exists(), target
@@ -168,6 +181,7 @@ def test_the_parts_of_specs_in_other_pages_are_valid() -> None:
         (INDEX, "t_closeness"),
         (LOSS, "information_loss"),
         (RECODING, "recoding"),
+        (MASKS, "masks"),
     ):
         assert page.specs
         for snippet in page.specs:
@@ -359,3 +373,13 @@ def test_non_uniform_entropy_is_undefined_where_levels_differ_per_record(built: 
     assert undefined == {
         number for number, name in enumerate(RECODINGS, start=1) if name != "full_domain"
     }
+
+
+def test_masks_are_as_printed(built: Built) -> None:
+    table = MASKS.table("released")
+    columns = ", ".join(table.header[1:])
+    rows = built.rows(
+        f"select {RECORD_KEY}, {columns} from {name_of_spec('masks', 1)}_effort_1 order by 1"
+    )
+    computed = [tuple(str(value) for value in row.values()) for row in rows]
+    assert computed == [tuple(cell.replace("\\", "") for cell in row) for row in table.rows]

@@ -30,6 +30,15 @@ SUPPRESSION_LIMITS = {
         + [_DRAW.random() * 10**-digits for digits in range(8)]
     )
 }
+# Masks by the type of the column.
+MASKS: dict[str, list[dict[str, object]]] = {
+    "integer": [{"round": 100}, {"round": 7}, {"top": 50, "bottom": -50}, {"round": 2.5}],
+    "bigint": [{"round": 10, "top": 1000}, {"top": 10**15}],
+    "double": [{"round": 0.25}, {"round": 1e-05}, {"round": 4, "bottom": 0.5}, {"top": 7.5}],
+    "date": [{"truncate": unit} for unit in ("year", "quarter", "month", "week")],
+    "timestamp": [{"truncate": unit} for unit in ("quarter", "day", "hour")],
+    "varchar": [{"email": "domain"}, {"phone": 2}, {"constant": "it's"}, {"constant": 1e-05}],
+}
 # Confidence and whether it is two-sided.
 QUANTILES = {
     f"t_quantiles_{confidence}_{'two' if two_sided else 'one'}".replace(".", "_"): (
@@ -83,9 +92,20 @@ FURTHER_SEEDS = [
     "categorical_hierarchy",
     "degrees",
     "counted",
+    *(f"masked_{kind}" for kind in MASKS),
 ]
 
 FURTHER_MODELS: dict[str, str] = {
+    **{
+        f"masks_{kind}": "select key, "
+        + ", ".join(
+            call("_mask", column={"name": "value", "dtype": kind}, value="value", mask=mask)
+            + f" as mask_{number}"
+            for number, mask in enumerate(masks)
+        )
+        + f" from {{{{ ref('masked_{kind}') }}}} order by key"
+        for kind, masks in MASKS.items()
+    },
     **{
         name: text
         for alpha, qnf, release in itertools.product(ALPHAS, QNFS, RELEASES)

@@ -83,6 +83,8 @@ def rich() -> dict[str, Any]:
     content["columns"]["ill"]["hierarchy"] = {"ref": "ills", "kind": "categorical", "levels": 2}
     content["columns"]["city"]["weight"] = 2
     content["columns"]["ill"]["derived_from"] = ["phone"]
+    content["columns"]["income"]["mask"] = {"round": 100, "top": 90_000}
+    content["columns"]["note"] = {"role": "dropped"}
     content["guarantees"] |= {
         "k_map": {"k": 5, "estimator": "poisson", "significance": 0.05},
         "t_closeness": {"attribute": "ill", "t": 0.5, "distance": "hierarchical"},

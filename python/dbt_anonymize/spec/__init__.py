@@ -1,8 +1,9 @@
 """What a user declares: one validated spec per anonymized table."""
 
+from dbt_anonymize.spec.columns import Hierarchy
 from dbt_anonymize.spec.efforts import Effort
 from dbt_anonymize.spec.loading import load_spec, load_specs
-from dbt_anonymize.spec.models import Hierarchy, Source, Spec
+from dbt_anonymize.spec.models import Source, Spec
 from dbt_anonymize.spec.quality import Quality
 
 __all__ = ["Effort", "Hierarchy", "Quality", "Source", "Spec", "load_spec", "load_specs"]

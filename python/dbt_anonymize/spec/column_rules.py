@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from dbt_anonymize.privacy.registry import MEASURES
 from dbt_anonymize.spec.draft import Draft, unknown_column
+from dbt_anonymize.spec.masks import NUMERIC
 from dbt_anonymize.spec.problems import Problem, did_you_mean, names, shown
 
 RESERVED_COLUMNS = frozenset(
@@ -71,11 +72,7 @@ def _column_names_are_free(draft: Draft) -> Iterator[Problem]:
             "must not repeat the record key",
             "Remove it from columns.",
         )
-    derived = {
-        f"{name}{suffix}".casefold(): name
-        for name, role in (draft.roles or {}).items()
-        for suffix in DERIVED_SUFFIXES.get(str(role), ())
-    }
+    derived = {added.casefold(): name for name, added in _added_columns(draft)}
     yield from _derived_names_differ(draft)
     seen: dict[str, str] = {}
     for name, place in places.items():
@@ -101,17 +98,26 @@ def _column_names_are_free(draft: Draft) -> Iterator[Problem]:
 def _derived_names_differ(draft: Draft) -> Iterator[Problem]:
     """Check that no two columns that we add share a name: a guarantee would read the wrong one."""
     owners: dict[str, str] = {}
+    for name, added in _added_columns(draft):
+        owner = owners.setdefault(added.casefold(), name)
+        if owner != name:
+            yield Problem(
+                ("columns", name),
+                f"must differ from {owner} in more than what we add to names: both would have "
+                f"a column {added}",
+                "Rename one of them in a model before.",
+                name,
+            )
+
+
+def _added_columns(draft: Draft) -> Iterator[tuple[str, str]]:
+    """Yield each column with the name of one that we add for it."""
     for name, role in (draft.roles or {}).items():
-        for suffix in DERIVED_SUFFIXES.get(str(role), ()):
-            owner = owners.setdefault(f"{name}{suffix}".casefold(), name)
-            if owner != name:
-                yield Problem(
-                    ("columns", name),
-                    f"must differ from {owner} in more than what we add to names: both would have "
-                    f"a column {name}{suffix}",
-                    "Rename one of them in a model before.",
-                    name,
-                )
+        suffixes = DERIVED_SUFFIXES.get(str(role), ())
+        if role == "insensitive" and name in draft.masks:
+            suffixes = ("_masked",)
+        for suffix in suffixes:
+            yield name, f"{name}{suffix}"
 
 
 def _quasi_identifiers_exist(draft: Draft) -> Iterator[Problem]:
@@ -168,18 +174,26 @@ def _features_are_usable(draft: Draft) -> Iterator[Problem]:
                 "Remove it, or give the column another role.",
                 name,
             )
+        elif roles[name] in {"masked", "dropped"} or not set(draft.masks.get(name, ())) <= NUMERIC:
+            yield Problem(
+                place,
+                "must be read alike in the release and in untouched records: nothing of a masked "
+                "or dropped column, and only round, top, bottom and truncate of the masks",
+                "Remove it, or change the mask.",
+                name,
+            )
 
 
 def _origins_are_protected(draft: Draft) -> Iterator[Problem]:
     roles = draft.roles or {}
-    secrets = [name for name, role in roles.items() if role == "identifier"]
+    secrets = [n for n, role in roles.items() if role in {"identifier", "masked", "dropped"}]
     secrets += [draft.record_key] if draft.record_key else []
     for name, origins in draft.derived_from.items():
         place = ("columns", name, "derived_from")
         known = list(secrets)
         if roles[name] in {"sensitive", "insensitive"}:
             known += [other for other, role in roles.items() if role == "quasi_identifier"]
-        if roles[name] == "identifier":
+        if roles[name] in {"identifier", "masked", "dropped"}:
             yield Problem(place, "must not be that of an identifier, which stays", "Remove it.")
         for origin in (o for o in origins if isinstance(o, str) and o not in known):
             yield Problem(

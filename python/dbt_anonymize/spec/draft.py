@@ -8,7 +8,7 @@ from typing import Any
 
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
 
-ROLES = ("identifier", "quasi_identifier", "sensitive", "insensitive")
+ROLES = ("identifier", "quasi_identifier", "sensitive", "insensitive", "masked", "dropped")
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,7 @@ class Draft:
     record_key: str | None
     roles: dict[str, str | None] | None
     derived_from: dict[str, list[Any]]
+    masks: dict[str, Mapping[str, Any]]
     levels: dict[str, int | None]
     target: str | None
     features: list[str]
@@ -66,6 +67,11 @@ class Draft:
                 name: [found] if isinstance(found, str) else items(found)
                 for name, column in columns.items()
                 if (found := column.get("derived_from"))
+            },
+            masks={
+                name: {kind: value for kind, value in mapping(found).items() if value is not None}
+                for name, column in columns.items()
+                if (found := column.get("mask"))
             },
             levels={name: integer(hierarchies[name].get("levels")) for name in quasi_identifiers},
             target=text(raw.get("target")),

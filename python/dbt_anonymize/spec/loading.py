@@ -12,12 +12,12 @@ from pydantic_core import ErrorDetails
 
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.privacy.registry import MODELS
+from dbt_anonymize.spec.columns import Column, Hierarchy
 from dbt_anonymize.spec.efforts import Effort, levels_alone
 from dbt_anonymize.spec.guarantees import Guarantees
+from dbt_anonymize.spec.masks import Mask
 from dbt_anonymize.spec.models import (
     Bounds,
-    Column,
-    Hierarchy,
     InformationLoss,
     Population,
     Search,
@@ -64,6 +64,7 @@ _MODELS: dict[tuple[str, ...], type[Any]] = {
     ("source",): Source,
     ("columns", "*"): Column,
     ("columns", "*", "hierarchy"): Hierarchy,
+    ("columns", "*", "mask"): Mask,
     ("population",): Population,
     ("efforts", "*"): Effort,
     ("guarantees",): Guarantees,

@@ -20,22 +20,21 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from dbt_anonymize.information_loss.names import MeasureName
+from dbt_anonymize.spec.columns import Column, Hierarchy, Role
 from dbt_anonymize.spec.efforts import AnyEffort, Effort
 from dbt_anonymize.spec.guarantees import Guarantees
+from dbt_anonymize.spec.masks import Mask
 from dbt_anonymize.spec.problems import Problem
 from dbt_anonymize.spec.quality import Quality
 from dbt_anonymize.spec.release import Release, Relinking
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.validation import (
-    MOST_LEVELS,
     ColumnName,
     Level,
     RelationName,
     Strict,
     rule_error,
 )
-
-Role = Literal["identifier", "quasi_identifier", "sensitive", "insensitive"]
 
 # PostgreSQL allows 63 characters; the longest name of a relation adds 13.
 LONGEST_NAME = 50
@@ -62,10 +61,6 @@ def _weight(value: object) -> object:
         "must be auto or a finite number >= 0",
         "Write auto, or what a unit of QNF is worth (YAML reads 1e-3 as text: write 0.001).",
     )
-
-
-def _one_or_several(value: object) -> object:
-    return [value] if isinstance(value, str) else value
 
 
 SpecName = Annotated[
@@ -112,57 +107,6 @@ class Population(Strict):
         if self.ref is None and self.source is None:
             return None
         return Source(ref=self.ref, source=self.source)
-
-
-class Hierarchy(Strict):
-    """Where the generalization hierarchy of an attribute lies and how high it is."""
-
-    ref: RelationName
-    kind: Literal["interval", "categorical"]
-    levels: Annotated[int, Field(ge=1, le=MOST_LEVELS)]
-    nested: bool = True
-
-
-class Column(Strict):
-    """What a column says about a person."""
-
-    role: Role
-    hierarchy: Hierarchy | None = None
-    # How much a loss in this quasi-identifier counts, relative to the others.
-    weight: Annotated[float, Field(gt=0)] | None = None
-    # Identifiers, record key or quasi-identifiers that it may be made of upstream of the source.
-    derived_from: Annotated[
-        tuple[ColumnName, ...], Field(strict=False), BeforeValidator(_one_or_several)
-    ] = ()
-
-    @model_validator(mode="after")
-    def _hierarchy_where_generalized(self) -> Column:
-        if self.role == "quasi_identifier" and self.hierarchy is None:
-            raise rule_error(
-                "must have a hierarchy: a quasi-identifier is released generalized",
-                "Add hierarchy: {ref: ..., kind: interval or categorical, levels: ...}.",
-            )
-        if self.role not in {"quasi_identifier", "sensitive"} and self.hierarchy is not None:
-            raise rule_error(
-                f"must not have a hierarchy: columns of role {self.role} are not generalized",
-                "Remove the hierarchy, or make the role quasi_identifier.",
-            )
-        if (
-            self.role == "sensitive"
-            and self.hierarchy is not None
-            and self.hierarchy.kind != "categorical"
-        ):
-            raise rule_error(
-                "must have a categorical hierarchy: that of a sensitive column says how near its "
-                "values are to each other (t_closeness)",
-                "Change kind to categorical, or remove the hierarchy.",
-            )
-        if self.role != "quasi_identifier" and self.weight is not None:
-            raise rule_error(
-                "must not have a weight: only what is generalized can lose information",
-                "Remove it.",
-            )
-        return self
 
 
 class InformationLoss(Strict):
@@ -263,8 +207,18 @@ class Spec(Strict):
 
     @property
     def identifiers(self) -> list[str]:
-        """Columns that name a person."""
-        return self.columns_with_role("identifier")
+        """Columns that name a person; of masked ones something else is released."""
+        return self.columns_with_role("identifier", "masked")
+
+    @property
+    def masks(self) -> dict[str, Mask]:
+        """Mask of each column that has one."""
+        return {name: column.mask for name, column in self.columns.items() if column.mask}
+
+    @property
+    def masked_attributes(self) -> list[str]:
+        """Columns whose value effort 0 has, and whose mask the others have."""
+        return [name for name in self.masks if self.columns[name].role == "insensitive"]
 
     @cached_property
     def quasi_identifiers(self) -> dict[str, Hierarchy]:
@@ -316,8 +270,8 @@ class Spec(Strict):
 
     @property
     def kept_columns(self) -> list[str]:
-        """Columns that are released as they are: sensitive and insensitive, the target included."""
-        return self.columns_with_role("sensitive", "insensitive")
+        """Columns that are released ungeneralized, the target included; masked where declared."""
+        return self.columns_with_role("sensitive", "insensitive", "masked")
 
     @property
     def generalized_columns(self) -> list[str]:

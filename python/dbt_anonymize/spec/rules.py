@@ -46,6 +46,13 @@ def _quality_is_measurable(draft: Draft) -> Iterator[Problem]:
                 "Remove it from features or from quality.",
                 name,
             )
+    for name in [draft.target, *others]:
+        if isinstance(name, str) and name in draft.masks:
+            yield Problem(
+                ("columns", name, "mask"),
+                "must not mask what models predict, or the time until an event",
+                "Remove the mask, or predict something else.",
+            )
     if draft.target is not None and draft.target in others:
         yield Problem(
             ("quality",), "must not name the target again", "Name another column.", draft.target

@@ -15,7 +15,7 @@ level per record   a category: features for each level that training records sho
                    than a record shows is zero, an untouched value is known at every level. An
                    interval, for models that split: the ranks of its bounds among those that
                    training records show; an untouched value is read as the finest one around it
-plain number       itself
+plain number       itself; where it is masked, models learn from the mask and read the value itself
 plain text, bool   a feature for each value
 =================  ===============================================================================
 
@@ -106,9 +106,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Plain:
-    """A column that is not generalized: the same in all efforts."""
+    """A column that is not generalized: the same in all efforts, unless it is masked in them."""
 
     name: str
+    is_masked: bool = False
 
     def sql(self, relation: duckdb.DuckDBPyRelation) -> dict[str, str]:
         """Return the SQL that reads the column, by name."""
@@ -126,6 +127,9 @@ class Plain:
             check_numbers(self.name, arrays["value"])
             values, codes = np.unique(arrays["value"], return_inverse=True)
             blocks: list[Block] = [Numbers(values[:, None], has_indicator=has_nan(values))]
+            if self.is_masked:
+                both = {POSITIONS: blocks, VALUES: blocks}
+                return Column(codes, both, both, raw=values)
         else:
             codes = arrays["value"].astype(np.int64)
             labels = ranked_texts(relation, self.name)
@@ -137,6 +141,20 @@ class Plain:
                 blocks.append(Indicator(positions == UNKNOWN))
         both = {POSITIONS: blocks, VALUES: blocks}
         return Column(codes, both, both)
+
+    def masked(self, arrays: Arrays, first: Column) -> Column:
+        """Return the column of another effort, in which it is masked; ``first`` is of effort 0."""
+        check_numbers(self.name, arrays["value"])
+        values, codes = np.unique(arrays["value"], return_inverse=True)
+        # A mask keeps NULL, so both know of the same missing numbers.
+        own: list[Block] = [Numbers(values[:, None], has_indicator=has_nan(values))]
+        original: list[Block] = [Numbers(first.raw[:, None], has_indicator=has_nan(values))]
+        return Column(
+            codes,
+            {POSITIONS: own, VALUES: own},
+            {POSITIONS: original, VALUES: original},
+            raw=values,
+        )
 
 
 def distinct_rows(parts: Sequence[NDArray[Any]]) -> tuple[Codes, Codes]:

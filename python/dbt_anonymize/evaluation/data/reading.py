@@ -31,7 +31,10 @@ PER_RECORD = "per record"
 
 @dataclass(frozen=True)
 class FeatureColumn:
-    """A column that models read; only a quasi-identifier has a ``hierarchy``."""
+    """A column that models read; only a quasi-identifier has a ``hierarchy``.
+
+    ``kind`` is interval or categorical, or for others plain, or masked: each effort has its own.
+    """
 
     name: str
     kind: str
@@ -83,7 +86,7 @@ class EffortReader:
         found: list[Feature] = []
         for column in self.columns:
             if column.hierarchy is None:
-                found.append(Plain(column.name))
+                found.append(Plain(column.name, is_masked=column.kind == "masked"))
                 continue
             tree = read_hierarchy(column.name, column.kind, column.hierarchy)
             made = Interval if column.kind == "interval" else Category
@@ -127,7 +130,7 @@ class EffortReader:
             if isinstance(f, Category)
             else f.sql(relation)
             for f in self.features
-            if not isinstance(f, Plain)
+            if not isinstance(f, Plain) or f.is_masked
         }
         values, parts = self._read(effort, relation, expressions, extra)
         _check_same_keys(first.keys, values["record_hash"], effort.effort)
@@ -137,7 +140,10 @@ class EffortReader:
         columns: list[Column] = []
         for feature, untouched in zip(self.features, first.columns, strict=True):
             if isinstance(feature, Plain):
-                columns.append(untouched)
+                is_own = feature.is_masked
+                columns.append(
+                    feature.masked(parts[feature.name], untouched) if is_own else untouched
+                )
                 continue
             arrays, level = parts[feature.name], effort.level(feature.name)
             if isinstance(feature, Interval):

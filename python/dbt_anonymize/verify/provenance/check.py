@@ -99,7 +99,8 @@ def _source(spec: Spec) -> str:
 
 
 def _released(spec: Spec) -> list[str]:
-    return [*spec.quasi_identifiers, *spec.kept_columns]
+    # A masked identifier is one of the secrets: that it is made of itself is declared.
+    return [n for n in (*spec.quasi_identifiers, *spec.kept_columns) if n not in spec.identifiers]
 
 
 class _Check:
@@ -109,6 +110,7 @@ class _Check:
         self.source = _source(spec)
         self.provenance = Provenance(relations)
         self.secrets = {name: f"the identifier {name}" for name in spec.identifiers}
+        self.secrets |= {n: f"the dropped column {n}" for n in spec.columns_with_role("dropped")}
         self.secrets[spec.record_key] = f"the record key {spec.record_key}"
         self.labels = {name: h.ref for name, h in spec.quasi_identifiers.items()}
 

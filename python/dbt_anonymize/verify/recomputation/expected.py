@@ -22,7 +22,11 @@ from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.recomputation.canonical import normalized
 from dbt_anonymize.verify.recomputation.counts import Classes, count_of
 from dbt_anonymize.verify.recomputation.labels import Generalization, Lookup
+from dbt_anonymize.verify.recomputation.masks import masked
 from dbt_anonymize.verify.recomputation.tables import Tables
+
+# Before the name of a masked identifier, where its value stands beside its mask.
+_RAW = "value of "
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Expected:
         """Query of the source with one zero and one NaN; identifiers as they are."""
         types = self.tables.types(f"select * from {self.tables.source}")  # noqa: S608
         spec = self.spec
-        clean = {*spec.quasi_identifiers, *spec.kept_columns}
+        clean = {*spec.quasi_identifiers, *spec.kept_columns} - {*spec.identifiers}
         needed = [spec.record_key, spec.person, *spec.identifiers, *clean]
         if missing := [name for name in dict.fromkeys(needed) if name not in types]:
             raise VerificationError(
@@ -75,7 +79,7 @@ class Expected:
             lookup = generalization.leaf(self.source, value, f"leaf_{number}")
             joins.append(lookup.join)
             columns += [value, f"{lookup.columns['leaf']} as {quote_name(f'{name}_leaf')}"]
-        columns += [_of("rows_", name) for name in self.spec.kept_columns]
+        columns += list(self._kept(is_original=True))
         if self.spec.subject:
             subject = quote_name(self.spec.subject)
             columns.append("subjects.subject")
@@ -91,7 +95,11 @@ class Expected:
         """Query of every record: its labels and bounds, and its other columns as in the source."""
         effort = self.spec.numbered_efforts[self.number]
         others = [self.spec.record_key, self.spec.person, *self.spec.identifiers]
-        columns = [_of("rows_", name) for name in dict.fromkeys(others + self.spec.kept_columns)]
+        columns = [
+            f"{_of('rows_', name)} as {quote_name(_RAW + name if self._is_hidden(name) else name)}"
+            for name in dict.fromkeys(others)
+        ]
+        columns += self._kept()
         if effort.levels is None:
             types = self.tables.types(f"select * from {self.tables.effort}")  # noqa: S608
             columns += [
@@ -228,7 +236,10 @@ class Expected:
     @property
     def identifiers(self) -> str:
         """Query of ``<n>_identifiers``; tokens are what the vault has stored."""
-        columns = [_of("rows_", name) for name in (self.spec.record_key, *self.spec.identifiers)]
+        columns = [
+            f"{_of('rows_', _RAW + name if self._is_hidden(name) else name)} as {quote_name(name)}"
+            for name in (self.spec.record_key, *self.spec.identifiers)
+        ]
         join = ""
         if self.spec.mapping == "class":
             columns.append(
@@ -239,6 +250,25 @@ class Expected:
             person = _of("rows_", self.spec.person)
             join = f"left join {self.tables.tokens} as tokens on {person} = tokens.person"
         return f"select {', '.join(columns)} from ({self.effort}) as rows_ {join}"  # noqa: S608
+
+    def _is_hidden(self, name: str) -> bool:
+        """Whether a column is an identifier of which a mask is released."""
+        return name in self.spec.masks and name not in self.spec.masked_attributes
+
+    def _kept(self, *, is_original: bool = False) -> Iterator[str]:
+        """Give the kept columns: as they are released, or as the microdata hold them."""
+        types = self.tables.types(f"select * from {self.tables.source}")  # noqa: S608
+        for name in self.spec.kept_columns:
+            value, quoted = _of("rows_", name), quote_name(name)
+            if name not in self.spec.masks:
+                yield f"{value} as {quoted}"
+                continue
+            mask = masked(value, types[name], self.spec.masks[name])
+            if is_original and not self._is_hidden(name):
+                yield f"{value} as {quoted}"
+                yield f"{mask} as {quote_name(f'{name}_masked')}"
+            else:
+                yield f"{mask} as {quoted}"
 
     def _lookups(self, levels: dict[str, int], prefix: str) -> Iterator[Lookup]:
         for number, (name, generalization) in enumerate(self.generalizations.items()):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name, quote_text
-from dbt_anonymize.spec.models import Hierarchy
+from dbt_anonymize.spec.columns import Hierarchy
 from dbt_anonymize.verify.recomputation.tables import Tables
 
 ROOT = "*"

@@ -1,0 +1,130 @@
+{#
+  An expression of what is released instead of a value; docs/masks.md defines each mask.
+    column  of the source, as the adapter describes it; none while the source does not exist
+    value   SQL of the value
+    mask    {'round': 100, 'top': 150000}, ...; see the masks of a spec
+  NULL stays NULL, but for a constant. What has not the expected form is hidden altogether.
+#}
+{% macro _mask(column, value, mask) -%}
+    {%- if "constant" in mask -%}
+        {{ return(
+            dbt_anonymize._literal(mask.constant) if mask.constant is string else dbt_anonymize._number(mask.constant)
+        ) }}
+    {%- elif "email" in mask -%}
+        {{ return(dbt_anonymize._mask_email(value)) }}
+    {%- elif "phone" in mask -%}
+        {{ return(dbt_anonymize._mask_phone(value, mask.phone)) }}
+    {%- elif "truncate" in mask -%}
+        {%- set truncated = "date_trunc('" ~ mask.truncate ~ "', " ~ value ~ ")" -%}
+        {{ return("cast(" ~ truncated ~ " as " ~ (column.dtype if column else "date") ~ ")") }}
+    {%- endif -%}
+    {{ return(dbt_anonymize._mask_number(column, value, mask)) }}
+{%- endmacro %}
+
+
+{# Whole numbers by whole numbers stay exact; all others become doubles, with one NaN, which stays, and one zero. #}
+{% macro _mask_number(column, value, mask) -%}
+    {%- set double = dbt_anonymize._type_double() -%}
+    {%- set fractions = [] -%}
+    {%- for number in mask.values() if number != number | int -%}{%- do fractions.append(number) -%}{%- endfor -%}
+    {%- if column and column.dtype | lower in dbt_anonymize._mask_integers() and not fractions -%}
+        {%- set number = dbt_anonymize._mask_capped("cast(" ~ value ~ " as decimal(38, 0))", mask) -%}
+        {%- if "round" in mask -%}
+            {%- set width = mask.round | int -%}
+            {%- set shifted = "(" ~ number ~ " + " ~ width // 2 ~ ")" -%}
+            {%- set number = (
+                shifted ~ " - mod(mod(" ~ shifted ~ ", " ~ width ~ ") + " ~ width ~ ", " ~ width ~ ")"
+            ) -%}
+        {%- endif -%}
+        {{ return("cast(" ~ number ~ " as " ~ dbt.type_bigint() ~ ")") }}
+    {%- endif -%}
+    {%- set nan, read = "cast('NaN' as " ~ double ~ ")", "cast(" ~ value ~ " as " ~ double ~ ")" -%}
+    {%- set number = dbt_anonymize._mask_capped(read, mask) -%}
+    {%- if "round" in mask -%}
+        {%- set width = dbt_anonymize._number(mask.round) -%}
+        {%- set decimals = (width ~ ".").split(".")[1] | length -%}
+        {%- set read_width = "cast(" ~ width ~ " as " ~ double ~ ")" -%}
+        {%- set number = dbt_anonymize._mask_decimals(
+            "floor(" ~ number ~ " / " ~ read_width ~ " + 0.5) * " ~ read_width, decimals
+        ) -%}
+    {%- endif -%}
+    {{ return("case when " ~ read ~ " = " ~ nan ~ " then " ~ nan ~ " else " ~ number ~ " + 0 end") }}
+{%- endmacro %}
+
+
+{# Types whose values and their neighbours fit into a decimal of 38 digits and, but for the widest, into 64 bits. #}
+{% macro _mask_integers() -%}
+    {{ return(["tinyint", "smallint", "integer", "int", "bigint", "utinyint", "usmallint", "uinteger"]) }}
+{%- endmacro %}
+
+
+{# A number between the declared ends. #}
+{% macro _mask_capped(number, mask) -%}
+    {%- set branches = [] -%}
+    {%- for end, sign in [("top", ">"), ("bottom", "<")] if end in mask -%}
+        {%- set limit = dbt_anonymize._number(mask[end]) -%}
+        {%- do branches.append("when " ~ number ~ " " ~ sign ~ " " ~ limit ~ " then " ~ limit) -%}
+    {%- endfor -%}
+    {{ return("case " ~ branches | join(" ") ~ " else " ~ number ~ " end" if branches else number) }}
+{%- endmacro %}
+
+
+{# A product of a decimal without the noise of its last bits: 0.3, not 0.30000000000000004. #}
+{% macro _mask_decimals(number, decimals) -%}
+    {{ return(adapter.dispatch("_mask_decimals", "dbt_anonymize")(number, decimals)) }}
+{%- endmacro %}
+
+{% macro default___mask_decimals(number, decimals) -%}
+    {{ return("round(" ~ number ~ ", " ~ decimals ~ ")") }}
+{%- endmacro %}
+
+{# Its round() of a double takes no decimals. #}
+{% macro postgres___mask_decimals(number, decimals) -%}
+    {{ return("cast(round(cast(" ~ number ~ " as numeric), " ~ decimals ~ ") as double precision)") }}
+{%- endmacro %}
+
+
+{# `***@example.org`; what is no address with one plain domain is `***`. coalesce(): DuckDB 2.0 fails to plan functions
+   of a column of NULLs alone. #}
+{% macro _mask_email(value) -%}
+    {%- set known, letters = "coalesce(" ~ value ~ ", '')", "abcdefghijklmnopqrstuvwxyz" -%}
+    {%- set domain = "split_part(" ~ known ~ ", '@', 2)" -%}
+    {%- set other = "translate(" ~ domain ~ ", '" ~ letters ~ letters | upper ~ "0123456789.-', '')" -%}
+    {%- set has_one_at = "length(" ~ known ~ ") - length(replace(" ~ known ~ ", '@', '')) = 1" -%}
+    {{ return(
+        "case when " ~ has_one_at ~ " and " ~ domain ~ " <> ''\n            and " ~ other
+        ~ " = ''\n            then '***@' || lower(" ~ domain ~ ") when " ~ value ~ " is not null then '***' end"
+    ) }}
+{%- endmacro %}
+
+
+{# `***67`: of the digits only the last; four more at least stay hidden. #}
+{% macro _mask_phone(value, digits) -%}
+    {%- set known = "coalesce(" ~ value ~ ", '')" -%}
+    {%- set found = "translate(" ~ known ~ ", translate(" ~ known ~ ", '0123456789', ''), '')" -%}
+    {{ return(
+        "case when length(" ~ found ~ ") >= " ~ (digits + 4) ~ "\n            then '***' || right(" ~ found ~ ", "
+        ~ digits ~ ") when " ~ value ~ " is not null then '***' end"
+    ) }}
+{%- endmacro %}
+
+
+{# Why a column cannot have its mask, as messages. #}
+{% macro _mask_errors(column, mask) -%}
+    {%- if not column -%}{{ return([]) }}{%- endif -%}
+    {%- set type = column.dtype | lower -%}
+    {%- set kind = mask.keys() | first -%}
+    {%- set numbers = "[a-z]*int[0-9]*(eger)?|(float|real|double|decimal|numeric).*" -%}
+    {%- set number = {"needs": "a number", "types": numbers} -%}
+    {%- set dates = "date|timestamp(?!.*with time z).*" -%}
+    {%- set date = {"needs": "a date, or a timestamp without time zone", "types": dates} -%}
+    {%- set text = {"needs": "a text", "types": "(var)?char.*|text|string"} -%}
+    {%- set rule = {
+        "round": number, "top": number, "bottom": number, "truncate": date, "email": text, "phone": text
+    }.get(kind) -%}
+    {%- if not rule or modules.re.fullmatch(rule.types, type) -%}{{ return([]) }}{%- endif -%}
+    {{ return([
+        "the mask " ~ kind ~ " of " ~ column.name ~ " needs " ~ rule.needs ~ "; got "
+        ~ modules.re.match("[a-z_ ]*", type).group() | trim ~ ". Cast it in a model before, or use another mask."
+    ]) }}
+{%- endmacro %}

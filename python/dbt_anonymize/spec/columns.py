@@ -1,0 +1,74 @@
+"""What a spec says of each column: role, hierarchy, mask."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from dbt_anonymize.spec.masks import Mask, check_mask
+from dbt_anonymize.validation import MOST_LEVELS, ColumnName, RelationName, Strict, rule_error
+
+Role = Literal["identifier", "quasi_identifier", "sensitive", "insensitive", "masked", "dropped"]
+
+
+def _one_or_several(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+class Hierarchy(Strict):
+    """Where the generalization hierarchy of an attribute lies and how high it is."""
+
+    ref: RelationName
+    kind: Literal["interval", "categorical"]
+    levels: Annotated[int, Field(ge=1, le=MOST_LEVELS)]
+    nested: bool = True
+
+
+class Column(Strict):
+    """What a column says about a person."""
+
+    role: Role
+    hierarchy: Hierarchy | None = None
+    # What is released of it instead of its value.
+    mask: Mask | None = None
+    # How much a loss in this quasi-identifier counts, relative to the others.
+    weight: Annotated[float, Field(gt=0)] | None = None
+    # Identifiers, record key or quasi-identifiers that it may be made of upstream of the source.
+    derived_from: Annotated[
+        tuple[ColumnName, ...], Field(strict=False), BeforeValidator(_one_or_several)
+    ] = ()
+
+    @model_validator(mode="after")
+    def _mask_where_released(self) -> Column:
+        check_mask(self.role, self.mask)
+        return self
+
+    @model_validator(mode="after")
+    def _hierarchy_where_generalized(self) -> Column:
+        if self.role == "quasi_identifier" and self.hierarchy is None:
+            raise rule_error(
+                "must have a hierarchy: a quasi-identifier is released generalized",
+                "Add hierarchy: {ref: ..., kind: interval or categorical, levels: ...}.",
+            )
+        if self.role not in {"quasi_identifier", "sensitive"} and self.hierarchy is not None:
+            raise rule_error(
+                f"must not have a hierarchy: columns of role {self.role} are not generalized",
+                "Remove the hierarchy, or make the role quasi_identifier.",
+            )
+        if (
+            self.role == "sensitive"
+            and self.hierarchy is not None
+            and self.hierarchy.kind != "categorical"
+        ):
+            raise rule_error(
+                "must have a categorical hierarchy: that of a sensitive column says how near its "
+                "values are to each other (t_closeness)",
+                "Change kind to categorical, or remove the hierarchy.",
+            )
+        if self.role != "quasi_identifier" and self.weight is not None:
+            raise rule_error(
+                "must not have a weight: only what is generalized can lose information",
+                "Remove it.",
+            )
+        return self

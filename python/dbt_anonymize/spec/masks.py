@@ -1,0 +1,80 @@
+"""Masks: how a kept column is coarsened or hidden where it is released."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from dbt_anonymize.validation import Strict, rule_error
+
+Number = int | float
+# Their values mean what the source's mean, so models may train on them.
+NUMERIC = frozenset({"round", "top", "bottom", "truncate"})
+# What may stand together; every other mask stands alone.
+TOGETHER = (frozenset({"round", "top", "bottom"}),)
+
+
+class Mask(Strict):
+    """One mask; NULL stays NULL except under ``constant``.
+
+    ``round``: to the nearest multiple (halves up); ``top`` and ``bottom``: the largest and the
+    smallest number that is shown, applied before rounding; ``truncate``: a date to the start of its
+    unit; ``email``: only the domain stays; ``phone``: only so many last digits stay; ``constant``:
+    one value for all.
+
+    Examples
+    --------
+    >>> Mask(round=100, top=150000).parts
+    {'round': 100, 'top': 150000}
+    """
+
+    round: Annotated[Number, Field(gt=0)] | None = None
+    top: Number | None = None
+    bottom: Number | None = None
+    truncate: Literal["year", "quarter", "month", "week", "day", "hour"] | None = None
+    email: Literal["domain"] | None = None
+    phone: Annotated[int, Field(ge=1, le=4)] | None = None
+    constant: int | float | str | None = None
+
+    @model_validator(mode="after")
+    def _is_one_mask(self) -> Mask:
+        kinds = frozenset(self.parts)
+        if not kinds or (len(kinds) > 1 and not any(kinds <= group for group in TOGETHER)):
+            raise rule_error(
+                "must be one mask; only round, top and bottom stand together",
+                f"Write one of {', '.join(type(self).model_fields)}.",
+            )
+        if self.top is not None and self.bottom is not None and self.bottom >= self.top:
+            raise rule_error("must have bottom < top", "Exchange them.")
+        return self
+
+    @property
+    def parts(self) -> dict[str, Number | str]:
+        """What is declared, by kind."""
+        return self.model_dump(exclude_none=True)
+
+    def __str__(self) -> str:
+        """Return what is declared, as it is written."""
+        return ", ".join(f"{kind} {value}" for kind, value in self.parts.items())
+
+
+def check_mask(role: str, mask: Mask | None) -> None:
+    """Raise the error of a mask that its column must not have, or of a missing one."""
+    if role == "masked" and mask is None:
+        raise rule_error(
+            "must have a mask: of a masked column nothing else is released",
+            "Add mask: {...}, or make the role identifier (vault only) or dropped (nowhere).",
+        )
+    if mask is None or role in {"masked", "insensitive"}:
+        return
+    reason = {
+        "sensitive": "guarantees and attacks are about the values that are released",
+        "quasi_identifier": "a quasi-identifier is released generalized",
+        "identifier": "an identifier is not released",
+    }.get(role, "the column is not released")
+    remedy = {
+        "sensitive": "Round or cap it in a model before the source.",
+        "identifier": "Make the role masked, or remove the mask.",
+    }.get(role, "Remove it.")
+    raise rule_error(f"must not have a mask: {reason}", remedy)

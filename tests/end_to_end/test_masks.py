@@ -1,0 +1,106 @@
+"""Masked and dropped columns, from the spec to the release, in the stranger's project."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+import yaml
+
+from dbt_anonymize.project.generate import generate
+from tests.end_to_end.test_verify import findings, verify
+from tests.oracle.masks import masked
+from tests.projects import Project, copy_consumer
+
+MASKS: dict[str, dict[str, Any]] = {
+    "e-mail": {"email": "domain"},
+    "größe": {"round": 5},
+    "spending": {"round": 10, "top": 105.5},
+}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Give the project, built with masks."""
+    project = copy_consumer(tmp_path_factory.mktemp("masks") / "project")
+    file = project.folder / "anonymizations" / "customers.yml"
+    spec = yaml.safe_load(file.read_text(encoding="utf-8"))
+    spec["columns"]["full name"] = {"role": "dropped"}
+    spec["columns"]["e-mail"] = {"role": "masked", "mask": MASKS["e-mail"]}
+    for name in ("größe", "spending"):
+        spec["columns"][name]["mask"] = MASKS[name]
+    file.write_text(yaml.safe_dump(spec, allow_unicode=True), encoding="utf-8")
+    generate(project.folder)
+    # Its unit tests give the columns of the spec as it was.
+    project.build("--exclude-resource-type", "unit_test")
+    return project
+
+
+@pytest.fixture(scope="module")
+def source(shop: Project) -> dict[int, dict[str, str]]:
+    """Give the records of the source by key."""
+    with (shop.folder / "seeds" / "customers.csv").open(encoding="utf-8") as file:
+        return {int(row["customer_id"]): row for row in csv.DictReader(file)}
+
+
+def expected(row: dict[str, str]) -> tuple[Any, ...]:
+    """Return what is released of the masked columns."""
+    values = (row["e-mail"], int(row["größe"]), float(row["spending"]))
+    return tuple(masked(v, MASKS[name]) for v, name in zip(values, MASKS, strict=True))
+
+
+def test_what_is_released_is_masked(shop: Project, source: dict[int, dict[str, str]]) -> None:
+    columns = 'select customer_id, "e-mail", "größe", spending from main.'
+    for effort in (1, 2, 3):
+        for key, *values in shop.query(f"{columns}customers_effort_{effort}"):
+            assert tuple(values) == expected(source[key])
+    (released,) = shop.query("select list(spending) from release_customers.customers_anonymized")
+    assert max(released[0]) == 110
+
+
+def test_the_baseline_is_untouched_and_knows_no_identifier(
+    shop: Project, source: dict[int, dict[str, str]]
+) -> None:
+    columns = 'select customer_id, "e-mail", "größe", spending from main.customers_effort_0'
+    for key, mail, size, spending in shop.query(columns):
+        row = source[key]
+        assert mail == "***@example.org"
+        assert (size, spending) == (int(row["größe"]), float(row["spending"]))
+
+
+def test_a_dropped_column_is_nowhere_and_a_masked_identifier_in_the_vault(
+    shop: Project, source: dict[int, dict[str, str]]
+) -> None:
+    """Seeds are the shop's own tables."""
+    found = shop.query(
+        "select column_name from duckdb_columns() where table_name <> 'customers' and not internal"
+    )
+    assert "full name" not in {name for (name,) in found}
+    for key, mail in shop.query('select customer_id, "e-mail" from vault.customers_identifiers'):
+        assert mail == source[key]["e-mail"]
+
+
+def test_models_learn_from_masks_and_are_tested_on_values(shop: Project) -> None:
+    text = (shop.folder / "models/customers/customers_evaluation.py").read_text(encoding="utf-8")
+    assert '"kind": "masked"' in text or "'kind': 'masked'" in text
+    scored = shop.query(
+        "select effort, count(*) from main.customers_scores"
+        " where test_on = 'original' and measure = 'f1' group by effort order by effort"
+    )
+    assert [effort for effort, _ in scored] == [0, 1, 2, 3]
+
+
+def test_every_promise_holds_and_a_raw_value_is_found(shop: Project, tmp_path: Path) -> None:
+    result = verify(shop, "customers", "--format", "json")
+    # The shop seeds its customers into the warehouse, where analysts read.
+    in_seed = {"main.customers.e-mail", "warehouse/shop.duckdb"}
+    assert {f["subject"] for f in findings(result) if f["holds"] is False} == in_seed
+    changed = shop.copy(tmp_path / "changed")
+    with duckdb.connect(str(changed.release_file("customers"))) as connection:
+        connection.execute("update customers_anonymized set spending = 101 where spending = 100")
+    result = verify(changed, "customers", "--check", "recomputation", "--format", "json")
+    failed = {f["subject"] for f in findings(result) if f["holds"] is False}
+    assert failed == {"release file, customers_anonymized"}
