@@ -9,7 +9,9 @@ with
 
 tuples as (
 
-    select {{ dbt_anonymize._sum_n_ln_n("records") }} as n_ln_n
+    select
+        {{ dbt_anonymize._sum_n_ln_n("records") }} as n_ln_n,
+        sum(records) as records
     from (
         select cast(sum(records) as {{ double }}) as records
         from {{ frequencies }}
@@ -40,7 +42,8 @@ divergences as (
     select
         sums.effort,
         case
-            when sums.approximate_classes = 0
+            {#- A sample has another distribution. #}
+            when sums.approximate_classes = 0 and sums.records = tuples.records
                 then (
                     tuples.n_ln_n - sums.n_ln_n
                     - coalesce(sums.suppressed_records * ln(nullif(sums.suppressed_records, 0)), 0)

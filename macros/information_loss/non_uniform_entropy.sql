@@ -13,7 +13,9 @@ with
 
 values_{{ loop.index }} as (
 
-    select {{ dbt_anonymize._sum_n_ln_n("records") }} as n_ln_n
+    select
+        {{ dbt_anonymize._sum_n_ln_n("records") }} as n_ln_n,
+        sum(records) as records
     from (
         select cast(sum(records) as {{ double }}) as records
         from {{ frequencies }}
@@ -29,6 +31,7 @@ labels_{{ loop.index }} as (
         min(lowest_level) as lowest_level,
         max(highest_level) as highest_level,
         sum(without_level) as without_level,
+        sum(records) as records,
         sum(suppressed_records) as suppressed_records,
         {{ dbt_anonymize._sum_n_ln_n("records") }} as n_ln_n,
         {{ dbt_anonymize._sum_n_ln_n("suppressed_records") }} as suppressed_n_ln_n
@@ -59,9 +62,10 @@ entropies as (
         {%- set suppressed_n_ln_n = "coalesce(" ~ suppressed ~ " * ln(nullif(" ~ suppressed ~ ", 0)), 0)" %}
         {%- set lost = dbt_anonymize._difference(labels ~ ".n_ln_n", raw ~ ".n_ln_n") %}
         {%- set gone = dbt_anonymize._difference(suppressed_n_ln_n, labels ~ ".suppressed_n_ln_n") %}
-        {#- Where one value has labels of several levels, the classes do not tell which. #}
+        {#- Where a value has labels of several levels, the classes do not tell which; a sample has other entropies. #}
         case
             when {{ labels }}.without_level > 0 or {{ labels }}.lowest_level < {{ labels }}.highest_level then null
+            when {{ labels }}.records <> {{ raw }}.records then null
             else (
                 {{ dbt_anonymize._times(factors.generalization, lost) }}
                 + {{ dbt_anonymize._times(factors.suppression, gone) }}

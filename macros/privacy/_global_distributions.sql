@@ -13,6 +13,8 @@
     count                  aggregate that counts records: "sum(records)" or "count(*)"
     population_size        number of people in the population, for estimates
     sensitive_hierarchies  {attribute: {'hierarchy': relation, 'levels': int}} for hierarchical t-closeness
+    share                  of the sample that is released: `everybody` are its subjects, while values are compared with
+                           the whole table, from which it is drawn
 #}
 {% macro _global_distributions(
     rows,
@@ -22,7 +24,8 @@
     count="sum(records)",
     has_subject=false,
     population_size=none,
-    sensitive_hierarchies={}
+    sensitive_hierarchies={},
+    share=none
 ) -%}
 {%- set subjects = "count(distinct subject)" if has_subject else count -%}
 {%- set bigint = dbt.type_bigint() %}
@@ -33,6 +36,9 @@
 
     select cast(coalesce({{ subjects }}, 0) as {{ bigint }}) as subjects
     from {{ rows }}
+    {%- if share %}
+    where {{ dbt_anonymize._is_sampled(share) }}
+    {%- endif %}
 
 ),
 {%- endif %}

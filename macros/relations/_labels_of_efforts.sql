@@ -1,5 +1,6 @@
 {#
-  CTEs about efforts with levels: `efforts`, one row each, with `level_<i>` of the i-th quasi-identifier;
+  CTEs about efforts with levels: `efforts`, one row each, with `level_<i>` of the i-th quasi-identifier and, where one
+  is released from a sample, its `share`;
   `hierarchy_<i>`, one row per leaf, with `label_<l>` and `share_<l>` (of the domain that the label covers) of each
   level l above 0 that an effort has; `leaf_<i>`, one row: the share of one leaf, where a category may stay as it is.
 #}
@@ -10,6 +11,9 @@ efforts as (
     {%- for number, effort in efforts.items() %}
     select
         {{ number }} as effort,
+        {%- if dbt_anonymize._are_sampled(efforts) %}
+        cast({{ dbt_anonymize._number(effort.get("share", 1)) }} as {{ dbt_anonymize._type_double() }}) as share,
+        {%- endif %}
         {%- for quasi_identifier in quasi_identifiers %}
         {{ effort.levels[quasi_identifier.name] }} as level_{{ loop.index }}{{ "," if not loop.last }}
         {%- endfor %}
@@ -80,9 +84,9 @@ hierarchy_{{ number }} as (
 {#
   Select of every row of `rows` in every effort with levels: `effort`, the columns, and of each quasi-identifier its
   label, the share of the domain that the label covers, and its level. No label is NULL; NULL itself is `*`. A row finds
-  its leaves once, whatever the number of efforts.
+  its leaves once, whatever the number of efforts. With `of_sample` an effort has the rows of its sample only.
 #}
-{% macro _labels_of_efforts(rows, quasi_identifiers, columns, efforts) %}
+{% macro _labels_of_efforts(rows, quasi_identifiers, columns, efforts, of_sample=false) %}
     select
         efforts.effort,
         {%- for column in columns %}
@@ -105,6 +109,16 @@ hierarchy_{{ number }} as (
     {%- endif %}
     {%- endfor %}
     cross join efforts
+    {%- if of_sample and dbt_anonymize._are_sampled(efforts) %}
+    where {{ rows }}.sample_share <= efforts.share
+    {%- endif %}
+{%- endmacro %}
+
+
+{# Whether one of the efforts is released from a sample. #}
+{% macro _are_sampled(efforts) -%}
+    {%- for effort in efforts.values() if effort.share -%}{{ return(true) }}{%- endfor -%}
+    {{ return(false) }}
 {%- endmacro %}
 
 

@@ -2,7 +2,7 @@
     anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, fingerprint,
     microdata, record_key, levels, has_subject=false, population=none, population_size=none, sensitive_hierarchies={},
     mapping="class", identifiers=none, tokens=none,
-    composition="report", recompute=none
+    composition="report", recompute=none, sample=none, sample_shares={}
 ) -%}
 {%- set generalized = [] -%}
 {%- set declared = [] -%}
@@ -29,6 +29,7 @@
         "path": dbt_anonymize._release_path(anonymization),
         "composition": composition,
         "recompute": recompute,
+        "sample_shares": sample_shares.items() | list,
     }},
 ) }}
 {%- do dbt_anonymize._recomputed_from(recompute) -%}
@@ -36,7 +37,8 @@
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._check_context(
         anonymization, efforts[chosen], quasi_identifiers, guarantees, population, population_size,
-        sensitive_hierarchies, levels.get(chosen), microdata, record_key, has_subject
+        sensitive_hierarchies, levels.get(chosen), microdata, record_key, has_subject,
+        sample_shares.get(chosen)
     ) -%}
 {%- endif -%}
 with

@@ -16,8 +16,9 @@
 {%- set measured = dbt_anonymize._measured_columns(sensitive, guarantees) -%}
 {%- set names = quasi_identifiers | map(attribute="name") | list -%}
 {%- set columns = (measured + [target]) | unique(case_sensitive=true) | list + (["subject"] if has_subject else []) -%}
-{%- set leveled, recoded, stricter, further = {}, {}, [], [] -%}
+{%- set leveled, recoded, stricter, further, shares = {}, {}, [], [], [] -%}
 {%- for number, effort in efforts.items() -%}
+    {%- if effort.share -%}{%- do shares.append(effort.share) -%}{%- endif -%}
     {%- do (leveled if effort.levels else recoded).update({number: effort}) -%}
     {%- if effort.k -%}
         {%- do stricter.append("(effort = " ~ number ~ " and class_size < " ~ effort.k ~ ")") -%}
@@ -41,7 +42,8 @@ frequencies as (
 {{- dbt_anonymize._population_of_efforts(population, quasi_identifiers, leveled) }}
 {%- endif %}
 {{- dbt_anonymize._global_distributions(
-    "frequencies", measured, guarantees, "", "sum(records)", has_subject, population_size, sensitive_hierarchies
+    "frequencies", measured, guarantees, "", "sum(records)", has_subject, population_size, sensitive_hierarchies,
+    shares | max if shares else none
 ) }}
 {{- dbt_anonymize._measured_classes(
     ["effort"] + names,
@@ -114,7 +116,7 @@ inner join limits on judged.effort = limits.effort
 
 generalized as {{ dbt_anonymize._not_materialized() }}(
 {% if leveled %}
-    {{- dbt_anonymize._labels_of_efforts("frequencies", quasi_identifiers, columns + ["records"], leveled) }}
+    {{- dbt_anonymize._labels_of_efforts("frequencies", quasi_identifiers, columns + ["records"], leveled, true) }}
 {%- endif %}
 {%- for number in recoded %}
     {{- "\n    union all" if leveled or not loop.first }}

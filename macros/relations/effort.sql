@@ -1,4 +1,6 @@
-{% macro effort(effort, microdata, classes, record_key, quasi_identifiers, kept_columns, recoding=none, masked=[]) -%}
+{% macro effort(
+    effort, microdata, classes, record_key, quasi_identifiers, kept_columns, recoding=none, masked=[], share=none
+) -%}
 {{ config(materialized="view") }}
 {#- Where the microdata hold what is released of each kept column. -#}
 {%- set shown = [] -%}
@@ -16,7 +18,8 @@ microdata as (
 
 {{ dbt_anonymize._recoded_rows("generalized", recoding, record_key, quasi_identifiers, shown) }}
 {%- else %}
-{{- dbt_anonymize.generalize("microdata", quasi_identifiers, [record_key] + shown) }}
+{{- dbt_anonymize.generalize("microdata", quasi_identifiers,
+    [record_key] + shown + (["sample_share"] if share else [])) }}
 {%- endif %}
 
 classes as (
@@ -52,6 +55,10 @@ effort as (
         {%- endfor %}
         {%- for column in ["equivalence_class", "class_size", "is_suppressed"] %}
         case
+            {%- if share %}
+            when not generalized.{{ dbt_anonymize._is_sampled(share) }}
+                then {{ "true" if column == "is_suppressed" else "null" }}
+            {%- endif %}
             when classes.effort is null
                 then {{ dbt_anonymize._raise_in_sql(
                     model.name ~ ": the equivalence class of a record is not in " ~ classes.identifier
@@ -66,6 +73,9 @@ effort as (
         on
             {{ dbt_anonymize._equal_quoted("generalized", "classes", quasi_identifiers | map(attribute="name"))
                 | join("\n            and ") }}
+            {%- if share %}
+            and generalized.{{ dbt_anonymize._is_sampled(share) }}
+            {%- endif %}
 
 )
 

@@ -1,4 +1,4 @@
-{% macro frequencies(microdata, quasi_identifiers, sensitive, target, has_subject=false) -%}
+{% macro frequencies(microdata, quasi_identifiers, sensitive, target, has_subject=false, has_sample=false) -%}
 {{ config(materialized="table") }}
 {%- set columns = [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}
@@ -10,6 +10,9 @@
 {%- endfor -%}
 {%- if has_subject -%}
     {%- do columns.append("subject") -%}
+{%- endif -%}
+{%- if has_sample -%}
+    {%- do columns.append("sample_share") -%}
 {%- endif -%}
 with
 

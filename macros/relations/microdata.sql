@@ -1,6 +1,6 @@
 {% macro microdata(
     anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none,
-    masks={}, dropped=[]
+    masks={}, dropped=[], sample=none, sample_shares=[], person=none
 ) -%}
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
 {%- set checked = [] -%}
@@ -16,6 +16,7 @@
         "target": target,
         "guarantees": guarantees,
         "subject": subject,
+        "has_sample": sample is not none,
     }},
     post_hook="{{ dbt_anonymize._check_microdata() }}",
 ) }}
@@ -67,26 +68,45 @@ select
     leaves_{{ loop.index }}.leaf as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") }},
     {%- endfor %}
     {%- for column in kept_columns %}
+    {%- set has_more = not loop.last or subject or sample %}
     {#- Of an identifier only the mask is here; of other columns both, since effort 0 has the value. #}
     {%- if column not in identifiers %}
-    {{ dbt_anonymize._normalized(found.get(column), column) }}{{ "," if column in masks or not loop.last or subject }}
+    {{ dbt_anonymize._normalized(found.get(column), column) }}{{ "," if column in masks or has_more }}
     {%- endif %}
     {%- if column in masks %}
     {{ dbt_anonymize._mask(found.get(column), dbt_anonymize._quote(column, "source"), masks[column]) }}
         as {{ dbt_anonymize._quote(column ~ ("" if column in identifiers else "_masked")) }}
-        {{- "," if not loop.last or subject }}
+        {{- "," if has_more }}
     {%- endif %}
     {%- endfor %}
     {%- if subject %}
-    subjects.subject
+    subjects.subject{{ "," if sample }}
+    {%- endif %}
+    {%- if sample %}
+    {{ dbt_anonymize._sample_share("drawn.draw", sample_shares) }} as sample_share
     {%- endif %}
 from source
+{%- if sample %}
+left join {{ sample }} as drawn on {{ dbt_anonymize._quote(person, "source") }} = drawn.person
+{%- endif %}
 {%- if subject %}
 left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.found
 {%- endif %}
 {%- for quasi_identifier in quasi_identifiers %}
 {{ dbt_anonymize._join_leaves("source", quasi_identifier, loop.index) }}
 {%- endfor %}
+{%- endmacro %}
+
+
+{# The smallest declared share whose sample holds the record, 1 outside all samples; NULL of whom nobody has drawn. #}
+{% macro _sample_share(draw, shares) -%}
+    {%- set double = dbt_anonymize._type_double() -%}
+    {%- set branches = ["when " ~ draw ~ " is null then null"] -%}
+    {%- for share in shares -%}
+        {%- set number = "cast(" ~ dbt_anonymize._number(share) ~ " as " ~ double ~ ")" -%}
+        {%- do branches.append("when " ~ draw ~ " < " ~ number ~ " then " ~ number) -%}
+    {%- endfor -%}
+    {{ return("case " ~ branches | join(" ") ~ " else cast(1 as " ~ double ~ ") end") }}
 {%- endmacro %}
 
 
@@ -190,6 +210,16 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
                 {%- do errors.append(
                     "the subject " ~ declaration.subject ~ " must not be NULL; " ~ without ~ " of " ~ records
                     ~ " records have none. Say whose they are, or filter them in a model before."
+                ) -%}
+            {%- endif -%}
+        {%- endif -%}
+        {%- if declaration.has_sample -%}
+            {%- set undrawn = run_query("select count(*) from " ~ this ~ " where sample_share is null").rows[0][0] -%}
+            {%- if undrawn > 0 -%}
+                {%- do errors.append(
+                    "every record must be of somebody who was drawn for the sample or not; " ~ undrawn ~ " of "
+                    ~ records ~ " are not. The source changed during the build, or the sample was not built; run"
+                    ~ " `dbt build -s +" ~ model.name ~ "`."
                 ) -%}
             {%- endif -%}
         {%- endif -%}

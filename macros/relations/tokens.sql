@@ -4,7 +4,7 @@
     database=dbt_anonymize._vault_database(),
     schema=dbt_anonymize._vault_schema(),
     grants=dbt_anonymize._custodian_grants(),
-    meta={"dbt_anonymize": {"anonymization": anonymization, "person": person}},
+    meta={"dbt_anonymize": {"anonymization": anonymization, "person": person, "drawn": "token"}},
 ) }}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._check_vault_place(anonymization) -%}
@@ -17,8 +17,9 @@ where {{ dbt_anonymize._quote(person, "source") }} is not null
 {%- endmacro %}
 
 
-{# The stored tokens are of people who are written as they are now: 7 and '07' would be two people. #}
-{% macro _check_stored_tokens(anonymization, source, person) -%}
+{# The stored tokens are of people who are written as they are now: 7 and '07' would be two people. So are the draws of
+   a sample, which must not become those of somebody else. #}
+{% macro _check_stored_tokens(anonymization, source, person, drawn="token") -%}
     {%- set stored = load_relation(this) -%}
     {%- if stored is none -%}{{ return("") }}{%- endif -%}
     {%- set types = {} -%}
@@ -29,15 +30,15 @@ where {{ dbt_anonymize._quote(person, "source") }} is not null
     {%- for column in adapter.get_columns_in_relation(source) if column.name == person -%}
         {%- do wanted.append(column.dtype) -%}
     {%- endfor -%}
-    {%- if types.keys() | list != ["person", "token", "identified_by"] -%}
+    {%- if types.keys() | list != ["person", drawn, "identified_by"] -%}
         {%- do dbt_anonymize._raise_errors(anonymization, [
-            "the stored tokens " ~ stored ~ " must have the columns person, token, identified_by; got "
+            "the stored " ~ drawn ~ "s " ~ stored ~ " must have the columns person, " ~ drawn ~ ", identified_by; got "
             ~ types.keys() | join(", ")
-            ~ ". Restore them from a backup, or move the table away: everybody then gets a new token."
+            ~ ". Restore them from a backup, or move the table away: everybody then gets a new " ~ drawn ~ "."
         ]) -%}
     {%- elif wanted and types.person != wanted[0] -%}
         {%- do dbt_anonymize._raise_errors(anonymization, [
-            "tokens are stored for people whose " ~ person ~ " is of type " ~ types.person ~ "; in the source it is "
+            drawn ~ "s are stored for people whose " ~ person ~ " is of type " ~ types.person ~ "; in the source it is "
             ~ wanted[0] ~ " now, so that"
             ~ " nobody would be recognized. Cast it back in a model before, or let a custodian convert the column"
             ~ " person of " ~ stored ~ "."
@@ -50,10 +51,11 @@ where {{ dbt_anonymize._quote(person, "source") }} is not null
         ).rows[0][0] -%}
         {%- if others > 0 -%}
             {%- do dbt_anonymize._raise_errors(anonymization, [
-                "tokens must be of people who are identified by " ~ person ~ "; " ~ others ~ " stored ones are"
-                ~ " identified by another column, so that somebody would get the token of somebody else. Declare the"
+                drawn ~ "s must be of people who are identified by " ~ person ~ "; " ~ others ~ " stored ones are"
+                ~ " identified by another column, so that somebody would get the " ~ drawn
+                ~ " of somebody else. Declare the"
                 ~ " former subject again, or let a custodian move "
-                ~ stored ~ " away: everybody then gets a new token."
+                ~ stored ~ " away: everybody then gets a new " ~ drawn ~ "."
             ]) -%}
         {%- endif -%}
     {%- endif -%}

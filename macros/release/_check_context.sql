@@ -3,10 +3,11 @@
   be of an earlier build: guarantees that count in the population or along a hierarchy, and whether the labels of a
   recoded effort are those of the records.
     levels  of the chosen effort; none where they differ per record
+    share   of the sample from which it is released; none: of everybody
 #}
 {% macro _check_context(
     anonymization, effort, quasi_identifiers, guarantees, population, population_size, sensitive_hierarchies, levels,
-    microdata, record_key, has_subject
+    microdata, record_key, has_subject, share=none
 ) -%}
     {%- set remedy = " The results are of other data; run `dbt build -s +" ~ model.name ~ "`." -%}
     {%- set errors = [] -%}
@@ -23,6 +24,7 @@
         dbt_anonymize._population_in_classes(population, quasi_identifiers, levels) if population and levels else "",
         population_size,
         sensitive_hierarchies,
+        share,
     )).rows[0] if checked else [] -%}
     {%- do errors.extend(dbt_anonymize._broken_guarantees(checked, counts, remedy)) -%}
     {%- if not levels -%}

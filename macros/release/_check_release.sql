@@ -25,14 +25,19 @@
     {%- set guarantees = dbt_anonymize._countable_guarantees(declaration.guarantees, has_subject) -%}
     {%- set rows = dbt_anonymize._rows_of_release(candidate, declaration, guarantees) -%}
     {%- set keys = dbt_anonymize._release_keys(declaration) | map(attribute="name") | list -%}
-    {%- set counts = run_query(dbt_anonymize._release_counts(rows, keys, guarantees, microdata)).rows[0] -%}
+    {%- set share = dbt_anonymize._share_of_release(declaration) -%}
+    {%- set counts = run_query(
+        dbt_anonymize._release_counts(rows, keys, guarantees, microdata, share=share)
+    ).rows[0] -%}
     {%- set released = counts[1] -%}
     {%- set limits = run_query(
-        "select records, " ~ dbt_anonymize._may_be_suppressed(declaration.suppression_limit, "records")
-        ~ ", (select coalesce(max(records), 0) from " ~ ref(declaration.anonymization ~ "_results") ~ ")"
-        ~ " from (select count(*) as records from " ~ microdata ~ ") as counted"
+        "select records, " ~ dbt_anonymize._may_be_suppressed(declaration.suppression_limit, "sampled")
+        ~ ", (select coalesce(max(records), 0) from " ~ ref(declaration.anonymization ~ "_results") ~ "), sampled"
+        ~ " from (select count(*) as records, "
+        ~ ("count(case when " ~ dbt_anonymize._is_sampled(share) ~ " then 1 end)" if share else "count(*)")
+        ~ " as sampled from " ~ microdata ~ ") as counted"
     ).rows[0] -%}
-    {%- set records, may_be_suppressed, scored = limits[0], limits[1], limits[2] -%}
+    {%- set records, may_be_suppressed, scored, sampled = limits[0], limits[1], limits[2], limits[3] -%}
     {%- set errors = [] -%}
     {%- set remedy = " The results are of other data; run `dbt build -s +" ~ model.name ~ "`." -%}
     {%- if records != scored -%}
@@ -47,10 +52,10 @@
     {%- if has_subject -%}
         {%- do errors.extend(dbt_anonymize._people_errors(declaration, microdata, remedy)) -%}
     {%- endif -%}
-    {%- if released > records or records - released > may_be_suppressed -%}
+    {%- if released > sampled or sampled - released > may_be_suppressed -%}
         {%- do errors.append(
             "at most " ~ declaration.suppression_limit ~ " of the records may be suppressed; " ~ released ~ " of "
-            ~ records ~ " would be released. The results are of other data or of another limit; run `dbt build -s +"
+            ~ sampled ~ " would be released. The results are of other data or of another limit; run `dbt build -s +"
             ~ model.name ~ "`."
         ) -%}
     {%- endif -%}
@@ -60,9 +65,7 @@
 
 {# The released rows do not say whose they are, so subjects are counted in the effort that they were taken from. #}
 {% macro _people_errors(declaration, microdata, remedy) -%}
-    {%- set chosen = run_query(
-        "select effort from " ~ ref(declaration.anonymization ~ "_results") ~ " where is_chosen"
-    ).rows[0][0] | int -%}
+    {%- set chosen = dbt_anonymize._released_effort(declaration) -%}
     {%- set guarantees = dbt_anonymize._countable_guarantees(declaration.guarantees, false) -%}
     {%- set rows = dbt_anonymize._rows_of_effort(
         ref(declaration.anonymization ~ "_effort_" ~ chosen),
@@ -71,9 +74,27 @@
         declaration.record_key,
     ) -%}
     {%- set counts = run_query(
-        dbt_anonymize._release_counts(rows, ["key_of_text"], guarantees, microdata, true)
+        dbt_anonymize._release_counts(
+            rows, ["key_of_text"], guarantees, microdata, true, share=dbt_anonymize._share_of_release(declaration)
+        )
     ).rows[0] -%}
     {{ return(dbt_anonymize._broken_guarantees(guarantees, counts, remedy, of_subjects=true)) }}
+{%- endmacro %}
+
+
+{# The effort that the candidate was taken from. #}
+{% macro _released_effort(declaration) -%}
+    {{ return(run_query(
+        "select effort from " ~ ref(declaration.anonymization ~ "_results") ~ " where is_chosen"
+    ).rows[0][0] | int) }}
+{%- endmacro %}
+
+
+{# The share of the sample that it is released from; none: everybody. #}
+{% macro _share_of_release(declaration) -%}
+    {%- if declaration.sample_shares -%}
+        {{ return(dict(declaration.sample_shares).get(dbt_anonymize._released_effort(declaration))) }}
+    {%- endif -%}
 {%- endmacro %}
 
 
@@ -214,7 +235,8 @@
   compared, is the microdata themselves: the frequencies may be of an earlier build.
 #}
 {% macro _release_counts(
-    rows, keys, guarantees, microdata, has_subject=false, population="", population_size=none, sensitive_hierarchies={}
+    rows, keys, guarantees, microdata, has_subject=false, population="", population_size=none, sensitive_hierarchies={},
+    share=none
 ) -%}
 {%- set attributes = dbt_anonymize._guaranteed_attributes(guarantees) -%}
 with
@@ -239,6 +261,7 @@ microdata as (
     has_subject,
     population_size=population_size,
     sensitive_hierarchies=sensitive_hierarchies,
+    share=share,
 ) }}
 {{- dbt_anonymize._measured_classes(
     keys,

@@ -20,6 +20,9 @@
 {%- if declaration.mapping == "token" -%}
     {%- do relations.update({"identifiers": ref(name ~ "_identifiers"), "tokens": ref(name ~ "_tokens")}) -%}
 {%- endif -%}
+{%- if declaration.sample_shares -%}
+    {%- do relations.update({"sample": ref(name ~ "_sample")}) -%}
+{%- endif -%}
 import json
 
 from dbt_anonymize.verify.recomputation.build import require_recomputed

@@ -2,8 +2,9 @@
    parts, each code times the stride of its part; so a billion combinations need one column.
 
    keys: [[{'name', 'role': quasi_identifier|kept, 'kind', 'hierarchy', 'by': raw|leaf, 'size', 'stride'}, ...], ...];
-   a NULL quasi-identifier has the code `size`, which is one more than the codes of its values. #}
-{% macro _search_rows(frequencies, population, keys, has_subject) -%}
+   a NULL quasi-identifier has the code `size`, which is one more than the codes of its values.
+   share: of the sample that is searched; none: everybody. #}
+{% macro _search_rows(frequencies, population, keys, has_subject, share=none) -%}
 {%- set relations = [frequencies, population] if population else [frequencies] -%}
 {%- set parts, key_names = [], [] -%}
 {%- for key in keys -%}
@@ -45,6 +46,9 @@ coded as (
     left join {{ part.cte }}
         on {{ dbt_anonymize._quote(column, "rows_found") }} = {{ part.cte }}.found
     {%- endfor %}
+    {%- if share and not is_population %}
+    where {{ dbt_anonymize._is_sampled(share, "rows_found") }}
+    {%- endif %}
 {%- endfor %}
 
 )

@@ -1,10 +1,12 @@
 {#
-  Append only: creates the table where there is none, and gives a token to everybody who has none. Neither a full
-  refresh nor a run on a part of the rows takes or changes a token.
+  Append only: creates the table where there is none, and gives a token to everybody who has none, or the draw that
+  decides in which samples she is (`drawn` of the configuration). Neither a full refresh nor a run on a part of the rows
+  takes or changes one.
 #}
 {% materialization dbt_anonymize_tokens, default %}
     {%- set target_relation = this.incorporate(type="table") -%}
     {%- set is_new = load_cached_relation(this) is none -%}
+    {%- set drawn = model.config.meta.dbt_anonymize.drawn -%}
     {%- set protection = dbt_anonymize._vault_protection() -%}
     {%- if protection -%}
         {% call statement("protect_vault", language="python") -%}
@@ -15,13 +17,14 @@
     {{ run_hooks(pre_hooks, inside_transaction=True) }}
     {%- if is_new -%}
         {%- if not dbt_anonymize._is_trial() -%}
-            {%- do dbt_anonymize._warn_of_new_tokens(target_relation) -%}
+            {%- do dbt_anonymize._warn_of_new_draws(target_relation, drawn) -%}
         {%- endif -%}
         {% call statement("create") -%}
             create table {{ target_relation }} as
             select
                 person,
-                {{ dbt_anonymize._as_text("null") }} as token,
+                {{ dbt_anonymize._as_text("null") if drawn == "token"
+                    else "cast(null as " ~ dbt_anonymize._type_double() ~ ")" }} as {{ drawn }},
                 {{ dbt_anonymize._as_text("null") }} as identified_by
             from ({{ sql }}) as people
             where 1 = 0
@@ -41,7 +44,7 @@
             {{ addition.code }}
         {%- endcall %}
         {%- if addition.language == "python" -%}
-            {% call statement("tokens_are_stored") -%}
+            {% call statement("draws_are_stored") -%}
                 select 1 as begins_a_transaction
             {%- endcall %}
         {%- endif -%}
@@ -58,48 +61,60 @@
 {% endmaterialization %}
 
 
-{# Where re-linkings are recorded there were tokens: without their table those of earlier releases lead to nobody. #}
-{% macro _warn_of_new_tokens(tokens) -%}
+{# Where a re-linking or a release is recorded there were draws: without their table earlier releases lead to nobody,
+   and a second sample adds to what the first one released. #}
+{% macro _warn_of_new_draws(draws, drawn) -%}
     {%- set name = model.config.meta.dbt_anonymize.anonymization -%}
-    {%- set relinkings = load_relation(tokens.incorporate(path={"identifier": name ~ "_relinkings"})) -%}
-    {%- set recorded = run_query("select count(*) from " ~ relinkings).rows[0][0] if relinkings else 0 -%}
-    {%- if recorded > 0 -%}
+    {%- set uses = name ~ ("_relinkings" if drawn == "token" else "_releases") -%}
+    {%- set relation = load_relation(draws.incorporate(path={"identifier": uses})) -%}
+    {%- set recorded = run_query("select count(*) from " ~ relation).rows[0][0] if relation else 0 -%}
+    {%- if recorded > 0 and drawn == "token" -%}
         {%- do exceptions.warn(
-            "WARNING: anonymization " ~ name ~ ": tokens are made once and kept; " ~ tokens ~ " is not there, though "
+            "WARNING: anonymization " ~ name ~ ": tokens are made once and kept; " ~ draws ~ " is not there, though "
             ~ recorded
             ~ (" attempt to re-link is" if recorded == 1 else " attempts to re-link are") ~ " recorded. Everybody gets"
             ~ " a new token, and those of earlier releases lead to nobody. If that is no rotation, restore the table"
             ~ " from a backup."
         ) -%}
+    {%- elif recorded > 0 -%}
+        {%- do exceptions.warn(
+            "WARNING: anonymization " ~ name ~ ": a sample is drawn once and kept; " ~ draws ~ " is not there, though a"
+            ~ " release is recorded. Others are drawn now: who has both releases knows more people than one sample"
+            ~ " holds. Restore the table from a backup."
+        ) -%}
     {%- endif -%}
 {%- endmacro %}
 
 
-{# What appends the tokens of new people: its language and code. #}
-{% macro _token_addition(tokens, people) -%}
-    {{ return(adapter.dispatch("_token_addition", "dbt_anonymize")(tokens, people)) }}
+{# What appends the draws of new people: its language and code. #}
+{% macro _token_addition(draws, people) -%}
+    {{ return(adapter.dispatch("_token_addition", "dbt_anonymize")(draws, people)) }}
 {%- endmacro %}
 
-{% macro default___token_addition(tokens, people) -%}
+{% macro default___token_addition(draws, people) -%}
+    {%- set declaration = model.config.meta.dbt_anonymize -%}
     {%- set code -%}
-        {{ dbt_anonymize._lock_table(tokens) }}
-        insert into {{ tokens }} (person, token, identified_by)
+        {{ dbt_anonymize._lock_table(draws) }}
+        insert into {{ draws }} (person, {{ declaration.drawn }}, identified_by)
         select
             people.person,
-            {{ dbt_anonymize._random_token() }},
-            {{ dbt_anonymize._literal(model.config.meta.dbt_anonymize.person) }}
+            {{ dbt_anonymize._random_token() if declaration.drawn == "token"
+                else dbt_anonymize._drawn_number(dbt_anonymize._random_number(), declaration.strata) }},
+            {{ dbt_anonymize._literal(declaration.person) }}
         from ({{ people }}) as people
-        where not exists (select 1 from {{ tokens }} as known where known.person = people.person)
+        where not exists (select 1 from {{ draws }} as known where known.person = people.person)
     {%- endset -%}
     {{ return({"language": "sql", "code": code}) }}
 {%- endmacro %}
 
 {# DuckDB's random() and uuid() follow setseed() and are not made for secrets, so the operating system draws. #}
-{% macro duckdb___token_addition(tokens, people) -%}
+{% macro duckdb___token_addition(draws, people) -%}
+    {%- set declaration = model.config.meta.dbt_anonymize -%}
+    {%- set function = "append_tokens" if declaration.drawn == "token" else "append_draws" -%}
     {%- set code -%}
 import json
 
-from dbt_anonymize.vault.tokens import append_tokens
+from dbt_anonymize.vault.tokens import {{ function }}
 
 
 class dbtObj:
@@ -108,11 +123,14 @@ class dbtObj:
 
 
 def model(dbt, session):
-    append_tokens(
+    {{ function }}(
         session,
-        relation={{ dbt_anonymize._python_literal(tokens) }},
+        relation={{ dbt_anonymize._python_literal(draws) }},
         people={{ dbt_anonymize._python_literal(people) }},
-        identified_by={{ dbt_anonymize._python_literal(model.config.meta.dbt_anonymize.person) }},
+        identified_by={{ dbt_anonymize._python_literal(declaration.person) }},
+        {%- if declaration.drawn == "draw" %}
+        strata={{ declaration.strata }},
+        {%- endif %}
     )
 
 
@@ -128,12 +146,34 @@ def materialize(result, session):
 
 {% macro default___random_token() -%}
     {{ exceptions.raise_compiler_error(
-        "dbt_anonymize: mapping: token needs a random generator made for secrets; the adapter " ~ target.type
-        ~ " has none that we know. Write mapping: class."
+        "dbt_anonymize: mapping: token and sample need a random generator made for secrets; the adapter "
+        ~ target.type ~ " has none that we know. Write mapping: class, and no sample."
     ) }}
 {%- endmacro %}
 
 {% macro postgres___random_token() -%}{{ return("replace(cast(gen_random_uuid() as text), '-', '')") }}{%- endmacro %}
+
+
+{# The same as a number from 0 to below 1, of 52 bits: in version 4 the last 13 hexadecimal digits are random. #}
+{% macro _random_number() -%}
+    {%- set digits = "substring(" ~ dbt_anonymize._random_token() ~ ", 20)" -%}
+    {{ return("cast(cast(('x' || " ~ digits ~ ") as bit(52)) as bigint) / 4503599627370496.0") }}
+{%- endmacro %}
+
+
+{# A draw of each of the rows `people`. In strata the draws of one stratum are spread evenly, so that below any share
+   are as many as that share of them, rounded up or down. #}
+{% macro _drawn_number(random, strata) -%}
+    {%- set number = "cast(" ~ random ~ " as " ~ dbt_anonymize._type_double() ~ ")" -%}
+    {%- if not strata -%}{{ return(number) }}{%- endif -%}
+    {%- set stratum = [] -%}
+    {%- for place in range(1, strata + 1) -%}{%- do stratum.append("people.stratum_" ~ place) -%}{%- endfor -%}
+    {%- set partition = "(partition by " ~ stratum | join(", ") -%}
+    {{ return(
+        "(row_number() over " ~ partition ~ " order by " ~ random ~ ") - 1 + " ~ number ~ ") / count(*) over "
+        ~ partition ~ ")"
+    ) }}
+{%- endmacro %}
 
 
 {# A statement that makes a second build wait, so that nobody gets two tokens. #}

@@ -30,6 +30,8 @@ VOLATILE = (
 # Of the anonymizations with other mappings, what differs by them.
 OTHER_MAPPINGS = sorted(SPECS.glob("*.yml"))
 OF_MAPPINGS = ("_anonymized.sql", "_identifiers.sql", "_tokens.sql")
+# Of one that is a sample.
+OF_SAMPLES = re.compile(r"surveyed_(sample|microdata|frequencies|classes|effort_1)\.sql")
 # Of one with a population, a subject and recodings, what differs by those.
 OF_RECODINGS = re.compile(r"people_(microdata|frequencies|population|(effort|recoding)_[34])\.sql")
 # Of a multidimensional recoding, with guarantees beyond k and with relaxed cuts.
@@ -60,7 +62,7 @@ def _of_consumer(folder: Path) -> dict[str, str]:
     return {
         file: sql
         for file, sql in compiled_sql(project).items()
-        if not names.search(file) or file.endswith(OF_MAPPINGS)
+        if not names.search(file) or file.endswith(OF_MAPPINGS) or OF_SAMPLES.fullmatch(file)
     }
 
 

@@ -224,7 +224,9 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
     }
     given: dict[str, set[str]] = {}
     release = {"composition": "strict", "recompute": True}
-    for content in (SPEC, rich(), spec(mapping="token", release=release)):
+    sample = {"share": 0.5, "strata": ["ill"]}
+    sampled = spec(mapping="token", release=release, sample=sample)
+    for content in (SPEC, rich(), sampled):
         for file, sql in files_of(content).items():
             if file.endswith(".sql"):
                 name, arguments = call_of(sql)

@@ -117,6 +117,8 @@ def render(spec: Spec) -> dict[str, str]:
     templates = list(_MODELS_OF_THE_SOURCE)
     if spec.population_relation:
         templates.append("population.sql")
+    if spec.declared_shares:
+        templates.append("sample.sql")
     # A spec without efforts waits for a search, which needs its frequencies only.
     if spec.efforts:
         templates.extend(_MODELS_OF_THE_EFFORTS)

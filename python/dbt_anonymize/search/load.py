@@ -45,6 +45,7 @@ def load_table(warehouse: Warehouse, spec: Spec, *, measure: str) -> Table:
     """
     source = _Source.find(warehouse, spec)
     _check_hierarchies(source)
+    _check_sample(spec)
     kept = [_Kept.read(source, name) for name in _kept_columns(spec, measure)]
     attributes = [_Domain.read(source, name) for name in spec.quasi_identifiers]
     rows = _Rows.read(source, attributes, kept)
@@ -68,8 +69,9 @@ class _Source:
         leaves = [f"{name}_leaf" for name in spec.quasi_identifiers]
         keys = [*spec.quasi_identifiers, *leaves, "records"]
         subject = ["subject"] if spec.subject else []
+        sampled = ["sample_share"] if spec.declared_shares else []
         _check_columns(
-            warehouse, spec, frequencies, {*keys, *spec.sensitive, spec.target, *subject}
+            warehouse, spec, frequencies, {*keys, *spec.sensitive, spec.target, *subject, *sampled}
         )
         population = None
         if spec.population_relation is not None:
@@ -153,6 +155,16 @@ def _check_hierarchies(source: _Source) -> None:
             )
     if problems:
         raise SearchError("\n".join(problems))
+
+
+def _check_sample(spec: Spec) -> None:
+    compared = {"t_closeness", "n_t_closeness", "beta_likeness", "delta_disclosure"}
+    models = [g["model"] for g in spec.guarantees.resolved if g["model"] in compared]
+    if spec.sample and models:
+        raise SearchError(
+            f"{spec.name}: {models[0]} cannot be searched in a sample: it compares with the whole "
+            "source, which is not read. Write the efforts by hand."
+        )
 
 
 def _kept_columns(spec: Spec, measure: str) -> list[str]:
@@ -317,6 +329,7 @@ class _Rows:
             population=source.population,
             keys=[*own, *others],
             has_subject=source.spec.subject is not None,
+            share=source.spec.sample.share if source.spec.sample else None,
         )
         if not len(found["records"]):
             raise SearchError(

@@ -25,6 +25,7 @@ RESERVED_COLUMNS = frozenset(
         "population_size",
         "position_by_size",
         "records",
+        "sample_share",
         "subject",
         "token",
     }
@@ -39,7 +40,8 @@ DERIVED_SUFFIXES = {
 OWN_RELATIONS = re.compile(
     r"alpha_ranges|anonymized|attacks|calibration|classes|confusion|curves|evaluation|frequencies|"
     r"identifiers|information_loss|lattice|microdata|population|privacy|quality|"
-    r"quasi_identifier_risk|releases|relinkings|results|risk_profile|scores|tokens|(effort|recoding)_\d+"
+    r"quasi_identifier_risk|releases|relinkings|results|risk_profile|sample|scores|tokens|"
+    r"(effort|recoding)_\d+"
 )
 HISTORY = "anonymization_results"
 

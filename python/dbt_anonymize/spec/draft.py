@@ -28,6 +28,7 @@ class Draft:
     guarantees: Mapping[str, Any]
     subject: str | None
     population: Mapping[str, Any]
+    sample: Mapping[str, Any]
     nested: dict[str, bool]
     trees: dict[str, int | None]
     search_levels: Mapping[str, Any]
@@ -83,6 +84,7 @@ class Draft:
             guarantees=mapping(raw.get("guarantees")),
             subject=text(raw.get("subject")),
             population=mapping(raw.get("population")),
+            sample=mapping(raw.get("sample")),
             nested={
                 name: hierarchies[name].get("nested") is not False for name in quasi_identifiers
             },

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from dbt_anonymize.spec.sample import EffortSample
 from dbt_anonymize.validation import Level, Strict, rule_error
 
 Levels = dict[str, Level]
@@ -26,6 +27,8 @@ class Effort(Strict):
     strict: bool | None = None
     # At least the declared k; more makes this effort stronger than the guarantee demands.
     k: Annotated[int, Field(ge=2)] | None = None
+    # Instead of the sample of the spec.
+    sample: EffortSample | None = None
 
     @model_validator(mode="after")
     def _fits_its_recoding(self) -> Effort:

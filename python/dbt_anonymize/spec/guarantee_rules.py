@@ -62,11 +62,15 @@ def _guarantees_differ(draft: Draft) -> Iterator[Problem]:
 
 def _populations_are_declared(draft: Draft) -> Iterator[Problem]:
     has_relation = bool(draft.population.get("ref") or draft.population.get("source"))
+    # Of a sample of records the source is the population.
+    is_sample = bool(draft.sample) and not draft.population and draft.subject is None
     has_size = integer(draft.population.get("size")) is not None
     for place, guarantee in declared_guarantees(draft):
         model = place[1]
         estimates = guarantee.get("estimator") is not None
-        if (model == "delta_presence" or (model == "k_map" and not estimates)) and not has_relation:
+        if (model == "delta_presence" or (model == "k_map" and not estimates)) and not (
+            has_relation or is_sample
+        ):
             yield Problem(
                 place,
                 "must have a table of the population to count in",

@@ -28,6 +28,7 @@ from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, s
 from dbt_anonymize.spec.quality import FurtherTarget, ModelChoice, Quality
 from dbt_anonymize.spec.release import Release
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
+from dbt_anonymize.spec.sample import EffortSample, Sample
 from dbt_anonymize.spec.yaml_file import read_yaml
 
 FOLDER = "anonymizations"
@@ -66,7 +67,9 @@ _MODELS: dict[tuple[str, ...], type[Any]] = {
     ("columns", "*", "hierarchy"): Hierarchy,
     ("columns", "*", "mask"): Mask,
     ("population",): Population,
+    ("sample",): Sample,
     ("efforts", "*"): Effort,
+    ("efforts", "*", "sample"): EffortSample,
     ("guarantees",): Guarantees,
     **{("guarantees", name): model for name, model in MODELS.items()},
     ("information_loss",): InformationLoss,

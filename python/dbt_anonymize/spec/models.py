@@ -28,6 +28,7 @@ from dbt_anonymize.spec.problems import Problem
 from dbt_anonymize.spec.quality import Quality
 from dbt_anonymize.spec.release import Release, Relinking
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
+from dbt_anonymize.spec.sample import Sample
 from dbt_anonymize.validation import (
     ColumnName,
     Level,
@@ -173,6 +174,7 @@ class Spec(Strict):
     # Column that is equal for all records of one person; privacy then counts people, not records.
     subject: ColumnName | None = None
     population: Population | None = None
+    sample: Sample | None = None
     columns: Annotated[dict[ColumnName, Column], Field(min_length=1)]
     target: str
     features: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
@@ -255,8 +257,25 @@ class Spec(Strict):
 
     @property
     def population_relation(self) -> Source | None:
-        """The table of the population, if one is declared."""
+        """The table of the population: as declared, or of a sample of records its source."""
+        if self.population is None and self.declared_shares and self.subject is None:
+            return self.source
         return self.population.relation if self.population else None
+
+    @property
+    def declared_shares(self) -> list[float]:
+        """The shares of all declared samples, ascending."""
+        declared = [self.sample, *(effort.sample for effort in self.efforts)]
+        return sorted({sample.share for sample in declared if sample})
+
+    @property
+    def sample_shares(self) -> dict[int, float]:
+        """Share of each effort that is released from a sample, by number."""
+        return {
+            number: sample.share
+            for number, effort in self.numbered_efforts.items()
+            if number and (sample := effort.sample or self.sample)
+        }
 
     @property
     def population_size(self) -> int | None:

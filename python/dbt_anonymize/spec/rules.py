@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from dbt_anonymize.spec import column_rules, effort_rules, guarantee_rules, release_rules
+from dbt_anonymize.spec import (
+    column_rules,
+    effort_rules,
+    guarantee_rules,
+    release_rules,
+    sample_rules,
+)
 from dbt_anonymize.spec.draft import Draft, mapping
 from dbt_anonymize.spec.problems import Problem
 from dbt_anonymize.spec.quality_rules import choice_violations, quality_violations
@@ -75,5 +81,6 @@ _RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
     *effort_rules.RULES,
     *guarantee_rules.RULES,
     *release_rules.RULES,
+    *sample_rules.RULES,
     _quality_is_measurable,
 )

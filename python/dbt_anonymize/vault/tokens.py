@@ -1,9 +1,10 @@
-"""Tokens: random texts that stand for people, drawn once and stored in the vault."""
+"""What is drawn once for each person and stored in the vault: tokens, and places in a sample."""
 
 from __future__ import annotations
 
 import contextlib
 import secrets
+from collections.abc import Mapping
 
 from duckdb import DuckDBPyConnection
 
@@ -12,6 +13,9 @@ from dbt_anonymize.errors import VaultError
 # 128 random bits: two people among a billion share one with a chance of 1 in 10^21.
 TOKEN_DIGITS = 32
 _KEY_BYTES = 32
+# Both are taken from the keyed hash of a person, `digits`.
+_TOKEN = f"substr(people.digits, 1, {TOKEN_DIGITS})"
+_NUMBER = "cast('0x' || substr(people.digits, {first}, 13) as bigint) / 4503599627370496.0"
 
 
 def append_tokens(
@@ -53,18 +57,64 @@ def append_tokens(
     >>> connection.sql("select count(distinct token), max(length(token)) from tokens").fetchall()
     [(3, 32)]
     """
+    return _append(session, relation, people, identified_by, {"token": _TOKEN})
+
+
+def append_draws(
+    session: DuckDBPyConnection, *, relation: str, people: str, identified_by: str, strata: int = 0
+) -> int:
+    """Draw a number from 0 to below 1 for each person without one; return how many.
+
+    Whoever has a number below a share is in the sample of that share. The numbers have 52 bits and
+    are as random as tokens; see `append_tokens` for the parameters and errors. With ``strata``
+    (``people`` has ``stratum_1``, .. too) the numbers of the new people of a stratum are spread
+    evenly, so that below any share are as many as that share of them, rounded up or down.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> connection = duckdb.connect()
+    >>> _ = connection.execute(
+    ...     "create table draws (person integer, draw double, identified_by varchar)"
+    ... )
+    >>> people = "select range as person, range % 2 as stratum_1 from range(200)"
+    >>> append_draws(
+    ...     connection, relation="draws", people=people, identified_by="patient", strata=1
+    ... )
+    200
+    >>> connection.sql("select count(*) from draws where draw < 0.3").fetchall()
+    [(60,)]
+    """
+    draw = _NUMBER.format(first=1)
+    if strata:
+        partition = ", ".join(f"people.stratum_{place}" for place in range(1, strata + 1))
+        draw = (
+            f"(row_number() over (partition by {partition} order by {draw}) - 1 "
+            f"+ {_NUMBER.format(first=14)}) / count(*) over (partition by {partition})"
+        )
+    return _append(session, relation, people, identified_by, {"draw": draw})
+
+
+def _append(
+    session: DuckDBPyConnection,
+    relation: str,
+    people: str,
+    identified_by: str,
+    drawn: Mapping[str, str],
+) -> int:
+    ((column, sql),) = drawn.items()
     # A cursor of its own, so that the transaction is ours from beginning to end.
     cursor = session.cursor()
     try:
         cursor.execute("begin transaction")
         ((before,),) = cursor.execute(f"select count(*) from {relation}").fetchall()  # noqa: S608
         cursor.execute(
-            f"insert into {relation} (person, token, identified_by) "  # noqa: S608 (quoted by dbt)
-            "select person, "
-            "substr(sha256(cast(? as blob) || encode(cast(person as varchar))), 1, ?), ? "
-            f"from ({people}) as people where not exists "
+            f"insert into {relation} (person, {column}, identified_by) "  # noqa: S608 (quoted by dbt)
+            f"select person, {sql}, $whose from (select *, "
+            "sha256(cast($key as blob) || encode(cast(person as varchar))) as digits "
+            f"from ({people}) as found) as people where not exists "
             f"(select 1 from {relation} as known where known.person = people.person)",
-            [secrets.token_bytes(_KEY_BYTES), TOKEN_DIGITS, identified_by],
+            {"key": secrets.token_bytes(_KEY_BYTES), "whose": identified_by},
         ).fetchall()
         ((after,),) = cursor.execute(f"select count(*) from {relation}").fetchall()  # noqa: S608
         cursor.execute("commit")
@@ -73,9 +123,9 @@ def append_tokens(
             cursor.execute("rollback")
         # The words of the database may quote a person.
         raise VaultError(
-            f"{relation}: the tokens of new people could not be stored ({type(error).__name__}); "
-            "those of others are unchanged. Check that the vault is writable, that the disk is "
-            "not full and that no other build runs, and build again."
+            f"{relation}: the {column}s of new people could not be stored "
+            f"({type(error).__name__}); those of others are unchanged. Check that the vault is "
+            "writable, that the disk is not full and that no other build runs, and build again."
         ) from None
     finally:
         cursor.close()

@@ -127,6 +127,49 @@ results_3 as (
     from "shop"."main"."members_results"
     where true
 
+),
+
+results_4 as (
+
+    select
+        cast('<run_id>' as TEXT) as run_id,
+        cast('<run_at>' as timestamp) as run_at,
+        cast('surveyed' as TEXT) as name,
+        effort,
+        k,
+        records,
+        suppressed_records,
+        violating_records,
+        repetitions,
+        qf_mean,
+        qf_sd,
+        qf_low,
+        qf_high,
+        qf_difference,
+        qf_difference_low,
+        qf_difference_high,
+        is_non_inferior,
+        zero_rule,
+        beats_zero_rule,
+        qnf,
+        alpha,
+        q,
+        is_on_frontier,
+        alpha_from,
+        alpha_to,
+        qualifies,
+        is_chosen,
+        choice_share,
+        runner_up,
+        q_difference_to_runner_up,
+        q_difference_to_runner_up_low,
+        q_difference_to_runner_up_high,
+        choose,
+        reason,
+        fingerprint
+    from "shop"."main"."surveyed_results"
+    where true
+
 )
 
 select * from results_1
@@ -134,3 +177,5 @@ union all
 select * from results_2
 union all
 select * from results_3
+union all
+select * from results_4

@@ -322,7 +322,9 @@ non_uniform_entropy_by_effort as (
 
     values_1 as (
 
-        select coalesce(sum(records * ln(nullif(records, 0))), 0) as n_ln_n
+        select
+            coalesce(sum(records * ln(nullif(records, 0))), 0) as n_ln_n,
+            sum(records) as records
         from (
             select cast(sum(records) as double) as records
             from "shop"."main"."customers_frequencies"
@@ -338,6 +340,7 @@ non_uniform_entropy_by_effort as (
             min(lowest_level) as lowest_level,
             max(highest_level) as highest_level,
             sum(without_level) as without_level,
+            sum(records) as records,
             sum(suppressed_records) as suppressed_records,
             coalesce(sum(records * ln(nullif(records, 0))), 0) as n_ln_n,
             coalesce(sum(suppressed_records * ln(nullif(suppressed_records, 0))), 0) as suppressed_n_ln_n
@@ -358,7 +361,9 @@ non_uniform_entropy_by_effort as (
 
     values_2 as (
 
-        select coalesce(sum(records * ln(nullif(records, 0))), 0) as n_ln_n
+        select
+            coalesce(sum(records * ln(nullif(records, 0))), 0) as n_ln_n,
+            sum(records) as records
         from (
             select cast(sum(records) as double) as records
             from "shop"."main"."customers_frequencies"
@@ -374,6 +379,7 @@ non_uniform_entropy_by_effort as (
             min(lowest_level) as lowest_level,
             max(highest_level) as highest_level,
             sum(without_level) as without_level,
+            sum(records) as records,
             sum(suppressed_records) as suppressed_records,
             coalesce(sum(records * ln(nullif(records, 0))), 0) as n_ln_n,
             coalesce(sum(suppressed_records * ln(nullif(suppressed_records, 0))), 0) as suppressed_n_ln_n
@@ -394,7 +400,9 @@ non_uniform_entropy_by_effort as (
 
     values_3 as (
 
-        select coalesce(sum(records * ln(nullif(records, 0))), 0) as n_ln_n
+        select
+            coalesce(sum(records * ln(nullif(records, 0))), 0) as n_ln_n,
+            sum(records) as records
         from (
             select cast(sum(records) as double) as records
             from "shop"."main"."customers_frequencies"
@@ -410,6 +418,7 @@ non_uniform_entropy_by_effort as (
             min(lowest_level) as lowest_level,
             max(highest_level) as highest_level,
             sum(without_level) as without_level,
+            sum(records) as records,
             sum(suppressed_records) as suppressed_records,
             coalesce(sum(records * ln(nullif(records, 0))), 0) as n_ln_n,
             coalesce(sum(suppressed_records * ln(nullif(suppressed_records, 0))), 0) as suppressed_n_ln_n
@@ -434,6 +443,7 @@ non_uniform_entropy_by_effort as (
             labels_1.effort,
             case
                 when labels_1.without_level > 0 or labels_1.lowest_level < labels_1.highest_level then null
+                when labels_1.records <> values_1.records then null
                 else (
                     case when labels_1.n_ln_n - values_1.n_ln_n > 1e-12 * labels_1.n_ln_n then labels_1.n_ln_n - values_1.n_ln_n else 0 end
                     + case when coalesce(labels_1.suppressed_records * ln(nullif(labels_1.suppressed_records, 0)), 0) - labels_1.suppressed_n_ln_n > 1e-12 * coalesce(labels_1.suppressed_records * ln(nullif(labels_1.suppressed_records, 0)), 0) then coalesce(labels_1.suppressed_records * ln(nullif(labels_1.suppressed_records, 0)), 0) - labels_1.suppressed_n_ln_n else 0 end
@@ -441,6 +451,7 @@ non_uniform_entropy_by_effort as (
             end as entropy_1,
             case
                 when labels_2.without_level > 0 or labels_2.lowest_level < labels_2.highest_level then null
+                when labels_2.records <> values_2.records then null
                 else (
                     case when labels_2.n_ln_n - values_2.n_ln_n > 1e-12 * labels_2.n_ln_n then labels_2.n_ln_n - values_2.n_ln_n else 0 end
                     + case when coalesce(labels_2.suppressed_records * ln(nullif(labels_2.suppressed_records, 0)), 0) - labels_2.suppressed_n_ln_n > 1e-12 * coalesce(labels_2.suppressed_records * ln(nullif(labels_2.suppressed_records, 0)), 0) then coalesce(labels_2.suppressed_records * ln(nullif(labels_2.suppressed_records, 0)), 0) - labels_2.suppressed_n_ln_n else 0 end
@@ -448,6 +459,7 @@ non_uniform_entropy_by_effort as (
             end as entropy_2,
             case
                 when labels_3.without_level > 0 or labels_3.lowest_level < labels_3.highest_level then null
+                when labels_3.records <> values_3.records then null
                 else (
                     case when labels_3.n_ln_n - values_3.n_ln_n > 1e-12 * labels_3.n_ln_n then labels_3.n_ln_n - values_3.n_ln_n else 0 end
                     + case when coalesce(labels_3.suppressed_records * ln(nullif(labels_3.suppressed_records, 0)), 0) - labels_3.suppressed_n_ln_n > 1e-12 * coalesce(labels_3.suppressed_records * ln(nullif(labels_3.suppressed_records, 0)), 0) then coalesce(labels_3.suppressed_records * ln(nullif(labels_3.suppressed_records, 0)), 0) - labels_3.suppressed_n_ln_n else 0 end
@@ -488,7 +500,9 @@ kl_divergence_by_effort as (
 
     tuples as (
 
-        select coalesce(sum(records * ln(nullif(records, 0))), 0) as n_ln_n
+        select
+            coalesce(sum(records * ln(nullif(records, 0))), 0) as n_ln_n,
+            sum(records) as records
         from (
             select cast(sum(records) as double) as records
             from "shop"."main"."customers_frequencies"
@@ -519,7 +533,7 @@ kl_divergence_by_effort as (
         select
             sums.effort,
             case
-                when sums.approximate_classes = 0
+                when sums.approximate_classes = 0 and sums.records = tuples.records
                     then (
                         tuples.n_ln_n - sums.n_ln_n
                         - coalesce(sums.suppressed_records * ln(nullif(sums.suppressed_records, 0)), 0)

@@ -219,9 +219,12 @@ def _own(known: Known, coded: _Coded, classes: str, pairs: str, origin: Origin |
             "select t.*, o.class, coalesce(o.is_released, false) as is_released "
             f"from {known.targets} as t left join ("
             "select x.record_key, x.is_released, c.class from "
-            f"(select r.{key} as record_key, not r.is_suppressed as is_released, {coded.columns} "
+            f"(select r.{key} as record_key, not r.is_suppressed as is_released, "
+            f"r.equivalence_class is not null as has_class, {coded.columns} "
             f"from {origin.relation} as r {coded.outer_joins}) as x "
-            f"left join {classes} as c on {coded.of_class}) as o on t.record_key = o.record_key",
+            # Whoever is outside the sample has labels, but no class.
+            f"left join {classes} as c on x.has_class and {coded.of_class}) as o "
+            "on t.record_key = o.record_key",
         )
     covered = (
         f"select p.class, sum(t.records) as people from {pairs} as p "

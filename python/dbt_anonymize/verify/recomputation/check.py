@@ -210,6 +210,9 @@ def _guarantees(expected: Expected) -> Iterator[Finding]:
         keys = tuple(
             f"encode(cast({quote_name(name)} as varchar))" for name in spec.generalized_columns
         )
-        classes = Classes(tables, f"{relation} as rows_", keys, expected.source, count_of(spec))
+        count, sampled = count_of(spec), expected.sampled
+        classes = Classes(
+            tables, f"{relation} as rows_", keys, expected.source, count, everybody=sampled
+        )
     recount = Recount(spec, classes, expected.generalizations, expected.number)
     yield from map(recount.judge, spec.guarantees.resolved)

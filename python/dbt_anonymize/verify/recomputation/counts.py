@@ -33,6 +33,8 @@ class Classes:
     whole: str
     whole_count: str = "count(*)"
     count: str = "count(*)"
+    # The records of the sample from which the release is taken.
+    everybody: str | None = None
 
     def sizes(self) -> NDArray[Any]:
         """Return how many records or subjects each class has."""
@@ -41,8 +43,9 @@ class Classes:
         return self.tables.numbers(sql)["counted"]
 
     def size_of_whole(self) -> int:
-        """Return how many records or subjects the source has."""
-        ((size,),) = self.tables.rows(f"select {self.whole_count} from {self.whole} as rows_")  # noqa: S608
+        """Return how many records or subjects could be released: of the source, or its sample."""
+        everybody = self.everybody or self.whole
+        ((size,),) = self.tables.rows(f"select {self.whole_count} from {everybody} as rows_")  # noqa: S608
         return int(size)
 
     def distribution(

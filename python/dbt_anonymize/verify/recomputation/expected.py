@@ -80,6 +80,13 @@ class Expected:
             joins.append(lookup.join)
             columns += [value, f"{lookup.columns['leaf']} as {quote_name(f'{name}_leaf')}"]
         columns += list(self._kept(is_original=True))
+        if self.spec.declared_shares:
+            joins.append(self._draws)
+            branches = (f"when draws.draw < {s} then {s}" for s in self.spec.declared_shares)
+            columns.append(
+                "cast(case when draws.draw is not null then "
+                f"(case {' '.join(branches)} else 1 end) end as double) as sample_share"
+            )
         if self.spec.subject:
             subject = quote_name(self.spec.subject)
             columns.append("subjects.subject")
@@ -89,6 +96,12 @@ class Expected:
                 f"as subjects on rows_.{subject} = subjects.found"
             )
         return f"select {', '.join(columns)} from {self.source} as rows_ {' '.join(joins)}"  # noqa: S608
+
+    @property
+    def _draws(self) -> str:
+        """Join of the stored draws with the source."""
+        person = _of("rows_", self.spec.person)
+        return f"left join {self.tables.sample} as draws on {person} = draws.person"
 
     @cached_property
     def labelled(self) -> str:
@@ -116,7 +129,17 @@ class Expected:
                 for lookup in lookups
                 for name, sql in lookup.columns.items()
             ]
+        if share := self.spec.sample_shares.get(self.number):
+            joins.append(self._draws)
+            columns.append(f"coalesce(draws.draw < {share}, false) as is_sampled")
+        else:
+            columns.append("true as is_sampled")
         return f"(select {', '.join(columns)} from {self.source} as rows_ {' '.join(joins)})"  # noqa: S608
+
+    @property
+    def sampled(self) -> str:
+        """Query of the records of the sample, all without one, with their labels."""
+        return f"(select * from {self.labelled} as rows_ where is_sampled)"  # noqa: S608
 
     def uncovered(self) -> int:
         """Count the records whose labels in the effort are not such as its recoding may give.
@@ -152,11 +175,11 @@ class Expected:
 
     @property
     def classes(self) -> Classes:
-        """All records in the classes of the effort, suppressed ones too."""
+        """All records of the sample in the classes of the effort, suppressed ones too."""
         count = count_of(self.spec)
         keys = tuple(f"encode({quote_name(name)})" for name in self.spec.quasi_identifiers)
-        rows = f"{self.labelled} as rows_"
-        return Classes(self.tables, rows, keys, self.source, count, count)
+        rows = f"{self.sampled} as rows_"
+        return Classes(self.tables, rows, keys, self.source, count, count, self.sampled)
 
     @property
     def released_classes(self) -> Classes:
@@ -172,7 +195,7 @@ class Expected:
             f"create temp table {self._classes} as select {labels}, "  # noqa: S608
             f"row_number() over (order by {keys}) - 1 as equivalence_class, records, class_size, "
             f"false as is_suppressed from (select {labels}, count(*) as records, "
-            f"{count} as class_size from {self.labelled} as rows_ group by {labels}) as counted"
+            f"{count} as class_size from {self.sampled} as rows_ group by {labels}) as counted"
         )
         return self.tables.numbers(
             f"select records from {self._classes} order by equivalence_class"  # noqa: S608
@@ -202,9 +225,11 @@ class Expected:
             f"{_of('rows_', name)} is not distinct from {_of('classes', name)}" for name in names
         )
         return (
-            f"select rows_.*, {self._class_text()} as equivalence_class, "  # noqa: S608
-            f"classes.class_size, classes.is_suppressed from {self.labelled} as rows_ "
-            f"left join {self._classes} as classes on {same}"
+            "select rows_.*, "  # noqa: S608
+            f"case when is_sampled then {self._class_text()} end as equivalence_class, "
+            "classes.class_size, not is_sampled or classes.is_suppressed as is_suppressed "
+            f"from {self.labelled} as rows_ "
+            f"left join {self._classes} as classes on is_sampled and {same}"
         )
 
     @property

@@ -63,6 +63,7 @@ def _tables(warehouse: Warehouse, spec: Spec, effort: int, cursor: object, relea
         release=release,
         identifiers=built("identifiers") if spec.mapping != "none" else None,
         tokens=built("tokens") if spec.mapping == "token" else None,
+        sample=built("sample") if spec.declared_shares else None,
     )
 
 

@@ -1,0 +1,36 @@
+{% macro sample(anonymization, source, person, strata=[]) -%}
+{{ config(
+    materialized="dbt_anonymize_tokens",
+    database=dbt_anonymize._vault_database(),
+    schema=dbt_anonymize._vault_schema(),
+    grants=dbt_anonymize._custodian_grants(),
+    meta={"dbt_anonymize": {
+        "anonymization": anonymization,
+        "person": person,
+        "drawn": "draw",
+        "strata": strata | length,
+    }},
+) }}
+{%- if dbt_anonymize._is_building() -%}
+    {%- do dbt_anonymize._check_vault_place(anonymization) -%}
+    {%- do dbt_anonymize._check_stored_tokens(anonymization, source, person, "draw") -%}
+{%- endif -%}
+select
+    {{ dbt_anonymize._quote(person, "source") }} as person
+    {#- Who has records in several strata is in the first of them. #}
+    {%- for column in strata %},
+    min({{ dbt_anonymize._as_text(dbt_anonymize._quote(column, "source")) }}) as stratum_{{ loop.index }}
+    {%- endfor %}
+from {{ source }} as source
+where {{ dbt_anonymize._quote(person, "source") }} is not null
+group by {{ dbt_anonymize._quote(person, "source") }}
+{%- endmacro %}
+
+
+{# SQL of whether a row of the microdata or the frequencies is in the sample of a share. #}
+{% macro _is_sampled(share, rows=none) -%}
+    {{ return(
+        (rows ~ "." if rows else "") ~ "sample_share <= cast(" ~ dbt_anonymize._number(share) ~ " as "
+        ~ dbt_anonymize._type_double() ~ ")"
+    ) }}
+{%- endmacro %}

@@ -1,0 +1,93 @@
+"""Rules about samples that are released: see ``rules``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dbt_anonymize.spec.draft import Draft, items, mapping, unknown_column
+from dbt_anonymize.spec.efforts import levels_alone
+from dbt_anonymize.spec.guarantee_rules import declared_guarantees
+from dbt_anonymize.spec.problems import KeyPath, Problem, shown
+
+
+def _own_samples(draft: Draft) -> Iterator[KeyPath]:
+    """Yield the place of each sample that an effort has instead of that of the spec."""
+    for number, effort in enumerate(draft.efforts, start=1):
+        if effort and not levels_alone(effort) and effort.get("sample"):
+            yield ("efforts", number, "sample")
+
+
+def is_sampled(draft: Draft) -> bool:
+    """Tell whether an effort is released from a sample."""
+    return bool(draft.sample) or any(_own_samples(draft))
+
+
+def _strata_are_columns(draft: Draft) -> Iterator[Problem]:
+    roles = draft.roles or {}
+    for number, name in enumerate(items(draft.sample.get("strata")), start=1):
+        place = ("sample", "strata", number)
+        if isinstance(name, str) and name not in roles:
+            yield unknown_column(place, name, draft)
+        elif isinstance(name, str) and roles[name] == "identifier":
+            yield Problem(
+                place,
+                "must not be an identifier: a stratum of one subject says nothing",
+                "Name a column that subjects share, or remove it.",
+                name,
+            )
+
+
+def _samples_have_levels(draft: Draft) -> Iterator[Problem]:
+    """Refuse recodings, which give no labels to the records that models are tested on."""
+    for number, effort in enumerate(draft.efforts, start=1):
+        if not effort or levels_alone(effort):
+            continue
+        recoding = effort.get("recoding", "full_domain")
+        if recoding != "full_domain" and (draft.sample or effort.get("sample")):
+            yield Problem(
+                ("efforts", number, "recoding"),
+                "must be full_domain where a sample is released: a recoding that differs per "
+                "record has no labels for records outside it",
+                "Write levels, or remove the sample.",
+                shown(recoding),
+            )
+
+
+def _samples_are_evaluated_once(draft: Draft) -> Iterator[Problem]:
+    if not is_sampled(draft):
+        return
+    for key, value, reason in (
+        ("suppressed", "missing", "records outside it are not in the release, with no value"),
+        ("fit", "per_split", "a training part of it has classes of another size"),
+    ):
+        if draft.quality.get(key) == value:
+            yield Problem(
+                ("quality", key),
+                f"must not be {value} where a sample is released: {reason}",
+                "Remove it.",
+                value,
+            )
+
+
+def _one_size_of_sample(draft: Draft) -> Iterator[Problem]:
+    """Refuse several sizes where a guarantee depends on the size of the sample."""
+    for place, guarantee in declared_guarantees(draft):
+        if mapping(guarantee).get("estimator") is None:
+            continue
+        yield from (
+            Problem(
+                own,
+                f"must not be declared beside an estimated {place[1]}, which depends on the size "
+                "of the one sample",
+                "Declare the sample for all efforts, or remove the estimator.",
+            )
+            for own in _own_samples(draft)
+        )
+
+
+RULES = (
+    _strata_are_columns,
+    _samples_have_levels,
+    _samples_are_evaluated_once,
+    _one_size_of_sample,
+)

@@ -1,0 +1,525 @@
+with
+
+frequencies as (
+
+    select * from "shop"."main"."surveyed_frequencies"
+
+),
+
+efforts as (
+    select
+        0 as effort,
+        cast(1 as double) as share,
+        0 as level_1,
+        0 as level_2,
+        0 as level_3
+    union all
+    select
+        1 as effort,
+        cast(0.5 as double) as share,
+        3 as level_1,
+        2 as level_2,
+        1 as level_3
+    union all
+    select
+        2 as effort,
+        cast(0.8 as double) as share,
+        4 as level_1,
+        2 as level_2,
+        1 as level_3
+
+),
+
+hierarchy_1 as (
+
+    select
+        leaf,
+        min(label_3) as label_3,
+        max(case when label_3 = '*' then 1 else share_3 end) as share_3,
+        min(label_4) as label_4,
+        max(case when label_4 = '*' then 1 else share_4 end) as share_4
+    from (
+        select
+            lower_bound as leaf,
+            cast(level_3 as TEXT) as label_3,
+            cast(max(upper_bound) over (partition by level_3) - min(lower_bound) over (partition by level_3) as double)
+            / cast(max(upper_bound) over () - min(lower_bound) over () as double) as share_3,
+            cast(level_4 as TEXT) as label_4,
+            cast(max(upper_bound) over (partition by level_4) - min(lower_bound) over (partition by level_4) as double)
+            / cast(max(upper_bound) over () - min(lower_bound) over () as double) as share_4
+        from "shop"."main"."customers_hierarchy_birth_date"
+    ) as leaves
+    group by leaf
+
+),
+
+leaf_2 as (
+
+    select cast(1 as double) / count(*) as share
+    from "shop"."main"."customers_hierarchy_zip"
+
+),
+
+hierarchy_2 as (
+
+    select
+        leaf,
+        min(label_2) as label_2,
+        max(case when label_2 = '*' then 1 else share_2 end) as share_2
+    from (
+        select
+            cast(value as TEXT) as leaf,
+            cast(level_2 as TEXT) as label_2,
+            cast(count(*) over (partition by level_2) as double) / count(*) over () as share_2
+        from "shop"."main"."customers_hierarchy_zip"
+    ) as leaves
+    group by leaf
+
+),
+
+leaf_3 as (
+
+    select cast(1 as double) / count(*) as share
+    from "shop"."main"."customers_hierarchy_gender"
+
+),
+
+hierarchy_3 as (
+
+    select
+        leaf,
+        min(label_1) as label_1,
+        max(case when label_1 = '*' then 1 else share_1 end) as share_1
+    from (
+        select
+            cast(value as TEXT) as leaf,
+            cast(level_1 as TEXT) as label_1,
+            cast(count(*) over (partition by level_1) as double) / count(*) over () as share_1
+        from "shop"."main"."customers_hierarchy_gender"
+    ) as leaves
+    group by leaf
+
+),
+
+generalized as not materialized (
+
+    select
+        efforts.effort,
+        frequencies."churned",
+        frequencies."records",
+        case
+            when frequencies."birth_date" is null then '*'
+            when efforts.level_1 = 0 then cast(frequencies."birth_date" as TEXT)
+            when efforts.level_1 = 3 and hierarchy_1.label_3 is not null
+                then hierarchy_1.label_3
+            when efforts.level_1 = 4 and hierarchy_1.label_4 is not null
+                then hierarchy_1.label_4
+            else error('surveyed_classes: a value of birth_date is not in the hierarchy customers_hierarchy_birth_date. Build again from the microdata on.')
+        end as "birth_date",
+        case
+            when frequencies."birth_date" is null then 1
+            when efforts.level_1 = 0 then 0
+            when efforts.level_1 = 3 then hierarchy_1.share_3
+            when efforts.level_1 = 4 then hierarchy_1.share_4
+        end as "birth_date_share",
+        efforts.level_1 as "birth_date_level",
+        case
+            when frequencies."zip" is null then '*'
+            when efforts.level_2 = 0 then cast(frequencies."zip" as TEXT)
+            when efforts.level_2 = 2 and hierarchy_2.label_2 is not null
+                then hierarchy_2.label_2
+            else error('surveyed_classes: a value of zip is not in the hierarchy customers_hierarchy_zip. Build again from the microdata on.')
+        end as "zip",
+        case
+            when frequencies."zip" is null then 1
+            when efforts.level_2 = 0 then leaf_2.share
+            when efforts.level_2 = 2 then hierarchy_2.share_2
+        end as "zip_share",
+        efforts.level_2 as "zip_level",
+        case
+            when frequencies."gender" is null then '*'
+            when efforts.level_3 = 0 then cast(frequencies."gender" as TEXT)
+            when efforts.level_3 = 1 and hierarchy_3.label_1 is not null
+                then hierarchy_3.label_1
+            else error('surveyed_classes: a value of gender is not in the hierarchy customers_hierarchy_gender. Build again from the microdata on.')
+        end as "gender",
+        case
+            when frequencies."gender" is null then 1
+            when efforts.level_3 = 0 then leaf_3.share
+            when efforts.level_3 = 1 then hierarchy_3.share_1
+        end as "gender_share",
+        efforts.level_3 as "gender_level"
+    from frequencies
+    left join hierarchy_1
+        on frequencies."birth_date_leaf" = hierarchy_1.leaf
+    cross join leaf_2
+    left join hierarchy_2
+        on frequencies."zip_leaf" = hierarchy_2.leaf
+    cross join leaf_3
+    left join hierarchy_3
+        on frequencies."gender_leaf" = hierarchy_3.leaf
+    cross join efforts
+    where frequencies.sample_share <= efforts.share
+
+),
+
+population as (
+
+    select * from "shop"."main"."surveyed_population"
+
+),
+
+population_generalized as not materialized (
+
+    select
+        efforts.effort,
+        population."records",
+        case
+            when population."birth_date" is null then '*'
+            when efforts.level_1 = 0 then cast(population."birth_date" as TEXT)
+            when efforts.level_1 = 3 and hierarchy_1.label_3 is not null
+                then hierarchy_1.label_3
+            when efforts.level_1 = 4 and hierarchy_1.label_4 is not null
+                then hierarchy_1.label_4
+            else error('surveyed_classes: a value of birth_date is not in the hierarchy customers_hierarchy_birth_date. Build again from the microdata on.')
+        end as "birth_date",
+        case
+            when population."birth_date" is null then 1
+            when efforts.level_1 = 0 then 0
+            when efforts.level_1 = 3 then hierarchy_1.share_3
+            when efforts.level_1 = 4 then hierarchy_1.share_4
+        end as "birth_date_share",
+        efforts.level_1 as "birth_date_level",
+        case
+            when population."zip" is null then '*'
+            when efforts.level_2 = 0 then cast(population."zip" as TEXT)
+            when efforts.level_2 = 2 and hierarchy_2.label_2 is not null
+                then hierarchy_2.label_2
+            else error('surveyed_classes: a value of zip is not in the hierarchy customers_hierarchy_zip. Build again from the microdata on.')
+        end as "zip",
+        case
+            when population."zip" is null then 1
+            when efforts.level_2 = 0 then leaf_2.share
+            when efforts.level_2 = 2 then hierarchy_2.share_2
+        end as "zip_share",
+        efforts.level_2 as "zip_level",
+        case
+            when population."gender" is null then '*'
+            when efforts.level_3 = 0 then cast(population."gender" as TEXT)
+            when efforts.level_3 = 1 and hierarchy_3.label_1 is not null
+                then hierarchy_3.label_1
+            else error('surveyed_classes: a value of gender is not in the hierarchy customers_hierarchy_gender. Build again from the microdata on.')
+        end as "gender",
+        case
+            when population."gender" is null then 1
+            when efforts.level_3 = 0 then leaf_3.share
+            when efforts.level_3 = 1 then hierarchy_3.share_1
+        end as "gender_share",
+        efforts.level_3 as "gender_level"
+    from population
+    left join hierarchy_1
+        on population."birth_date_leaf" = hierarchy_1.leaf
+    cross join leaf_2
+    left join hierarchy_2
+        on population."zip_leaf" = hierarchy_2.leaf
+    cross join leaf_3
+    left join hierarchy_3
+        on population."gender_leaf" = hierarchy_3.leaf
+    cross join efforts
+
+),
+
+population_classes as (
+
+    select
+        effort,
+        "birth_date",
+        "zip",
+        "gender",
+        cast(sum(records) as bigint) as population_size
+    from population_generalized
+    group by
+        effort,
+        "birth_date",
+        "zip",
+        "gender"
+
+),
+
+distribution_1 as (
+
+    select
+        value,
+        subjects,
+        row_number() over (order by case when value is null then 1 else 0 end, value) as position,
+        cast(sum(subjects) over (
+            order by case when value is null then 1 else 0 end, value rows between unbounded preceding and current row
+        ) as bigint) as subjects_up_to
+    from (
+        select
+            "churned" as value,
+            cast(sum(records) as bigint) as subjects
+        from frequencies
+        group by "churned"
+    ) as counted
+
+),
+
+total_1 as (
+
+    select
+        cast(coalesce(sum(subjects), 0) as bigint) as subjects,
+        count(*) as number_of_values,
+        cast(coalesce(sum(case when value is null then subjects end), 0) as bigint) as missing
+    from distribution_1
+
+),
+
+sizes as (
+
+    select
+        "effort" as key_1,
+        "birth_date" as key_2,
+        "zip" as key_3,
+        "gender" as key_4,
+        max("birth_date_share") as further_1,
+        max("birth_date_level") as further_2,
+        max("zip_share") as further_3,
+        max("zip_level") as further_4,
+        max("gender_share") as further_5,
+        max("gender_level") as further_6,
+        cast(sum(records) as bigint) as class_size,
+        cast(sum(records) as bigint) as records
+    from generalized
+    group by
+        "effort",
+        "birth_date",
+        "zip",
+        "gender"
+
+),
+
+values_1 as (
+
+    select
+        "effort" as key_1,
+        "birth_date" as key_2,
+        "zip" as key_3,
+        "gender" as key_4,
+        "churned" as value,
+        cast(sum(records) as bigint) as subjects
+    from generalized
+    group by
+        "effort",
+        "birth_date",
+        "zip",
+        "gender",
+        "churned"
+
+),
+
+compared_1 as (
+
+    select
+        found.key_1,
+        found.key_2,
+        found.key_3,
+        found.key_4,
+        found.value,
+        cast(found.subjects as double) as subjects,
+        cast(totals.class_size as double) as class_subjects,
+        cast(totals.class_size as double) as class_size,
+        cast(
+            case when found.value is null then whole.missing else coalesce(distribution.subjects, 0) end as double
+        ) as table_value_subjects,
+        cast(whole.subjects as double) as table_subjects,
+        whole.number_of_values
+    from values_1 as found
+    inner join sizes as totals
+        on found.key_1 = totals.key_1 and found.key_2 = totals.key_2 and found.key_3 = totals.key_3 and found.key_4 = totals.key_4
+    left join distribution_1 as distribution
+        on found.value = distribution.value
+    cross join total_1 as whole
+
+),
+
+measured_1 as (
+
+    select
+        key_1,
+        key_2,
+        key_3,
+        key_4,
+        cast(count(*) as bigint) as distinct_l,
+        exp(ln(max(class_subjects)) - sum(subjects * ln(subjects)) / max(class_subjects)) as entropy_l,
+        max(subjects) / max(class_size) as highest_share,
+        sum(case when subjects * table_subjects > class_subjects * table_value_subjects then subjects * table_subjects - class_subjects * table_value_subjects else 0 end) / max(class_subjects * table_subjects) as t,
+        case when min(table_value_subjects) > 0 then max((subjects * table_subjects - class_subjects * table_value_subjects) / (class_subjects * table_value_subjects)) end as beta,
+        case when min(table_value_subjects) > 0 and count(*) = max(number_of_values) then max(abs(ln(subjects * table_subjects / (class_subjects * table_value_subjects)))) / ln(2) end as delta
+    from compared_1
+    group by
+        key_1,
+        key_2,
+        key_3,
+        key_4
+
+),
+
+measures as (
+
+    select
+        sizes.key_1 as "effort",
+        sizes.key_2 as "birth_date",
+        sizes.key_3 as "zip",
+        sizes.key_4 as "gender",
+        sizes.further_1 as "birth_date_share",
+        sizes.further_2 as "birth_date_level",
+        sizes.further_3 as "zip_share",
+        sizes.further_4 as "zip_level",
+        sizes.further_5 as "gender_share",
+        sizes.further_6 as "gender_level",
+        sizes.class_size,
+        sizes.records,
+        population.population_size,
+        measured_1.distinct_l as "churned_distinct_l",
+        measured_1.entropy_l as "churned_entropy_l",
+        measured_1.highest_share as "churned_highest_share",
+        measured_1.t as "churned_t",
+        measured_1.beta as "churned_beta",
+        measured_1.delta as "churned_delta"
+    from sizes as sizes
+    inner join measured_1 as measured_1
+        on sizes.key_1 = measured_1.key_1 and sizes.key_2 = measured_1.key_2 and sizes.key_3 = measured_1.key_3 and sizes.key_4 = measured_1.key_4
+    left join population_classes as population
+        on
+            sizes.key_1 = population."effort"
+            and sizes.key_2 = population."birth_date"
+            and sizes.key_3 = population."zip"
+            and sizes.key_4 = population."gender"
+
+),
+
+classes as (
+
+    select
+        *,
+        coalesce(
+            class_size < 4
+            or coalesce(population_size, 0) < 6
+            or "churned_t" > 0.6,
+            false
+        ) as is_violating
+    from measures
+
+),
+
+counted as (
+
+    select
+        "effort",
+        "birth_date",
+        "zip",
+        "gender",
+        sum(records) as records
+    from generalized
+    group by
+        "effort",
+        "birth_date",
+        "zip",
+        "gender",
+        "churned"
+
+),
+
+tied as (
+
+    select
+        "effort",
+        "birth_date",
+        "zip",
+        "gender",
+        records,
+        count(*) as number_of_values
+    from counted
+    group by
+        "effort",
+        "birth_date",
+        "zip",
+        "gender",
+        records
+
+),
+
+majorities as (
+
+    select
+        "effort",
+        "birth_date",
+        "zip",
+        "gender",
+        cast(max(records) as bigint) as majority_records,
+        coalesce(max(records) = max(case when number_of_values = 1 then records end), false) as has_majority
+    from tied
+    group by
+        "effort",
+        "birth_date",
+        "zip",
+        "gender"
+
+),
+
+judged as (
+
+    select
+        *,
+        is_violating as is_suppressed
+    from classes
+
+),
+
+limits as (
+
+    select
+        effort,
+        floor(0.2 * sum(records)) as may_be_suppressed,
+        sum(case when is_suppressed then records else 0 end) as violating_records
+    from judged
+    group by effort
+
+)
+
+select
+    judged.effort,
+    judged."birth_date",
+    judged."birth_date_share",
+    judged."birth_date_level",
+    judged."zip",
+    judged."zip_share",
+    judged."zip_level",
+    judged."gender",
+    judged."gender_share",
+    judged."gender_level",
+    'n' || cast(length(judged."birth_date") as TEXT) || ':' || judged."birth_date" || '|t' || cast(length(judged."zip") as TEXT) || ':' || judged."zip" || '|t' || cast(length(judged."gender") as TEXT) || ':' || judged."gender" as equivalence_class,
+    judged.class_size,
+    judged.records,
+    judged.population_size,
+    majorities.majority_records,
+    majorities.has_majority,
+    judged."churned_distinct_l",
+    judged."churned_entropy_l",
+    judged."churned_highest_share",
+    judged."churned_t",
+    judged."churned_beta",
+    judged."churned_delta",
+    judged.is_suppressed as is_violating,
+    judged.effort > 0
+    and judged.is_suppressed
+    and limits.violating_records <= limits.may_be_suppressed as is_suppressed
+from judged
+inner join majorities
+    on
+        judged.effort = majorities.effort
+        and judged."birth_date" = majorities."birth_date"
+        and judged."zip" = majorities."zip"
+        and judged."gender" = majorities."gender"
+inner join limits on judged.effort = limits.effort
