@@ -47,6 +47,11 @@ RECODINGS = {
     "full_domain": {"age": 2, "zip": 1},
     "local": {"recoding": "local", "rounds": [{"age": 2, "zip": 1}, {"age": 2, "zip": 2}]},
     "multidimensional": {"recoding": "multidimensional"},
+    "cell_suppression": {
+        "recoding": "cell_suppression",
+        "levels": {"age": 1, "zip": 0},
+        "importance": {"age": 2},
+    },
 }
 
 

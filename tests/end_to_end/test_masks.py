@@ -1,8 +1,9 @@
-"""Masked and dropped columns, from the spec to the release, in the stranger's project."""
+"""Masks, dropped columns and cell suppression, from spec to release, in the stranger's project."""
 
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,12 @@ MASKS: dict[str, dict[str, Any]] = {
     "spending": {"round": 10, "top": 105.5},
 }
 
+CELLS: dict[str, Any] = {
+    "recoding": "cell_suppression",
+    "levels": {"birth_date": 2, "zip": 1, "gender": 0},
+    "importance": {"birth_date": 2},
+}
+
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Project:
@@ -32,6 +39,8 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Project:
     spec["columns"]["e-mail"] = {"role": "masked", "mask": MASKS["e-mail"]}
     for name in ("größe", "spending"):
         spec["columns"][name]["mask"] = MASKS[name]
+    spec["efforts"].append(CELLS)
+    spec["release"] = {"effort": 4, "recompute": True}
     file.write_text(yaml.safe_dump(spec, allow_unicode=True), encoding="utf-8")
     generate(project.folder)
     # Its unit tests give the columns of the spec as it was.
@@ -54,7 +63,7 @@ def expected(row: dict[str, str]) -> tuple[Any, ...]:
 
 def test_what_is_released_is_masked(shop: Project, source: dict[int, dict[str, str]]) -> None:
     columns = 'select customer_id, "e-mail", "größe", spending from main.'
-    for effort in (1, 2, 3):
+    for effort in (1, 2, 3, 4):
         for key, *values in shop.query(f"{columns}customers_effort_{effort}"):
             assert tuple(values) == expected(source[key])
     (released,) = shop.query("select list(spending) from release_customers.customers_anonymized")
@@ -90,7 +99,7 @@ def test_models_learn_from_masks_and_are_tested_on_values(shop: Project) -> None
         "select effort, count(*) from main.customers_scores"
         " where test_on = 'original' and measure = 'f1' group by effort order by effort"
     )
-    assert [effort for effort, _ in scored] == [0, 1, 2, 3]
+    assert [effort for effort, _ in scored] == [0, 1, 2, 3, 4]
 
 
 def test_every_promise_holds_and_a_raw_value_is_found(shop: Project, tmp_path: Path) -> None:
@@ -104,3 +113,16 @@ def test_every_promise_holds_and_a_raw_value_is_found(shop: Project, tmp_path: P
     result = verify(changed, "customers", "--check", "recomputation", "--format", "json")
     failed = {f["subject"] for f in findings(result) if f["holds"] is False}
     assert failed == {"release file, customers_anonymized"}
+
+
+def test_a_suppressed_cell_is_a_star_and_a_value_of_its_own(shop: Project) -> None:
+    labels = "birth_date, zip, gender"
+    shown = shop.query(f"select {labels} from release_customers.customers_anonymized")
+    stars = [row.count("*") for row in shown]
+    assert 0 < sum(map(bool, stars)) < len(stars)
+    assert min(Counter(shown).values()) >= 4
+    of_whole = shop.query(
+        "select distinct zip_level, birth_date_lower from main.customers_effort_4"
+        " where zip = '*' and birth_date = '*'"
+    )
+    assert {level for level, _ in of_whole} <= {3}

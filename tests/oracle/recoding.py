@@ -235,3 +235,48 @@ class Mondrian:
             )
             shown.update(dict.fromkeys(part, cells))
         return shown
+
+
+def suppressed_cells(
+    world: World, case: Case, labels: Sequence[Sequence[str]]
+) -> list[tuple[str, ...]]:
+    """Suppress cells in passes, one class after the other; ``labels`` are those at base levels.
+
+    A class is tried without a cell together with all weak ones that would become the same class,
+    and with the one that is that class already.
+    """
+    shown = [tuple(record) for record in labels]
+    places = range(len(case.levels))
+    importance = case.importance or [1] * len(places)
+    order = sorted(places, key=lambda place: importance[place])
+
+    def classes() -> dict[tuple[str, ...], Part]:
+        found: dict[tuple[str, ...], Part] = defaultdict(list)
+        for number, cells in enumerate(shown):
+            found[cells].append(number)
+        return found
+
+    def weak() -> dict[tuple[str, ...], Part]:
+        return {
+            cells: members
+            for cells, members in classes().items()
+            if set(cells) != {"*"} and not keeps(world, case, members)
+        }
+
+    for number in places:
+        for place in order:
+            tried: dict[tuple[str, ...], Part] = defaultdict(list)
+            for cells, members in weak().items():
+                if cells[place] != "*":
+                    tried[(*cells[:place], "*", *cells[place + 1 :])] += members
+            there = classes()
+            for cells, members in tried.items():
+                if keeps(world, case, members + there.get(cells, [])):
+                    for member in members:
+                        shown[member] = cells
+        for cells, members in weak().items():
+            first = next(place for place in order if cells[place] != "*")
+            hidden = set(places) if number == places[-1] else {first}
+            for member in members:
+                shown[member] = tuple("*" if p in hidden else cells[p] for p in places)
+    return shown

@@ -247,6 +247,8 @@ def test_a_recoded_effort_has_a_model_of_its_own() -> None:
     assert recoding[3][1]["k"] == 8
     assert recoding[4][0] == "multidimensional_recoding"
     assert recoding[4][1]["strict"] is False
+    suppression, given = call_of(files["visits_recoding_5.sql"])
+    assert (suppression, given["importance"]) == ("cell_suppression", {"age": 2.0})
     efforts = call_of(files["visits_classes.sql"])[1]["efforts"]
     assert efforts[2] == {"levels": {"age": 2, "city": 1}, "k": 7}
     assert efforts[3] == {
@@ -259,8 +261,7 @@ def test_a_recoded_effort_has_a_model_of_its_own() -> None:
     scored = python_call_of(files["visits_evaluation.py"])["efforts"]
     assert [effort["levels"] for effort in scored[2:]] == [
         {"age": 2, "city": 1},
-        "per record",
-        "per record",
+        *["per record"] * 3,
     ]
 
 

@@ -39,6 +39,9 @@ class Case:
     has_subject: bool = False
     k: int | None = None
     rounds: tuple[tuple[int, ...], ...] = field(default=())
+    # Base levels of cell suppression, and how important each quasi-identifier is.
+    levels: tuple[int, ...] = field(default=())
+    importance: tuple[float, ...] = field(default=())
 
     def hierarchy(self, position: int) -> str:
         """Return the name of the table of a hierarchy."""
@@ -99,6 +102,29 @@ LOCAL_CASES = (
         rounds=((0, 1, 0), (1, 0, 2), (3, 2, 1), (3, 3, 3)),
     ),
 )
+CELL_CASES = (
+    Case("cells", (AGE, CITY), (K,), levels=(0, 0)),
+    Case(
+        "cells_stronger",
+        (AGE, CITY, Quasi("job", "categorical", "varchar")),
+        (K,),
+        k=4,
+        levels=(1, 0, 1),
+        importance=(2, 1, 1),
+    ),
+    Case("cells_one", (CITY,), (K,), levels=(1,)),
+    Case("cells_measured", (AGE, CITY), (K, L, T), levels=(1, 1), importance=(1, 2.5)),
+    Case(
+        "cells_hostile",
+        HOSTILE,
+        (K, {**L, "attribute": "line\nbreak"}),
+        record_key="key with 'quotes'",
+        sensitive="line\nbreak",
+        has_subject=True,
+        levels=(0, 2, 1),
+        importance=(1, 3, 2),
+    ),
+)
 
 
 def relation(name: str) -> str:
@@ -126,12 +152,17 @@ def recoding(case: Case) -> str:
     }
     if case.k:
         given["k"] = case.k
+    names = [q.name for q in case.quasi_identifiers]
+    macro = "multidimensional_recoding"
     if case.rounds:
-        names = [q.name for q in case.quasi_identifiers]
         given["rounds"] = [dict(zip(names, levels, strict=True)) for levels in case.rounds]
+        macro = "local_recoding"
+    elif case.levels:
+        given["levels"] = dict(zip(names, case.levels, strict=True))
+        given["importance"] = dict(zip(names, case.importance, strict=False))
+        macro = "cell_suppression"
     else:
         given["strict"] = case.strict
-    macro = "local_recoding" if case.rounds else "multidimensional_recoding"
     return (
         f"{{{{ dbt_anonymize.{macro}(microdata={relation(case.microdata)}, "
         f"quasi_identifiers={quasi_identifiers(case)}, "
@@ -160,11 +191,37 @@ def parts(case: Case) -> dict[str, str]:
     }
 
 
+def cell_parts(case: Case) -> dict[str, str]:
+    """Return models whose text is the statements of a cell suppression."""
+    names = [q.name for q in case.quasi_identifiers]
+    levels, importance = (
+        dict(zip(names, given, strict=False)) for given in (case.levels, case.importance)
+    )
+    plan = (
+        f"{{% set plan = dbt_anonymize._cell_plan({quasi_identifiers(case)}, {case.record_key!r}, "
+        f"{levels!r}, {[dict(g) for g in case.guarantees]!r}, {importance!r}, {case.k!r}, "
+        f"{case.has_subject!r}, None, {{}}) %}}"
+    )
+    calls = {
+        "setup": f"_cell_setup({relation(case.microdata)}, plan)",
+        **{f"step_{n}": f"_cell_step(plan, {n})" for n in range(1, len(names) + 1)},
+        "forced": "_cell_forced(plan, false)",
+        "last": "_cell_forced(plan, true)",
+        "result": f"_cell_result({relation(case.microdata)}, plan)",
+    }
+    return {
+        f"{case.name}_{part}": plan
+        + f"{{% set made = dbt_anonymize.{call} %}}"
+        + f"{{{{ made if made is string else made | join({NEXT!r}) }}}}"
+        for part, call in calls.items()
+    }
+
+
 def write_project(folder: Path, models: Mapping[str, str], database: str) -> None:
     """Write a project with these models and all tables as sources."""
     tables = [
         {"name": name}
-        for case in (*CASES, *LOCAL_CASES)
+        for case in (*CASES, *LOCAL_CASES, *CELL_CASES)
         for name in [case.microdata, *map(case.hierarchy, range(len(case.quasi_identifiers)))]
     ]
     flags = {"send_anonymous_usage_stats": False}
@@ -197,6 +254,8 @@ def statements() -> Mapping[str, str]:
     models: dict[str, str] = {}
     for case in CASES:
         models.update(parts(case))
+    for case in CELL_CASES:
+        models.update(cell_parts(case))
     models.update({case.name: recoding(case) for case in LOCAL_CASES})
     with tempfile.TemporaryDirectory() as folder:
         write_project(Path(folder), models, ":memory:")

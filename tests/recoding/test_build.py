@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.oracle.recoding import Mondrian
 from tests.recoding.compilation import (
     CASES,
+    CELL_CASES,
     LOCAL_CASES,
     Case,
     dbt,
@@ -22,7 +23,7 @@ from tests.recoding.compilation import (
 )
 from tests.worlds.recoded import Warehouse, quote, worlds
 
-ALL = (*CASES, *LOCAL_CASES)
+ALL = (*CASES, *LOCAL_CASES, *CELL_CASES)
 
 
 @pytest.fixture(scope="module")

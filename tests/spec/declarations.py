@@ -78,6 +78,12 @@ def rich() -> dict[str, Any]:
                 "k": 8,
             },
             {"recoding": "multidimensional", "strict": False, "k": 9},
+            {
+                "recoding": "cell_suppression",
+                "levels": {"age": 0, "city": 0},
+                "importance": {"age": 2},
+                "k": 10,
+            },
         ],
     )
     content["columns"]["ill"]["hierarchy"] = {"ref": "ills", "kind": "categorical", "levels": 2}

@@ -114,6 +114,8 @@ class Warehouse:
         """Run the recoding of a case as dbt does; return what is shown of every record."""
         if case.rounds:
             return self.shown(case, self.statements[case.name])
+        if case.levels:
+            return self._suppress_cells(case)
         for statement in self.statements[f"{case.name}_setup"].split(NEXT):
             self.connection.execute(statement)
         for _ in range(1000):
@@ -124,6 +126,28 @@ class Warehouse:
         else:
             raise AssertionError("the rounds do not come to an end")
         return self.shown(case, self.statements[f"{case.name}_result"])
+
+    def _suppress_cells(self, case: Case) -> dict[int, tuple[Cell, ...]]:
+        """Run the passes of a cell suppression."""
+        places = range(1, len(case.quasi_identifiers) + 1)
+        importance = case.importance or [1] * len(places)
+        order = sorted(places, key=lambda n: importance[n - 1])
+        self._run(case, "setup")
+        for number in places:
+            for place in order:
+                if self._is_weak():
+                    self._run(case, f"step_{place}")
+            if not self._is_weak():
+                break
+            self._run(case, "last" if number == len(places) else "forced")
+        return self.shown(case, self.statements[f"{case.name}_result"])
+
+    def _is_weak(self) -> bool:
+        return bool(self.connection.execute("select 1 from dbt_anonymize_weak").fetchall())
+
+    def _run(self, case: Case, part: str) -> None:
+        for statement in self.statements[f"{case.name}_{part}"].split(NEXT):
+            self.connection.execute(statement)
 
     def shown(self, case: Case, sql: str) -> dict[int, tuple[Cell, ...]]:
         """Return what a select shows of every record."""

@@ -305,6 +305,8 @@ def _effort_description(number: int, effort: Effort) -> str:
 def _recoding(effort: Effort) -> str:
     k = f", with at least {effort.k} subjects in each class" if effort.k else ""
     if effort.levels is not None:
+        if effort.recoding == "cell_suppression":
+            k = f", single cells suppressed as `*` (cell suppression){k}"
         shown = ", ".join(f"{name} at level {level}" for name, level in effort.levels.items())
         return f"{shown} of its hierarchy (0 is the raw value){k}"
     if effort.rounds is not None:

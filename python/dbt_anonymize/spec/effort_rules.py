@@ -10,6 +10,9 @@ from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.guarantee_rules import declared_guarantees
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
 
+# Recodings whose labels differ per record.
+_DIFFERING = frozenset({"local", "multidimensional", "cell_suppression"})
+
 
 def _efforts_name_the_quasi_identifiers(draft: Draft) -> Iterator[Problem]:
     if not draft.has_all_roles:
@@ -17,6 +20,9 @@ def _efforts_name_the_quasi_identifiers(draft: Draft) -> Iterator[Problem]:
     for number, effort in enumerate(draft.efforts, start=1):
         for place, levels in _level_vectors(number, effort):
             yield from _levels_problems(place, levels, draft)
+        for name in mapping(effort and effort.get("importance")):
+            if name not in draft.levels:
+                yield _no_quasi_identifier(("efforts", number, "importance", name), name, draft)
 
 
 def _level_vectors(number: int, effort: object) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
@@ -70,7 +76,7 @@ def _efforts_differ(draft: Draft) -> Iterator[Problem]:
         if any(
             levels and all(integer(level) == 0 for level in levels.values())
             for place, levels in _level_vectors(number, effort)
-            if "rounds" not in place
+            if "rounds" not in place and effort.get("recoding") != "cell_suppression"
         ):
             yield Problem(
                 ("efforts", number),
@@ -127,7 +133,7 @@ def _recoding_has_no_population(draft: Draft) -> Iterator[Problem]:
         or (place[1] == "k_map" and guarantee.get("estimator") is None)
     ]
     for number, effort in _with_keys(draft):
-        if counted and effort.get("recoding") in {"local", "multidimensional"}:
+        if counted and effort.get("recoding") in _DIFFERING:
             yield Problem(
                 ("efforts", number, "recoding"),
                 f"must be full_domain with the guarantee {counted[0]}, which counts people outside "

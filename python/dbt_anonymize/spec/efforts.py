@@ -14,17 +14,22 @@ Levels = dict[str, Level]
 
 
 class Effort(Strict):
-    """One effort, in one of three forms.
+    """One effort, in one of four forms.
 
     A level for every quasi-identifier (``full_domain``, also written as the levels alone); rounds
     of such levels (``local``: records too rare at the levels of one round are generalized at those
-    of the next); or neither (``multidimensional``: Mondrian).
+    of the next); levels above which single cells are suppressed (``cell_suppression``); or neither
+    (``multidimensional``: Mondrian).
     """
 
-    recoding: Literal["full_domain", "local", "multidimensional"] = "full_domain"
+    recoding: Literal["full_domain", "local", "multidimensional", "cell_suppression"] = (
+        "full_domain"
+    )
     levels: Levels | None = None
     rounds: Annotated[tuple[Levels, ...], Field(min_length=1, strict=False)] | None = None
     strict: bool | None = None
+    # How important each quasi-identifier is, 1 by default: the least is suppressed first.
+    importance: dict[str, Annotated[float, Field(gt=0)]] | None = None
     # At least the declared k; more makes this effort stronger than the guarantee demands.
     k: Annotated[int, Field(ge=2)] | None = None
     # Instead of the sample of the spec.
@@ -32,9 +37,10 @@ class Effort(Strict):
 
     @model_validator(mode="after")
     def _fits_its_recoding(self) -> Effort:
-        if (self.recoding == "full_domain") != (self.levels is not None):
+        has_levels = self.recoding in {"full_domain", "cell_suppression"}
+        if has_levels != (self.levels is not None):
             raise rule_error(
-                "must have levels if and only if it is an effort of full-domain recoding",
+                "must have levels if and only if its recoding is full_domain or cell_suppression",
                 "Write a level for every quasi-identifier, or remove them.",
             )
         if (self.recoding == "local") != (self.rounds is not None):
@@ -46,6 +52,10 @@ class Effort(Strict):
             raise rule_error(
                 "must have strict only where its recoding is multidimensional", "Remove it."
             )
+        if self.importance is not None and self.recoding != "cell_suppression":
+            raise rule_error(
+                "must have importance only where its recoding is cell_suppression", "Remove it."
+            )
         return self
 
     @property
@@ -56,7 +66,7 @@ class Effort(Strict):
     @property
     def is_full_domain(self) -> bool:
         """Whether all records have the same levels."""
-        return self.levels is not None
+        return self.recoding == "full_domain"
 
 
 def levels_alone(raw: object) -> bool:

@@ -236,6 +236,12 @@ class Spec(Strict):
         """Weight of each quasi-identifier in information loss; 1 by default."""
         return {name: self.columns[name].weight or 1.0 for name in self.quasi_identifiers}
 
+    def kind_of_feature(self, name: str) -> str:
+        """Return how models read a feature: interval, categorical, masked or plain."""
+        if name in self.quasi_identifiers:
+            return self.quasi_identifiers[name].kind
+        return "masked" if name in self.masks else "plain"
+
     @property
     def sensitive_hierarchies(self) -> dict[str, Hierarchy]:
         """Hierarchy of each sensitive column whose distance a guarantee measures along it."""

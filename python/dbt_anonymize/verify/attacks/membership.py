@@ -133,12 +133,14 @@ def _read(session: Session, spec: Spec, effort: int, repetitions: int, largest: 
         return session.cursor.query(f"select * from {found}")
 
     features = [
-        FeatureColumn(name, tree.kind if tree else "plain", relation(tree.ref) if tree else None)
+        FeatureColumn(name, spec.kind_of_feature(name), relation(tree.ref) if tree else None)
         for name in spec.features
         for tree in [spec.quasi_identifiers.get(name)]
     ]
     released = spec.numbered_efforts[effort]
-    levels: Mapping[str, int] | str = PER_RECORD if released.levels is None else released.levels
+    levels: Mapping[str, int] | str = PER_RECORD
+    if released.is_full_domain and released.levels is not None:
+        levels = released.levels
     untouched = Effort(0, relation(f"{spec.name}_effort_0"), {})
     sample = draw_sample(untouched.relation, spec.record_key, largest, spec.quality.random_state)
     reading = Reading(numbers=spec.quality.numbers, categories=spec.quality.categories)

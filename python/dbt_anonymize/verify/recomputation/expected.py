@@ -8,7 +8,7 @@ classes, whom they suppress and all that follows is computed anew.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -113,7 +113,7 @@ class Expected:
             for name in dict.fromkeys(others)
         ]
         columns += self._kept()
-        if effort.levels is None:
+        if not effort.is_full_domain or effort.levels is None:
             types = self.tables.types(f"select * from {self.tables.effort}")  # noqa: S608
             columns += [
                 f"{normalized(_of('effort', name), types[name])} as {quote_name(name)}"
@@ -144,12 +144,22 @@ class Expected:
     def uncovered(self) -> int:
         """Count the records whose labels in the effort are not such as its recoding may give.
 
-        Local: all labels and bounds of a record are those of one round. Multidimensional: each
-        covers the value of the record, and is one of the hierarchy or a union of leaves.
+        Local: all labels and bounds of a record are those of one round. Cell suppression: each is
+        that of the base level, or the root. Multidimensional: each covers the value of the record,
+        and is one of the hierarchy or a union of leaves.
         """
         effort = self.spec.numbered_efforts[self.number]
         key, joins = quote_name(self.spec.record_key), []
-        if effort.rounds is None:
+        if effort.levels is not None:
+            lookups = list(self._lookups(effort.levels, "base"))
+            joins = [lookup.join for lookup in lookups]
+            cells = []
+            for lookup, generalization in zip(lookups, self.generalizations.values(), strict=True):
+                same = _all_equal(lookup.columns)
+                root = _all_equal(generalization.root)
+                cells.append(f"(({same}) or ({root}))")
+            condition = " and ".join(cells)
+        elif effort.rounds is None:
             condition = " and ".join(
                 generalization.covers(_of("rows_", name), "effort", is_merged=True)
                 for name, generalization in self.generalizations.items()
@@ -159,12 +169,8 @@ class Expected:
             for number, levels in enumerate(effort.rounds):
                 lookups = list(self._lookups(levels, f"round_{number}"))
                 joins += [lookup.join for lookup in lookups]
-                same = (
-                    f"{_of('effort', name)} = {sql}"
-                    for lookup in lookups
-                    for name, sql in lookup.columns.items()
-                )
-                rounds.append(f"({' and '.join(same)})")
+                same = " and ".join(_all_equal(lookup.columns) for lookup in lookups)
+                rounds.append(f"({same})")
             condition = " or ".join(rounds)
         ((found,),) = self.tables.rows(
             f"select count(*) from {self.source} as rows_ "  # noqa: S608
@@ -308,6 +314,11 @@ class Expected:
             tag = "n" if generalization.is_interval else "t"
             parts.append(f"{quote_text(tag)} || length({label}) || ':' || {label}")
         return " || '|' || ".join(parts)
+
+
+def _all_equal(columns: Mapping[str, str]) -> str:
+    """Return the condition that an effort has these values in its columns."""
+    return " and ".join(f"{_of('effort', name)} = {sql}" for name, sql in columns.items())
 
 
 def _of(alias: str, name: str) -> str:

@@ -44,6 +44,11 @@ class Generalization:
         bounds = (f"{self.name}_lower", f"{self.name}_upper") if self.is_interval else ()
         return (self.name, *bounds)
 
+    @property
+    def root(self) -> dict[str, str]:
+        """SQL of the label of everything and of its bounds, by column."""
+        return self._columns(quote_text(ROOT), "null", "null")
+
     def require_well_formed(self, tables: Tables) -> None:
         """Raise a VerificationError where a value would have two leaves."""
         sql = f"select count(*) from (select 1 from {self.relation} group by value having count(*) > 1)"  # noqa: S608, E501
