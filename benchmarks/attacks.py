@@ -7,6 +7,8 @@ local recoding gives, and the other release is coarser. Membership inference is 
 takes a sample, and as long as its model.
 """
 
+# ruff: noqa: S608 (names of our own tables)
+
 from __future__ import annotations
 
 import resource
@@ -20,13 +22,17 @@ from typing import Any
 import duckdb
 
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.attacks.composition import attack_composition
-from dbt_anonymize.verify.attacks.inference import attack_inference
+from dbt_anonymize.verify.attacks.composition import OtherRelease, attack_composition
+from dbt_anonymize.verify.attacks.inference import attack_confidence, attack_inference
 from dbt_anonymize.verify.attacks.known import Known, learn
+from dbt_anonymize.verify.attacks.linkability import attack_linkability
 from dbt_anonymize.verify.attacks.linkage import attack_linkage
 from dbt_anonymize.verify.attacks.mapping import attack_mapping
 from dbt_anonymize.verify.attacks.released import Origin, Released, read_release
+from dbt_anonymize.verify.attacks.running import GUESSES
 from dbt_anonymize.verify.attacks.session import Session
+from dbt_anonymize.verify.attacks.singling_out import attack_singling_out
+from dbt_anonymize.verify.attacks.trial import read_trial
 
 PEOPLE = """
 create table people_microdata as
@@ -58,7 +64,7 @@ SEXES = "create table sexes as select unnest(['f', 'm']) as value, '*' as level_
 # Every third postcode is generalized more.
 RELEASE = """
 create table {name} as
-select *, concat_ws('|', age, zip, sex) as cqi, false as is_suppressed
+select *, concat_ws('|', age, zip, sex) as cqi, cqi as equivalence_class, false as is_suppressed
 from (
 select
     id,
@@ -143,9 +149,28 @@ def _attack(session: Session, spec: Spec) -> None:
     release = _timed("reading the release", lambda: _read(known, spec, 1))
     _timed("linkage", lambda: attack_linkage(release, 1.0))
     _timed("linkage through the mapping", lambda: attack_mapping(known, "people_effort_1"))
-    _timed("attribute inference", lambda: attack_inference(release))
+    _timed("highest confidence", lambda: attack_confidence(release))
+    _timed("trial", lambda: _try(known))
     other = _timed("reading another release", lambda: _read(known, spec, 2))
-    _timed("composition", lambda: attack_composition(release, other, "other", "other"))
+    _timed(
+        "composition", lambda: attack_composition(release, other, OtherRelease("other", "other"))
+    )
+
+
+def _try(known: Known) -> None:
+    """Anonymize half of the people, by the labels of effort 1, and attack them."""
+    session = known.session
+    members = session.table(
+        "members", f"select person, record_key % 2 = 0 as is_member from {known.targets}"
+    )
+    released = session.table("trial", "select * from people_effort_1 where id % 2 = 0")
+    trial = _timed(
+        "reading a trial",
+        lambda: read_trial(known, released, members, "people_microdata", seed=1),
+    )
+    _timed("singling out", lambda: attack_singling_out(trial, GUESSES))
+    _timed("linkability", lambda: attack_linkability(trial, GUESSES))
+    _timed("attribute inference", lambda: attack_inference(trial, GUESSES))
 
 
 def _read(known: Known, spec: Spec, effort: int) -> Released:

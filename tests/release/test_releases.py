@@ -60,7 +60,7 @@ def assert_verified(
     sizes = Counter((first.get(key), second.get(key)) for key in {*first, *second})
     small = [size for size in sizes.values() if size < 4]
     rows = project.query(
-        "select against, measure, value from customers_attacks where attack = 'composition'"
+        "select against, measure, main from customers_attacks where attack = 'composition'"
         " and (against like 'release 1 of %' or against like 'earlier %')"
     )
     found = {(against.split()[0], measure): value for against, measure, value in rows}

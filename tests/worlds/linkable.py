@@ -190,11 +190,12 @@ def _build(connection: duckdb.DuckDBPyConnection, world: World, release: int) ->
     released = {record.number for record in world.rows(release)}
     connection.execute(
         f"create table effort_{release} (id int, age text, age_lower int, age_upper int, "
-        "zip text, value text, cqi text, is_suppressed boolean)"
+        "zip text, value text, cqi text, is_suppressed boolean, "
+        "equivalence_class text generated always as (cqi))"
     )
     _insert(
         connection,
-        f"effort_{release}",
+        f"effort_{release}(id, age, age_lower, age_upper, zip, value, cqi, is_suppressed)",
         [
             (r.number, *age, zip_, r.value, f"{age[0]}|{zip_}", r.number not in released)
             for r in world.records

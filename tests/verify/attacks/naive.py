@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from tests.worlds.linkable import ZIPS, Label, Record, World
 
@@ -64,15 +65,57 @@ def guess(rows: Iterable[Record]) -> str:
     return min(counts, key=lambda value: (-counts[value], value))
 
 
-def inference(world: World) -> tuple[Fraction, Fraction]:
-    """Return the share of values guessed right, with and without the quasi-identifiers."""
-    overall = guess(world.rows(0))
-    right: dict[tuple[int, Label, str], bool] = defaultdict(bool)
-    for target in world.rows(0):
-        unit = (world.person(target), target.label(0), target.value)
-        right[unit] |= guess(candidates(world, 0, target)) == target.value
-    guessed = [Fraction(value == overall) for _, _, value in right]
-    return mean(Fraction(is_right) for is_right in right.values()), mean(guessed)
+def singled_out(world: World, columns: Sequence[str]) -> tuple[int, int, int]:
+    """Return predicates of a trial's rows, and how many single out a member, and another."""
+    predicates = {tuple(_shown(row, name) for name in columns) for row in trial_rows(world)}
+    found = {True: 0, False: 0}
+    for predicate in predicates:
+        for is_member in found:
+            people = {
+                world.person(record)
+                for record in world.records
+                if is_in_trial(world, record) is is_member
+                and all(map(_agrees, columns, predicate, [record] * len(columns)))
+            }
+            found[is_member] += len(people) == 1
+    return len(predicates), found[True], found[False]
+
+
+def chance_of_link(world: World, target: Record) -> Fraction:
+    """Return the chance that a row by age and a row by postcode are the same."""
+    rows = trial_rows(world)
+    by_age = [row for row in rows if _agrees("age", _shown(row, "age"), target)]
+    by_zip = [row for row in rows if _agrees("zip", _shown(row, "zip"), target)]
+    both = [row for row in by_age if row in by_zip]
+    return Fraction(len(both), len(by_age) * len(by_zip)) if both else Fraction(0)
+
+
+def inferred(world: World, target: Record) -> str:
+    """Return the value that is guessed from a trial, or that most rows have if none fits."""
+    rows = trial_rows(world)
+    return guess([row for row in rows if can_hold(row.label(0), target)] or rows)
+
+
+def is_in_trial(world: World, record: Record) -> bool:
+    """Whether a record is anonymized in the trial: those of people with odd numbers."""
+    return world.person(record) % 2 == 1
+
+
+def trial_rows(world: World) -> list[Record]:
+    return [row for row in world.rows(0) if is_in_trial(world, row)]
+
+
+def _shown(row: Record, column: str) -> object:
+    age, zip_ = row.label(0)
+    return {"age": age, "zip": zip_, "value": row.value}[column]
+
+
+def _agrees(column: str, shown: object, record: Record) -> bool:
+    if column == "value":
+        return shown == record.value
+    anybody: dict[str, Any] = {"age": ("*", 0, 0), "zip": "*"}
+    label = anybody | {column: shown}
+    return can_hold((label["age"], label["zip"]), record)
 
 
 def confidence(world: World) -> Fraction:

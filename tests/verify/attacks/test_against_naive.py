@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.verify.attacks.composition import OtherRelease, attack_composition
-from dbt_anonymize.verify.attacks.inference import attack_inference
+from dbt_anonymize.verify.attacks.inference import attack_confidence
 from dbt_anonymize.verify.attacks.linkage import attack_linkage
 from dbt_anonymize.verify.attacks.mapping import attack_mapping
 from dbt_anonymize.verify.attacks.result import AttackResult
@@ -29,7 +29,7 @@ few = examples(
 
 
 def values(results: list[AttackResult]) -> dict[str, float]:
-    return {r.measure: r.value for r in results if r.value is not None}
+    return {r.measure: r.main for r in results if r.main is not None}
 
 
 def near(value: object) -> object:
@@ -47,20 +47,17 @@ def test_all_attacks(world: World) -> None:
         other = read_known(release.known, 1)
         linked = attack_linkage(release, average_risk=0.5)
         mapped = attack_mapping(release.known, "release_0")
-        inferred = attack_inference(release)
+        (inferred,) = attack_confidence(release)
         composed = attack_composition(release, other, OtherRelease("other", "the other"))
     _check_linkage(world, linked)
     smallest = naive.smallest_group(world)
-    assert mapped[0].value == near(1 / smallest)
+    assert mapped[0].main == near(1 / smallest)
     assert mapped[0].holds is (smallest >= K)
-    right, guessed = naive.inference(world)
-    assert values(inferred)["share_right"] == near(right)
-    assert inferred[0].baseline == near(guessed)
-    assert values(inferred)["highest_confidence"] == near(naive.confidence(world))
+    assert inferred.main == near(naive.confidence(world))
     _check_joint_classes(composed, naive.joint(world, K))
     together, alone = naive.determined(world)
     assert values(composed)["subjects_with_determined_value"] == together
-    assert composed[-1].baseline == alone
+    assert composed[-1].naive == alone
     assert {r.holds for r in composed} == {None}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 
 import duckdb
@@ -18,6 +19,13 @@ from tests.search.running import warehouse_of
 
 PAGE = REPOSITORY / "docs" / "attacks.md"
 NAMES = ("fertility_clinic", "wdbc", "wdbc_nested")
+
+TEXTS = ("attack", "measure", "against", "attribute", "explanation")
+OTHERS = {"guesses": "BIGINT", "subjects": "BIGINT", "holds": "BOOLEAN", "is_warning": "BOOLEAN"}
+COLUMNS = {
+    field.name: "VARCHAR" if field.name in TEXTS else OTHERS.get(field.name, "DOUBLE")
+    for field in sorted(fields(AttackResult), key=lambda field: field.name == "explanation")
+}
 
 Key = tuple[str, str | None, str | None, str]
 
@@ -61,6 +69,8 @@ def test_the_demonstration_holds(attacked: Mapping[str, list[AttackResult]], nam
     assert {r.attack for r in results} == {
         "linkage",
         "mapping",
+        "singling_out",
+        "linkability",
         "attribute_inference",
         "composition",
         "membership_inference",
@@ -71,15 +81,18 @@ def test_the_demonstration_holds(attacked: Mapping[str, list[AttackResult]], nam
 @pytest.mark.parametrize("name", NAMES)
 def test_the_numbers_fit_each_other(attacked: Mapping[str, list[AttackResult]], name: str) -> None:
     found = {(r.attack, r.measure): r for r in attacked[name] if r.against is None}
-    highest = found["linkage", "highest_success"].value
+    highest = found["linkage", "highest_success"].main
     # All levels are the same for all records and nothing is NULL: candidates are the own class.
-    assert highest == found["mapping", "highest_success"].value
+    assert highest == found["mapping", "highest_success"].main
     average = found["linkage", "average_success"]
-    assert average.value == pytest.approx(average.declared_limit)
+    assert average.main == pytest.approx(average.declared_limit)
     right = found["attribute_inference", "share_right"]
-    assert right.value is not None
-    assert right.baseline is not None
-    assert right.baseline < right.value < 1
+    assert right.main is not None
+    assert right.naive is not None
+    assert right.naive < right.main < 1
+    assert right.control is not None
+    assert right.main_lower is not None
+    assert right.main_lower < right.main < right.main_upper
 
 
 def test_what_is_written_is_what_was_found(
@@ -87,39 +100,10 @@ def test_what_is_written_is_what_was_found(
 ) -> None:
     for name, results in attacked.items():
         rows = built.query(f"select * from {name}_attacks order by all")
-        expected = [
-            (
-                r.attack,
-                r.against,
-                r.attribute,
-                r.measure,
-                r.value,
-                r.baseline,
-                r.standard_error,
-                r.declared_limit,
-                r.holds,
-                r.is_warning,
-                r.subjects,
-                r.explanation,
-            )
-            for r in results
-        ]
+        expected = [tuple(getattr(result, column) for column in COLUMNS) for result in results]
         assert sorted(rows, key=str) == sorted(expected, key=str)
     types = built.query("select column_name, column_type from (describe wdbc_attacks)")
-    assert dict(types) == {
-        "attack": "VARCHAR",
-        "against": "VARCHAR",
-        "attribute": "VARCHAR",
-        "measure": "VARCHAR",
-        "value": "DOUBLE",
-        "baseline": "DOUBLE",
-        "standard_error": "DOUBLE",
-        "declared_limit": "DOUBLE",
-        "holds": "BOOLEAN",
-        "is_warning": "BOOLEAN",
-        "subjects": "BIGINT",
-        "explanation": "VARCHAR",
-    }
+    assert types == list(COLUMNS.items())
 
 
 def test_both_anonymizations_of_one_source_break_k(
@@ -128,8 +112,8 @@ def test_both_anonymizations_of_one_source_break_k(
     """What wdbc releases as it is, others know according to wdbc_nested; each of them says so."""
     nested = by_key(attacked["wdbc_nested"])
     result = nested["composition", "release wdbc", None, "joint_classes_below_k"]
-    assert result.value == 531
-    assert result.baseline == 0
+    assert result.main == 531
+    assert result.naive == 0
     assert result.is_warning
     turned = by_key(attacked["wdbc"])[
         "composition",
@@ -137,7 +121,7 @@ def test_both_anonymizations_of_one_source_break_k(
         None,
         "joint_classes_below_k",
     ]
-    assert turned.value == 531
+    assert turned.main == 531
     assert "wdbc_nested promises" in turned.explanation
     subjects = {f.subject for f in findings(attacked["wdbc"])}
     assert turned.subject in subjects
@@ -156,14 +140,14 @@ def test_every_other_effort_that_qualifies_is_composed(
     }
     found = by_key(attacked["wdbc_nested"])
     # Effort 1 suppresses tumours that this release shows: whoever has both tells them apart.
-    below = found["composition", "effort 1", None, "joint_classes_below_k"].value
+    below = found["composition", "effort 1", None, "joint_classes_below_k"].main
     assert below is not None
     assert below > 0
     # Nobody has it, so nobody is warned.
     assert not found["composition", "effort 1", None, "joint_classes_below_k"].is_warning
     # Wider intervals of the same hierarchy tell nothing new.
-    assert found["composition", "effort 5", None, "joint_classes_below_k"].value == 0
-    assert found["composition", "effort 5", None, "joint_classes"].value == 8
+    assert found["composition", "effort 5", None, "joint_classes_below_k"].main == 0
+    assert found["composition", "effort 5", None, "joint_classes"].main == 8
 
 
 def earlier_release(built: Project, folder: Path, effort: int) -> Path:
@@ -225,10 +209,10 @@ def test_earlier_releases(
     for measure in ("joint_classes", "joint_classes_below_k", "smallest_joint_class"):
         for effort in (1, 3):
             before = found["composition", f"earlier release effort_{effort}.duckdb", None, measure]
-            assert before.value == alone["composition", f"effort {effort}", None, measure].value
+            assert before.main == alone["composition", f"effort {effort}", None, measure].main
         for file in ("effort_4.duckdb", "wdbc_nested.duckdb"):
             itself = found["composition", f"earlier release {file}", None, measure]
-            assert itself.value == itself.baseline
+            assert itself.main == itself.naive
     assert not any(result.attack == "membership_inference" for result in results)
 
 
@@ -262,7 +246,7 @@ def test_a_class_that_is_gone_from_the_file_is_missed(built: Project, tmp_path: 
             run_attacks(warehouse, find_project(project.folder), spec, release=file, repetitions=0)
         )
     missed = found["linkage", None, None, "unexplained_rows"]
-    assert (missed.value, missed.holds) == (gone, False)
+    assert (missed.main, missed.holds) == (gone, False)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -291,12 +275,12 @@ def test_the_page_shows_what_is_found(attacked: Mapping[str, list[AttackResult]]
     shown = 0
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip().strip("`") for cell in line.strip("|").split("|")]
-        if len(cells) != 7 or cells[0] in {"attack", "---"}:
+        if len(cells) != 8 or cells[0] in {"attack", "---"}:
             continue
         attack, against, attribute, measure = cells[:4]
         result = results[attack, against or None, attribute or None, measure]
-        found = (_written(result.value), _written(result.baseline), _written(result.declared_limit))
-        assert tuple(cells[4:]) == found, line
+        shown_numbers = (result.main, result.control, result.naive, result.declared_limit)
+        assert tuple(cells[4:]) == tuple(map(_written, shown_numbers)), line
         shown += 1
     assert shown > 10
 

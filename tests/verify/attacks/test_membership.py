@@ -36,7 +36,7 @@ def test_advantage_is_that_of_all_thresholds(asked: list[tuple[int, bool]]) -> N
         - sum(o >= limit for o in others) / len(others)
         for limit in range(7)
     ]
-    assert found.highest == pytest.approx(max(0.0, *gaps))
+    assert found.found - found.wrong == pytest.approx(max(0.0, *gaps))
 
 
 class _Warehouse:
@@ -99,34 +99,37 @@ def test_a_tree_remembers_original_records_and_no_generalized_ones() -> None:
     with noise("root", RANDOM) as session:
         found = by_model(attack(session))
     # It is sure and right about every member, and about half of the others.
-    assert found[True, "auc"].value == pytest.approx(0.75, abs=0.06)
-    assert found[True, "highest_advantage"].value == pytest.approx(0.5, abs=0.12)
-    assert found[False, "auc"].value == pytest.approx(0.5, abs=0.02)
+    assert found[True, "auc"].main == pytest.approx(0.75, abs=0.06)
+    taken = found[True, "taken_for_members"]
+    assert taken.main is not None
+    assert taken.control is not None
+    assert taken.main - taken.control == pytest.approx(0.5, abs=0.12)
+    assert taken.risk == pytest.approx((taken.main - taken.control) / (1 - taken.control), abs=0.1)
+    assert found[False, "auc"].main == pytest.approx(0.5, abs=0.02)
     for result in found.values():
         assert result.standard_error is not None
         assert result.standard_error < 0.1
         assert result.subjects == 360  # the suppressed are left out
         assert result.holds is None
-    advantage_of_guessing = found[True, "highest_advantage"].baseline
-    assert advantage_of_guessing is not None
-    assert advantage_of_guessing < 0.2
+    shuffled = float(taken.explanation.split("members ")[-1].rstrip("%."))
+    assert 0 <= shuffled < 20
 
 
 def test_released_as_it_is_a_table_is_remembered_like_the_original() -> None:
     with noise("raw", RANDOM) as session:
         found = by_model(attack(session, numbers="midpoint"))
-    assert found[False, "auc"].value == found[True, "auc"].value
+    assert found[False, "auc"].main == found[True, "auc"].main
 
 
 def test_models_without_probabilities_and_regressions_are_attacked_by_their_errors() -> None:
     with noise("root", RANDOM) as session:
         found = by_model(attack(session, model="linear_svm"))
-        assert found[True, "auc"].value == pytest.approx(0.5, abs=0.1)
+        assert found[True, "auc"].main == pytest.approx(0.5, abs=0.1)
     with noise("root", "hash(range) % 1000 / 10.0") as session:
         found = by_model(attack(session, measure="rmse"))
     # It knows the number of each member: no other is nearer.
-    assert found[True, "auc"].value == pytest.approx(1.0, abs=0.01)
-    assert found[False, "auc"].value == pytest.approx(0.5, abs=0.1)
+    assert found[True, "auc"].main == pytest.approx(1.0, abs=0.01)
+    assert found[False, "auc"].main == pytest.approx(0.5, abs=0.1)
 
 
 def test_people_are_members_with_all_their_records() -> None:
@@ -136,12 +139,12 @@ def test_people_are_members_with_all_their_records() -> None:
         session.rows("update people_effort_0 set age = id // 2")
         declared = spec_of(world, quality=spec().quality.model_dump(exclude_none=True))
         found = by_model(attack_membership(session, declared, 1, repetitions=3, largest=1000))
-    assert found[True, "auc"].value == pytest.approx(0.75, abs=0.08)
+    assert found[True, "auc"].main == pytest.approx(0.75, abs=0.08)
 
 
 def test_what_cannot_be_attacked_says_why() -> None:
     with noise("root", "'a'") as session:
         (result,) = attack(session)
-    assert result.value is None
+    assert result.main is None
     assert "at least 2 classes" in result.explanation
     assert findings([result])[0].holds is None

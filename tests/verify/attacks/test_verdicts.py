@@ -10,7 +10,7 @@ import pytest
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.verify.attacks import AttackResult, findings
 from dbt_anonymize.verify.attacks.composition import OtherRelease, attack_composition
-from dbt_anonymize.verify.attacks.inference import attack_inference
+from dbt_anonymize.verify.attacks.inference import attack_confidence
 from dbt_anonymize.verify.attacks.linkage import attack_linkage, declared_k, declared_risk
 from dbt_anonymize.verify.attacks.mapping import attack_mapping
 from tests.worlds.linkable import Record, World, read, read_known, session_of, spec_of
@@ -53,19 +53,19 @@ def linked(
 def inferred(world: World, guarantees: Mapping[str, Any]) -> AttackResult:
     """Return the highest confidence."""
     with session_of(world) as session:
-        return attack_inference(read(session, spec_of(world, dict(guarantees)), 0))[1]
+        return attack_confidence(read(session, spec_of(world, dict(guarantees)), 0))[0]
 
 
 def test_an_honest_release_holds() -> None:
     found = linked(HONEST)
-    assert (found["highest_success"].value, found["highest_success"].declared_limit) == (0.25, 0.25)
+    assert (found["highest_success"].main, found["highest_success"].declared_limit) == (0.25, 0.25)
     assert {name: r.holds for name, r in found.items()} == {
         "highest_success": True,
         "average_success": True,
         "average_success_of_all": None,
         "unexplained_rows": True,
     }
-    assert found["highest_success"].baseline == 1 / 8
+    assert found["highest_success"].naive == 1 / 8
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_nobody_released_is_no_proof() -> None:
 
 def test_records_of_one_person_are_one_candidate() -> None:
     records = [Record(n, 1, "01", "a", (n + 1) // 2, LEVELS) for n in range(1, 5)]
-    assert linked(World(records, (1, 1), has_subject=False))["highest_success"].value == 0.25
-    assert linked(World(records, (1, 1), has_subject=True))["highest_success"].value == 0.5
+    assert linked(World(records, (1, 1), has_subject=False))["highest_success"].main == 0.25
+    assert linked(World(records, (1, 1), has_subject=True))["highest_success"].main == 0.5
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_what_guarantees_bound(
 ) -> None:
     # 5 of 8 people have the value a: 2 of 4 in one class, 3 of 4 in the other.
     result = inferred(HONEST, {"k_anonymity": {"k": 2}, **guarantee})
-    assert (result.value, result.baseline) == (0.75, 0.625)
+    assert (result.main, result.naive) == (0.75, 0.625)
     assert result.declared_limit == (None if limit is None else pytest.approx(limit))
     assert result.holds is holds
 
@@ -172,13 +172,13 @@ def mapped(mapping: str, *statements: str) -> Sequence[AttackResult]:
 
 def test_a_group_of_the_vault_that_is_too_small_does_not_hold() -> None:
     (result,) = mapped("class")
-    assert (result.value, result.declared_limit, result.holds) == (0.25, 0.5, True)
+    assert (result.main, result.declared_limit, result.holds) == (0.25, 0.5, True)
     (result,) = mapped(
         "class",
         "update people_identifiers set cqi = 'x' where id = 1",
         "update release_0 set cqi = 'x' where rowid = 0",
     )
-    assert (result.value, result.holds) == (1.0, False)
+    assert (result.main, result.holds) == (1.0, False)
 
 
 def test_a_group_that_leads_to_nobody_is_no_proof() -> None:
@@ -195,19 +195,19 @@ def test_tokens_lead_to_people_but_join_no_rows() -> None:
         "update release_0 set token = 't' || rowid",
     )
     highest, rows = mapped("token", *tokens)
-    assert (highest.value, highest.holds) == (1.0, None)
-    assert (rows.value, rows.holds) == (1.0, True)
+    assert (highest.main, highest.holds) == (1.0, None)
+    assert (rows.main, rows.holds) == (1.0, True)
     _, rows = mapped("token", *tokens, "update release_0 set token = 't1' where rowid = 0")
-    assert (rows.value, rows.holds) == (2.0, False)
+    assert (rows.main, rows.holds) == (2.0, False)
 
 
 def test_without_a_mapping_there_is_no_way_back() -> None:
     (result,) = mapped("none", "alter table release_0 drop column cqi")
-    assert (result.value, result.holds) == (0.0, None)
+    assert (result.main, result.holds) == (0.0, None)
     (result,) = mapped("none")
-    assert (result.value, result.holds) == (None, False)
+    assert (result.main, result.holds) == (None, False)
     (result,) = mapped("class", "alter table release_0 add column token text")
-    assert (result.value, result.holds) == (None, False)
+    assert (result.main, result.holds) == (None, False)
 
 
 def test_two_releases_that_keep_k_break_it_together() -> None:
@@ -223,14 +223,14 @@ def test_two_releases_that_keep_k_break_it_together() -> None:
         results = attack_composition(release, other, OtherRelease("earlier", "the earlier release"))
     found = {r.measure: r for r in results}
     # Below 10 there are two people of age 1 and two of age 2, told apart by the other release.
-    assert found["joint_classes"].value == 3
-    assert (found["joint_classes_below_k"].value, found["joint_classes_below_k"].baseline) == (2, 0)
-    assert found["subjects_below_k"].value == 4
-    assert (found["smallest_joint_class"].value, found["smallest_joint_class"].baseline) == (2, 4)
+    assert found["joint_classes"].main == 3
+    assert (found["joint_classes_below_k"].main, found["joint_classes_below_k"].naive) == (2, 0)
+    assert found["subjects_below_k"].main == 4
+    assert (found["smallest_joint_class"].main, found["smallest_joint_class"].naive) == (2, 4)
     assert found["joint_classes_below_k"].is_warning
     # Whoever is of age 2 has the value b, which both releases do not leave open together; the
     # other release says so alone.
-    assert found["subjects_with_determined_value"].value == 0
+    assert found["subjects_with_determined_value"].main == 0
     assert (
         "the earlier release alone reveals" in found["subjects_with_determined_value"].explanation
     )
@@ -240,4 +240,4 @@ def test_a_release_that_shows_no_quasi_identifier_has_nothing_to_intersect() -> 
     with session_of(HONEST) as session:
         release = read(session, spec_of(HONEST), 0)
         (result,) = attack_composition(release, None, OtherRelease("other", "the other"))
-    assert (result.value, result.holds) == (None, None)
+    assert (result.main, result.holds) == (None, None)

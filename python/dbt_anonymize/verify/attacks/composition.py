@@ -103,7 +103,7 @@ def joint_classes(release: Released, joint: str, beside: OtherRelease) -> list[A
             float(value),
             text,
             against=beside.against,
-            baseline=float(baseline),
+            naive=float(baseline),
             subjects=people,
             is_warning=is_broken and measure == "joint_classes_below_k",
         )
@@ -178,7 +178,7 @@ def _determined(
         " ".join(messages) or nobody,
         against=beside.against,
         attribute=attribute,
-        baseline=float(alone),
+        naive=float(alone),
         subjects=known.people,
         is_warning=beside.is_published and bool(messages),
     )

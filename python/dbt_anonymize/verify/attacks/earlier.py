@@ -44,7 +44,7 @@ def attack_remembered(release: Released) -> list[AttackResult]:
         found = _joint_with(release, str(relation), int(number), OtherRelease(name, name))
         joint = {result.measure: result for result in found}
         # The last one is usually this one, which tells nothing about itself.
-        if not is_last or joint["joint_classes"].value != joint["joint_classes"].baseline:
+        if not is_last or joint["joint_classes"].main != joint["joint_classes"].naive:
             results += found
     return results
 

@@ -1,70 +1,96 @@
-"""Attribute inference: the attacker guesses the sensitive value of a person from her candidates.
+"""Attribute inference: the attacker guesses the sensitive value of a person from what he knows.
 
-He guesses the value that most candidate rows have. What he would reach without knowing any
-quasi-identifier is guessing the value that most rows of the release have.
+He guesses the value that most rows have which can be hers; without a row, and without the release,
+the value that most rows have.
 """
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dbt_anonymize.verify.attacks.bounds import Shares, confidence_bound
+from dbt_anonymize.verify.attacks.rates import Rate, rated
 from dbt_anonymize.verify.attacks.released import Released, released_people
 from dbt_anonymize.verify.attacks.result import AttackResult, judged
+from dbt_anonymize.verify.attacks.trial import Column, Trial
 
 
-def attack_inference(release: Released) -> list[AttackResult]:
-    """Infer every sensitive column of the release.
+def attack_confidence(release: Released) -> list[AttackResult]:
+    """Measure for every sensitive column of a release how sure an attacker can be.
 
-    ``share_right`` is the share of released people whose value is guessed right (each of several
-    values counts once; of equally frequent values the first in the order of text is guessed).
     ``highest_confidence`` is the largest share of a value in a class, with the bound that follows
     from the guarantees (see ``bounds``). An empty release is a `VerificationError`.
     """
     people = released_people(release)
+    return [
+        _highest_confidence(release, attribute, alias, people)
+        for attribute, alias in release.sensitive.items()
+    ]
+
+
+def attack_inference(trial: Trial, guesses: int) -> list[AttackResult]:
+    """Infer every sensitive column of ``guesses`` people of the trial, and of those left out.
+
+    ``share_right``: the attacker knows all quasi-identifiers. ``share_right_knowing_the_rest``: all
+    released columns that are not sensitive, if there are more; where no row agrees in all of them,
+    the quasi-identifiers decide.
+    """
+    targets = trial.targets(guesses)
+    quasi_identifiers = [column for column in trial.columns if column.fitting is not None]
+    others = [c for c in trial.columns if c.fitting is None and not c.is_sensitive]
+    ways = {"share_right": [quasi_identifiers]}
+    if others:
+        ways["share_right_knowing_the_rest"] = [[*quasi_identifiers, *others], quasi_identifiers]
     results = []
-    for attribute, alias in release.sensitive.items():
-        results.append(_share_right(release, attribute, alias, people))
-        results.append(_highest_confidence(release, attribute, alias, people))
+    for secret in (column for column in trial.columns if column.is_sensitive):
+        for measure, known in ways.items():
+            shown = "the quasi-identifiers" if len(known) == 1 else "all that is not sensitive"
+            result = AttackResult(
+                "attribute_inference",
+                measure,
+                None,
+                f"whoever knows {shown} of a person guesses {secret.name}.",
+                attribute=secret.name,
+                subjects=trial.members,
+            )
+            results.append(rated(result, *rates_of_guesses(trial, targets, secret, known)))
     return results
 
 
-def _share_right(release: Released, attribute: str, alias: str, people: int) -> AttackResult:
-    known = release.known
-    values = (
-        f"select s.candidates, m.{alias} as value, sum(m.records) as records "
-        f"from {release.of_sets} as s inner join {release.members} as m on s.class = m.class "
-        f"group by s.candidates, m.{alias}"
+def rates_of_guesses(
+    trial: Trial, targets: str, secret: Column, known: Sequence[Sequence[Column]]
+) -> tuple[Rate, Rate, Rate]:
+    """Return how often a secret is guessed right: of members, of others, and naively.
+
+    Guesses are by the first set of ``known`` columns that leaves a row, of equally frequent values
+    the first in the order of text.
+    """
+    value = secret.released
+    first = f"order by records desc, {value}"
+    joins, guesses = [], []
+    for place, columns in enumerate(known):
+        found = (
+            f"select *, true as is_found from ({trial.candidates(targets, columns, secret)}) "
+            f"qualify row_number() over (partition by target {first}) = 1"
+        )
+        joins.append(f"left join ({found}) as k_{place} on t.target = k_{place}.target")
+        guesses.append(f"when k_{place}.is_found then k_{place}.{value}")
+    most = (
+        f"(select {value} from (select {value}, count(*) as records from {trial.rows} "
+        f"group by {value}) {first} limit 1)"
     )
-    first = "row_number() over (partition by candidates order by records desc, value) = 1"
-    guesses = known.session.table("guesses", f"select * from ({values}) qualify {first}")
-    overall = (
-        f"(select {alias} as value from {release.members} group by {alias} "
-        f"order by sum(records) desc, {alias} limit 1)"
+    truth = f"t.p_{secret.number}"
+    rows = trial.known.session.rows(
+        "select is_member, count(*), count(*) filter (is_right), count(*) filter (is_naive) from "
+        f"(select t.is_member, {truth} is not distinct from (case {' '.join(guesses)} "
+        f"else o.{value} end) as is_right, {truth} is not distinct from o.{value} as is_naive "
+        f"from {targets} as t {' '.join(joins)} cross join {most} as o) group by is_member"
     )
-    truth = (
-        f"select person, class, tuple, {alias} as value from {release.own} where class is not null"
-    )
-    judged = (
-        "select t.person, t.class, t.value, "
-        "max(case when g.candidates is not null and g.value is not distinct from t.value "
-        "then 1.0 else 0.0 end) as is_right, "
-        "max(case when o.value is not distinct from t.value then 1.0 else 0.0 end) as by_guessing "
-        f"from ({truth}) as t left join {release.sets} as s on t.tuple = s.tuple "
-        f"left join {guesses} as g on s.candidates = g.candidates cross join {overall} as o "
-        "group by t.person, t.class, t.value"
-    )
-    right, guessed = known.session.row(f"select avg(is_right), avg(by_guessing) from ({judged})")
-    return AttackResult(
-        "attribute_inference",
-        "share_right",
-        float(right),
-        f"whoever knows the quasi-identifiers of released subjects guesses {attribute} right for "
-        f"{right:.1%} of them; guessing the most frequent value is right for {guessed:.1%}.",
-        attribute=attribute,
-        baseline=float(guessed),
-        subjects=people,
-    )
+    found_of = {bool(row[0]): tuple(map(int, row[1:])) for row in rows}
+    (members, right, naive), (others, controls, _) = found_of[True], found_of[False]
+    return Rate(right, members), Rate(controls, others), Rate(naive, members)
 
 
 def _highest_confidence(release: Released, attribute: str, alias: str, people: int) -> AttackResult:
@@ -99,7 +125,7 @@ def _highest_confidence(release: Released, attribute: str, alias: str, people: i
         float(highest),
         f"in some class one value of {attribute} has a share of {highest:.4g}; {bound}",
         attribute=attribute,
-        baseline=float(share),
+        naive=float(share),
         declared_limit=limit,
         subjects=people,
     )

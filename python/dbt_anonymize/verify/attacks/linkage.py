@@ -72,7 +72,7 @@ def attack_linkage(release: Released, average_risk: float) -> list[AttackResult]
             f"on average; the limit is {average_limit:.4g}, {whose}.",
         ),
     }
-    judge = partial(AttackResult, "linkage", baseline=1 / people, subjects=people)
+    judge = partial(AttackResult, "linkage", naive=1 / people, subjects=people)
     return [
         *(
             judged(judge(m, float(v), text, declared_limit=at))
@@ -84,7 +84,7 @@ def attack_linkage(release: Released, average_risk: float) -> list[AttackResult]
             float(total) / known.people,
             f"over all {known.people:,} subjects of the source, those without a released record "
             "included.",
-            baseline=1 / known.people,
+            naive=1 / known.people,
             subjects=known.people,
         ),
         _unexplained(release),

@@ -36,6 +36,7 @@ from dbt_anonymize.evaluation.splits import Split, Splitting, draw_splits, seeds
 from dbt_anonymize.evaluation.training import fit_predict
 from dbt_anonymize.evaluation.views import ORIGINAL, View, make_view
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.attacks.rates import excess
 from dbt_anonymize.verify.attacks.result import AttackResult
 from dbt_anonymize.verify.attacks.session import Session
 
@@ -52,12 +53,13 @@ _TRAINED_ON = {0: "original records", 1: "the release"}
 class Advantage:
     """How well scores tell members from others.
 
-    ``auc``: how often a member scores higher than another (ties count half); ``highest``: the
-    largest difference between the shares of members and of others above a threshold.
+    ``auc``: how often a member scores higher than another (ties count half); ``found`` and
+    ``wrong``: the shares of members and of others above the threshold at which they differ most.
     """
 
     auc: float
-    highest: float
+    found: float
+    wrong: float
 
 
 def advantage(scores: Floats, is_member: Bools) -> Advantage:
@@ -66,7 +68,7 @@ def advantage(scores: Floats, is_member: Bools) -> Advantage:
     Examples
     --------
     >>> advantage(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))
-    Advantage(auc=0.875, highest=0.5)
+    Advantage(auc=0.875, found=0.5, wrong=0.0)
     """
     _, place = np.unique(scores, return_inverse=True)
     members = np.bincount(place[is_member], minlength=int(place.max()) + 1)
@@ -76,7 +78,8 @@ def advantage(scores: Floats, is_member: Bools) -> Advantage:
     auc = wins / (float(members.sum()) * float(others.sum()))
     found = np.cumsum(members[::-1]) / members.sum()
     wrong = np.cumsum(others[::-1]) / others.sum()
-    return Advantage(auc, max(0.0, float((found - wrong).max())))
+    best = int((found - wrong).argmax())
+    return Advantage(auc, float(found[best]), float(wrong[best]))
 
 
 def attack_membership(
@@ -85,9 +88,9 @@ def attack_membership(
     """Attack the deciding model, trained on the released effort and on original records.
 
     Members are drawn ``repetitions`` times, from a seeded sample of more than ``largest`` records.
-    ``auc`` and ``highest_advantage`` (true minus false positive rate) are means, for both models.
-    The baseline of the advantage is that of shuffled membership: the highest of many thresholds is
-    never 0. Where the attack is not possible, one result gives the reason.
+    ``auc`` and ``taken_for_members`` (members and, as control, others above the best threshold) are
+    means, for both models. The naive rate of the latter is that of shuffled membership: by the best
+    of many thresholds some are found. Where the attack is not possible, one result says why.
     """
     name = spec.quality.deciding_model
     if spec.quality.task == "survival":
@@ -227,8 +230,11 @@ def _summarized(model: str, position: int, found: list[_Found]) -> list[AttackRe
     against = model if position else f"{model}, trained on {trained_on}"
     people = max(one.records for one in found)
     auc, auc_error = _mean([one.reached.auc for one in found])
-    highest, highest_error = _mean([one.reached.highest for one in found])
-    guessed, _ = _mean([one.shuffled.highest for one in found])
+    taken, _ = _mean([one.reached.found for one in found])
+    wrongly, _ = _mean([one.reached.wrong for one in found])
+    more, error = _mean([one.reached.found - one.reached.wrong for one in found])
+    shuffled, _ = _mean([one.shuffled.found - one.shuffled.wrong for one in found])
+    naive, _ = _mean([one.shuffled.found for one in found])
     return [
         AttackResult(
             "membership_inference",
@@ -237,20 +243,22 @@ def _summarized(model: str, position: int, found: list[_Found]) -> list[AttackRe
             f"whoever asks {model}, trained on {trained_on}, tells a member from somebody else "
             f"with a chance of {auc:.3f}; guessing gives 0.5.",
             against=against,
-            baseline=0.5,
+            naive=0.5,
             standard_error=auc_error,
             subjects=people,
         ),
         AttackResult(
             "membership_inference",
-            "highest_advantage",
-            highest,
-            f"with the best threshold, {highest:.1%} more of the members of {model}, trained on "
-            f"{trained_on}, than of others are taken for members; with shuffled members "
-            f"{guessed:.1%}.",
+            "taken_for_members",
+            taken,
+            f"with the best threshold, {more:.1%} more of the members of {model}, "
+            f"trained on {trained_on}, than of others are taken for members; with shuffled members "
+            f"{shuffled:.1%}.",
             against=against,
-            baseline=guessed,
-            standard_error=highest_error,
+            control=wrongly,
+            naive=naive,
+            risk=excess(taken, wrongly),
+            standard_error=error,
             subjects=people,
         ),
     ]

@@ -13,8 +13,12 @@ _TOLERANCE = 1e-9
 _TOLD = frozenset(
     {
         "auc",
-        "highest_advantage",
+        "taken_for_members",
+        "univariate",
+        "multivariate",
+        "same_row",
         "share_right",
+        "share_right_knowing_the_rest",
         "highest_confidence",
         "highest_success",
         "joint_classes_below_k",
@@ -29,17 +33,17 @@ _TOLD = frozenset(
 class AttackResult:
     """One row of ``<n>_attacks``; the fields are columns of that relation.
 
-    - ``attack``: linkage, mapping, attribute_inference, membership_inference or composition.
+    - ``attack`` and ``measure``: what was done, and what ``main`` is.
+    - ``main``: what the attacker reaches with the release; None where he cannot try.
+    - ``control``: the same about people who were left out; ``naive``: without the release or, in a
+      composition, with this release alone. ``risk``: (main - control) / (1 - control).
+    - ``.._lower``, ``.._upper``: 95 % interval, where it is a rate of so many ``guesses``.
     - ``against``: the attacked model or other release; None for the release alone.
     - ``attribute``: the inferred sensitive column.
-    - ``value``: what ``measure`` came to; None where the attack could not be carried out.
-    - ``baseline``: the same without the attack: by guessing or, in a composition, with this release
-      alone.
-    - ``standard_error``: of a mean over repetitions.
-    - ``declared_limit``: what the spec promises, or what follows from it; ``holds``: whether the
-      value keeps it. None where nothing is declared.
-    - ``subjects``: how many the value is about; in classes,
-      each counts once per class.
+    - ``standard_error``: of a mean over repetitions: ``main``, less ``control`` if there is one.
+    - ``declared_limit``: what the spec promises, or what follows from it; ``holds``: whether
+      ``main`` keeps it. None where nothing is declared.
+    - ``subjects``: how many it is about; in classes, each counts once per class.
     - ``explanation``: the message of the finding; never a value of a person.
     - ``is_warning``: something else that is published takes away what this release promises, and
       nothing declared judges that.
@@ -47,16 +51,27 @@ class AttackResult:
 
     attack: str
     measure: str
-    value: float | None
+    main: float | None
     explanation: str
     against: str | None = None
     attribute: str | None = None
-    baseline: float | None = None
+    main_lower: float | None = None
+    main_upper: float | None = None
+    control: float | None = None
+    control_lower: float | None = None
+    control_upper: float | None = None
+    naive: float | None = None
+    naive_lower: float | None = None
+    naive_upper: float | None = None
+    risk: float | None = None
+    risk_lower: float | None = None
+    risk_upper: float | None = None
+    guesses: int | None = None
     standard_error: float | None = None
     declared_limit: float | None = None
     holds: bool | None = None
-    subjects: int | None = None
     is_warning: bool = False
+    subjects: int | None = None
 
     @property
     def subject(self) -> str:
@@ -74,9 +89,9 @@ def judged(result: AttackResult) -> AttackResult:
     >>> broken.holds, broken.explanation
     (False, 'so. The release breaks its promise: withdraw it, and build it again.')
     """
-    if result.value is None or result.declared_limit is None:
+    if result.main is None or result.declared_limit is None:
         return result
-    holds = result.value <= result.declared_limit * (1 + _TOLERANCE) + 1e-15
+    holds = result.main <= result.declared_limit * (1 + _TOLERANCE) + 1e-15
     remedy = "" if holds else " The release breaks its promise: withdraw it, and build it again."
     return replace(result, holds=holds, explanation=result.explanation + remedy)
 
@@ -99,5 +114,5 @@ def findings(results: Iterable[AttackResult]) -> list[Finding]:
             is_warning=result.is_warning,
         )
         for result in results
-        if result.holds is not None or result.value is None or result.measure in _TOLD
+        if result.holds is not None or result.main is None or result.measure in _TOLD
     ]

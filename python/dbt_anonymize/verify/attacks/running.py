@@ -14,14 +14,21 @@ from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec, load_specs
 from dbt_anonymize.verify.attacks.composition import OtherRelease, attack_composition
 from dbt_anonymize.verify.attacks.earlier import attack_earlier, attack_remembered
-from dbt_anonymize.verify.attacks.inference import attack_inference
+from dbt_anonymize.verify.attacks.inference import attack_confidence, attack_inference
 from dbt_anonymize.verify.attacks.known import Known, learn
+from dbt_anonymize.verify.attacks.linkability import attack_linkability
 from dbt_anonymize.verify.attacks.linkage import attack_linkage
 from dbt_anonymize.verify.attacks.mapping import attack_mapping
 from dbt_anonymize.verify.attacks.membership import MEMBERSHIP_SAMPLE, attack_membership
 from dbt_anonymize.verify.attacks.released import Origin, Released, read_release
 from dbt_anonymize.verify.attacks.result import AttackResult
 from dbt_anonymize.verify.attacks.session import Session, attacking
+from dbt_anonymize.verify.attacks.singling_out import attack_singling_out
+from dbt_anonymize.verify.attacks.trial import draw_trial
+from dbt_anonymize.verify.recomputation.project import tables_of
+
+# Enough for a 95 % interval of less than 0.1.
+GUESSES = 500
 
 
 def run_attacks(
@@ -31,16 +38,18 @@ def run_attacks(
     *,
     release: Path,
     earlier: Sequence[Path] = (),
+    guesses: int = GUESSES,
     repetitions: int = 5,
     membership_sample: int = MEMBERSHIP_SAMPLE,
 ) -> list[AttackResult]:
     """Attack the release of the last build in every way of this package, on DuckDB.
 
     ``release`` is its file, ``earlier`` are further release files of the same people; paths are
-    relative to the project or absolute. Membership inference draws other members in each of
-    ``repetitions`` (0 leaves it out), from at most ``membership_sample`` and ``quality.sample``
-    records. An attack that cannot be carried out proves nothing and is a `VerificationError`; an
-    anonymization that is not built is a `WarehouseError`.
+    relative to the project or absolute. Half of the subjects are attacked in a trial, by at most
+    ``guesses`` guesses of each kind (0 leaves it out). Membership inference draws other members in
+    each of ``repetitions`` (0 leaves it out), from at most ``membership_sample`` and
+    ``quality.sample`` records. An attack that cannot be carried out proves nothing and is a
+    `VerificationError`; an anonymization that is not built is a `WarehouseError`.
     """
     with attacking(warehouse) as session:
         known = learn(session, spec)
@@ -56,8 +65,10 @@ def run_attacks(
         results = [
             *attack_linkage(released, _average_risk(warehouse, spec, chosen)),
             *attack_mapping(known, relation),
-            *attack_inference(released),
+            *attack_confidence(released),
         ]
+        if guesses:
+            results += _try(warehouse, known, chosen, relation, guesses)
         results += _compose(released, relation, project, chosen, earlier)
         if repetitions:
             results += attack_membership(
@@ -68,6 +79,35 @@ def run_attacks(
                 largest=min(membership_sample, spec.quality.sample),
             )
     return results
+
+
+def _try(
+    warehouse: Warehouse, known: Known, effort: int, release: str, guesses: int
+) -> list[AttackResult]:
+    """Attack a trial anonymization, with people who were left out of it."""
+    spec = known.spec
+    tables = tables_of(warehouse, spec, effort, known.session.cursor, release)
+    trial = draw_trial(known, tables, effort, seed=spec.quality.random_state)
+    if not trial.records or trial.members == known.people:
+        reason = "is for one subject" if trial.records else "releases no record"
+        return [
+            AttackResult(
+                attack,
+                measure,
+                None,
+                f"not attacked: a trial with half of the {known.people:,} subjects {reason}.",
+            )
+            for attack, measure in (
+                ("singling_out", "univariate"),
+                ("linkability", "same_row"),
+                ("attribute_inference", "share_right"),
+            )
+        ]
+    return [
+        *attack_singling_out(trial, guesses),
+        *attack_linkability(trial, guesses),
+        *attack_inference(trial, guesses),
+    ]
 
 
 def _chosen(warehouse: Warehouse, spec: Spec) -> int:

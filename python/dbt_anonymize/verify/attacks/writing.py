@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.attacks.result import AttackResult
 
-# Kind of each column, in the order of the relation.
-_COLUMNS = {
-    "attack": "string",
-    "against": "string",
-    "attribute": "string",
-    "measure": "string",
-    "value": "double",
-    "baseline": "double",
-    "standard_error": "double",
-    "declared_limit": "double",
-    "holds": "boolean",
-    "is_warning": "boolean",
-    "subjects": "bigint",
-    "explanation": "string",
+# The macro of a column's type, and its package, by the annotation of the field.
+_TYPES = {
+    "str": ("type_string", "dbt"),
+    "bool": ("type_boolean", "dbt"),
+    "int": ("type_bigint", "dbt"),
+    "float": ("_type_double", "dbt_anonymize"),
 }
 
 
@@ -30,12 +23,19 @@ def write_attacks(warehouse: Warehouse, spec: Spec, results: Sequence[AttackResu
     relation = warehouse.relation_of_ref(f"{spec.name}_results").incorporate(
         path={"identifier": f"{spec.name}_attacks"}, type="table"
     )
-    kinds = {"bigint": "type_bigint", "string": "type_string", "boolean": "type_boolean"}
-    types = {kind: warehouse.macro(macro, package="dbt") for kind, macro in kinds.items()}
-    types["double"] = warehouse.macro("_type_double")
-    columns = {
-        warehouse.macro("_quote", name=column): types[kind] for column, kind in _COLUMNS.items()
+    types = {
+        name: warehouse.macro(macro, package=package) for name, (macro, package) in _TYPES.items()
     }
-    rows = [[getattr(result, column) for column in _COLUMNS] for result in results]
-    warehouse.replace_table(relation, columns, rows)
+    # The explanation is the last, as it is long.
+    columns = sorted(fields(AttackResult), key=lambda field: field.name == "explanation")
+    warehouse.replace_table(
+        relation,
+        {
+            warehouse.macro("_quote", name=column.name): types[
+                str(column.type).removesuffix(" | None")
+            ]
+            for column in columns
+        },
+        [[getattr(result, column.name) for column in columns] for result in results],
+    )
     return str(relation.identifier)

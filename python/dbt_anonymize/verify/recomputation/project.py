@@ -39,12 +39,16 @@ def check_release(
     if effort is None:
         raise VerificationError(f"{spec.name}: no effort is chosen. Run `dbt build` again.")
     with attached_release(warehouse, spec, release, columns) as released:
-        tables = _tables(warehouse, spec, int(effort), released.cursor, released.relation)
+        tables = tables_of(warehouse, spec, int(effort), released.cursor, released.relation)
         findings += _committed(warehouse, spec, tables)
         return findings + recompute(tables, spec, effort=int(effort))
 
 
-def _tables(warehouse: Warehouse, spec: Spec, effort: int, cursor: object, release: str) -> Tables:
+def tables_of(
+    warehouse: Warehouse, spec: Spec, effort: int, cursor: object, release: str
+) -> Tables:
+    """Find everything of a built anonymization that a connection of the warehouse sees."""
+
     def built(part: str) -> str:
         return str(warehouse.relation_of_ref(f"{spec.name}_{part}"))
 
