@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests import sampling, tiers
+from tests.differential_privacy.private import sampled_and_private
 from tests.projects import Project, copy_consumer, copy_demo, run_command
 from tests.vault.projects import copy_with
 
@@ -206,6 +207,18 @@ def built_members(tmp_path_factory: pytest.TempPathFactory) -> Project:
         return project
 
     return built_once(tmp_path_factory, "members", build)
+
+
+@pytest.fixture(scope="session")
+def built_samples(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Give the project with a plain sample and a private release, built once."""
+
+    def build(folder: Path) -> Project:
+        project = sampled_and_private(folder)
+        project.build()
+        return project
+
+    return built_once(tmp_path_factory, "samples", build)
 
 
 @pytest.fixture

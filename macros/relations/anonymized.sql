@@ -2,7 +2,7 @@
     anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, fingerprint,
     microdata, record_key, levels, has_subject=false, population=none, population_size=none, sensitive_hierarchies={},
     mapping="class", identifiers=none, tokens=none,
-    composition="report", recompute=none, sample=none, sample_shares={}
+    composition="report", recompute=none, sample=none, sample_shares={}, budget=none
 ) -%}
 {%- set generalized = [] -%}
 {%- set declared = [] -%}
@@ -30,6 +30,7 @@
         "composition": composition,
         "recompute": recompute,
         "sample_shares": sample_shares.items() | list,
+        "budget": budget,
     }},
 ) }}
 {%- do dbt_anonymize._recomputed_from(recompute) -%}

@@ -15,7 +15,9 @@
 {{ config(materialized="table") }}
 {%- set measured = dbt_anonymize._measured_columns(sensitive, guarantees) -%}
 {%- set names = quasi_identifiers | map(attribute="name") | list -%}
-{%- set columns = (measured + [target]) | unique(case_sensitive=true) | list + (["subject"] if has_subject else []) -%}
+{#- A target that is a quasi-identifier is among the labels. -#}
+{%- set columns = (measured + [target]) | unique(case_sensitive=true) | reject("in", names) | list
+    + (["subject"] if has_subject else []) -%}
 {%- set leveled, recoded, stricter, further, shares = {}, {}, [], [], [] -%}
 {%- for number, effort in efforts.items() -%}
     {%- if effort.share -%}{%- do shares.append(effort.share) -%}{%- endif -%}

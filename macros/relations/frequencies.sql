@@ -6,7 +6,9 @@
     {%- do columns.append(dbt_anonymize._quote(quasi_identifier.name ~ "_leaf")) -%}
 {%- endfor -%}
 {%- for column in (sensitive + [target]) | unique(case_sensitive=true) -%}
-    {%- do columns.append(dbt_anonymize._quote(column)) -%}
+    {%- if dbt_anonymize._quote(column) not in columns -%}
+        {%- do columns.append(dbt_anonymize._quote(column)) -%}
+    {%- endif -%}
 {%- endfor -%}
 {%- if has_subject -%}
     {%- do columns.append("subject") -%}

@@ -28,7 +28,8 @@
     {%- if identifiers -%}{%- do dbt_anonymize._warn_of_open_source(anonymization, source) -%}{%- endif -%}
     {%- set other_columns = [record_key] + identifiers + ([subject] if subject else []) + dropped -%}
     {%- do dbt_anonymize._check_declaration(
-        anonymization, source, found, other_columns, quasi_identifiers, kept_columns, masks
+        anonymization, source, found, other_columns, quasi_identifiers, kept_columns, masks,
+        guarantees | selectattr("model", "equalto", "differential_privacy") | list | length > 0
     ) -%}
 {%- endif -%}
 with
@@ -124,7 +125,7 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
 
 {# Before the build: every source column has a role, and every hierarchy is well formed. All errors at once. #}
 {% macro _check_declaration(
-    anonymization, source, found, other_columns, quasi_identifiers, kept_columns, masks
+    anonymization, source, found, other_columns, quasi_identifiers, kept_columns, masks, has_fixed_hierarchies
 ) -%}
     {%- set spec = "anonymizations/" ~ anonymization ~ ".yml" -%}
     {%- set errors = dbt_anonymize._setting_errors() -%}
@@ -132,6 +133,13 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
     {%- for quasi_identifier in quasi_identifiers -%}
         {%- do declared.append(quasi_identifier.name) -%}
         {%- do errors.extend(dbt_anonymize._hierarchy_errors(quasi_identifier)) -%}
+        {%- if has_fixed_hierarchies and not dbt_anonymize._is_of_seed(quasi_identifier.hierarchy) -%}
+            {%- do errors.append(
+                "the hierarchy of " ~ quasi_identifier.name ~ " must be a seed under differential privacy; "
+                ~ quasi_identifier.hierarchy ~ " is computed, and may depend on the data. Commit it as a seed that was"
+                ~ " written without looking at them."
+            ) -%}
+        {%- endif -%}
         {%- set column = found.get(quasi_identifier.name) -%}
         {%- do errors.extend(dbt_anonymize._column_type_errors(column, quasi_identifier.kind)) -%}
         {%- do errors.extend(dbt_anonymize._bound_type_errors(quasi_identifier, column)) -%}

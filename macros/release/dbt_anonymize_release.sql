@@ -26,9 +26,11 @@
     {%- endcall %}
     {%- if not dbt_anonymize._is_trial() -%}
         {%- do dbt_anonymize._check_release(candidate) -%}
+        {%- set cost = dbt_anonymize._cost_of_release(candidate) -%}
     {%- endif -%}
     {#- Publishing works on a connection of its own and must see the candidate. -#}
     {%- do adapter.commit() -%}
+    {%- if cost -%}{%- do dbt_anonymize._spend_budget(cost) -%}{%- endif -%}
 
     {% call statement("swap") -%}
         select 1 as begins_a_transaction

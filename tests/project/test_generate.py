@@ -21,6 +21,7 @@ from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.evaluation import evaluate
 from dbt_anonymize.project.generate import check, generate, render
 from dbt_anonymize.spec import Spec
+from tests.differential_privacy.private import changed
 from tests.sampling import examples
 from tests.spec.declarations import REPOSITORY, SPEC, rich, spec, write_project, write_spec
 
@@ -226,7 +227,7 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
     release = {"composition": "strict", "recompute": True}
     sample = {"share": 0.5, "strata": ["ill"]}
     sampled = spec(mapping="token", release=release, sample=sample)
-    for content in (SPEC, rich(), sampled):
+    for content in (SPEC, rich(), sampled, changed(name="visits")):
         for file, sql in files_of(content).items():
             if file.endswith(".sql"):
                 name, arguments = call_of(sql)

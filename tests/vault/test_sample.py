@@ -18,7 +18,6 @@ from dbt_anonymize.vault.tokens import append_draws
 from tests.docs.pages import DOCS, Page
 from tests.projects import Project
 from tests.sampling import examples
-from tests.vault.projects import copy_with
 
 K, SHARES = 4, {1: 0.5, 2: 0.8}
 QUICK = settings(deadline=None, derandomize=True, database=None)
@@ -94,14 +93,6 @@ def test_the_page_shows_who_is_in_which_sample() -> None:
     assert by["flu", "yes"] == by["cold", "yes"] == 2
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Give a project with a sample, built."""
-    project = copy_with(tmp_path_factory.mktemp("sampled") / "project", "surveyed")
-    project.build()
-    return project
-
-
 def sampled(project: Project, effort: int) -> set[int]:
     """Return the record keys of a sample, from the draws alone."""
     stored = project.query("select person, draw from vault.main.surveyed_sample")
@@ -110,12 +101,12 @@ def sampled(project: Project, effort: int) -> set[int]:
 
 
 @pytest.mark.parametrize("effort", [1, 2])
-def test_classes_count_the_sample_alone(built: Project, effort: int) -> None:
-    rows = built.query(
+def test_classes_count_the_sample_alone(built_samples: Project, effort: int) -> None:
+    rows = built_samples.query(
         "select customer_id, birth_date, zip, gender, equivalence_class, class_size, is_suppressed"
         f" from surveyed_effort_{effort}"
     )
-    chosen = sampled(built, effort)
+    chosen = sampled(built_samples, effort)
     assert len(rows) == 400
     labels = {key: (birth, code, gender) for key, birth, code, gender, *_ in rows}
     sizes = Counter(labels[key] for key in chosen)
@@ -127,34 +118,36 @@ def test_classes_count_the_sample_alone(built: Project, effort: int) -> None:
             assert size == sizes[labels[key]]
             breaks = size < K or population[labels[key]] < 6
             assert is_suppressed == breaks
-    found = built.query(f"select k, records from surveyed_privacy where effort = {effort}")
+    found = built_samples.query(f"select k, records from surveyed_privacy where effort = {effort}")
     kept = [n for label, n in sizes.items() if n >= K and population[label] >= 6]
     assert found == [(min(kept), len(chosen))]
-    counted = built.query(
+    counted = built_samples.query(
         "select sum(population_size), sum(class_size) from surveyed_classes "
         f"where effort = {effort}"
     )
     assert counted == [(sum(population[label] for label in sizes), len(chosen))]
 
 
-def test_effort_0_stays_the_whole_source(built: Project) -> None:
-    found = built.query("select records, suppressed_records from surveyed_privacy where effort = 0")
+def test_effort_0_stays_the_whole_source(built_samples: Project) -> None:
+    found = built_samples.query(
+        "select records, suppressed_records from surveyed_privacy where effort = 0"
+    )
     assert found == [(400, 0)]
 
 
-def test_release_and_vault_hold_the_sample(built: Project) -> None:
-    released = built.query("select count(*) from release_surveyed.surveyed_anonymized")
-    keys = built.query(
+def test_release_and_vault_hold_the_sample(built_samples: Project) -> None:
+    released = built_samples.query("select count(*) from release_surveyed.surveyed_anonymized")
+    keys = built_samples.query(
         "select customer_id from vault.main.surveyed_identifiers where cqi is not null"
     )
-    assert {key for (key,) in keys} <= sampled(built, 1)
+    assert {key for (key,) in keys} <= sampled(built_samples, 1)
     assert released == [(len(keys),)]
 
 
 def test_who_was_drawn_stays_drawn_and_a_changed_draw_stops_the_release(
-    built: Project, tmp_path: Path
+    built_samples: Project, tmp_path: Path
 ) -> None:
-    project = built.copy(tmp_path / "project")
+    project = built_samples.copy(tmp_path / "project")
     before = project.query("select * from vault.main.surveyed_sample order by person")
     assert project.dbt("run", "--full-refresh", "-s", "surveyed_sample").succeeded
     assert project.query("select * from vault.main.surveyed_sample order by person") == before

@@ -329,6 +329,8 @@ class _Rows:
             population=source.population,
             keys=[*own, *others],
             has_subject=source.spec.subject is not None,
+            # Under differential privacy a search pays for the whole source: its own sample is
+            # what hides people in the release.
             share=source.spec.sample.share if source.spec.sample else None,
         )
         if not len(found["records"]):

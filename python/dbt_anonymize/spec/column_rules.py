@@ -9,6 +9,7 @@ from dbt_anonymize.privacy.registry import MEASURES
 from dbt_anonymize.spec.draft import Draft, unknown_column
 from dbt_anonymize.spec.masks import NUMERIC
 from dbt_anonymize.spec.problems import Problem, did_you_mean, names, shown
+from dbt_anonymize.spec.quality import task_of_measure
 
 RESERVED_COLUMNS = frozenset(
     {
@@ -133,9 +134,19 @@ def _quasi_identifiers_exist(draft: Draft) -> Iterator[Problem]:
 
 
 def _target_is_released(draft: Draft) -> Iterator[Problem]:
-    rule = "must be a sensitive or insensitive column: it is released as it is"
+    rule = (
+        "must be a sensitive or insensitive column, released as it is, or a quasi-identifier that "
+        "every effort leaves at level 0"
+    )
     remedy = "Choose another target, or another role for this column."
-    return _has_role(draft, "target", draft.target, "sensitive insensitive", (rule, remedy))
+    roles = "sensitive insensitive"
+    task = task_of_measure(str(draft.quality.get("measure")))
+    if task == "classification" and all(
+        effort is not None and (effort.get("levels") or effort).get(str(draft.target)) == 0
+        for effort in draft.efforts
+    ):
+        roles += " quasi_identifier"
+    return _has_role(draft, "target", draft.target, roles, (rule, remedy))
 
 
 def _subject_is_an_identifier(draft: Draft) -> Iterator[Problem]:

@@ -34,6 +34,8 @@ class Draft:
     search_levels: Mapping[str, Any]
     quality: Mapping[str, Any]
     choose: str | None
+    suppression_limit: object
+    composition: str | None
     release_effort: int | None
     release_access: str
     mapping: str
@@ -59,6 +61,7 @@ class Draft:
             (*place, "ref"): text(mapping(mapping(holder).get(place[-1])).get("ref"))
             for place, holder in places.items()
         }
+        release = mapping(raw.get("release"))
         return cls(
             name=text(raw.get("name")),
             refs={place: ref for place, ref in refs.items() if ref is not None},
@@ -76,18 +79,15 @@ class Draft:
             },
             levels={name: integer(hierarchies[name].get("levels")) for name in quasi_identifiers},
             target=text(raw.get("target")),
-            features=[item for item in items(raw.get("features")) if isinstance(item, str)],
+            features=_texts(raw.get("features")),
             efforts=[
-                dict(item) if isinstance(item, Mapping) else None
-                for item in items(raw.get("efforts"))
+                dict(one) if isinstance(one, Mapping) else None for one in items(raw.get("efforts"))
             ],
             guarantees=mapping(raw.get("guarantees")),
             subject=text(raw.get("subject")),
             population=mapping(raw.get("population")),
             sample=mapping(raw.get("sample")),
-            nested={
-                name: hierarchies[name].get("nested") is not False for name in quasi_identifiers
-            },
+            nested={n: hierarchies[n].get("nested") is not False for n in quasi_identifiers},
             trees={
                 name: integer(hierarchies[name].get("levels"))
                 for name, column in columns.items()
@@ -96,8 +96,10 @@ class Draft:
             search_levels=mapping(mapping(raw.get("search")).get("levels")),
             quality=mapping(raw.get("quality")),
             choose=text(raw.get("choose")),
-            release_effort=integer(mapping(raw.get("release")).get("effort")),
-            release_access=text(mapping(raw.get("release")).get("access")) or "protected",
+            suppression_limit=raw.get("suppression_limit"),
+            composition=text(release.get("composition")),
+            release_effort=integer(release.get("effort")),
+            release_access=text(release.get("access")) or "protected",
             mapping=text(raw.get("mapping")) or "class",
             relinking=None if raw.get("relinking") is None else mapping(raw["relinking"]),
         )
@@ -127,6 +129,10 @@ def mapping(value: object) -> Mapping[Any, Any]:
 def items(value: object) -> list[Any]:
     """Return a list; anything else is empty."""
     return list(value) if isinstance(value, (list, tuple)) else []
+
+
+def _texts(value: object) -> list[str]:
+    return [item for item in items(value) if isinstance(item, str)]
 
 
 def text(value: object) -> str | None:

@@ -90,7 +90,7 @@ def _efforts_differ(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _with_keys(draft: Draft) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def with_keys(draft: Draft) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield the number and the effort of all that are not written as their levels alone."""
     for number, effort in enumerate(draft.efforts, start=1):
         if effort and not levels_alone(effort):
@@ -99,7 +99,7 @@ def _with_keys(draft: Draft) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 def _efforts_demand_at_least_k(draft: Draft) -> Iterator[Problem]:
     required = integer(mapping(draft.guarantees.get("k_anonymity")).get("k"))
-    for number, effort in _with_keys(draft):
+    for number, effort in with_keys(draft):
         k = integer(effort.get("k"))
         if k is not None and required is not None and k < required:
             yield Problem(
@@ -112,7 +112,7 @@ def _efforts_demand_at_least_k(draft: Draft) -> Iterator[Problem]:
 
 def _recoding_needs_nested_hierarchies(draft: Draft) -> Iterator[Problem]:
     scattered = [name for name, nested in draft.nested.items() if not nested]
-    for number, effort in _with_keys(draft):
+    for number, effort in with_keys(draft):
         if effort.get("recoding") == "multidimensional":
             yield from (
                 Problem(
@@ -132,7 +132,7 @@ def _recoding_has_no_population(draft: Draft) -> Iterator[Problem]:
         if place[1] == "delta_presence"
         or (place[1] == "k_map" and guarantee.get("estimator") is None)
     ]
-    for number, effort in _with_keys(draft):
+    for number, effort in with_keys(draft):
         if counted and effort.get("recoding") in _DIFFERING:
             yield Problem(
                 ("efforts", number, "recoding"),

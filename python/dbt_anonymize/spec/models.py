@@ -20,6 +20,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from dbt_anonymize.information_loss.names import MeasureName
+from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
 from dbt_anonymize.spec.columns import Column, Hierarchy, Role
 from dbt_anonymize.spec.efforts import AnyEffort, Effort
 from dbt_anonymize.spec.guarantees import Guarantees
@@ -181,7 +182,7 @@ class Spec(Strict):
     # Empty until they are written by hand or by `dbt-anonymize search`.
     efforts: Annotated[tuple[AnyEffort, ...], Field(strict=False)] = ()
     guarantees: Guarantees
-    suppression_limit: Annotated[float, Field(ge=0, lt=1)]
+    suppression_limit: Annotated[float, Field(ge=0, le=1)]
     quality: Quality
     alpha: Annotated[Literal["auto"] | float, PlainValidator(_weight)]
     qnf: Literal["k", "1 - 1/k"]
@@ -258,30 +259,41 @@ class Spec(Strict):
         return max(
             int(guarantee["k"])
             for guarantee in self.guarantees.resolved
-            if guarantee["model"] in {"k_anonymity", "alpha_k_anonymity"}
+            if guarantee["model"] in {"k_anonymity", "alpha_k_anonymity", "differential_privacy"}
         )
 
     @property
     def population_relation(self) -> Source | None:
         """The table of the population: as declared, or of a sample of records its source."""
-        if self.population is None and self.declared_shares and self.subject is None:
+        is_sample = bool(self.declared_shares) and self.differential_privacy is None
+        if self.population is None and is_sample and self.subject is None:
             return self.source
         return self.population.relation if self.population else None
 
     @property
     def declared_shares(self) -> list[float]:
         """The shares of all declared samples, ascending."""
+        private = self.differential_privacy
         declared = [self.sample, *(effort.sample for effort in self.efforts)]
-        return sorted({sample.share for sample in declared if sample})
+        shares = {sample.share for sample in declared if sample}
+        return sorted(shares | ({private.share} if private else set()))
+
+    @property
+    def differential_privacy(self) -> DifferentialPrivacy | None:
+        """The guarantee by which the release is a sample, if it is declared."""
+        declared = (guarantee for _, guarantee in self.guarantees.declared)
+        return next((g for g in declared if isinstance(g, DifferentialPrivacy)), None)
 
     @property
     def sample_shares(self) -> dict[int, float]:
         """Share of each effort that is released from a sample, by number."""
-        return {
-            number: sample.share
+        private = self.differential_privacy
+        found = {
+            number: private.share if private else sample.share if sample else None
             for number, effort in self.numbered_efforts.items()
-            if number and (sample := effort.sample or self.sample)
+            for sample in [effort.sample or self.sample]
         }
+        return {number: share for number, share in found.items() if number and share}
 
     @property
     def population_size(self) -> int | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from dbt_anonymize.spec import (
     column_rules,
+    differential_privacy_rules,
     effort_rules,
     guarantee_rules,
     release_rules,
@@ -82,5 +83,6 @@ _RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
     *guarantee_rules.RULES,
     *release_rules.RULES,
     *sample_rules.RULES,
+    *differential_privacy_rules.RULES,
     _quality_is_measurable,
 )

@@ -19,7 +19,8 @@ def _own_samples(draft: Draft) -> Iterator[KeyPath]:
 
 def is_sampled(draft: Draft) -> bool:
     """Tell whether an effort is released from a sample."""
-    return bool(draft.sample) or any(_own_samples(draft))
+    is_private = bool(draft.guarantees.get("differential_privacy"))
+    return bool(draft.sample) or is_private or any(_own_samples(draft))
 
 
 def _strata_are_columns(draft: Draft) -> Iterator[Problem]:
@@ -43,7 +44,7 @@ def _samples_have_levels(draft: Draft) -> Iterator[Problem]:
         if not effort or levels_alone(effort):
             continue
         recoding = effort.get("recoding", "full_domain")
-        if recoding != "full_domain" and (draft.sample or effort.get("sample")):
+        if recoding != "full_domain" and (effort.get("sample") or is_sampled(draft)):
             yield Problem(
                 ("efforts", number, "recoding"),
                 "must be full_domain where a sample is released: a recoding that differs per "

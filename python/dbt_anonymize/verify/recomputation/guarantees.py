@@ -37,8 +37,8 @@ class Recount:
     def broken(self, guarantee: Mapping[str, Any]) -> NDArray[Any]:
         """Tell which classes break a guarantee by themselves."""
         sizes, model = self.sizes, guarantee["model"]
-        if model == "k_anonymity":
-            return models.too_small(sizes, guarantee["k"])
+        if model in models.SIZES:
+            return models.too_small(sizes, models.SIZES[model](guarantee))
         if model == "reidentification_risk" and "highest" in guarantee:
             return exceeds(np.ones_like(sizes), sizes, declared(guarantee["highest"]))
         if model == "delta_presence":

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -344,6 +345,33 @@ def derived_k(guarantee: Mapping[str, Any], people: int, population: int) -> int
     return int(min(k, people, size + (1 if truncated else 2)))
 
 
+def private_size(guarantee: Mapping[str, Any]) -> int:
+    """Return the class size that (epsilon, delta)-privacy demands of a sample of some share.
+
+    Of every class of n people of the source that may be released, more than gamma n are drawn with
+    a probability below delta; gamma = 1 - (1 - share) exp(-epsilon).
+    """
+    betainc = import_module("scipy.special").betainc  # imported here: few specs need it
+
+    with localcontext() as context:
+        context.prec = 60
+        epsilon = Decimal(repr(guarantee["epsilon"])) - Decimal(
+            repr(guarantee.get("search_epsilon", 0))
+        )
+        share, k, n = guarantee["share"], 1, 0
+        gamma = 1 - (1 - Decimal(repr(share))) * (-epsilon).exp()
+        above, drawn = float(gamma), float(share)
+        rate = above * np.log(above / drawn) - (above - drawn)
+        while np.exp(-n * rate) >= guarantee["delta"]:
+            n += 1
+            most = int(gamma * n)
+            # The chance of most + 1 or more of n.
+            if most < n and betainc(most + 1, n - most, drawn) >= guarantee["delta"]:
+                # A released class then has more than n people.
+                k = int(gamma * (n + 1)) + 1
+    return k
+
+
 def _as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -356,4 +384,10 @@ BREAKS: Mapping[str, Callable[[Distribution, Mapping[str, Any], list[Array]], Ar
     "n_t_closeness": breaks_n_t_closeness,
     "beta_likeness": lambda d, guarantee, _: breaks_beta(d, guarantee),
     "delta_disclosure": lambda d, guarantee, _: breaks_delta(d, guarantee),
+}
+
+# By model: the size that every class must have, whatever is in it.
+SIZES: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
+    "k_anonymity": lambda guarantee: int(guarantee["k"]),
+    "differential_privacy": private_size,
 }

@@ -1,0 +1,160 @@
+"""Differential privacy by sampling and k-anonymity: see ``docs/models/differential_privacy.md``."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_FLOOR, Decimal, localcontext
+from functools import cache
+from importlib import import_module
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field, computed_field, model_validator
+
+from dbt_anonymize.privacy.compiler import Compiler
+from dbt_anonymize.privacy.model import PrivacyModel, Share
+from dbt_anonymize.validation import rule_error
+
+Epsilon = Annotated[float, Field(ge=0.001, le=5)]
+
+# Draws are multiples of this, so a default beta is one too.
+_DRAWS = 2**52
+_DIGITS = 60
+# Above the error of double precision in a tail of the binomial distribution.
+_ROUNDED_UP = 1 + 1e-9
+
+
+class DifferentialPrivacy(PrivacyModel):
+    """Nobody learns from the release whether a person was in the source.
+
+    (epsilon, delta): whatever is released is at most exp(epsilon) times as likely with a person as
+    without her, but for events of probability delta. ``beta`` is the probability of each person to
+    be in the sample, by default the largest that epsilon allows. ``search_epsilon`` is the part of
+    epsilon that a search for the levels may spend. The totals limit all releases of a source; by
+    default there is one.
+    """
+
+    epsilon: Epsilon
+    delta: Share
+    beta: Share | None = None
+    search_epsilon: Epsilon | None = None
+    total_epsilon: Annotated[float, Field(gt=0)] | None = None
+    total_delta: Share | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_no_seed(cls, value: object) -> object:
+        if isinstance(value, dict) and {"seed", "random_state"} & set(value):
+            raise rule_error(
+                "must not have a seed: whoever reads it knows who is in the sample",
+                "Remove it; the operating system draws, and the vault keeps what was drawn.",
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _can_be_kept(self) -> DifferentialPrivacy:
+        if self.search_epsilon is not None and self.search_epsilon >= self.epsilon:
+            raise rule_error(
+                "must have search_epsilon < epsilon: the release needs the rest",
+                "Lower search_epsilon.",
+            )
+        if self.beta is not None and self.beta > largest_beta(self.release_epsilon):
+            raise rule_error(
+                "must have a beta of at most 1 - exp(-epsilon), here "
+                f"{largest_beta(self.release_epsilon):.6f} (epsilon without search_epsilon)",
+                "Lower beta, or remove it.",
+            )
+        if (self.total_epsilon or math.inf) < self.epsilon or (self.total_delta or 1) < self.delta:
+            raise rule_error(
+                "must have totals of at least epsilon and delta: they limit all releases together",
+                "Raise them, or remove them: then there is one release.",
+            )
+        return self
+
+    @property
+    def release_epsilon(self) -> float:
+        """What the release may spend."""
+        return float(Decimal(str(self.epsilon)) - Decimal(str(self.search_epsilon or 0)))
+
+    @property
+    def mechanism(self) -> str:
+        """How a release is made, as a text by which equal ones are known."""
+        return f"epsilon {self.epsilon} delta {self.delta} share {self.share} k {self.k}"
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def share(self) -> float:
+        """Probability of each person to be in the sample."""
+        return largest_beta(self.release_epsilon) if self.beta is None else self.beta
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def k(self) -> int:
+        """Least people of the sample in each class."""
+        return k_of(self.release_epsilon, self.delta, self.share)
+
+    def compile(self, compiler: Compiler) -> None:
+        """Say what classes and release must keep."""
+        compiler.require_size(self.k)
+
+
+def largest_beta(epsilon: float) -> float:
+    """Return 1 - exp(-epsilon), rounded down to a probability that draws have exactly.
+
+    Examples
+    --------
+    >>> round(largest_beta(1.0), 5)
+    0.63212
+    """
+    with localcontext() as context:
+        context.prec = _DIGITS
+        share = 1 - (-Decimal(str(epsilon))).exp()
+        return int((share * _DRAWS).to_integral_value(ROUND_FLOOR)) / _DRAWS
+
+
+@cache
+def k_of(epsilon: float, delta: float, beta: float) -> int:
+    """Return the smallest k with which sampling and suppression are (epsilon, delta)-private.
+
+    Li, Qardaji and Su: with gamma = 1 - (1 - beta) exp(-epsilon), the most that a class of n people
+    of the source can exceed exp(epsilon) by is A(n), the probability that more than gamma n of them
+    are drawn. A released class has at least k / gamma - 1; k is large enough if A(n) < delta for
+    all such n. Decimals are taken as written: exp of a rational number is irrational, so gamma n is
+    never a whole number, and its whole part is found with 60 digits where double precision cannot
+    tell. Tails are rounded up.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        epsilon > 0, delta in (0, 1).
+    beta : float
+        In (0, 1 - exp(-epsilon)].
+
+    References
+    ----------
+    .. [1] N. Li, W. Qardaji, D. Su, On sampling, anonymization, and differential privacy, 2012.
+    .. [2] R. Bild, K. Kuhn, F. Prasser, SafePub, PoPETs 2018(1):67-87.
+
+    Examples
+    --------
+    >>> k_of(1.0, 1e-4, largest_beta(1.0)), k_of(1.0, 1e-4, 0.316)
+    (47, 14)
+    """
+    # Imported here: scipy takes a while, and few specs need it.
+    tail = import_module("scipy.stats").binom.sf
+
+    with localcontext() as context:
+        context.prec = _DIGITS
+        exact = 1 - (1 - Decimal(str(beta))) * (-Decimal(str(epsilon))).exp()
+        gamma = float(exact)
+        # From here on the bound of Chernoff is below delta.
+        rate = gamma * math.log(gamma / beta) - (gamma - beta)
+        people = np.arange(math.ceil(-math.log(delta) / rate) + 2)
+        expected = people * gamma
+        whole = np.floor(expected)
+        for n in people[np.abs(expected - np.round(expected)) < 1e-9 * (1 + expected)]:
+            whole[n] = int((exact * int(n)).to_integral_value(ROUND_FLOOR))
+        tails = tail(whole, people, beta) * _ROUNDED_UP
+        # The smallest number of people from which on all are private, and the k that has so many.
+        private = int(np.flatnonzero(np.append(delta, tails) >= delta)[-1])
+        return int((exact * private).to_integral_value(ROUND_FLOOR)) + 1

@@ -1,0 +1,127 @@
+"""Rules about what would void differential privacy: see ``rules``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dbt_anonymize.spec.draft import Draft, mapping
+from dbt_anonymize.spec.effort_rules import with_keys
+from dbt_anonymize.spec.guarantee_rules import declared_guarantees
+from dbt_anonymize.spec.problems import Problem, shown
+
+MODEL = "differential_privacy"
+_RELEASED = {"sensitive", "insensitive", "masked"}
+_UNDER = f"under {MODEL}"
+
+
+def _declared(draft: Draft) -> Mapping[str, Any] | None:
+    """Return the parameters, if the guarantee is declared once."""
+    found = draft.guarantees.get(MODEL)
+    if isinstance(found, (list, tuple)) and found:
+        found = found[0]
+    return mapping(found) if found is not None else None
+
+
+def _all_released_columns_make_classes(draft: Draft) -> Iterator[Problem]:
+    for name, role in (draft.roles or {}).items():
+        if role in _RELEASED:
+            yield Problem(
+                ("columns", name, "role"),
+                f"must not be {role} {_UNDER}: what is released as it is can tell a person apart",
+                "Make it a quasi-identifier (a target at level 0), an identifier or dropped.",
+                str(role),
+            )
+
+
+def _one_record_is_one_person(draft: Draft) -> Iterator[Problem]:
+    if draft.subject is not None:
+        yield Problem(
+            ("subject",),
+            f"must not be declared {_UNDER}, which holds for one record of each person",
+            "Make one record per person in a model before, with her key as the record key.",
+            draft.subject,
+        )
+
+
+def _nothing_else_suppresses(draft: Draft) -> Iterator[Problem]:
+    for place, guarantee in declared_guarantees(draft):
+        if place[1] not in {"k_anonymity", MODEL}:
+            yield Problem(
+                place,
+                f"must not be declared {_UNDER}: its suppression depends on more than the size of "
+                "a class",
+                "Remove it.",
+            )
+        elif place[1] == MODEL and len(place) > 2 and place[2] != 1:
+            yield Problem(place, "must be declared once", "Remove all others.", shown(guarantee))
+    for number, effort in with_keys(draft):
+        for key in ("guarantees", "sample"):
+            if effort.get(key) is not None:
+                yield Problem(
+                    ("efforts", number, key),
+                    f"must not be declared for one effort {_UNDER}, which is of the release",
+                    "Remove it.",
+                )
+    if draft.sample:
+        yield Problem(
+            ("sample",),
+            f"must not be declared {_UNDER}, which draws a sample of its own",
+            f"Remove it; guarantees.{MODEL}.beta is its share.",
+        )
+    if draft.suppression_limit != 1:
+        yield Problem(
+            ("suppression_limit",),
+            f"must be 1 {_UNDER}: a limit would let the data decide whether there is a release",
+            "Write 1.",
+            shown(draft.suppression_limit),
+        )
+
+
+def _the_data_choose_nothing(draft: Draft) -> Iterator[Problem]:
+    if draft.release_effort is None:
+        yield Problem(
+            ("release", "effort"),
+            f"must be a number {_UNDER}: a choice by QF looks at the data, and is not paid for",
+            "Write release: {effort: 1}, or the number of another effort, without looking.",
+        )
+    if draft.composition == "strict":
+        yield Problem(
+            ("release", "composition"),
+            f"must not be strict {_UNDER}: the earlier data would decide whether there is a "
+            "release",
+            "Write report, or remove it.",
+            "strict",
+        )
+    if draft.mapping == "token":
+        yield Problem(
+            ("mapping",),
+            f"must be class or none {_UNDER}: a token is released that is of one person",
+            "Write mapping: class.",
+            "token",
+        )
+
+
+def _limit_leaves_something(draft: Draft) -> Iterator[Problem]:
+    if draft.suppression_limit == 1 and _declared(draft) is None:
+        yield Problem(
+            ("suppression_limit",),
+            f"must be < 1: only {_UNDER} may every record be suppressed",
+            "Lower it.",
+            "1",
+        )
+
+
+def _private(draft: Draft) -> Iterator[Problem]:
+    if _declared(draft) is None:
+        return
+    for rule in (
+        _all_released_columns_make_classes,
+        _one_record_is_one_person,
+        _nothing_else_suppresses,
+        _the_data_choose_nothing,
+    ):
+        yield from rule(draft)
+
+
+RULES = (_private, _limit_leaves_something)
