@@ -46,6 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Long groups come first: short ones fill what is left in the end.
     """
     order = {"demonstration": 0, "properties": 1}
+    sampling.mark_undrawn(items)
     for item in items:
         tier = tiers.tier(item)
         item.add_marker(tier)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -30,6 +30,31 @@ def examples(of: settings, full: int, sampled: int | None = None) -> settings:
     """Return settings with as many examples as are to run: a fifth of many, unless in full."""
     number = full if FULL else (sampled or max(2, full // 5))
     return settings(of, max_examples=number)
+
+
+def draw(what: str, cases: Sequence[Any], sampled: int) -> list[Any]:
+    """Return the cases that run: as many as are sampled, or all."""
+    number = number_of(what, len(cases), min(sampled, len(cases)))
+    return random.Random(f"{SEED} {what}").sample(cases, number)
+
+
+def mark_undrawn(items: Iterable[pytest.Item]) -> None:
+    """Make cases of tests with the mark ``sampled(n)`` slow, all but n that the seed draws."""
+    tests: dict[tuple[Hashable, str], list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            name = getattr(item, "originalname", item.name)
+            tests.setdefault((item.path, name), []).append(item)
+    ran, of = drawn.get("cases", (0, 0))
+    for (_, name), cases in tests.items():
+        (wanted,) = next(cases[0].iter_markers("sampled")).args
+        number = len(cases) if FULL else min(wanted, len(cases))
+        chosen = random.Random(f"{SEED} {name}").sample(cases, number)
+        for item in cases:
+            if item not in chosen:
+                item.add_marker("slow")
+        ran, of = ran + number, of + len(cases)
+    drawn["cases"] = (ran, of)
 
 
 def sample(

@@ -15,25 +15,30 @@ from dbt_anonymize.project.generate import generate
 from tests.case_studies.building import Built, build
 from tests.case_studies.pages import CASE_STUDIES, CasePage
 from tests.case_studies.preparation import STUDIES, is_available
+from tests.sampling import draw
 from tests.search.running import run as search
 
 NAMES = [*STUDIES]
+DRAWN = draw("case studies", NAMES, 1)
 PAGES = [*NAMES, "README", "masking_effect"]
 
 Row = dict[str, Any]
 
 
 def needs(name: str) -> pytest.MarkDecorator:
-    """Skip a test where the data of a study are absent."""
+    """Skip a test where the data of a study are absent; those of undrawn studies are slow."""
+    if name not in DRAWN:
+        return pytest.mark.slow
     return pytest.mark.skipif(
         not is_available(name), reason=f"needs the data of {name} (DBT_ANONYMIZE_DATA)"
     )
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """Give the project of all studies whose data are there, built once."""
-    names = [name for name in NAMES if is_available(name)]
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Give the project of the studies that are tested and whose data are there, built once."""
+    wanted = DRAWN if request.config.option.markexpr == "not slow" else NAMES
+    names = [name for name in wanted if is_available(name)]
     return build(tmp_path_factory.mktemp("case_studies"), names)
 
 
@@ -268,6 +273,7 @@ def test_normal_distributions_of_numbers_do_not_reach_the_published_auc() -> Non
     assert round(float(scores.mean()), 2) == 0.67
 
 
+@needs("diabetes")
 def test_both_ways_to_fit_agree_where_hierarchies_are_declared(built: Built) -> None:
     shared = {"model": "ridge", "measure": "r2", "test_on": "original"}
     once, per_split = (means(built, "diabetes", fit=f, **shared) for f in ("once", "per_split"))

@@ -42,6 +42,7 @@ def add_rows(*rows: str) -> Callable[[str], str]:
     return lambda text: text + "".join(f"{row}\n" for row in rows)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("file", "change", "says"),
     [
@@ -160,6 +161,7 @@ def test_a_text_column_under_an_interval_hierarchy_stops_before_it_is_compared(
     assert PLANTED not in everything_written(consumer)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("bound", ["infinity", "-infinity"])
 def test_an_infinite_value_is_outside_every_hierarchy(consumer: Project, bound: str) -> None:
     consumer.execute(
@@ -285,6 +287,7 @@ def test_a_hierarchy_that_repeats_a_row_counts_nobody_twice(consumer: Project) -
     assert people == [(400, 400)]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("setting", "says"),
     [
@@ -341,6 +344,7 @@ def test_a_column_with_a_collation_cannot_hide_a_class_of_one(consumer: Project)
     stops(consumer, "run", "-s", "customers_anonymized", says=("k_anonymity requires",))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("flag", [["--empty"], ["--sample", "1 day"]])
 def test_a_trial_run_touches_neither_release_nor_vault(consumer: Project, flag: list[str]) -> None:
     relations = ("main_release.customers_anonymized", "vault.main.customers_identifiers")
@@ -376,6 +380,7 @@ def test_a_choice_among_other_records_stops_the_release(consumer: Project) -> No
     stops(consumer, "run", "-s", "customers_anonymized", says=says)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("type_", "says"),
     [
@@ -428,6 +433,7 @@ def test_a_failing_hook_leaves_the_release_as_it_was(consumer: Project) -> None:
     stops(consumer, "run", "-s", "customers_anonymized", says=("a hook of the project",))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("records", "is_released"), [(100, True), (99, True), (101, False)])
 def test_the_suppression_limit_of_a_release_is_exact(
     consumer: Project, records: int, is_released: bool

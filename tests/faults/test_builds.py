@@ -64,6 +64,7 @@ def test_of_two_builds_at_once_one_wins_and_the_other_says_why(
     assert people == [(400, 400)]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("file_bytes", [4096, 100_000, 600_000])
 def test_a_disk_that_is_full_while_publishing(
     tmp_path: Path, launcher: Launcher, file_bytes: int
@@ -142,6 +143,7 @@ def test_a_build_that_needs_more_memory_than_it_may_use(shop: Project, launcher:
     assert shop.dbt("run", "-s", "customers_microdata").succeeded
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -187,6 +189,7 @@ def without_leaf(text: str) -> str:
 _BUILD_AGAIN = "Build again from the microdata on"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("change", "says", "says_of_a_part"),
     [

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from dbt_anonymize.literals import markdown, printable
 from tests.projects import Project
@@ -82,20 +83,21 @@ def test_the_plain_table_is_worth_comparing(plain_outcome: Found) -> None:
     assert all(rows for _, rows in plain_outcome.tables.values())
 
 
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize(
+    "drawn",
+    [namings(TEXTS, extra=100), namings(own_sql_names(), extra=10)],
+    ids=["texts", "names of our own statements"],
+)
 @FUZZ
-@given(naming=namings(TEXTS, extra=100))
+@given(data=st.data())
 def test_hostile_names_build_the_same(
-    naming: Naming, plain_outcome: Found, plain_search: list[list[int]]
+    data: st.DataObject,
+    drawn: st.SearchStrategy[Naming],
+    plain_outcome: Found,
+    plain_search: list[list[int]],
 ) -> None:
-    check(naming, plain_outcome, plain_search)
-
-
-@FUZZ
-@given(naming=namings(own_sql_names(), extra=10))
-def test_names_of_our_own_statements_build_the_same(
-    naming: Naming, plain_outcome: Found, plain_search: list[list[int]]
-) -> None:
-    check(naming, plain_outcome, plain_search)
+    check(data.draw(drawn), plain_outcome, plain_search)
 
 
 @pytest.mark.parametrize("names", [TEXTS, own_sql_names()], ids=["texts", "own names"])

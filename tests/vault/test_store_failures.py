@@ -7,6 +7,7 @@ import pytest
 from tests.projects import Project
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("setting", "flags"),
     [

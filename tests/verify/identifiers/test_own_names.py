@@ -62,6 +62,7 @@ def rename(project: Project, mapping: str) -> None:
     generate(project.folder)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("mapping", ["class", "token"])
 def test_every_promise_holds_whatever_columns_are_called(tmp_path: Path, mapping: str) -> None:
     project = copy_with(tmp_path / "project", "members")
