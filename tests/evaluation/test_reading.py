@@ -7,10 +7,9 @@ loses nothing which the target needs against the untouched table.
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,95 +18,19 @@ from dbt_anonymize.evaluation.data import features
 from dbt_anonymize.evaluation.splits import seeds
 from tests.case_studies.preparation import DATA
 from tests.evaluation.conftest import Log
+from tests.evaluation.read_efforts import (
+    AGES,
+    JOBS,
+    OTHERS,
+    SPLITTING,
+    Connection,
+    efforts_of,
+    intervals,
+    job_efforts,
+)
 from tests.evaluation.tables import effort, evaluated, hold_out, mean, measured, table
 
-Connection = duckdb.DuckDBPyConnection
-SPLITTING = ["decision_tree", "random_forest", "extra_trees", "bagging", "gradient_boosting"]
-OTHERS = ["logistic_regression", "naive_bayes", "linear_svm", "kernel_svm", "k_nearest_neighbours"]
 WISCONSIN = DATA / "breast_cancer_wisconsin_original" / "breast-cancer-wisconsin.data"
-
-
-def efforts_of(
-    connection: Connection,
-    columns: Mapping[str, Sequence[Any]],
-    trees: Mapping[str, pd.DataFrame],
-    levels: Sequence[Mapping[str, int]],
-    label: Sequence[str],
-    *,
-    suppressed: Sequence[Any] = (),
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return efforts at levels of hierarchies as dbt would build them, and their features.
-
-    A tree with ``lower_bound`` is one of intervals; None is NULL.
-    """
-    found = []
-    for number, chosen in enumerate([dict.fromkeys(columns, 0), *levels]):
-        frame = pd.DataFrame({"record_id": np.arange(len(label)), "label": label})
-        frame["is_suppressed"] = np.isin(np.arange(len(label)), suppressed) & bool(number)
-        for name, values in columns.items():
-            tree, level = trees[name], chosen[name]
-            own = f"level_{level}" if level else None
-            if "lower_bound" not in tree:
-                label_of = dict(zip(tree["value"], tree[own or "value"], strict=True))
-                frame[name] = ["*" if v is None else label_of[v] for v in values]
-                continue
-            frame[[name, f"{name}_lower", f"{name}_upper"]] = _intervals(tree, own, values)
-        found.append(effort(connection, number, frame, {**chosen}))
-    features = [
-        {
-            "name": name,
-            "kind": "interval" if "lower_bound" in tree else "categorical",
-            "hierarchy": table(connection, tree),
-        }
-        for name, tree in trees.items()
-    ]
-    return found, features
-
-
-def _intervals(
-    tree: pd.DataFrame, level: str | None, values: Sequence[float | None]
-) -> list[list[Any]]:
-    """Return label and bounds of each number; NULL is ``*`` and covers everything."""
-    labels = tree if level is None else tree.assign(label=tree[level])
-    if level is not None:
-        of_label = labels.groupby("label")
-        labels["lower"] = of_label["lower_bound"].transform("min")
-        labels["upper"] = of_label["upper_bound"].transform("max")
-    rows = [] if level is None else labels[["label", "lower", "upper"]].to_numpy().tolist()
-    leaf = np.searchsorted(tree["lower_bound"], [v or 0.0 for v in values], side="right") - 1
-    whole = ["*", tree["lower_bound"].min(), tree["upper_bound"].max()]
-    return [
-        whole if value is None else rows[at] if rows else [str(value), value, value]
-        for value, at in zip(values, leaf.tolist(), strict=True)
-    ]
-
-
-def intervals(bounds: Sequence[float], *coarser: Sequence[float]) -> pd.DataFrame:
-    """Return a hierarchy: leaves between bounds, and for each level the bounds that it keeps."""
-    tree = pd.DataFrame({"lower_bound": bounds[:-1], "upper_bound": bounds[1:]}, dtype=float)
-    for level, kept in enumerate((bounds, *coarser), start=1):
-        place = np.searchsorted(kept, tree["lower_bound"], side="right") - 1
-        tree[f"level_{level}"] = [f"[{kept[at]}, {kept[at + 1]})" for at in place]
-    return tree
-
-
-JOBS = pd.DataFrame(
-    {
-        "value": [f"job {number}" for number in range(8)],
-        "level_1": ["public"] * 4 + ["private"] * 4,
-        "level_2": "*",
-    }
-)
-
-
-def job_efforts(
-    connection: Connection, tree: pd.DataFrame = JOBS, jobs: Sequence[str] | None = None
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return 2,000 records whose target is whether their job is public."""
-    drawn = np.random.default_rng(1).integers(0, 8, 2000)
-    own = [f"job {number}" for number in drawn] if jobs is None else [jobs[n] for n in drawn]
-    label = np.where(drawn < 4, "yes", "no").tolist()
-    return efforts_of(connection, {"job": own}, {"job": tree}, [{"job": 1}, {"job": 2}], label)
 
 
 @pytest.mark.parametrize("model", [*SPLITTING, *OTHERS])
@@ -121,9 +44,6 @@ def test_a_label_that_is_the_target_is_all_that_a_model_needs(
         for test_on in ("original", "generalized"):
             assert mean(scored, number, test_on) == 1.0
     assert mean(scored, 2) < 0.6
-
-
-AGES = intervals([0, 1, 2, 4, 8, 16, 32, 64], [0, 1, 4, 16, 64], [0, 4, 64])
 
 
 def age_efforts(
@@ -313,98 +233,3 @@ def test_log_and_table_say_at_which_level_a_long_list_is_read(
     assert [line in written for written in log.lines].count(True) == 1
     # Every effort is read alike, so that nothing is lost by effort 1.
     assert mean(measured(found), 0) == mean(measured(found), 1) == 1.0
-
-
-def recoded_ages(
-    connection: Connection, shown: Sequence[tuple[float, float, int | None]], limit: float
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return 600 ages and a recoding of them to given intervals with their levels.
-
-    The target is whether an age is at least the limit, one of the bounds.
-    """
-    tree = intervals(list(range(0, 101, 10)), [0, 50, 100])
-    ages = np.random.default_rng(4).uniform(0, 100, 600)
-    label = np.where(ages >= limit, "yes", "no").tolist()
-    efforts, features = efforts_of(connection, {"age": ages.tolist()}, {"age": tree}, [], label)
-    frame = efforts[0]["relation"].df().sort_values("record_id").reset_index(drop=True)
-    at = [next(i for i in shown if i[0] <= age < i[1]) for age in ages]
-    frame["age_lower"], frame["age_upper"] = [i[0] for i in at], [i[1] for i in at]
-    frame["age"] = [f"[{i[0]}, {i[1]})" for i in at]
-    frame["age_level"] = pd.array([i[2] for i in at], dtype="Int32")
-    efforts.append({**effort(connection, 1, frame), "levels": "per record"})
-    return efforts, features
-
-
-COARSE_REGION = [*((float(a), a + 10.0, 1) for a in range(0, 50, 10)), (50.0, 100.0, 2)]
-BETWEEN_LEVELS = [(0.0, 10.0, 1), (10.0, 30.0, None), (30.0, 100.0, None)]
-
-
-@pytest.mark.parametrize("model", SPLITTING)
-@pytest.mark.parametrize(
-    ("shown", "limit"), [(COARSE_REGION, 50.0), (BETWEEN_LEVELS, 30.0)], ids=["coarse", "between"]
-)
-def test_a_recoding_that_keeps_the_bound_of_the_target_loses_nothing(
-    connection: Connection, model: str, shown: Any, limit: float
-) -> None:
-    efforts, features = recoded_ages(connection, shown, limit)
-    found = evaluated(connection, efforts, features=features, model=model, repetitions=2)
-    scored = measured(found, model=model)
-    assert mean(scored, 1, "original") == 1.0
-    assert mean(scored, 1, "generalized") == 1.0
-
-
-def recoded_jobs(connection: Connection) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return jobs of which all private ones are recoded to their label."""
-    efforts, features = job_efforts(connection)
-    frame = efforts[0]["relation"].df().sort_values("record_id").reset_index(drop=True)
-    is_private = frame["label"] == "no"
-    frame["job_level"] = is_private.astype(int)
-    frame.loc[is_private, "job"] = "private"
-    return [efforts[0], {**effort(connection, 1, frame), "levels": "per record"}], features
-
-
-@pytest.mark.parametrize("model", [*SPLITTING, *OTHERS])
-def test_a_region_that_is_coarse_throughout_is_read_as_itself(
-    connection: Connection, model: str
-) -> None:
-    efforts, features = recoded_jobs(connection)
-    found = evaluated(connection, efforts, features=features, model=model, repetitions=1)
-    scored = measured(found, model=model)
-    assert mean(scored, 1, "original") == 1.0
-    assert mean(scored, 1, "generalized") == 1.0
-
-
-@pytest.mark.parametrize("model", ["random_forest", "logistic_regression"])
-@pytest.mark.parametrize("kind", ["interval", "categorical"])
-def test_how_test_records_are_recoded_changes_no_original(
-    connection: Connection, model: str, kind: str
-) -> None:
-    if kind == "interval":
-        efforts, features = recoded_ages(connection, COARSE_REGION, 47.0)
-        change = {"age": "[0, 50)", "age_lower": 0.0, "age_upper": 50.0, "age_level": 2}
-    else:
-        efforts, features = recoded_jobs(connection)
-        change = {"job": "*", "job_level": 2}
-    before = evaluated(connection, efforts, features=features, model=model, repetitions=1)
-    frame = efforts[1]["relation"].df().sort_values("record_id").reset_index(drop=True)
-    codes = np.unique(frame["label"], return_inverse=True)[1]
-    test = hold_out(codes, 0.3, seeds(1, 1)[0]).test
-    frame.loc[test[::3], list(change)] = list(change.values())
-    frame.loc[test[1::3], "is_suppressed"] = True
-    efforts[1]["relation"] = table(connection, frame)
-    after = evaluated(connection, efforts, features=features, model=model, repetitions=1)
-    originals = [e[e["test_on"] == "original"].reset_index(drop=True) for e in (before, after)]
-    pd.testing.assert_frame_equal(*originals, check_exact=True)
-
-
-@pytest.mark.parametrize("model", ["decision_tree", "logistic_regression", "k_nearest_neighbours"])
-def test_a_feature_of_nothing_but_null_teaches_nothing(connection: Connection, model: str) -> None:
-    label = ["yes", "no"] * 30
-    for values, tree in (([None] * 60, JOBS), ([None] * 60, AGES)):
-        name = "job" if tree is JOBS else "age"
-        levels = [{name: 1}]
-        efforts, features = efforts_of(connection, {name: values}, {name: tree}, levels, label)
-        found = measured(
-            evaluated(connection, efforts, features=features, model=model), model=model
-        )
-        assert found["value"].tolist() == [0.5] * 12

@@ -18,7 +18,7 @@ from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.table import BoolArray, Classes, Node, Table
 from dbt_anonymize.search.optimum import search
 from dbt_anonymize.search.results import SearchResult
-from tests.oracle import arx
+from tests.oracle import arx_grassberger
 from tests.oracle.arx import (
     ADULT,
     EXPECTATIONS,
@@ -64,7 +64,7 @@ def sample_uniques(_expected: Expectation, _table: Table, classes: Classes) -> B
 
 def grassberger_through(*node: int) -> Suppression:
     """Suppress what ARX rejects where its search came through a finer node."""
-    return partial(arx.grassberger_rejected, through=node)
+    return partial(arx_grassberger.grassberger_rejected, through=node)
 
 
 DIFFERENCES = {
@@ -75,7 +75,7 @@ DIFFERENCES = {
         node=(1, 0, 1, 1, 2, 2, 2, 0),
         suppressed=1107,
         loss=208434.4123387625,
-        as_arx=arx.grassberger_rejected,
+        as_arx=arx_grassberger.grassberger_rejected,
         as_arx_in_search=grassberger_through(0, 0, 0, 0, 3, 2, 2, 0),
     ),
     "EntropyLDiversity-3": Difference(
@@ -84,8 +84,8 @@ DIFFERENCES = {
         node=(0, 0, 1, 0, 3, 2, 1, 0),
         suppressed=1478,
         loss=178074.7049925494,
-        as_arx=arx.grassberger_rejected,
-        as_arx_in_search=arx.grassberger_perhaps_rejected,
+        as_arx=arx_grassberger.grassberger_rejected,
+        as_arx_in_search=arx_grassberger.grassberger_perhaps_rejected,
     ),
     "RiskBased-5": Difference(
         reason="ARX's slide negative binomial model has two wrong equations and never converges; "

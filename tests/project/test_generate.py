@@ -7,21 +7,19 @@ import contextlib
 import inspect
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.evaluation import evaluate
-from dbt_anonymize.project.generate import check, generate, render
+from dbt_anonymize.project.generate import generate, render
 from dbt_anonymize.spec import Spec
 from tests.differential_privacy.private import changed
+from tests.project.calls import Relation, call_of
 from tests.sampling import examples
 from tests.spec.declarations import REPOSITORY, SPEC, rich, spec, write_project, write_spec
 
@@ -38,40 +36,6 @@ HOSTILE_NAMES = [
     "select",
     "a" * 200,
 ]
-
-
-class Relation(str):
-    """What `ref` and `source` return here."""
-
-    __slots__ = ()
-
-
-class Macros:
-    """Stands for the package in a rendered model: records the call instead of answering it."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[str, dict[str, Any]]] = []
-
-    def __getattr__(self, name: str) -> Callable[..., str]:
-        def record(**arguments: Any) -> str:
-            self.calls.append((name, arguments))
-            return ""
-
-        return record
-
-
-def call_of(sql: str) -> tuple[str, dict[str, Any]]:
-    """Return the macro call of a generated model and its arguments, as Jinja reads them."""
-    macros = Macros()
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined)  # noqa: S701
-    rendered = environment.from_string(sql).render(
-        dbt_anonymize=macros,
-        ref=lambda name: Relation(f"ref {name}"),
-        source=lambda *names: Relation(f"source {'.'.join(names)}"),
-    )
-    assert not rendered.strip()
-    (call,) = macros.calls
-    return call
 
 
 def python_call_of(code: str) -> dict[str, Any]:
@@ -388,145 +352,12 @@ def test_dbt_reads_hostile_names_as_they_are(tmp_path: Path) -> None:
     assert set(k_test.test_metadata.kwargs) == {"model"}
 
 
-def test_generating_twice_changes_nothing(tmp_path: Path) -> None:
-    project = write_project(tmp_path, SPEC)
-    written = generate(project)
-    assert Path("models/visits/visits_results.sql") in written
-    assert Path("models/anonymization_results.sql") in written
-    times = {path: (project / path).stat().st_mtime_ns for path in written}
-    assert generate(project) == []
-    assert {path: (project / path).stat().st_mtime_ns for path in written} == times
-    assert check(project) == []
-
-
-def test_generating_works_from_a_folder_of_the_project(tmp_path: Path) -> None:
-    project = write_project(tmp_path, SPEC)
-    assert generate(project / "anonymizations")
-    assert (project / "models" / "visits" / "_visits.yml").is_file()
-
-
-def test_models_lie_where_the_project_says(tmp_path: Path) -> None:
-    project = write_project(tmp_path, SPEC)
-    with (project / "dbt_project.yml").open("a") as file:
-        file.write("model-paths: [transform]\n")
-    generate(project)
-    assert (project / "transform" / "anonymization_results.sql").is_file()
-
-
-@pytest.mark.dbt
-def test_models_lie_where_dbt_renders_them_to(tmp_path: Path) -> None:
-    """As in this repository, whose models depend on the profile."""
-    project = write_project(tmp_path, SPEC)
-    with (project / "dbt_project.yml").open("a") as file:
-        file.write("profile: shop\nmodel-paths: [\"{{ target.name ~ '_models' }}\"]\n")
-    with pytest.raises(ProjectError, match="must have the profile shop"):
-        generate(project)
-    (project / "profiles.yml").write_text(
-        "shop: {target: dev, outputs: {dev: {type: duckdb, path: shop.duckdb}}}\n"
-    )
-    generate(project)
-    assert (project / "dev_models" / "anonymization_results.sql").is_file()
-
-
-def test_check_finds_edited_missing_and_stale_files(tmp_path: Path) -> None:
-    project = write_project(tmp_path, SPEC)
-    generate(project)
-    models = project / "models" / "visits"
-    results = models / "visits_results.sql"
-    results.write_text(results.read_text().replace("alpha=0.1", "alpha=9.9"))
-    (models / "visits_privacy.sql").unlink()
-    (models / "visits_effort_3.sql").write_text((models / "visits_effort_2.sql").read_text())
-    drifts = {drift.path.name: drift for drift in check(project)}
-    assert {name: drift.kind for name, drift in drifts.items()} == {
-        "visits_results.sql": "different",
-        "visits_privacy.sql": "missing",
-        "visits_effort_3.sql": "stale",
-    }
-    assert "-    alpha=9.9,\n+    alpha=0.1," in drifts["visits_results.sql"].diff
-    assert generate(project) == [
-        Path("models/visits/visits_effort_3.sql"),
-        Path("models/visits/visits_privacy.sql"),
-        Path("models/visits/visits_results.sql"),
-    ]
-    assert check(project) == []
-
-
-def test_files_of_others_are_neither_stale_nor_overwritten(tmp_path: Path) -> None:
-    project = write_project(tmp_path, SPEC)
-    own = project / "models" / "visits" / "visits_report.sql"
-    own.parent.mkdir(parents=True)
-    own.write_text("select 1 as x -- generated by dbt-anonymize? no")
-    in_the_way = project / "models" / "visits" / "visits_results.sql"
-    in_the_way.write_text("select 2 as x")
-    with pytest.raises(ProjectError, match=r"visits_results.sql: must be absent or generated"):
-        generate(project)
-    assert in_the_way.read_text() == "select 2 as x"
-    assert not (project / "models" / "anonymization_results.sql").exists()
-    in_the_way.unlink()
-    generate(project)
-    assert own.exists()
-    assert check(project) == []
-
-
-def test_models_of_a_removed_spec_are_removed(tmp_path: Path) -> None:
-    project = write_project(tmp_path, SPEC, spec(name="others"))
-    generate(project)
-    (project / "anonymizations" / "others.yml").unlink()
-    kinds = {drift.path.parts[1]: drift.kind for drift in check(project)}
-    assert kinds == {"others": "stale", "anonymization_results.sql": "different"}
-    generate(project)
-    assert not (project / "models" / "others").exists()
-    (project / "anonymizations" / "visits.yml").unlink()
-    generate(project)
-    assert list((project / "models").iterdir()) == []
-
-
-def test_a_name_limits_what_is_written_and_the_history_lists_all(tmp_path: Path) -> None:
-    project = write_project(tmp_path, SPEC, spec(name="others"))
-    written = generate(project, ["others"])
-    assert {path.parts[1] for path in written} == {
-        "others",
-        "anonymization_results.sql",
-        "_anonymization_results.yml",
-    }
-    name, arguments = call_of((project / "models" / "anonymization_results.sql").read_text())
-    assert name == "anonymization_results"
-    assert arguments == {
-        "results": {"others": "ref others_results", "visits": "ref visits_results"}
-    }
-    assert {drift.path.parts[1] for drift in check(project)} == {"visits"}
-
-
-def test_nothing_is_written_if_any_spec_is_wrong(tmp_path: Path) -> None:
-    project = write_project(tmp_path, SPEC, spec(name="others", alpha=-1))
-    with pytest.raises(
-        SpecError, match=r"others\.yml: alpha: must be auto or a finite number >= 0"
-    ):
-        generate(project)
-    assert not (project / "models").exists()
-
-
-def test_a_project_without_specs_is_told_how_to_start(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match="dbt-anonymize init"):
-        generate(write_project(tmp_path))
-
-
-def test_a_folder_without_project_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ProjectError, match=r"there is no dbt_project\.yml"):
-        generate(tmp_path)
-
-
 def test_a_fixed_effort_is_passed_on(tmp_path: Path) -> None:
     project = write_project(tmp_path)
     write_spec(project, spec(release={"effort": 2}))
     generate(project)
     text = (project / "models" / "visits" / "visits_results.sql").read_text()
     assert call_of(text)[1]["release_effort"] == 2
-
-
-@pytest.mark.dbt
-def test_committed_models_are_what_their_specs_say() -> None:
-    assert [drift.diff for drift in check(REPOSITORY)] == []
 
 
 def test_a_release_that_is_recomputed_names_what_it_is_computed_from() -> None:

@@ -12,11 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracle import information_loss as losses
-from tests.oracle.generalization import CategoricalHierarchy, Hierarchy, IntervalHierarchy, Value
+from tests.oracle.generalization import CategoricalHierarchy, Hierarchy, Value
 from tests.oracle.information_loss import Effort, People, Shown, Weighing
-from tests.properties.batch import Batch, assert_same_rows
+from tests.properties.batch import assert_same_rows
 from tests.properties.compilation import LEVELS
-from tests.properties.measured import EFFORTS, TABLES, Measured
+from tests.properties.efforts_measured import (
+    MIXED,
+    ODD,
+    SINGLE,
+    SQL_TYPES,
+    load,
+    load_each,
+    measured,
+)
+from tests.properties.measured import EFFORTS, Measured
 from tests.properties.warehouse import Row, Warehouse
 from tests.sampling import examples
 from tests.worlds.hierarchies import (
@@ -26,9 +35,6 @@ from tests.worlds.hierarchies import (
     in_batches,
     interval_hierarchies,
 )
-
-MIXED, SINGLE, ODD = TABLES
-SQL_TYPES = {"age": "double", "größe": "date"}
 
 
 @st.composite
@@ -116,59 +122,6 @@ def values_of(hierarchy: Hierarchy) -> list[Value | None]:
     return list(dict.fromkeys(v for v in values if v != hierarchy.breaks[-1]))
 
 
-def load(warehouse: Warehouse, table: Measured, drawn: list[Effort]) -> None:
-    """Create hierarchies, frequencies and classes as the other relations would make them."""
-    found = drawn[0].people
-    columns, class_columns = {}, {"effort": "integer"}
-    for position, (name, kind) in enumerate(table.kinds):
-        raw_type = SQL_TYPES.get(name, "varchar")
-        leaf_type = raw_type if kind == "interval" else "varchar"
-        warehouse.load_hierarchy(
-            f"{table.name}_hierarchy_{position}", found.hierarchies[position], raw_type
-        )
-        columns |= {name: raw_type, f"{name}_leaf": leaf_type}
-        class_columns |= {name: "varchar", f"{name}_share": "double", f"{name}_level": "integer"}
-    counts: dict[tuple[Any, ...], int] = {}
-    for raw, target in found.records:
-        leaves = (
-            None if value is None else hierarchy.leaf_name(value)
-            for value, hierarchy in zip(raw, found.hierarchies, strict=True)
-        )
-        key = (*itertools.chain(*zip(raw, leaves, strict=True)), target)
-        counts[key] = counts.get(key, 0) + 1
-    warehouse.load(
-        f"{table.name}_frequencies",
-        {**columns, "target": "varchar", "records": "bigint"},
-        [(*key, records) for key, records in counts.items()],
-    )
-    rows = []
-    for number, effort in enumerate(drawn):
-        for labels, members in effort.classes.items():
-            shown = effort.class_shown[labels]
-            (_, most), *others = effort.targets(labels).most_common()
-            rows.append(
-                (
-                    number,
-                    *itertools.chain(*((s.label, s.share, s.level) for s in shown)),
-                    len(members),
-                    most,
-                    not (others and others[0][1] == most),
-                    labels in effort.suppressed,
-                )
-            )
-    warehouse.load(
-        f"{table.name}_classes",
-        {
-            **class_columns,
-            "records": "bigint",
-            "majority_records": "bigint",
-            "has_majority": "boolean",
-            "is_suppressed": "boolean",
-        },
-        rows,
-    )
-
-
 def same(value: float | None) -> Any:
     return value if value is None else pytest.approx(value, rel=1e-9, abs=1e-9)
 
@@ -176,21 +129,6 @@ def same(value: float | None) -> Any:
 def different(table: Measured, size: int) -> st.SearchStrategy[list[list[Effort]]]:
     """Draw the efforts of as many different tables."""
     return in_batches(efforts(table), size, key=lambda drawn: drawn[0].people)
-
-
-def load_each(warehouse: Warehouse, table: Measured, tables: list[list[Effort]]) -> Batch:
-    batch = Batch(warehouse)
-    for drawn in tables:
-        batch.begin()
-        load(batch, table, drawn)
-    return batch
-
-
-def measured(batch: Batch, model: str) -> list[list[Row]]:
-    """Return the rows of each table in the order of the efforts."""
-    found = [sorted(rows, key=lambda row: int(row["effort"])) for rows in batch.rows_of_each(model)]
-    assert all([row["effort"] for row in rows] == list(EFFORTS) for rows in found)
-    return found
 
 
 def check(rows: list[Row], table: Measured, drawn: list[Effort], weighing: Weighing) -> None:
@@ -260,20 +198,6 @@ def test_every_measure_equals_a_recount_stays_in_its_range_and_is_what_the_searc
             check_search(rows, MIXED, drawn, weighing)
 
 
-def test_squared_errors_of_numbers_far_smaller_than_the_hierarchy(warehouse: Warehouse) -> None:
-    """1 + 1e-179 is 1: distances must not be counted from the lowest bound."""
-    ages = IntervalHierarchy(
-        breaks=(-1.0, -0.25, 0.0, 1.2e-179),
-        labels=(("1", "2", "3"), ("1", "1", "3"), ("*", "*", "*")),
-    )
-    cities = CategoricalHierarchy(values=("1",), labels=(("1",), ("1",), ("*",)))
-    found = People((ages, cities), tuple(((age, "1"), "yes") for age in (0.0, 4e-180, 6e-180)))
-    shown = [tuple(found.shown(p, v, 3) for p, v in enumerate(raw)) for raw, _ in found.records]
-    drawn = [Effort(found, tuple(shown), frozenset())] * len(EFFORTS)
-    (rows,) = measured(load_each(warehouse, MIXED, [drawn]), "mixed_loss_0.0_sum")
-    assert [row["sse_sst"] for row in rows] == [1.0] * len(EFFORTS)
-
-
 @pytest.mark.parametrize("table", [SINGLE, ODD], ids=lambda table: table.name)
 @examples(PROPERTY, 8)
 @given(data=st.data(), number=st.integers(0, 4))
@@ -328,58 +252,6 @@ def test_a_table_is_measured_in_a_batch_as_by_itself_and_in_order(
         alone = warehouse.rows(model)
         assert [row["effort"] for row in alone] == list(EFFORTS)
         assert_same_rows(batch.rows_of_each(model)[1], alone)
-
-
-def test_an_empty_table_has_one_row_of_nulls_per_effort(warehouse: Warehouse) -> None:
-    hierarchies = (
-        IntervalHierarchy((0.0, 1.0), (("leaf",), ("group",), ("*",))),
-        CategoricalHierarchy(("Ulm",), (("city",), ("country",), ("*",))),
-    )
-    load(warehouse, MIXED, [Effort(People(hierarchies, ()), (), frozenset())])
-    rows = warehouse.rows("mixed_loss_0.5_sum")
-    assert [row["effort"] for row in rows] == list(EFFORTS)
-    assert {v for row in rows for name, v in row.items() if name != "effort"} == {None}
-
-
-def test_a_table_of_one_value_has_nothing_to_lose(warehouse: Warehouse) -> None:
-    hierarchy = CategoricalHierarchy(("Ulm",), (("city",), ("country",), ("*",)))
-    found = People((hierarchy,), ((("Ulm",), "yes"), (("Ulm",), "no")))
-    shown = [(found.shown(0, "Ulm", level),) * 2 for level in (0, 1, 2, 3, 3)]
-    hidden = [frozenset[tuple[str, ...]]()] * 4 + [frozenset({("*",)})]
-    drawn = [
-        Effort(found, tuple((s,) for s in each), gone)
-        for each, gone in zip(shown, hidden, strict=True)
-    ]
-    load(warehouse, SINGLE, drawn)
-    rows = warehouse.rows(f"single_loss_0.5_{dict(SINGLE.settings)[0.5]}")
-    assert [row["loss"] for row in rows] == [0.0] * 5
-    assert [row["granularity"] for row in rows] == [1.0] * 5
-    assert [row["entropy_based_loss"] for row in rows] == [0.0] * 4 + [2.0]
-
-
-@pytest.mark.parametrize("suppressed", [True, False])
-def test_the_ends_of_the_scale_are_reached_whatever_the_weights(
-    warehouse: Warehouse, suppressed: bool
-) -> None:
-    """The weights of the table are 1 and 0.3."""
-    hierarchies = (
-        IntervalHierarchy((0.0, 1.0, 2.0), (("a", "b"), ("c", "c"), ("*", "*"))),
-        CategoricalHierarchy(("Ulm", "Bonn"), (("u", "b"), ("d", "d"), ("*", "*"))),
-    )
-    records = (((0.0, "Ulm"), "yes"), ((1.0, "Bonn"), "no"))
-    found = People(hierarchies, records)
-
-    def shown(level: int) -> tuple[tuple[Shown, ...], ...]:
-        return tuple(tuple(found.shown(p, raw[p], level) for p in (0, 1)) for raw, _ in records)
-
-    raw, root = Effort(found, shown(0), frozenset()), Effort(found, shown(3), frozenset())
-    gone = Effort(found, shown(1), frozenset({("a", "u"), ("b", "b")}))
-    load(warehouse, MIXED, [raw, gone if suppressed else root])
-    for aggregate in ("arithmetic_mean", "geometric_mean", "maximum", "sum"):
-        first, last, *_ = warehouse.rows(f"mixed_loss_0.5_{aggregate}")
-        assert (first["loss"], first["granularity"], first["precision"]) == (0.0, 1.0, 1.0)
-        assert last["loss"] == pytest.approx(2.0 if aggregate == "sum" else 1.0)
-        assert (last["granularity"], last["precision"]) == (0.0, 0.0)
 
 
 def kernel_losses(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.projects import Project, copy_consumer
-from tests.search.running import with_spec
+from tests.search.running import SPEC, run, with_spec
 
 
 def _copy(folder: Path) -> Project:
@@ -67,3 +67,15 @@ def _shared_names(text: str) -> str:
     written = io.StringIO()
     csv.writer(written, lineterminator="\n").writerows([header, *rows])
     return written.getvalue()
+
+
+@pytest.fixture(scope="module")
+def searched(built_frequencies: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Give a project after a search for three efforts."""
+    project = built_frequencies.copy(tmp_path_factory.mktemp("searched") / "project")
+    before = (project.folder / SPEC).read_text(encoding="utf-8")
+    result = run(project, "--efforts", "3")
+    assert result.exit_code == 0, result.output
+    (project.folder / "printed.txt").write_text(result.output, encoding="utf-8")
+    (project.folder / "before.yml").write_text(before, encoding="utf-8")
+    return project

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -59,11 +58,10 @@ def test_no_tag_makes_an_object(tag: str, tmp_path: Path, monkeypatch: pytest.Mo
     ],
 )
 def test_a_bomb_is_refused_at_once(text: str, says: str, tmp_path: Path) -> None:
+    """Unfolded, it would neither end nor fit into memory."""
     path = tmp_path / "bomb.yml"
     path.write_text(text, encoding="utf-8")
-    start = time.process_time()
     content, problems = read_yaml(path)
-    assert time.process_time() - start < 5
     assert content is None
     assert any(says in str(problem) for problem in problems)
 

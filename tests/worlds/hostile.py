@@ -113,14 +113,13 @@ def write(folder: Path, naming: Naming) -> Project:
     return project
 
 
-def spec_of(naming: Naming) -> dict[str, Any]:
-    """Return the spec of the table."""
-    name, text = naming.column, naming.text
+def _roles(naming: Naming) -> dict[str, dict[str, Any]]:
+    name = naming.column
 
     def hierarchy(seed: str, kind: str, levels: int) -> dict[str, Any]:
         return {"ref": f"tree_{seed}", "kind": kind, "levels": levels}
 
-    roles: dict[str, dict[str, Any]] = {
+    return {
         **{name(column): {"role": "identifier"} for column in IDENTIFIERS},
         name("age"): {"role": "quasi_identifier", "hierarchy": hierarchy("age", "interval", 3)},
         name("birth_day"): {
@@ -141,6 +140,11 @@ def spec_of(naming: Naming) -> dict[str, Any]:
         **{column: {"role": "insensitive"} for column in naming.extra},
     }
 
+
+def spec_of(naming: Naming) -> dict[str, Any]:
+    """Return the spec of the table."""
+    name, text = naming.column, naming.text
+
     def levels(*numbers: int) -> dict[str, int]:
         names = map(name, ("age", "birth_day", "city", "job"))
         return dict(zip(names, numbers, strict=True))
@@ -153,7 +157,7 @@ def spec_of(naming: Naming) -> dict[str, Any]:
         "record_key": name("person_number"),
         "subject": name("full_name"),
         "population": {"ref": "everybody", "size": 100000},
-        "columns": roles,
+        "columns": _roles(naming),
         "target": name("outcome"),
         "features": [name(c) for c in ("age", "birth_day", "city", "job", "income", "remark")],
         "efforts": [

@@ -1,0 +1,75 @@
+"""CPU time and memory of a process and its workers."""
+
+from __future__ import annotations
+
+import os
+import resource
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from joblib.externals.loky import get_reusable_executor
+
+
+class Clock:
+    """Seconds on the clock and of all cores."""
+
+    def __init__(self) -> None:
+        self.wall = self.cpu = 0.0
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Count what happens meanwhile, worker processes included."""
+        started = time.perf_counter(), _cpu_seconds()
+        yield
+        self.wall = time.perf_counter() - started[0]
+        # The time of a worker is known once it has ended.
+        get_reusable_executor(reuse=True).shutdown(wait=True)
+        self.cpu = _cpu_seconds() - started[1]
+
+
+def _cpu_seconds() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(part.ru_utime + part.ru_stime for part in used)
+
+
+class Memory:
+    """The largest proportional set size of this process and its children, in bytes."""
+
+    def __init__(self) -> None:
+        self.before = self.largest = _memory()
+
+    @contextmanager
+    def watched(self, interval: float = 0.2) -> Iterator[None]:
+        """Look at it a few times per second."""
+        is_done = threading.Event()
+
+        def watch() -> None:
+            while not is_done.wait(interval):
+                self.largest = max(self.largest, _memory())
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        yield
+        is_done.set()
+        watcher.join()
+
+
+def _memory() -> int:
+    waiting, total = [os.getpid()], 0
+    while waiting:
+        process = Path("/proc") / str(waiting.pop())
+        try:
+            rollup = (process / "smaps_rollup").read_text(encoding="ascii")
+            children = [
+                (task / "children").read_text(encoding="ascii").split()
+                for task in (process / "task").iterdir()
+            ]
+        except OSError:  # it has ended meanwhile
+            continue
+        sizes = [line.split() for line in rollup.splitlines() if line.startswith("Pss:")]
+        total += 1024 * sum(int(size[1]) for size in sizes)
+        waiting.extend(int(child) for found in children for child in found)
+    return total

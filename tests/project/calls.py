@@ -1,0 +1,42 @@
+"""The calls of generated models, as dbt would make them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jinja2
+
+
+class Relation(str):
+    """What `ref` and `source` return here."""
+
+    __slots__ = ()
+
+
+class Macros:
+    """Stands for the package in a rendered model: records the call instead of answering it."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+
+    def __getattr__(self, name: str) -> Callable[..., str]:
+        def record(**arguments: Any) -> str:
+            self.calls.append((name, arguments))
+            return ""
+
+        return record
+
+
+def call_of(sql: str) -> tuple[str, dict[str, Any]]:
+    """Return the macro call of a generated model and its arguments, as Jinja reads them."""
+    macros = Macros()
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined)  # noqa: S701
+    rendered = environment.from_string(sql).render(
+        dbt_anonymize=macros,
+        ref=lambda name: Relation(f"ref {name}"),
+        source=lambda *names: Relation(f"source {'.'.join(names)}"),
+    )
+    assert not rendered.strip()
+    (call,) = macros.calls
+    return call
