@@ -21,7 +21,7 @@ def masked(value: str, kind: str, mask: Mask) -> str:
     if mask.constant is not None:
         return quote_text(mask.constant) if isinstance(mask.constant, str) else str(mask.constant)
     if mask.truncate is not None:
-        return f"cast(date_trunc('{mask.truncate}', {value}) as {kind})"
+        return f"cast(date_trunc({quote_text(mask.truncate)}, {value}) as {kind})"
     if mask.email is not None:
         return (
             f"case when {value} is null then null "
