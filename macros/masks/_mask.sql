@@ -3,9 +3,11 @@
     column  of the source, as the adapter describes it; none while the source does not exist
     value   SQL of the value
     mask    {'round': 100, 'top': 150000}, ...; see the masks of a spec
+    key     name of the CTE with its key, if it has one
+    person  SQL of who somebody is, for shifted dates
   NULL stays NULL, but for a constant. What has not the expected form is hidden altogether.
 #}
-{% macro _mask(column, value, mask) -%}
+{% macro _mask(column, value, mask, key=none, person=none) -%}
     {%- if "constant" in mask -%}
         {{ return(
             dbt_anonymize._literal(mask.constant) if mask.constant is string else dbt_anonymize._number(mask.constant)
@@ -14,9 +16,12 @@
         {{ return(dbt_anonymize._mask_email(value)) }}
     {%- elif "phone" in mask -%}
         {{ return(dbt_anonymize._mask_phone(value, mask.phone)) }}
-    {%- elif "truncate" in mask -%}
-        {%- set truncated = "date_trunc('" ~ mask.truncate ~ "', " ~ value ~ ")" -%}
-        {{ return("cast(" ~ truncated ~ " as " ~ (column.dtype if column else "date") ~ ")") }}
+    {%- elif "keyed_hash" in mask -%}
+        {{ return(dbt_anonymize._keyed_hash(value, key)) }}
+    {%- elif "truncate" in mask or "shift_days" in mask -%}
+        {%- set date = dbt_anonymize._shifted(value, person, mask.shift_days, key) if mask.shift_days else value -%}
+        {%- set date = "date_trunc('" ~ mask.truncate ~ "', " ~ date ~ ")" if mask.truncate else date -%}
+        {{ return("cast(" ~ date ~ " as " ~ (column.dtype if column else "date") ~ ")") }}
     {%- endif -%}
     {{ return(dbt_anonymize._mask_number(column, value, mask)) }}
 {%- endmacro %}
@@ -120,7 +125,8 @@
     {%- set date = {"needs": "a date, or a timestamp without time zone", "types": dates} -%}
     {%- set text = {"needs": "a text", "types": "(var)?char.*|text|string"} -%}
     {%- set rule = {
-        "round": number, "top": number, "bottom": number, "truncate": date, "email": text, "phone": text
+        "round": number, "top": number, "bottom": number, "truncate": date, "shift_days": date, "email": text,
+        "phone": text
     }.get(kind) -%}
     {%- if not rule or modules.re.fullmatch(rule.types, type) -%}{{ return([]) }}{%- endif -%}
     {{ return([

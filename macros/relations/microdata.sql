@@ -1,6 +1,7 @@
 {% macro microdata(
     anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none,
-    masks={}, dropped=[], sample=none, sample_shares=[], person=none
+    masks={}, dropped=[], sample=none, sample_shares=[], person=none, mask_keys=none,
+    free_text=[]
 ) -%}
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
 {%- set checked = [] -%}
@@ -17,6 +18,7 @@
         "guarantees": guarantees,
         "subject": subject,
         "has_sample": sample is not none,
+        "plain": kept_columns | reject("in", masks.keys() | list + free_text) | list,
     }},
     post_hook="{{ dbt_anonymize._check_microdata() }}",
 ) }}
@@ -39,6 +41,7 @@ source as (
     select * from {{ source }}
 
 ),
+{{- dbt_anonymize._mask_keys_as_ctes(mask_keys, masks) }}
 {%- if subject %}
 
 {#- Whose record it is, without saying who: a number. #}
@@ -75,7 +78,11 @@ select
     {{ dbt_anonymize._normalized(found.get(column), column) }}{{ "," if column in masks or has_more }}
     {%- endif %}
     {%- if column in masks %}
-    {{ dbt_anonymize._mask(found.get(column), dbt_anonymize._quote(column, "source"), masks[column]) }}
+    {{ dbt_anonymize._mask(
+        found.get(column), dbt_anonymize._quote(column, "source"), masks[column],
+        dbt_anonymize._mask_key(masks, "shift" if "shift_days" in masks[column] else "hash " ~ column),
+        dbt_anonymize._quote(person or record_key, "source")
+    ) }}
         as {{ dbt_anonymize._quote(column ~ ("" if column in identifiers else "_masked")) }}
         {{- "," if has_more }}
     {%- endif %}
@@ -234,6 +241,7 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
         {%- for attribute in dbt_anonymize._guaranteed_attributes(declaration.guarantees) -%}
             {%- do errors.extend(dbt_anonymize._attribute_errors(attribute, declaration.guarantees, records)) -%}
         {%- endfor -%}
+        {%- do errors.extend(dbt_anonymize._free_text_errors(declaration.plain, spec)) -%}
         {%- for quasi_identifier in declaration.quasi_identifiers -%}
             {%- set uncovered = run_query(
                 "select count(*) from " ~ this ~ " where " ~ dbt_anonymize._quote(quasi_identifier.name)

@@ -65,10 +65,18 @@
    and a second sample adds to what the first one released. #}
 {% macro _warn_of_new_draws(draws, drawn) -%}
     {%- set name = model.config.meta.dbt_anonymize.anonymization -%}
-    {%- set uses = name ~ ("_relinkings" if drawn == "token" else "_releases") -%}
+    {%- set are_keys = model.config.meta.dbt_anonymize.get("are_keys", false) -%}
+    {%- set uses = name ~ ("_relinkings" if drawn == "token" and not are_keys else "_releases") -%}
     {%- set relation = load_relation(draws.incorporate(path={"identifier": uses})) -%}
     {%- set recorded = run_query("select count(*) from " ~ relation).rows[0][0] if relation else 0 -%}
-    {%- if recorded > 0 and drawn == "token" -%}
+    {%- if recorded > 0 and are_keys -%}
+        {%- do exceptions.warn(
+            "WARNING: anonymization " ~ name ~ ": keys of masks are drawn once and kept; " ~ draws ~ " is not there,"
+            ~ " though a release is recorded. New ones are drawn now: hashes are others, and dates are shifted by"
+            ~ " other days, so that two releases tell more than one. If that is no rotation, restore the table from"
+            ~ " a backup."
+        ) -%}
+    {%- elif recorded > 0 and drawn == "token" -%}
         {%- do exceptions.warn(
             "WARNING: anonymization " ~ name ~ ": tokens are made once and kept; " ~ draws ~ " is not there, though "
             ~ recorded

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,15 @@ import yaml
 
 from dbt_anonymize.project.generate import generate
 from tests.end_to_end.test_verify import findings, verify
-from tests.oracle.masks import masked
+from tests.oracle.masks import keyed_hash, masked, shifted
 from tests.projects import Project, copy_consumer
 
 MASKS: dict[str, dict[str, Any]] = {
     "e-mail": {"email": "domain"},
     "größe": {"round": 5},
     "spending": {"round": 10, "top": 105.5},
+    "full name": {"keyed_hash": True},
+    "joined": {"shift_days": 30},
 }
 
 CELLS: dict[str, Any] = {
@@ -33,12 +36,18 @@ CELLS: dict[str, Any] = {
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Give the project, built with masks."""
     project = copy_consumer(tmp_path_factory.mktemp("masks") / "project")
+    seed = project.folder / "seeds" / "customers.csv"
+    header, *rows = seed.read_text(encoding="utf-8").splitlines()
+    days = [date(2020, 2, 1) + timedelta(days=40 * (number % 50)) for number in range(len(rows))]
+    joined = [f"{row},{day}" for row, day in zip(rows, days, strict=True)]
+    seed.write_text("\n".join([f"{header},joined", *joined, ""]), encoding="utf-8")
     file = project.folder / "anonymizations" / "customers.yml"
     spec = yaml.safe_load(file.read_text(encoding="utf-8"))
-    spec["columns"]["full name"] = {"role": "dropped"}
-    spec["columns"]["e-mail"] = {"role": "masked", "mask": MASKS["e-mail"]}
-    for name in ("größe", "spending"):
-        spec["columns"][name]["mask"] = MASKS[name]
+    spec["columns"]["order"] = {"role": "dropped"}
+    for name, mask in MASKS.items():
+        role = "masked" if name in {"e-mail", "full name"} else "insensitive"
+        spec["columns"][name] = {"role": role, "mask": mask}
+    spec["features"] = ["birth_date", "zip", "gender", "spending", "joined"]
     spec["efforts"].append(CELLS)
     spec["release"] = {"effort": 4, "recompute": True}
     file.write_text(yaml.safe_dump(spec, allow_unicode=True), encoding="utf-8")
@@ -55,17 +64,24 @@ def source(shop: Project) -> dict[int, dict[str, str]]:
         return {int(row["customer_id"]): row for row in csv.DictReader(file)}
 
 
-def expected(row: dict[str, str]) -> tuple[Any, ...]:
+def expected(row: dict[str, str], keys: dict[str, str]) -> tuple[Any, ...]:
     """Return what is released of the masked columns."""
     values = (row["e-mail"], int(row["größe"]), float(row["spending"]))
-    return tuple(masked(v, MASKS[name]) for v, name in zip(values, MASKS, strict=True))
+    joined = date.fromisoformat(row["joined"])
+    return (
+        *(masked(v, MASKS[name]) for v, name in zip(values, MASKS, strict=False)),
+        keyed_hash(keys["hash full name"], row["full name"]),
+        shifted(joined, keys["shift"], row["customer_id"], 30),
+    )
 
 
 def test_what_is_released_is_masked(shop: Project, source: dict[int, dict[str, str]]) -> None:
-    columns = 'select customer_id, "e-mail", "größe", spending from main.'
+    keys = dict(shop.query("select person, token from vault.customers_mask_keys"))
+    assert sorted(keys) == ["hash full name", "shift"]
+    columns = 'select customer_id, "e-mail", "größe", spending, "full name", joined from main.'
     for effort in (1, 2, 3, 4):
         for key, *values in shop.query(f"{columns}customers_effort_{effort}"):
-            assert tuple(values) == expected(source[key])
+            assert tuple(values) == expected(source[key], keys)
     (released,) = shop.query("select list(spending) from release_customers.customers_anonymized")
     assert max(released[0]) == 110
 
@@ -87,7 +103,7 @@ def test_a_dropped_column_is_nowhere_and_a_masked_identifier_in_the_vault(
     found = shop.query(
         "select column_name from duckdb_columns() where table_name <> 'customers' and not internal"
     )
-    assert "full name" not in {name for (name,) in found}
+    assert "order" not in {name for (name,) in found}
     for key, mail in shop.query('select customer_id, "e-mail" from vault.customers_identifiers'):
         assert mail == source[key]["e-mail"]
 
@@ -103,9 +119,11 @@ def test_models_learn_from_masks_and_are_tested_on_values(shop: Project) -> None
 
 
 def test_every_promise_holds_and_a_raw_value_is_found(shop: Project, tmp_path: Path) -> None:
-    result = verify(shop, "customers", "--format", "json")
+    checks = ("provenance", "content", "recomputation", "guarantees")
+    chosen = [argument for check in checks for argument in ("--check", check)]
+    result = verify(shop, "customers", *chosen, "--format", "json")
     # The shop seeds its customers into the warehouse, where analysts read.
-    in_seed = {"main.customers.e-mail", "warehouse/shop.duckdb"}
+    in_seed = {"main.customers.e-mail", "main.customers.full name", "warehouse/shop.duckdb"}
     assert {f["subject"] for f in findings(result) if f["holds"] is False} == in_seed
     changed = shop.copy(tmp_path / "changed")
     with duckdb.connect(str(changed.release_file("customers"))) as connection:
@@ -126,3 +144,18 @@ def test_a_suppressed_cell_is_a_star_and_a_value_of_its_own(shop: Project) -> No
         " where zip = '*' and birth_date = '*'"
     )
     assert {level for level, _ in of_whole} <= {3}
+
+
+def test_free_text_stops_the_build_and_shows_no_value(
+    shop: Project, tmp_path: Path, source: dict[int, dict[str, str]]
+) -> None:
+    project = shop.copy(tmp_path / "prose")
+    file = project.folder / "anonymizations" / "customers.yml"
+    spec = yaml.safe_load(file.read_text(encoding="utf-8"))
+    spec["columns"]["full name"] = {"role": "insensitive"}
+    file.write_text(yaml.safe_dump(spec, allow_unicode=True), encoding="utf-8")
+    generate(project.folder)
+    outcome = project.dbt("run", "--select", "customers_microdata")
+    assert not outcome.succeeded
+    assert "the column full name would be released as it is and looks like" in outcome.messages
+    assert not [row for row in source.values() if row["full name"] in outcome.messages]

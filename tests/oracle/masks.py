@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import math
 import re
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -25,6 +27,17 @@ def masked(value: Any, mask: Mapping[str, Any]) -> Any:
         digits = re.sub("[^0-9]", "", value)
         return "***" + (digits[-mask["phone"] :] if len(digits) >= mask["phone"] + 4 else "")
     return _number(value, mask)
+
+
+def keyed_hash(key: str, text: str) -> str:
+    """Return the HMAC of a text."""
+    return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()
+
+
+def shifted(value: date, key: str, person: str, days: int) -> date:
+    """Return a date moved by the days of a person: 1 to ``days``, in either direction."""
+    drawn = int(keyed_hash(key, person)[:13], 16) % (2 * days) - days
+    return value + timedelta(days=drawn + (drawn >= 0))
 
 
 def _number(value: Any, mask: Mapping[str, Any]) -> Any:

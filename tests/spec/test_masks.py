@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.spec import Spec, load_spec
@@ -28,6 +29,10 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("ill", {"role": "sensitive", "mask": {"round": 10}}, "about the values that are released"),
     ("ill", {"role": "insensitive", "mask": {"round": 10}}, "what models predict"),
     ("ill", {"role": "masked", "mask": {"round": 10}}, "released as it is"),
+    ("income", {"role": "insensitive", "mask": {"keyed_hash": False}}, "keyed_hash"),
+    ("income", {"role": "insensitive", "mask": {"keyed_hash": True}}, "read alike"),
+    ("income", {"role": "insensitive", "mask": {"shift_days": 9, "round": 1}}, "stand together"),
+    ("phone", {"role": "identifier", "free_text": "accepted"}, "released as it is"),
     ("income_masked", {"role": "insensitive"}, "a column that we add for income"),
 ]
 
@@ -58,3 +63,17 @@ def test_masked_and_dropped_columns_have_their_places() -> None:
     plain = spec()
     plain["columns"]["note"] = {"role": "dropped"}
     assert Spec.model_validate(plain).fingerprint != found.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"subject": "patient"}, "joins the rows"), ({"release": {"access": "public"}}, "is public")],
+)
+def test_a_hash_joins_nobody(changes: dict[str, Any], message: str) -> None:
+    content = spec(**changes)
+    content["columns"] |= {
+        "patient": {"role": "identifier"},
+        "phone": {"role": "masked", "mask": {"keyed_hash": True}},
+    }
+    with pytest.raises(ValidationError, match=message):
+        Spec.model_validate(content)

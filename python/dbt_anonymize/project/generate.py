@@ -119,6 +119,8 @@ def render(spec: Spec) -> dict[str, str]:
         templates.append("population.sql")
     if spec.declared_shares:
         templates.append("sample.sql")
+    if spec.has_mask_keys:
+        templates.append("mask_keys.sql")
     # A spec without efforts waits for a search, which needs its frequencies only.
     if spec.efforts:
         templates.extend(_MODELS_OF_THE_EFFORTS)

@@ -40,7 +40,7 @@ DERIVED_SUFFIXES = {
 # efforts change with every search, so those of efforts that do not exist yet count too.
 OWN_RELATIONS = re.compile(
     r"alpha_ranges|anonymized|attacks|calibration|classes|confusion|curves|evaluation|frequencies|"
-    r"identifiers|information_loss|lattice|microdata|population|privacy|quality|"
+    r"identifiers|information_loss|lattice|mask_keys|microdata|population|privacy|quality|"
     r"quasi_identifier_risk|releases|relinkings|results|risk_profile|sample|scores|tokens|"
     r"(effort|recoding)_\d+"
 )

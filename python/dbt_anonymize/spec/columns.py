@@ -32,6 +32,8 @@ class Column(Strict):
     hierarchy: Hierarchy | None = None
     # What is released of it instead of its value.
     mask: Mask | None = None
+    # That texts which look like prose are released as they are.
+    free_text: Literal["accepted"] | None = None
     # How much a loss in this quasi-identifier counts, relative to the others.
     weight: Annotated[float, Field(gt=0)] | None = None
     # Identifiers, record key or quasi-identifiers that it may be made of upstream of the source.
@@ -42,6 +44,10 @@ class Column(Strict):
     @model_validator(mode="after")
     def _mask_where_released(self) -> Column:
         check_mask(self.role, self.mask)
+        if self.free_text and (self.mask or self.role not in {"sensitive", "insensitive"}):
+            raise rule_error(
+                "must accept free text only of a column that is released as it is", "Remove it."
+            )
         return self
 
     @model_validator(mode="after")

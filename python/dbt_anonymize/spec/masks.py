@@ -10,9 +10,9 @@ from dbt_anonymize.validation import Strict, rule_error
 
 Number = int | float
 # Their values mean what the source's mean, so models may train on them.
-NUMERIC = frozenset({"round", "top", "bottom", "truncate"})
+NUMERIC = frozenset({"round", "top", "bottom", "truncate", "shift_days"})
 # What may stand together; every other mask stands alone.
-TOGETHER = (frozenset({"round", "top", "bottom"}),)
+TOGETHER = (frozenset({"round", "top", "bottom"}), frozenset({"shift_days", "truncate"}))
 
 
 class Mask(Strict):
@@ -20,8 +20,9 @@ class Mask(Strict):
 
     ``round``: to the nearest multiple (halves up); ``top`` and ``bottom``: the largest and the
     smallest number that is shown, applied before rounding; ``truncate``: a date to the start of its
-    unit; ``email``: only the domain stays; ``phone``: only so many last digits stay; ``constant``:
-    one value for all.
+    unit; ``shift_days``: dates moved by up to so many days, one number for each subject, before
+    they are truncated; ``keyed_hash``: under a key that stays in the vault; ``email``: only the
+    domain stays; ``phone``: only so many last digits stay; ``constant``: one value for all.
 
     Examples
     --------
@@ -33,6 +34,8 @@ class Mask(Strict):
     top: Number | None = None
     bottom: Number | None = None
     truncate: Literal["year", "quarter", "month", "week", "day", "hour"] | None = None
+    shift_days: Annotated[int, Field(ge=1, le=3650)] | None = None
+    keyed_hash: Literal[True] | None = None
     email: Literal["domain"] | None = None
     phone: Annotated[int, Field(ge=1, le=4)] | None = None
     constant: int | float | str | None = None
@@ -42,12 +45,18 @@ class Mask(Strict):
         kinds = frozenset(self.parts)
         if not kinds or (len(kinds) > 1 and not any(kinds <= group for group in TOGETHER)):
             raise rule_error(
-                "must be one mask; only round, top and bottom stand together",
+                "must be one mask; only round, top and bottom, or shift_days and truncate, stand "
+                "together",
                 f"Write one of {', '.join(type(self).model_fields)}.",
             )
         if self.top is not None and self.bottom is not None and self.bottom >= self.top:
             raise rule_error("must have bottom < top", "Exchange them.")
         return self
+
+    @property
+    def has_key(self) -> bool:
+        """Whether it needs a key in the vault."""
+        return self.shift_days is not None or self.keyed_hash is not None
 
     @property
     def parts(self) -> dict[str, Number | str]:

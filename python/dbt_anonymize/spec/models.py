@@ -219,6 +219,16 @@ class Spec(Strict):
         return {name: column.mask for name, column in self.columns.items() if column.mask}
 
     @property
+    def accepted_texts(self) -> list[str]:
+        """Columns that may hold free text and are released as they are."""
+        return [name for name, column in self.columns.items() if column.free_text]
+
+    @property
+    def has_mask_keys(self) -> bool:
+        """Whether a mask has a key, which is kept in the vault."""
+        return any(mask.has_key for mask in self.masks.values())
+
+    @property
     def masked_attributes(self) -> list[str]:
         """Columns whose value effort 0 has, and whose mask the others have."""
         return [name for name in self.masks if self.columns[name].role == "insensitive"]
@@ -348,7 +358,7 @@ class Spec(Strict):
         not_of_results |= {
             "relinking": True,
             "release": {"access", "composition", "recompute"},
-            "columns": {"__all__": {"derived_from"}},
+            "columns": {"__all__": {"derived_from", "free_text"}},
         }
         # What is not declared is left out: a version that can declare more gives the same digits.
         content = self.model_dump(mode="json", exclude=not_of_results, exclude_none=True)

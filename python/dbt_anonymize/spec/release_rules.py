@@ -31,6 +31,28 @@ def _tokens_are_not_public(draft: Draft) -> Iterator[Problem]:
         )
 
 
+def _hashes_join_nobody(draft: Draft) -> Iterator[Problem]:
+    """Check that no hash of an identifier joins the rows of a subject, or public releases."""
+    for name, mask in draft.masks.items():
+        if not mask.get("keyed_hash") or (draft.roles or {}).get(name) != "masked":
+            continue
+        if draft.subject is not None:
+            yield Problem(
+                ("columns", name, "mask"),
+                "must not hash an identifier where a subject is declared: it joins the rows of one "
+                "subject, so that k would promise more than it keeps",
+                "Use another mask, make the role identifier, or release one record per subject.",
+            )
+        if draft.release_access == "public":
+            yield Problem(
+                ("columns", name, "mask"),
+                "must not hash an identifier where release.access is public: the hash is the same "
+                "in every release, so that whoever has two of them knows which rows are of one "
+                "person",
+                "Use another mask, or write release: {access: protected}.",
+            )
+
+
 def _relinking_has_a_way_back(draft: Draft) -> Iterator[Problem]:
     if draft.relinking is None:
         return
@@ -54,5 +76,6 @@ def _relinking_has_a_way_back(draft: Draft) -> Iterator[Problem]:
 RULES = (
     _released_effort_exists,
     _tokens_are_not_public,
+    _hashes_join_nobody,
     _relinking_has_a_way_back,
 )

@@ -22,7 +22,7 @@ from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.recomputation.canonical import normalized
 from dbt_anonymize.verify.recomputation.counts import Classes, count_of
 from dbt_anonymize.verify.recomputation.labels import Generalization, Lookup
-from dbt_anonymize.verify.recomputation.masks import masked
+from dbt_anonymize.verify.recomputation.masks import Key, masked, pads
 from dbt_anonymize.verify.recomputation.tables import Tables
 
 # Before the name of a masked identifier, where its value stands beside its mask.
@@ -221,7 +221,9 @@ class Expected:
 
     def close(self) -> None:
         """Forget the classes."""
-        self.tables.connection.execute(f"drop table if exists {self._classes}")
+        keys = {key.table for key in self.__dict__.get("_keys", {}).values()}
+        for table in (self._classes, *keys):
+            self.tables.connection.execute(f"drop table if exists {table}")
 
     @cached_property
     def effort(self) -> str:
@@ -282,6 +284,33 @@ class Expected:
             join = f"left join {self.tables.tokens} as tokens on {person} = tokens.person"
         return f"select {', '.join(columns)} from ({self.effort}) as rows_ {join}"  # noqa: S608
 
+    @cached_property
+    def _keys(self) -> dict[str, Key]:
+        """The stored key of each mask that has one, by column."""
+        names = {
+            name: f"hash {name}" if mask.keyed_hash else "shift"
+            for name, mask in self.spec.masks.items()
+            if mask.has_key
+        }
+        if not names:
+            return {}
+        rows = self.tables.rows(f"select person, token from {self.tables.mask_keys}")  # noqa: S608
+        stored = dict(rows)
+        if missing := sorted(set(names.values()) - stored.keys()):
+            raise VerificationError(
+                f"{self.spec.name}: the vault must hold the key of every mask; missing: "
+                f"{', '.join(missing)}. Restore it, or build again."
+            )
+        keys: dict[str, Key] = {}
+        for purpose in set(names.values()):
+            keys[purpose] = Key(f"{self._classes}_key_{len(keys)}")
+            self.tables.connection.execute(
+                f"create temp table {keys[purpose].table} as "
+                "select cast(? as blob) as inner_pad, cast(? as blob) as outer_pad",
+                list(pads(str(stored[purpose]))),
+            )
+        return {name: keys[purpose] for name, purpose in names.items()}
+
     def _is_hidden(self, name: str) -> bool:
         """Whether a column is an identifier of which a mask is released."""
         return name in self.spec.masks and name not in self.spec.masked_attributes
@@ -294,7 +323,8 @@ class Expected:
             if name not in self.spec.masks:
                 yield f"{value} as {quoted}"
                 continue
-            mask = masked(value, types[name], self.spec.masks[name])
+            person = _of("rows_", self.spec.person)
+            mask = masked(value, types[name], self.spec.masks[name], self._keys.get(name), person)
             if is_original and not self._is_hidden(name):
                 yield f"{value} as {quoted}"
                 yield f"{mask} as {quote_name(f'{name}_masked')}"

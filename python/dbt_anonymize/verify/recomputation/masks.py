@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 
 from dbt_anonymize.literals import quote_text
@@ -12,33 +13,72 @@ _WHOLE = frozenset(
 )
 
 
-def masked(value: str, kind: str, mask: Mask) -> str:
+@dataclass(frozen=True)
+class Key:
+    """A key of HMAC-SHA256 in a table of one row, as `pads` give it: no statement shows it."""
+
+    table: str
+
+    def hashed(self, text: str) -> str:
+        """Return SQL of the hash of a text, in hexadecimal digits."""
+        inner, outer = (f"(select {pad} from {self.table})" for pad in ("inner_pad", "outer_pad"))  # noqa: S608
+        return f"sha256({outer} || unhex(sha256({inner} || encode(cast({text} as varchar)))))"
+
+
+def pads(key: str) -> tuple[bytes, bytes]:
+    """Return what is hashed before the message and before its hash (RFC 2104)."""
+    block = key.encode().ljust(64, b"\0")
+    return bytes(byte ^ 0x36 for byte in block), bytes(byte ^ 0x5C for byte in block)
+
+
+def masked(
+    value: str, kind: str, mask: Mask, key: Key | None = None, person: str | None = None
+) -> str:
     """Return SQL of what is released instead of a value of a type.
+
+    ``key`` is that of a mask with one, ``person`` the SQL of who somebody is.
 
     Whole numbers under whole limits are computed in 128 bits, others as doubles; NULL stays NULL
     but under a constant.
     """
     if mask.constant is not None:
         return quote_text(mask.constant) if isinstance(mask.constant, str) else str(mask.constant)
+    if mask.keyed_hash is not None and key is not None:
+        return f"if({value} is null, null, {key.hashed(value)})"
+    if mask.shift_days is not None or mask.truncate is not None:
+        return _date(value, kind, mask, key, person)
+    if mask.email is not None or mask.phone is not None:
+        return _text(value, mask)
+    limits = [n for n in (mask.round, mask.top, mask.bottom) if n is not None]
+    if kind in _WHOLE and all(number == int(number) for number in limits):
+        return _whole(value, mask)
+    return _double(value, mask)
+
+
+def _date(value: str, kind: str, mask: Mask, key: Key | None, person: str | None) -> str:
+    date = value
+    if mask.shift_days is not None and key is not None:
+        number = f"('0x' || left({key.hashed(str(person))}, 13))::bigint % {2 * mask.shift_days}"
+        days = f"{number} - {mask.shift_days} + if({number} < {mask.shift_days}, 0, 1)"
+        date = f"({value} + to_days(cast({days} as integer)))"
     if mask.truncate is not None:
-        return f"cast(date_trunc({quote_text(mask.truncate)}, {value}) as {kind})"
+        date = f"date_trunc({quote_text(mask.truncate)}, {date})"
+    return f"cast({date} as {kind})"
+
+
+def _text(value: str, mask: Mask) -> str:
     if mask.email is not None:
         return (
             f"case when {value} is null then null "
             f"when regexp_full_match({value}, '[^@]*@[a-zA-Z0-9.-]+', 's') "
             f"then '***@' || lower(regexp_extract({value}, '@(.+)$', 1)) else '***' end"
         )
-    if mask.phone is not None:
-        digits = f"regexp_replace({value}, '[^0-9]', '', 'g')"
-        enough = f"strlen({digits}) > {mask.phone + 3}"
-        return (
-            f"case when {value} is not null then "
-            f"'***' || case when {enough} then right({digits}, {mask.phone}) else '' end end"
-        )
-    limits = [n for n in (mask.round, mask.top, mask.bottom) if n is not None]
-    if kind in _WHOLE and all(number == int(number) for number in limits):
-        return _whole(value, mask)
-    return _double(value, mask)
+    digits = f"regexp_replace({value}, '[^0-9]', '', 'g')"
+    enough = f"strlen({digits}) > {(mask.phone or 0) + 3}"
+    return (
+        f"case when {value} is not null then "
+        f"'***' || case when {enough} then right({digits}, {mask.phone}) else '' end end"
+    )
 
 
 def _whole(value: str, mask: Mask) -> str:

@@ -68,6 +68,7 @@ def tables_of(
         identifiers=built("identifiers") if spec.mapping != "none" else None,
         tokens=built("tokens") if spec.mapping == "token" else None,
         sample=built("sample") if spec.declared_shares else None,
+        mask_keys=built("mask_keys") if spec.has_mask_keys else None,
     )
 
 

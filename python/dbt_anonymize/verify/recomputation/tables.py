@@ -20,7 +20,8 @@ class Tables:
     Nothing but temporary tables is written on it. ``hierarchies`` are by column: of each
     quasi-identifier, and of each sensitive column that a guarantee measures along its hierarchy.
     ``population`` is needed if the spec names a relation, ``effort`` if its levels differ per
-    record, ``identifiers`` with ``mapping: token``, ``sample`` if an effort is released from one.
+    record, ``identifiers`` with ``mapping: token``, ``sample`` if an effort is released from one,
+    ``mask_keys`` if a mask has a key.
     ``release`` is the published table; the others are those of the build and the vault.
     """
 
@@ -35,6 +36,7 @@ class Tables:
     identifiers: str | None = None
     tokens: str | None = None
     sample: str | None = None
+    mask_keys: str | None = None
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
