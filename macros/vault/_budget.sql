@@ -84,8 +84,8 @@ create table if not exists {{ budget }} (
 
 
 {# Beside `<n>_sample`. #}
-{% macro _budget_relation(anonymization) -%}
-    {%- set sample = ref(anonymization ~ "_sample") -%}
+{% macro _budget_relation(anonymization, beside=none) -%}
+    {%- set sample = beside or ref(anonymization ~ "_sample") -%}
     {{ return(api.Relation.create(
         database=sample.database, schema=sample.schema, identifier="dbt_anonymize_budget", type="table"
     )) }}

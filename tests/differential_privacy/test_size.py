@@ -7,7 +7,9 @@ import re
 from fractions import Fraction
 
 import pytest
+from typer.testing import CliRunner
 
+from dbt_anonymize.cli.main import app
 from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy, k_of, largest_beta
 from dbt_anonymize.verify.recomputation.models import private_size
 from tests.docs.pages import MODELS, Page
@@ -110,3 +112,26 @@ def test_the_page_shows_the_sizes() -> None:
         beta = largest if row["beta"] == f"{largest:.3f}" else float(row["beta"])
         k = k_of(epsilon, delta, beta)
         assert (str(k), str(round(k / beta))) == (row["k"], row["people of the source"])
+
+
+def test_the_command_prints_what_the_page_shows() -> None:
+    ((command, printed),) = re.findall(
+        r"```console\n\$ dbt-anonymize ([^\n]*)\n(.*?)```", PAGE.text, re.DOTALL
+    )
+    result = CliRunner().invoke(app, command.split())
+    lines = [line.rstrip() for line in result.output.splitlines() if line.strip()]
+    assert lines == printed.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("7 --delta 0.001", "epsilon: Input should be less than or equal to 5"),
+        ("1 --delta 2", "delta: Input should be less than 1"),
+        ("1 --delta 0.001 --beta 0.9", "must have a beta of at most 1 - exp(-epsilon)"),
+    ],
+)
+def test_the_command_refuses_what_promises_nothing(arguments: str, message: str) -> None:
+    result = CliRunner().invoke(app, ["epsilon", *arguments.split()])
+    assert result.exit_code == 2
+    assert message in result.output

@@ -79,6 +79,9 @@ def search(
     with errors_without_traceback():
         project = find_project(project_dir)
         (spec,) = load_specs(project.root, [name])
+        if spec.differential_privacy is not None:
+            _search_privately(console, project, target, spec, dry_run=dry_run)
+            return
         options = Options(
             efforts=spec.search.efforts if efforts is None else efforts,
             measure=spec.search.measure if measure is None else str(measure.value),
@@ -128,6 +131,33 @@ def _search(
             relation = write_lattice(warehouse, spec.name, list(spec.quasi_identifiers), rows)
         console.print(f"{relation}: {counted(len(rows), 'node')}.")
     return found
+
+
+def _search_privately(
+    console: SafeConsole, project: Project, target: str | None, spec: Spec, *, dry_run: bool
+) -> None:
+    """Draw the levels of one effort, pay for it, and show nothing else of the data."""
+    from dbt_anonymize.errors import SearchError  # noqa: PLC0415
+    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
+    from dbt_anonymize.search.exponential import draw_levels  # noqa: PLC0415
+    from dbt_anonymize.search.load import load_table  # noqa: PLC0415
+    from dbt_anonymize.spec import Effort  # noqa: PLC0415
+    from dbt_anonymize.vault.budget import spend_on_search  # noqa: PLC0415
+
+    private = spec.differential_privacy
+    if private is None or private.search_epsilon is None or dry_run:
+        raise SearchError(
+            f"{spec.name}: a search under differential_privacy must be paid for, and so must every "
+            "look at what it finds: it needs search_epsilon, and has no --dry-run. Add "
+            "search_epsilon, or fix the levels without looking at the data."
+        )
+    with _prefixed(spec.name), open_warehouse(project, target) as warehouse:
+        table = load_table(warehouse, spec, measure="loss")
+        spend_on_search(warehouse, spec, private)
+        levels = draw_levels(table, private, fixed=[spec.target])
+    shown = ", ".join(f"{name} {level}" for name, level in levels.items())
+    console.print(f"{spec.name}: {shown} was drawn for epsilon {private.search_epsilon:g}.")
+    _write(console, project, spec, (Effort(levels=levels),))
 
 
 @contextlib.contextmanager

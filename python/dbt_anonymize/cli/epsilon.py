@@ -1,0 +1,58 @@
+"""The command ``dbt-anonymize epsilon``: the class sizes of differential privacy."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dbt_anonymize.cli.common import BAD_INPUT, SafeConsole, figures_table, say
+
+_SHARES_OF_LARGEST = (1.0, 0.75, 0.5, 0.25)
+
+
+def epsilon(
+    epsilons: Annotated[list[float], typer.Argument(metavar="EPSILON...", help="From 0.001 to 5.")],
+    *,
+    delta: Annotated[
+        list[float], typer.Option(help="Probability of an exception; may be given several times.")
+    ],
+    beta: Annotated[
+        list[float] | None,
+        typer.Option(
+            help="Probability of each person to be in the sample, may be given several times; "
+            "by default the largest that epsilon allows, and parts of it.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Show the class size k for (epsilon, delta, beta), and the people of the source it needs."""
+    from pydantic import ValidationError  # noqa: PLC0415 (keeps --help fast)
+
+    from dbt_anonymize.privacy.differential_privacy import (  # noqa: PLC0415
+        DifferentialPrivacy,
+        largest_beta,
+    )
+
+    table = figures_table(("epsilon", "delta", "beta", "k", "people of the source"), ())
+    for declared in epsilons:
+        for exception in delta:
+            for share in beta or _SHARES_OF_LARGEST:
+                try:
+                    # Checked without beta first: the largest one is that of a sound epsilon.
+                    found = DifferentialPrivacy(epsilon=declared, delta=exception)
+                    chosen = share if beta else share * largest_beta(declared)
+                    found = DifferentialPrivacy(epsilon=declared, delta=exception, beta=chosen)
+                except ValidationError as error:
+                    wrong = error.errors()[0]
+                    name = wrong["loc"][0] if wrong["loc"] else "differential_privacy"
+                    say(f"{name}: {wrong['msg']}", err=True)
+                    raise typer.Exit(BAD_INPUT) from None
+                table.add_row(
+                    f"{declared:g}",
+                    f"{exception:g}",
+                    f"{chosen:.3f}",
+                    f"{found.k:,}",
+                    f"{found.k / chosen:,.0f}",
+                )
+    SafeConsole().print(table)

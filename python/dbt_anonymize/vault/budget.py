@@ -1,0 +1,57 @@
+"""What differentially private looks at a source have cost, beside the releases that builds pay."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from dbt_anonymize.errors import VaultError
+from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+
+# Sums of decimals in double precision.
+_TOLERANCE = 1 + 1e-9
+
+
+def spend_on_search(warehouse: Warehouse, spec: Spec, private: DifferentialPrivacy) -> None:
+    """Pay for one search before it looks at the data; a `VaultError` if the budget has not so much.
+
+    A search is drawn anew each time, so each costs ``search_epsilon``.
+    """
+    assert private.search_epsilon is not None  # the caller refuses a search without
+    budget = warehouse.macro(
+        "_budget_relation", anonymization=spec.name, beside=_sample(warehouse, spec)
+    )
+    source = spec.source.ref or ".".join(spec.source.source or ())
+    connections = warehouse.adapter.connections
+    mark = "?" if warehouse.is_duckdb else "%s"
+    with contextlib.ExitStack() as stack:
+        connections.clear_transaction()
+        connections.begin()
+        stack.callback(connections.rollback_if_open)
+        cursor = warehouse.cursor()
+        cursor.execute(warehouse.macro("_budget_table", budget=budget))
+        cursor.execute(
+            f"select coalesce(sum(epsilon), 0) from {budget} where source = {mark}",  # noqa: S608
+            [source],
+        )
+        spent = float(cursor.fetchall()[0][0])
+        total = private.total_epsilon or private.epsilon
+        if spent + private.search_epsilon > total * _TOLERANCE:
+            raise VaultError(
+                f"{spec.name}: all private looks at {source} together may cost epsilon {total:g}; "
+                f"{spent:g} is spent, and a search adds {private.search_epsilon:g}. Keep the "
+                "levels that were drawn, or raise total_epsilon of differential_privacy."
+            )
+        cursor.execute(
+            f"insert into {budget} (source, anonymization, spent_at, epsilon, delta, data, content)"  # noqa: S608
+            f" values ({mark}, {mark}, current_timestamp, {mark}, 0, '', 'search')",
+            [source, spec.name, private.search_epsilon],
+        )
+        connections.commit()
+
+
+def _sample(warehouse: Warehouse, spec: Spec) -> Any:
+    remedy = f"Run `dbt build --select +{spec.name}_frequencies`."
+    return warehouse.relation_of_ref(f"{spec.name}_sample", remedy=remedy)
