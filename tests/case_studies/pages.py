@@ -19,6 +19,7 @@ from tests.docs.pages import DOCS
 CASE_STUDIES = DOCS / "case_studies"
 KEYS = frozenset(
     {
+        "design",
         "effort",
         "target",
         "model",

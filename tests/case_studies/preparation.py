@@ -116,7 +116,26 @@ def acute_inflammations() -> Study:
 
 
 # Columns of the file.
-GRADES = {"a": "clump_thickness", "b": "size_uniformity", "f": "bare_nuclei"}
+GRADES = {
+    "clump_thickness": "a",
+    "size_uniformity": "b",
+    "bare_nuclei": "f",
+    "bland_chromatin": "g",
+}
+GRADES_OF_STUDY = ("clump_thickness", "size_uniformity", "bare_nuclei")
+
+
+def wisconsin_grades(names: Sequence[str]) -> list[dict[str, str]]:
+    """Read grades from 1 to 10 of each sample, and its tumour; a `?` is missing: an empty text."""
+    tumours = {"2": "benign", "4": "malignant"}
+    return [
+        {
+            "patient": row["id"],
+            **{name: row[GRADES[name]].replace("?", "") for name in names},
+            "tumour": tumours[row["class"]],
+        }
+        for row in _csv_rows("breast_cancer_wisconsin_original/breast-cancer-wisconsin.data")
+    ]
 
 
 def wisconsin_original() -> Study:
@@ -125,13 +144,9 @@ def wisconsin_original() -> Study:
     Intervals of whole numbers begin at a half, so that their midpoint is the mean of what they
     cover: [0.5, 2.5) covers 1 and 2.
     """
-    rows = []
-    for row in _csv_rows("breast_cancer_wisconsin_original/breast-cancer-wisconsin.data"):
-        grades = {name: row[letter].replace("?", "") for letter, name in GRADES.items()}
-        tumour = {"2": "benign", "4": "malignant"}[row["class"]]
-        rows.append({"patient": row["id"], **grades, "tumour": tumour})
+    rows = wisconsin_grades(GRADES_OF_STUDY)
     grade = equal_width_intervals("0.5", "10.5", [2], merge=[2])
-    return Study("wisconsin_original", rows, dict.fromkeys(GRADES.values(), grade))
+    return Study("wisconsin_original", rows, dict.fromkeys(GRADES_OF_STUDY, grade))
 
 
 def contraceptive_method_choice() -> Study:

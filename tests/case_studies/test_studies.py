@@ -20,7 +20,7 @@ from tests.search.running import run as search
 
 NAMES = [*STUDIES]
 DRAWN = draw("case studies", NAMES, 1)
-PAGES = [*NAMES, "README", "masking_effect"]
+PAGES = [*NAMES, "README", "masking_effect", "differential_privacy"]
 
 Row = dict[str, Any]
 
