@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dbt_anonymize.cli import app
-from tests.projects import Project
+from tests.projects import REPOSITORY, Project
 
 DEMOS = ("fertility_clinic", "wdbc", "wdbc_nested")
 CHECKS = {"provenance", "content", "recomputation", "guarantees", "attacks", "audit"}
@@ -61,6 +61,33 @@ def test_attacks_are_a_relation_of_the_warehouse(demo: Project, verified: Result
     for name in DEMOS:
         rows = demo.query(f"select distinct attack from main.{name}_attacks")
         assert {"linkage", "composition", "membership_inference"} <= {attack for (attack,) in rows}
+
+
+def test_findings_are_kept_and_a_dossier_is_made_of_them(
+    demo: Project, verified: Result, tmp_path: Path
+) -> None:
+    """The lines that the page shows are those of the dossier."""
+    told = [
+        (f["check"], f["subject"], f["message"])
+        for f in findings(verified)
+        if f["anonymization"] == "wdbc_nested"
+    ]
+    kept = demo.query("select proof, subject, message from main.wdbc_nested_verification")
+    assert Counter(kept) == Counter(told)
+    command = ["dossier", "wdbc_nested", "--project-dir", str(demo.folder)]
+    environment = {"DBT_PROFILES_DIR": str(demo.folder)}
+    made = CliRunner().invoke(app, command, env=environment)
+    assert made.exit_code == 0, made.output
+    page = (REPOSITORY / "docs" / "dossier.md").read_text(encoding="utf-8").splitlines()
+    shown = [line for line in page if line.startswith("|") and "wdbc_nested_" in line]
+    assert len(shown) == 4
+    assert [line for line in shown if line not in made.output.splitlines()] == []
+    assert "missing" not in made.output.replace("what is missing is said to be missing", "")
+    assert "older than the last build" not in made.output
+    file = tmp_path / "dossier.html"
+    command += ["--format", "html", "--output", str(file)]
+    assert CliRunner().invoke(app, command, env=environment).exit_code == 0
+    assert "<h1>Dossier: wdbc_nested</h1>" in file.read_text(encoding="utf-8")
 
 
 def test_no_finding_shows_a_value_of_a_person(demo: Project, verified: Result) -> None:

@@ -103,6 +103,7 @@ def test_another_warehouse_is_refused_in_each_proof_on_files(
 
     monkeypatch.setattr(module, "open_warehouse", opened)
     monkeypatch.setattr(module, "check_provenance", lambda *_, **__: [])
+    monkeypatch.setattr(module, "write_findings", lambda *_: None)
     audited = Finding("audit", "customers_relinkings", True, "whole.")
     monkeypatch.setattr(module, "_audit", lambda *_: [audited])
     (spec,) = load_specs(built_consumer.folder, ["customers"])

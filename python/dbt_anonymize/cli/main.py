@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from dbt_anonymize.cli.common import HELP
+from dbt_anonymize.cli.dossier import dossier
 from dbt_anonymize.cli.epsilon import epsilon
 from dbt_anonymize.cli.generate import generate
 from dbt_anonymize.cli.hierarchy import app as hierarchy_app
@@ -48,5 +49,5 @@ def _main(
     """Declare, generate and look at anonymizations; `dbt build` does the work."""
 
 
-for _command in (generate, search, relink, verify, results, init, epsilon):
+for _command in (generate, search, relink, verify, results, dossier, init, epsilon):
     app.command()(_command)

@@ -14,12 +14,13 @@ from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.release.audit import why_unreadable
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.vault.relink.audit import check_audit
-from dbt_anonymize.verify.attacks import findings, run_attacks, write_attacks
+from dbt_anonymize.verify.attacks import AttackResult, findings, run_attacks
 from dbt_anonymize.verify.finding import CHECKS, Check, Finding
 from dbt_anonymize.verify.identifiers.content import check_content
 from dbt_anonymize.verify.provenance.check import check_provenance
 from dbt_anonymize.verify.recomputation.project import check_release
 from dbt_anonymize.verify.relations import spill_in_private
+from dbt_anonymize.verify.writing import write_findings, write_rows
 
 _ON_FILES: tuple[Check, ...] = ("content", "recomputation", "guarantees", "attacks")
 
@@ -38,19 +39,20 @@ def verify(
     release files of the same people, for the attack by composition; the vault remembers those of
     its own last ten releases. Findings are yielded as soon as they are known; what cannot be proved
     does not hold. An anonymization that is not built is a `WarehouseError`. The attacks write
-    ``<n>_attacks``; nothing else is changed.
+    ``<n>_attacks``, and all findings are kept in ``<n>_verification``; nothing else is changed.
     """
+    found: list[Finding] = []
     # Compiling has dbt open the warehouse for itself.
     if "provenance" in checks:
-        yield from _proved(
-            "provenance", spec, lambda: check_provenance(project, spec, target=target)
-        )
+        found += _proved("provenance", spec, lambda: check_provenance(project, spec, target=target))
+        yield from found
     with open_warehouse(project, target) as warehouse:
         proofs: dict[Check, Callable[[], list[Finding]]] = {}
         on_files = [check for check in _ON_FILES if check in checks]
         if on_files and (reason := _why_unproved(warehouse, project, spec)):
-            for check in on_files:
-                yield Finding(check, spec.name, holds=False, message=reason)
+            unproved = [Finding(check, spec.name, False, reason) for check in on_files]
+            found += unproved
+            yield from unproved
         elif on_files:
             spill_in_private(warehouse)
             release = project.root / release_file(warehouse, spec.name)
@@ -68,7 +70,10 @@ def verify(
         proofs["audit"] = lambda: _audit(warehouse, spec)
         for check, proof in proofs.items():
             if check in checks:
-                yield from _proved(check, spec, proof)
+                proved = _proved(check, spec, proof)
+                found += proved
+                yield from proved
+        write_findings(warehouse, spec, checks, found)
 
 
 def _why_unproved(warehouse: Warehouse, project: Project, spec: Spec) -> str | None:
@@ -105,7 +110,7 @@ def _attacks(
     warehouse: Warehouse, project: Project, spec: Spec, release: Path, earlier: Sequence[Path]
 ) -> list[Finding]:
     results = run_attacks(warehouse, project, spec, release=release, earlier=earlier)
-    write_attacks(warehouse, spec, results)
+    write_rows(warehouse, spec, "attacks", AttackResult, results)
     return findings(results)
 
 

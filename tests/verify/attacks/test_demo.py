@@ -13,7 +13,8 @@ from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.spec import load_specs
-from dbt_anonymize.verify.attacks import AttackResult, findings, run_attacks, write_attacks
+from dbt_anonymize.verify.attacks import AttackResult, findings, run_attacks
+from dbt_anonymize.verify.writing import write_rows
 from tests.projects import REPOSITORY, Project
 from tests.search.running import warehouse_of
 
@@ -45,7 +46,8 @@ def attacked(built: Project) -> Mapping[str, list[AttackResult]]:
         with warehouse_of(built) as warehouse:
             file = release_file(warehouse, spec.name)
             results = run_attacks(warehouse, find_project(built.folder), spec, release=file)
-            assert write_attacks(warehouse, spec, results) == f"{spec.name}_attacks"
+            written = write_rows(warehouse, spec, "attacks", AttackResult, results)
+            assert written == f"{spec.name}_attacks"
             assert warehouse.rows("select * from duckdb_tables() where temporary") == []
             names = [
                 name for (name,) in warehouse.rows("select database_name from duckdb_databases()")

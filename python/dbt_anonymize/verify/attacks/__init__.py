@@ -6,6 +6,5 @@ dbt, pandas and scikit-learn are imported when needed.
 
 from dbt_anonymize.verify.attacks.result import AttackResult, findings
 from dbt_anonymize.verify.attacks.running import run_attacks
-from dbt_anonymize.verify.attacks.writing import write_attacks
 
-__all__ = ["AttackResult", "findings", "run_attacks", "write_attacks"]
+__all__ = ["AttackResult", "findings", "run_attacks"]

@@ -73,7 +73,7 @@ def read_release(
     if not labels:
         return None
     tables = [label_table(session, relation, label) for label in labels]
-    coded = _coded(labels, tables)
+    coded = code_labels(labels, tables)
     numbers = [f"l_{label.number}" for label in labels]
     listed = ", ".join(numbers)
     classes = session.table(
@@ -104,7 +104,7 @@ def read_release(
 
 
 @dataclass(frozen=True)
-class _Coded:
+class Coded:
     """SQL that gives rows ``r`` the numbers of their labels, ``l_1``, .., and so their class."""
 
     columns: str
@@ -114,7 +114,8 @@ class _Coded:
     of_class: str
 
 
-def _coded(labels: Sequence[Label], tables: Sequence[str]) -> _Coded:
+def code_labels(labels: Sequence[Label], tables: Sequence[str]) -> Coded:
+    """Return how rows get the numbers of their labels in each `label_table`."""
     columns, joins = [], []
     for label, table in zip(labels, tables, strict=True):
         alias = f"labels_{label.number}"
@@ -124,7 +125,7 @@ def _coded(labels: Sequence[Label], tables: Sequence[str]) -> _Coded:
         )
         columns.append(f"{alias}.label as l_{label.number}")
         joins.append(f"join {table} as {alias} on {same}")
-    return _Coded(
+    return Coded(
         ", ".join(columns),
         " ".join(f"inner {join}" for join in joins),
         " ".join(f"left {join}" for join in joins),
@@ -133,7 +134,7 @@ def _coded(labels: Sequence[Label], tables: Sequence[str]) -> _Coded:
 
 
 def _members(
-    known: Known, relation: str, coded: _Coded, classes: str, sensitive: dict[str, str]
+    known: Known, relation: str, coded: Coded, classes: str, sensitive: dict[str, str]
 ) -> str:
     """Count the released sensitive values of each class."""
     kept = "".join(f", r.{quote_name(name)} as {alias}" for name, alias in sensitive.items())
@@ -209,7 +210,7 @@ def _sets(known: Known, pairs: str) -> tuple[str, str]:
     return sets, of_sets
 
 
-def _own(known: Known, coded: _Coded, classes: str, pairs: str, origin: Origin | None) -> str:
+def _own(known: Known, coded: Coded, classes: str, pairs: str, origin: Origin | None) -> str:
     """Find the class in which each record is."""
     session = known.session
     if origin is not None:

@@ -60,7 +60,7 @@ def attack_singling_out(trial: Trial, guesses: int) -> list[AttackResult]:
 def rarest(trial: Trial, sets: Sets, guesses: int) -> str:
     """Choose the combinations of values that fewest released rows have.
 
-    Returns a table: ``guess``, ``set_`` (the place of its columns), ``records``, ``c_1``, ...
+    Returns a table: ``guess``, ``set_`` (the place of its columns), ``records``, ``l_1``, ...
     """
     listed = []
     for place, columns in enumerate(sets):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.verify.attacks.known import Known
 from dbt_anonymize.verify.attacks.labels import find_labels, label_table, value_map
+from dbt_anonymize.verify.attacks.released import code_labels
 from dbt_anonymize.verify.recomputation.expected import Expected
 from dbt_anonymize.verify.recomputation.guarantees import Recount
 from dbt_anonymize.verify.recomputation.tables import Tables
@@ -24,7 +25,7 @@ from dbt_anonymize.verify.recomputation.tables import Tables
 class Column:
     """A released column, and how it is compared with what is known of a person.
 
-    It is ``c_<number>`` of released rows and ``p_<number>`` of people. ``fitting`` is a table of
+    It is ``l_<number>`` of released rows and ``p_<number>`` of people. ``fitting`` is a table of
     the known values (``found``) that a released one (``label``) can stand for; without one both
     must be equal.
     """
@@ -37,7 +38,7 @@ class Column:
     @property
     def released(self) -> str:
         """Its name in released rows."""
-        return f"c_{self.number}"
+        return f"l_{self.number}"
 
     def join(self, released: str, known: str) -> tuple[str, str]:
         """Return a join, or nothing, and the condition that a row can be that of a person.
@@ -57,7 +58,7 @@ class Trial:
     """What is known of everybody, and what an attacker reads of the half that was anonymized.
 
     ``people`` is a table of the records of the source: ``record_key``, ``person``, ``is_member``
-    and ``p_1``, ..; ``rows`` one of the released rows: ``c_1``, ... ``records`` are the rows, of
+    and ``p_1``, ..; ``rows`` one of the released rows: ``l_1``, ... ``records`` are the rows, of
     ``members`` subjects in the trial; ``seed`` draws whom and what is guessed.
     """
 
@@ -103,7 +104,7 @@ class Trial:
         )
 
     def matched(self, predicates: str, columns: Sequence[Column]) -> str:
-        """Return SQL of how many people satisfy each predicate: values ``c_<number>`` of columns.
+        """Return SQL of how many people satisfy each predicate: values ``l_<number>`` of columns.
 
         One row per ``guess`` and ``is_member``, where there are any, with ``people``.
         """
@@ -175,26 +176,22 @@ def read_trial(known: Known, released: str, members: str, kept: str, *, seed: in
     """
     session, spec = known.session, known.spec
     labels = find_labels(session, session.columns(released), spec, spec)
-    columns, codes, joins, raw = [], [], [], []
-    for label in labels:
-        table = label_table(session, released, label)
+    tables = [label_table(session, released, label) for label in labels]
+    coded = code_labels(labels, tables)
+    columns, kept_values = [], []
+    raw = [f"v.v_{label.number} as p_{label.number}" for label in labels]
+    for label, table in zip(labels, tables, strict=True):
         fitting = value_map(session, label, table, known.tuples, f"a trial of {spec.name}")
         columns.append(Column(label.name, label.number, False, fitting))
-        codes.append(f"l_{label.number}.label as c_{label.number}")
-        raw.append(f"v.v_{label.number} as p_{label.number}")
-        same = " and ".join(
-            f"r.{quote_name(name)} is not distinct from l_{label.number}.c_{place}"
-            for place, name in enumerate(label.columns, 1)
-        )
-        joins.append(f"inner join {table} as l_{label.number} on {same}")
     # What is masked is no knowledge of an attacker.
     plain = spec.columns_with_role("sensitive", "insensitive")
     for number, name in enumerate(plain, len(labels) + 1):
         columns.append(Column(name, number, name in spec.sensitive))
-        codes.append(f"cast(r.{quote_name(name)} as varchar) as c_{number}")
+        kept_values.append(f", cast(r.{quote_name(name)} as varchar) as l_{number}")
         raw.append(f"cast(k.{quote_name(name)} as varchar) as p_{number}")
     rows = session.table(
-        "trial_rows", f"select {', '.join(codes)} from {released} as r {' '.join(joins)}"
+        "trial_rows",
+        f"select {coded.columns}{''.join(kept_values)} from {released} as r {coded.joins}",
     )
     people = session.table(
         "trial_people",
