@@ -39,10 +39,11 @@ DERIVED_SUFFIXES = {
 # Our own relations: `<name>_<suffix>` of an anonymization, and the history of all. Numbers of
 # efforts change with every search, so those of efforts that do not exist yet count too.
 OWN_RELATIONS = re.compile(
+    r"verification|"
     r"alpha_ranges|anonymized|attacks|calibration|classes|confusion|curves|evaluation|frequencies|"
     r"identifiers|information_loss|lattice|mask_keys|microdata|population|privacy|quality|"
     r"quasi_identifier_risk|releases|relinkings|results|risk_profile|sample|scores|tokens|"
-    r"verification|(effort|recoding)_\d+"
+    r"(effort|recoding)_\d+"
 )
 HISTORY = "anonymization_results"
 

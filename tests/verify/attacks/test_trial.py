@@ -171,7 +171,7 @@ def test_the_chance_of_a_link_is_that_of_the_page() -> None:
         linked = replace(read, columns=[c for c in read.columns if c.name != "extra"])
         targets = linked.targets(100)
         ((place,),) = session.rows(
-            f"select min(target) - 1 from {targets} where is_member and p_1 = 34 and p_2 = '01'"
+            f"select min(tuple) - 1 from {targets} where is_member and v_1 = 34 and v_2 = '01'"
         )
         members_chances, _ = chances_of_links(linked, targets)
         (others,) = session.row(f"select count(*) from {targets} where not is_member")
@@ -226,7 +226,7 @@ def test_trials_against_a_row_by_row_attacker(world: World) -> None:
         asked = [
             (by_number[key], is_member)
             for key, is_member in session.rows(
-                f"select record_key, is_member from {targets} order by target"
+                f"select record_key, is_member from {targets} order by tuple"
             )
         ]
         chances = chances_of_links(trial, targets)

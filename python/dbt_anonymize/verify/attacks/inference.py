@@ -38,8 +38,8 @@ def attack_inference(trial: Trial, guesses: int) -> list[AttackResult]:
     the quasi-identifiers decide.
     """
     targets = trial.targets(guesses)
-    quasi_identifiers = [column for column in trial.columns if column.fitting is not None]
-    others = [c for c in trial.columns if c.fitting is None and not c.is_sensitive]
+    quasi_identifiers = [column for column in trial.columns if column.label is not None]
+    others = [c for c in trial.columns if c.label is None and not c.is_sensitive]
     ways = {"share_right": [quasi_identifiers]}
     if others:
         ways["share_right_knowing_the_rest"] = [[*quasi_identifiers, *others], quasi_identifiers]
@@ -75,13 +75,13 @@ def rates_of_guesses(
             f"select *, true as is_found from ({trial.candidates(targets, columns, secret)}) "
             f"qualify row_number() over (partition by target {first}) = 1"
         )
-        joins.append(f"left join ({found}) as k_{place} on t.target = k_{place}.target")
+        joins.append(f"left join ({found}) as k_{place} on t.tuple = k_{place}.target")
         guesses.append(f"when k_{place}.is_found then k_{place}.{value}")
     most = (
         f"(select {value} from (select {value}, count(*) as records from {trial.rows} "
         f"group by {value}) {first} limit 1)"
     )
-    truth = f"t.p_{secret.number}"
+    truth = f"t.{secret.known}"
     rows = trial.known.session.rows(
         "select is_member, count(*), count(*) filter (is_right), count(*) filter (is_naive) from "
         f"(select t.is_member, {truth} is not distinct from (case {' '.join(guesses)} "

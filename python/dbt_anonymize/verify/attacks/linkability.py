@@ -52,9 +52,9 @@ def chances_of_links(trial: Trial, targets: str) -> tuple[np.ndarray, np.ndarray
     rows = trial.known.session.rows(
         "select t.is_member, coalesce(cast(c.records as double) / (cast(a.records as double) * "
         f"cast(b.records as double)), 0) from {targets} as t "
-        f"left join ({first}) as a on t.target = a.target "
-        f"left join ({second}) as b on t.target = b.target "
-        f"left join ({both}) as c on t.target = c.target order by t.target"
+        f"left join ({first}) as a on t.tuple = a.target "
+        f"left join ({second}) as b on t.tuple = b.target "
+        f"left join ({both}) as c on t.tuple = c.target order by t.tuple"
     )
     is_member = np.array([row[0] for row in rows], dtype=np.bool_)
     chance = np.array([row[1] for row in rows], dtype=np.float64)

@@ -87,7 +87,7 @@ def read_release(
         for number, attribute in enumerate(known.spec.sensitive, 1)
         if attribute in columns
     }
-    pairs = _pairs(known, labels, tables, classes, name)
+    pairs = find_pairs(known, labels, tables, classes, name)
     sets, of_sets = _sets(known, pairs)
     return Released(
         known=known,
@@ -147,7 +147,7 @@ def _members(
     )
 
 
-def _pairs(
+def find_pairs(
     known: Known, labels: Sequence[Label], tables: Sequence[str], classes: str, name: str
 ) -> str:
     """Find the classes that can hold each combination of raw values.

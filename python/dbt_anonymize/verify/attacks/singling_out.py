@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dbt_anonymize.verify.attacks.people import Codes
 from dbt_anonymize.verify.attacks.rates import Rate, rated
 from dbt_anonymize.verify.attacks.result import AttackResult
 from dbt_anonymize.verify.attacks.trial import Column, Trial
@@ -23,6 +24,7 @@ _WIDTH = 3
 _MOST_SETS = 60
 
 Sets = Sequence[Sequence[Column]]
+_NOTHING: Codes = np.zeros(0, dtype=np.int64)
 
 
 def attack_singling_out(trial: Trial, guesses: int) -> list[AttackResult]:
@@ -119,14 +121,34 @@ def _random(trial: Trial, sets: Sets, guesses: int, rng: np.random.Generator) ->
 
 def count_singled_out(trial: Trial, sets: Sets, predicates: str) -> tuple[Rate, Rate]:
     """Count the predicates that exactly one member satisfies, and exactly one of the others."""
-    session = trial.known.session
-    matched = " union all ".join(
-        trial.matched(f"(select * from {predicates} where set_ = {place})", columns)
-        for place, columns in enumerate(sets)
+    rows = trial.known.session.rows(f"select guess, set_ from {predicates}")
+    satisfying = _satisfying(trial, sets, predicates)
+    main, control = (
+        sum(
+            people.is_one(
+                {c.number: satisfying[c.number].get(guess, _NOTHING) for c in sets[place]}
+            )
+            for guess, place in rows
+        )
+        for people in trial.groups
     )
-    main, control = session.row(
-        "select count(*) filter (where is_member), count(*) filter (where not is_member) "
-        f"from ({matched}) where people = 1"
-    )
-    (guesses,) = session.row(f"select count(*) from {predicates}")
-    return Rate(int(main), int(guesses)), Rate(int(control), int(guesses))
+    return Rate(main, len(rows)), Rate(control, len(rows))
+
+
+def _satisfying(trial: Trial, sets: Sets, predicates: str) -> dict[int, dict[int, Codes]]:
+    """Return by column and predicate the codes of the known values that satisfy it."""
+    cursor = trial.known.session.cursor
+    found: dict[int, dict[int, Codes]] = {}
+    for column in {column.number: column for columns in sets for column in columns}.values():
+        joins = f"inner join {trial.values[column.number]} as v on v.value is not distinct from "
+        if column.label is None:
+            joins += f"g.{column.released}"
+        else:
+            fitting = trial.fitting[column.number]
+            joins = f"inner join {fitting} as m on m.label = g.{column.released} {joins}m.found"
+        cursor.execute(f"select g.guess, v.code from {predicates} as g {joins} order by g.guess")
+        pairs = cursor.fetchnumpy()
+        guesses, starts = np.unique(np.asarray(pairs["guess"]), return_index=True)
+        codes = np.split(np.asarray(pairs["code"]), starts[1:])
+        found[column.number] = dict(zip(guesses.tolist(), codes, strict=False))
+    return found

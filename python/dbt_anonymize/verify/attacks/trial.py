@@ -11,11 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
 
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.verify.attacks.known import Known
-from dbt_anonymize.verify.attacks.labels import find_labels, label_table, value_map
-from dbt_anonymize.verify.attacks.released import code_labels
+from dbt_anonymize.verify.attacks.labels import Label, find_labels, label_table, value_map
+from dbt_anonymize.verify.attacks.people import People
+from dbt_anonymize.verify.attacks.released import code_labels, find_pairs
 from dbt_anonymize.verify.recomputation.expected import Expected
 from dbt_anonymize.verify.recomputation.guarantees import Recount
 from dbt_anonymize.verify.recomputation.tables import Tables
@@ -25,32 +29,26 @@ from dbt_anonymize.verify.recomputation.tables import Tables
 class Column:
     """A released column, and how it is compared with what is known of a person.
 
-    It is ``l_<number>`` of released rows and ``p_<number>`` of people. ``fitting`` is a table of
-    the known values (``found``) that a released one (``label``) can stand for; without one both
-    must be equal.
+    It is ``l_<number>`` of released rows and ``v_<number>`` of people. Of a quasi-identifier
+    ``label`` and its table ``labels`` say whom a released value can stand for; others are compared
+    as text.
     """
 
     name: str
     number: int
     is_sensitive: bool
-    fitting: str | None = None
+    label: Label | None = None
+    labels: str = ""
 
     @property
     def released(self) -> str:
         """Its name in released rows."""
         return f"l_{self.number}"
 
-    def join(self, released: str, known: str) -> tuple[str, str]:
-        """Return a join, or nothing, and the condition that a row can be that of a person.
-
-        The relations are two aliases; ``released`` must come before the join, ``known`` may follow.
-        """
-        known = f"{known}.p_{self.number}"
-        if self.fitting is None:
-            return "", f"{known} is not distinct from {released}.{self.released}"
-        join = f"inner join {self.fitting} as m_{self.number} "
-        join += f"on m_{self.number}.label = {released}.{self.released}"
-        return join, f"{known} is not distinct from m_{self.number}.found"
+    @property
+    def known(self) -> str:
+        """Its name in what is known of people."""
+        return f"v_{self.number}"
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Trial:
     """What is known of everybody, and what an attacker reads of the half that was anonymized.
 
     ``people`` is a table of the records of the source: ``record_key``, ``person``, ``is_member``
-    and ``p_1``, ..; ``rows`` one of the released rows: ``l_1``, ... ``records`` are the rows, of
+    and ``v_1``, ..; ``rows`` one of the released rows: ``l_1``, ... ``records`` are the rows, of
     ``members`` subjects in the trial; ``seed`` draws whom and what is guessed.
     """
 
@@ -73,7 +71,7 @@ class Trial:
     def targets(self, guesses: int) -> str:
         """Draw as many members and others, ``guesses`` of each at most; one record of each.
 
-        Returns a table like ``people`` with ``target``, a number from 1.
+        Returns a table like ``people`` with ``tuple``, a number from 1.
         """
         drawn = f"md5('{self.seed} target ' || cast(record_key as varchar))"
         smaller = (
@@ -82,7 +80,7 @@ class Trial:
         )
         return self.known.session.table(
             "targets",
-            "select row_number() over (order by is_member, place) as target, * from "
+            "select row_number() over (order by is_member, place) as tuple, * from "
             "(select *, row_number() over (partition by is_member order by drawn) as place from "
             f"(select *, {drawn} as drawn from {self.people} "
             "qualify row_number() over (partition by person order by drawn) = 1)) "
@@ -94,31 +92,78 @@ class Trial:
 
         One row per ``target`` and combination of the ``shown`` columns, with ``records``.
         """
-        names = ", ".join(column.released for column in (*columns, *shown))
-        kept = "".join(f", r.{column.released}" for column in shown)
-        joins, conditions = _joined(columns, "r", "t")
+        session = self.known.session
+        labelled = [column for column in columns if column.label is not None]
+        others = [column for column in columns if column.label is None]
+        labels = ", ".join(column.released for column in labelled) or "0 as nothing"
+        classes = session.table(
+            "classes",
+            f"select row_number() over () as class, * from (select distinct {labels} "
+            f"from {self.rows})",
+        )
+        pairs = find_pairs(
+            replace(self.known, tuples=targets),
+            [column.label for column in labelled if column.label is not None],
+            [column.labels for column in labelled],
+            classes,
+            "a trial",
+        )
+        kept = "".join(f", r.{column.released}" for column in (*others, *shown))
+        same = "".join(f" and r.{column.released} = c.{column.released}" for column in labelled)
+        equal = "".join(
+            f" and r.{column.released} is not distinct from t.{column.known}" for column in others
+        )
+        values = "".join(f", r.{column.released}" for column in shown)
         return (
-            f"select t.target{kept}, sum(r.records) as records from "
-            f"(select {names}, count(*) as records from {self.rows} group by {names}) as r {joins} "
-            f"inner join {targets} as t on {conditions} group by t.target{kept}"
+            f"select t.tuple as target{values}, sum(r.records) as records from {targets} as t "
+            f"inner join {pairs} as p on t.tuple = p.tuple "
+            f"inner join (select c.class{kept}, count(*) as records from {self.rows} as r "
+            f"inner join {classes} as c on true{same} group by c.class{kept}) as r "
+            f"on r.class = p.class{equal} group by t.tuple{values}"
         )
 
-    def matched(self, predicates: str, columns: Sequence[Column]) -> str:
-        """Return SQL of how many people satisfy each predicate: values ``l_<number>`` of columns.
+    @cached_property
+    def fitting(self) -> dict[int, str]:
+        """Which known values (``found``) each ``label`` of a labelled column can stand for."""
+        known = self.known
+        return {
+            c.number: value_map(known.session, c.label, c.labels, known.tuples, "a trial")
+            for c in self.columns
+            if c.label is not None
+        }
 
-        One row per ``guess`` and ``is_member``, where there are any, with ``people``.
-        """
-        joins, conditions = _joined(columns, "g", "p")
-        return (
-            f"select g.guess, p.is_member, count(distinct p.person) as people "
-            f"from {predicates} as g {joins} inner join {self.people} as p on {conditions} "
-            "group by g.guess, p.is_member"
+    @cached_property
+    def values(self) -> dict[int, str]:
+        """Tables of the distinct known values of each column: ``value`` and ``code``, from 0."""
+        return {
+            column.number: self.known.session.table(
+                "values",
+                "select value, row_number() over (order by value) - 1 as code from "
+                f"(select distinct {column.known} as value from {self.people})",
+            )
+            for column in self.columns
+        }
+
+    @cached_property
+    def groups(self) -> tuple[People, People]:
+        """Members, and those who were left out; people without a subject are one."""
+        cursor, found = self.known.session.cursor, []
+        codes = ", ".join(f"v_{number}.code as v_{number}" for number in self.values)
+        joins = " ".join(
+            f"inner join {table} as v_{number} "
+            f"on p.v_{number} is not distinct from v_{number}.value"
+            for number, table in self.values.items()
         )
-
-
-def _joined(columns: Sequence[Column], released: str, known: str) -> tuple[str, str]:
-    joins, conditions = zip(*(column.join(released, known) for column in columns), strict=True)
-    return " ".join(joins), " and ".join(conditions)
+        for condition in ("p.is_member", "not p.is_member"):
+            cursor.execute(
+                f"select coalesce(p.person, -1) as person, {codes} from {self.people} as p {joins} "
+                f"where {condition}"
+            )
+            arrays = {name: np.asarray(values) for name, values in cursor.fetchnumpy().items()}
+            numbers = {number: arrays[f"v_{number}"] for number in self.values}
+            found.append(People(arrays["person"], numbers))
+        members, others = found
+        return members, others
 
 
 def draw_trial(known: Known, tables: Tables, effort: int, *, seed: int) -> Trial:
@@ -178,26 +223,28 @@ def read_trial(known: Known, released: str, members: str, kept: str, *, seed: in
     labels = find_labels(session, session.columns(released), spec, spec)
     tables = [label_table(session, released, label) for label in labels]
     coded = code_labels(labels, tables)
-    columns, kept_values = [], []
-    raw = [f"v.v_{label.number} as p_{label.number}" for label in labels]
-    for label, table in zip(labels, tables, strict=True):
-        fitting = value_map(session, label, table, known.tuples, f"a trial of {spec.name}")
-        columns.append(Column(label.name, label.number, False, fitting))
+    columns = [
+        Column(label.name, label.number, False, label, table)
+        for label, table in zip(labels, tables, strict=True)
+    ]
     # What is masked is no knowledge of an attacker.
     plain = spec.columns_with_role("sensitive", "insensitive")
-    for number, name in enumerate(plain, len(labels) + 1):
-        columns.append(Column(name, number, name in spec.sensitive))
-        kept_values.append(f", cast(r.{quote_name(name)} as varchar) as l_{number}")
-        raw.append(f"cast(k.{quote_name(name)} as varchar) as p_{number}")
+    columns += [
+        Column(name, number, name in spec.sensitive)
+        for number, name in enumerate(plain, len(labels) + 1)
+    ]
+    others = [column for column in columns if column.label is None]
+    shown = "".join(f", cast(r.{quote_name(c.name)} as varchar) as {c.released}" for c in others)
+    known_ = "".join(f", cast(k.{quote_name(c.name)} as varchar) as {c.known}" for c in others)
     rows = session.table(
-        "trial_rows",
-        f"select {coded.columns}{''.join(kept_values)} from {released} as r {coded.joins}",
+        "trial_rows", f"select {coded.columns}{shown} from {released} as r {coded.joins}"
     )
     people = session.table(
         "trial_people",
-        f"select t.record_key, t.person, m.is_member, {', '.join(raw)} from {known.targets} as t "
-        f"inner join {known.tuples} as v on t.tuple = v.tuple inner join {kept} as k "
-        f"on t.record_key = k.{quote_name(spec.record_key)} "
+        f"select t.record_key, t.person, m.is_member, "
+        f"{', '.join(f'u.v_{label.number}' for label in labels)}{known_} "
+        f"from {known.targets} as t inner join {known.tuples} as u on t.tuple = u.tuple "
+        f"inner join {kept} as k on t.record_key = k.{quote_name(spec.record_key)} "
         f"inner join {members} as m on t.person is not distinct from m.person",
     )
     (records,) = session.row(f"select count(*) from {rows}")
