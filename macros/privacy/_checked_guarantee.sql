@@ -39,6 +39,7 @@
             value is iterable and value is not string and value is not mapping and value | list | length > 0,
         "an integer >= 2": number is not none and number == number | int and number >= 2,
         "a number > 1": number is not none and number > 1,
+        "a number >= 0": number is not none and number >= 0,
         "a number > 0": number is not none and number > 0,
         "a number > 0 and < 1": number is not none and 0 < number and number < 1,
         "a number > 0 and <= 1": number is not none and 0 < number and number <= 1,

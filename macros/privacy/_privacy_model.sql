@@ -42,6 +42,7 @@
     {%- elif name == "delta_presence" -%}{%- do found.update(dbt_anonymize._delta_presence_model(guarantee)) -%}
     {%- elif name == "reidentification_risk" -%}
         {%- do found.update(dbt_anonymize._reidentification_risk_model(guarantee)) -%}
+    {%- elif name == "no_attack" -%}{%- do found.update(dbt_anonymize._no_attack_model(guarantee)) -%}
     {%- elif name == "differential_privacy" -%}
         {%- do found.update(dbt_anonymize._differential_privacy_model(guarantee)) -%}
     {%- else -%}

@@ -293,6 +293,15 @@ def _breaks_risk(guarantee: Guarantee, one: Class) -> bool:
     return highest is not None and Fraction(1, one.size) > decimal(highest)
 
 
+def _breaks_no_attack(guarantee: Guarantee, one: Class) -> bool:
+    """Tell whether the expected gain, of one chance in n, is above the cost."""
+    candidates = one.population if guarantee["attacker"] == "journalist" else one.size
+    gain, cost = decimal(guarantee["adversary_gain"]), decimal(guarantee["adversary_cost"])
+    # Nobody is among no candidates: that is not known to be harmless.
+    expected = Fraction(1, candidates) * gain if candidates else gain + cost
+    return gain > 0 and expected - cost > 0
+
+
 _BREAKS: dict[str, Callable[[Guarantee, Class], bool]] = {
     "k_anonymity": lambda guarantee, one: one.size < guarantee["k"],
     "k_map": _breaks_k_map,
@@ -304,4 +313,5 @@ _BREAKS: dict[str, Callable[[Guarantee, Class], bool]] = {
     "delta_disclosure": _breaks_delta,
     "delta_presence": _breaks_presence,
     "reidentification_risk": _breaks_risk,
+    "no_attack": _breaks_no_attack,
 }

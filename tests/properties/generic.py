@@ -49,6 +49,8 @@ class Case:
 
 
 _TREE = {"hierarchy": Ref("generic_tree"), "levels": 2}
+# A class of three is a tie, which binary fractions would not show.
+_GAME = {"adversary_gain": 2.1, "adversary_cost": 0.7}
 _POPULATION = {"population": Ref("generic_population")}
 _SIZE = {"population_size": POPULATION_SIZE}
 _ESTIMATE = {"k": 4, "estimator": "poisson", "significance": 0.1}
@@ -86,6 +88,8 @@ def _cases(*, by_subject: bool) -> tuple[Case, ...]:
         ("delta_disclosure", {**OF_DISEASE, "delta": 1}, "delta", None),
         ("delta_presence", {"minimum": 0.2, "maximum": 0.7}, "presence", _POPULATION),
         ("reidentification_risk", {"highest": 0.4}, "risk", None),
+        ("no_attack", {**_GAME, "attacker": "prosecutor"}, None, None),
+        ("no_attack", {**_GAME, "attacker": "journalist"}, "population_size", _POPULATION),
     ]
     return tuple(Case(*one, by_subject=by_subject) for one in listed)
 

@@ -43,6 +43,7 @@ def guarantees(strength: int) -> list[dict[str, Any]]:
     of_visits = {"attribute": "visits"}
     t = 0.6 - 0.2 * strength
     t = round(t, 1)
+    game = {"adversary_gain": 2.1 + strength, "adversary_cost": 0.7}
     return [
         K_ANONYMITY,
         {"model": "k_map", "k": 3 + strength},
@@ -72,6 +73,8 @@ def guarantees(strength: int) -> list[dict[str, Any]]:
         {"model": "delta_disclosure", **of_visits, "delta": 1.5},
         {"model": "delta_presence", "minimum": 0.1, "maximum": 0.9},
         {"model": "reidentification_risk", "highest": 0.4},
+        {"model": "no_attack", **game, "attacker": "prosecutor"},
+        {"model": "no_attack", **game, "attacker": "journalist"},
     ]
 
 

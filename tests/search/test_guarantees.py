@@ -108,6 +108,12 @@ CLASS_MODELS: Mapping[str, Callable[[Table], st.SearchStrategy[Declared]]] = {
     "reidentification_risk, highest": of_table(
         "reidentification_risk", highest=st.sampled_from([0.1, 0.2, 0.25, 0.3, 0.5, 1])
     ),
+    "no_attack": of_table(
+        "no_attack",
+        adversary_gain=st.sampled_from([0, 2.1, 4, 10]),
+        adversary_cost=st.sampled_from([0.7, 1, 3]),
+        attacker=st.sampled_from(["prosecutor", "journalist"]),
+    ),
 }
 
 

@@ -157,6 +157,18 @@ WRONG: list[tuple[str, object, str, str]] = [
     ),
     ("guarantees.k_map", {"k": 5}, "guarantees.k_map", "must have a table of the population"),
     (
+        "guarantees.no_attack",
+        {"attacker": "journalist"},
+        "guarantees.no_attack",
+        "must have a table of the population",
+    ),
+    (
+        "guarantees.no_attack",
+        {"adversary_cost": 0},
+        "guarantees.no_attack.adversary_cost",
+        "must be > 0; got 0",
+    ),
+    (
         "guarantees.k_map",
         {"k": 5, "estimator": "poisson"},
         "guarantees.k_map",

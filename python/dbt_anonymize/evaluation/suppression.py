@@ -17,7 +17,7 @@ import numpy as np
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.arrays import Bools, Codes
 from dbt_anonymize.privacy.guarantees import Guarantees
-from dbt_anonymize.privacy.registry import compile_guarantees
+from dbt_anonymize.privacy.registry import compile_guarantees, counts_in_population
 from dbt_anonymize.privacy.table import Classes, SensitiveAttribute, Table, ValueCounts
 
 
@@ -47,7 +47,7 @@ def check_recountable(guarantees: Sequence[Mapping[str, Any]]) -> None:
     """Raise an `EvaluationError` if a guarantee needs more than the training records."""
     for guarantee in guarantees:
         model = guarantee["model"]
-        if model == "delta_presence" or (model == "k_map" and not guarantee.get("estimator")):
+        if counts_in_population(model, guarantee):
             raise EvaluationError(
                 f"fit: per_split must be able to check {model} on the training records alone, but "
                 "a population has no training part. Use fit: once."

@@ -17,6 +17,7 @@ from dbt_anonymize.privacy.k_map import KMap
 from dbt_anonymize.privacy.l_diversity import LDiversity
 from dbt_anonymize.privacy.model import PrivacyModel
 from dbt_anonymize.privacy.n_t_closeness import NTCloseness
+from dbt_anonymize.privacy.no_attack import NoAttack
 from dbt_anonymize.privacy.reidentification_risk import ReidentificationRisk
 from dbt_anonymize.privacy.t_closeness import TCloseness
 from dbt_anonymize.privacy.table import Table
@@ -32,12 +33,28 @@ MODELS: dict[str, type[PrivacyModel]] = {
     "delta_disclosure": DeltaDisclosure,
     "delta_presence": DeltaPresence,
     "reidentification_risk": ReidentificationRisk,
+    "no_attack": NoAttack,
     "differential_privacy": DifferentialPrivacy,
 }
 
 # What the classes show of every sensitive attribute, also where nothing is guaranteed of it.
 _ALWAYS_MEASURED = ("distinct_l", "entropy_l", "highest_share", "t", "beta", "delta")
 MEASURES = {name: text for model in MODELS.values() for name, text in model.MEASURES.items()}
+
+
+def counts_in_population(model: str, parameters: Mapping[str, Any]) -> bool:
+    """Tell whether a guarantee is about the people of the population in each class, counted.
+
+    Examples
+    --------
+    >>> counts_in_population("k_map", {"k": 5})
+    True
+    """
+    return (
+        model == "delta_presence"
+        or (model == "k_map" and parameters.get("estimator") is None)
+        or (model == "no_attack" and parameters.get("attacker") == "journalist")
+    )
 
 
 def measures_of(guarantees: Iterable[PrivacyModel], attribute: str) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dbt_anonymize.privacy.registry import counts_in_population
 from dbt_anonymize.spec.draft import Draft, integer, items, mapping
 from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.guarantee_rules import declared_guarantees
@@ -129,8 +130,7 @@ def _recoding_has_no_population(draft: Draft) -> Iterator[Problem]:
     counted = [
         str(place[1])
         for place, guarantee in declared_guarantees(draft)
-        if place[1] == "delta_presence"
-        or (place[1] == "k_map" and guarantee.get("estimator") is None)
+        if counts_in_population(str(place[1]), guarantee)
     ]
     for number, effort in with_keys(draft):
         if counted and effort.get("recoding") in _DIFFERING:

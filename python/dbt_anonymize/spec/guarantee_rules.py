@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dbt_anonymize.privacy.registry import counts_in_population
 from dbt_anonymize.spec.draft import Draft, integer, items
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
 
@@ -68,9 +69,7 @@ def _populations_are_declared(draft: Draft) -> Iterator[Problem]:
     for place, guarantee in declared_guarantees(draft):
         model = place[1]
         estimates = guarantee.get("estimator") is not None
-        if (model == "delta_presence" or (model == "k_map" and not estimates)) and not (
-            has_relation or is_sample
-        ):
+        if counts_in_population(str(model), guarantee) and not (has_relation or is_sample):
             yield Problem(
                 place,
                 "must have a table of the population to count in",

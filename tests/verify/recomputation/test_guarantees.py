@@ -92,6 +92,15 @@ GUARANTEES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ),
     ({"reidentification_risk": {"highest": 0.06}}, {"reidentification_risk": {"highest": 0.01}}),
     ({"k_anonymity": {"k": 2}}, {"k_anonymity": {"k": 61}}),
+    # The smaller class has 59 records, of which the town has each twice.
+    (
+        {"no_attack": {"adversary_gain": 5.9, "adversary_cost": 0.1}},
+        {"no_attack": {"adversary_gain": 6, "adversary_cost": 0.1}},
+    ),
+    (
+        {"no_attack": {"adversary_gain": 118, "adversary_cost": 1, "attacker": "journalist"}},
+        {"no_attack": {"adversary_gain": 121, "adversary_cost": 1, "attacker": "journalist"}},
+    ),
 ]
 
 

@@ -38,7 +38,9 @@ class Recount:
         """Tell which classes break a guarantee by themselves."""
         sizes, model = self.sizes, guarantee["model"]
         if model in models.SIZES:
-            return models.too_small(sizes, models.SIZES[model](guarantee))
+            # Whom a journalist looks for may be anybody of the population.
+            found = self._of_population() if guarantee.get("attacker") == "journalist" else sizes
+            return models.too_small(found, models.SIZES[model](guarantee))
         if model == "reidentification_risk" and "highest" in guarantee:
             return exceeds(np.ones_like(sizes), sizes, declared(guarantee["highest"]))
         if model == "delta_presence":

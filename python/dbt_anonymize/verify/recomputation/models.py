@@ -345,6 +345,11 @@ def derived_k(guarantee: Mapping[str, Any], people: int, population: int) -> int
     return int(min(k, people, size + (1 if truncated else 2)))
 
 
+def unattractive_size(guarantee: Mapping[str, Any]) -> int:
+    """Return the smallest n at which an attack does not pay: gain / n - cost <= 0 (Wan 2015)."""
+    return -int(-declared(guarantee["adversary_gain"]) // declared(guarantee["adversary_cost"]))
+
+
 def private_size(guarantee: Mapping[str, Any]) -> int:
     """Return the class size that (epsilon, delta)-privacy demands of a sample of some share.
 
@@ -389,5 +394,6 @@ BREAKS: Mapping[str, Callable[[Distribution, Mapping[str, Any], list[Array]], Ar
 # By model: the size that every class must have, whatever is in it.
 SIZES: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     "k_anonymity": lambda guarantee: int(guarantee["k"]),
+    "no_attack": unattractive_size,
     "differential_privacy": private_size,
 }

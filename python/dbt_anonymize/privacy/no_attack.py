@@ -1,0 +1,45 @@
+"""No profitable attack (Wan et al. 2015): see ``docs/models/no_attack.md``."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from dbt_anonymize.privacy.compiler import Compiler
+from dbt_anonymize.privacy.model import Positive, PrivacyModel, Weakest
+
+
+class NoAttack(PrivacyModel):
+    """Looking for a person costs an attacker at least what finding the person is worth."""
+
+    WEAKEST = (Weakest("adversary_gain", 0, 1),)
+
+    adversary_gain: Annotated[float, Field(ge=0)] = 300
+    adversary_cost: Positive = 4
+    attacker: Literal["prosecutor", "journalist"] = "prosecutor"
+
+    def compile(self, compiler: Compiler) -> None:
+        """Say what classes and release must keep."""
+        size = size_without_attack(self.adversary_gain, self.adversary_cost)
+        if self.attacker == "prosecutor":
+            compiler.require_size(size)
+            return
+        if compiler.table.population is None:
+            compiler.problem("needs the population for a journalist", "none", "Declare it")
+        compiler.min_population = max(compiler.min_population, size)
+
+
+def size_without_attack(gain: float, cost: float) -> int:
+    """Return the smallest number of candidates n with gain / n <= cost; a tie is no attack.
+
+    Numbers are taken as they are written, so that 0.3 / 0.1 is 3.
+
+    Examples
+    --------
+    >>> size_without_attack(300, 4), size_without_attack(0.3, 0.1), size_without_attack(10, 4)
+    (75, 3, 3)
+    """
+    return math.ceil(Fraction(repr(gain)) / Fraction(repr(cost)))
