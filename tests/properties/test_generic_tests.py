@@ -78,6 +78,7 @@ def measure(case: Case, one: Class) -> float | Fraction | None:
     values = parameters.get("values")
     measures: dict[tuple[str, str | None], Any] = {
         ("k_map", "population_size"): lambda: one.population,
+        ("no_attack", "population_size"): lambda: one.population,
         ("k_map", "demanded_size"): lambda: definitions.estimated_k(
             4, one.people, POPULATION_SIZE, Fraction(1, 10), is_truncated=False
         ),
