@@ -22,16 +22,22 @@
 {%- if not dbt_anonymize._is_building() -%}
 {{ dbt_anonymize._at_root(microdata, plan) }}
 {%- else -%}
-{%- do dbt_anonymize._run_statements(dbt_anonymize._mondrian_setup(microdata, plan)) -%}
-{%- set round = dbt_anonymize._mondrian_round(plan) -%}
-{%- set unfinished = "select 1 from " ~ dbt_anonymize._scratch("summary") ~ " limit 1" -%}
-{#- Every round cuts a part, finishes it or gives up one of its attributes, so they come to an end. -#}
-{%- for number in range(100000) -%}
-    {%- if run_query(unfinished).rows | length == 0 -%}{%- break -%}{%- endif -%}
-    {%- do dbt_anonymize._run_statements(round) -%}
-{%- endfor -%}
+{%- do dbt_anonymize._run_mondrian(microdata, plan) -%}
 {{ dbt_anonymize._mondrian_result(plan) }}
 {%- endif -%}
+{%- endmacro %}
+
+
+{# Rounds until every part is finished. #}
+{% macro _run_mondrian(microdata, plan) -%}
+    {%- do dbt_anonymize._run_statements(dbt_anonymize._mondrian_setup(microdata, plan)) -%}
+    {%- set round = dbt_anonymize._mondrian_round(plan) -%}
+    {%- set unfinished = "select 1 from " ~ dbt_anonymize._scratch("summary") ~ " limit 1" -%}
+    {#- Every round cuts a part, finishes it or gives up one of its attributes, so they come to an end. -#}
+    {%- for number in range(100000) -%}
+        {%- if run_query(unfinished).rows | length == 0 -%}{%- break -%}{%- endif -%}
+        {%- do dbt_anonymize._run_statements(round) -%}
+    {%- endfor -%}
 {%- endmacro %}
 
 
@@ -39,7 +45,7 @@
 {% macro _check_nested(quasi_identifiers) -%}
     {%- for quasi_identifier in quasi_identifiers if quasi_identifier.get("nested", true) is false -%}
         {{ exceptions.raise_compiler_error(
-            model.name ~ ": a multidimensional recoding needs nested hierarchies; the one of " ~ quasi_identifier.name
+            model.name ~ ": this recoding needs nested hierarchies; the one of " ~ quasi_identifier.name
             ~ " is declared with nested: false. Correct the hierarchy, or use an effort with levels."
         ) }}
     {%- endfor -%}

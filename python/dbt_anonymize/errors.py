@@ -52,6 +52,10 @@ class EvaluationError(AnonymizeError, ValueError):
     """Models cannot be trained or scored on what was given."""
 
 
+class RecodingError(AnonymizeError, ValueError):
+    """Records cannot be grouped as was declared."""
+
+
 class SearchError(AnonymizeError, ValueError):
     """The lattice cannot be searched for what was declared."""
 

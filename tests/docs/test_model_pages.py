@@ -52,6 +52,7 @@ RECODINGS = {
         "levels": {"age": 1, "zip": 0},
         "importance": {"age": 2},
     },
+    "microaggregation": {"recoding": "microaggregation", "k": 4},
 }
 
 
@@ -107,7 +108,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
         ("risk", of_risk, {*_relations(RISK), "privacy"}),
         (SUBSETS, {}, {"microdata", "frequencies", "quasi_identifier_risk"}),
         ("information_loss", {}, {*BASIS, "information_loss"}),
-        ("recoding", of_recoding, {*BASIS, "recoding", "effort", "information_loss"}),
+        ("recoding", of_recoding, {*BASIS, "groups", "recoding", "effort", "information_loss"}),
         ("masks", MASKS.specs[0].content, {*BASIS, "effort"}),
     ):
         specs.append((example(name).spec(name_of_spec(name, 1), part), relations))

@@ -34,10 +34,12 @@ OF_MAPPINGS = ("_anonymized.sql", "_identifiers.sql", "_tokens.sql")
 OF_SAMPLES = re.compile(r"surveyed_(sample|microdata|frequencies|classes|effort_1)\.sql")
 # Of one with a population, a subject and recodings, what differs by those.
 OF_RECODINGS = re.compile(r"people_(microdata|frequencies|population|(effort|recoding)_[34])\.sql")
-# Of multidimensional recoding and cell suppression, with guarantees beyond k and relaxed cuts.
+# Of multidimensional recoding, cell suppression and groups, with guarantees beyond k and relaxed
+# cuts.
 OF_ROUNDS = (
     *("measured_setup", "measured_round", "measured_result", "relaxed_round"),
     *(f"cells_measured_{part}" for part in ("setup", "step_1", "forced", "result")),
+    *("grouped_setup", "grouped_result", "grouped_median_result"),
 )
 
 

@@ -204,6 +204,26 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
         assert arguments == known, name
 
 
+def test_groups_that_need_python_have_a_model_of_their_own() -> None:
+    content = rich()
+    del content["subject"]
+    content["efforts"][2:] = [
+        {"recoding": "microaggregation", "k": 8, "p_percent": 20},
+        {"recoding": "microaggregation", "method": "mondrian", "numbers": "median"},
+    ]
+    files = files_of(content)
+    name, given = call_of(files["visits_recoding_3.sql"])
+    assert name == "grouped_recoding"
+    assert given["groups"] == "ref visits_groups_3"
+    assert (given["numbers"], given["p_percent"]) == ("mean", 20.0)
+    assert '"kind": "interval"' in files["visits_groups_3.py"]
+    assert "k=8" in files["visits_groups_3.py"]
+    assert "groups" not in call_of(files["visits_recoding_4.sql"])[1]
+    assert "visits_groups_4.py" not in files
+    scored = python_call_of(files["visits_evaluation.py"])["efforts"]
+    assert [effort.get("has_means", False) for effort in scored] == [False] * 3 + [True] * 2
+
+
 def test_a_recoded_effort_has_a_model_of_its_own() -> None:
     files = files_of(rich())
     recoding = {number: call_of(files[f"visits_recoding_{number}.sql"]) for number in (3, 4)}

@@ -42,6 +42,8 @@ class Case:
     # Base levels of cell suppression, and how important each quasi-identifier is.
     levels: tuple[int, ...] = field(default=())
     importance: tuple[float, ...] = field(default=())
+    # Of groups that are given: mean, median or interval.
+    numbers: str | None = None
 
     def hierarchy(self, position: int) -> str:
         """Return the name of the table of a hierarchy."""
@@ -127,6 +129,13 @@ CELL_CASES = (
 )
 
 
+GROUPED_CASES = (
+    Case("grouped", (AGE, CITY), (K,), numbers="mean"),
+    Case("grouped_people", (CITY, AGE), (K,), has_subject=True, numbers="mean"),
+    Case("grouped_median", (AGE, CITY), (K,), numbers="median"),
+)
+
+
 def relation(name: str) -> str:
     """Return how a model refers to a table that is there already."""
     return f"source('main', {name!r})"
@@ -175,7 +184,8 @@ def parts(case: Case) -> dict[str, str]:
     """Return models whose text is the statements of a multidimensional recoding."""
     plan = (
         f"{{% set plan = dbt_anonymize._mondrian_plan({quasi_identifiers(case)}, "
-        f"{case.record_key!r}, {[dict(g) for g in case.guarantees]!r}, {case.strict!r}, "
+        f"{case.record_key!r}, {[dict(g) for g in case.guarantees]!r}, "
+        f"{case.strict and not case.numbers!r}, "
         f"{case.k!r}, {case.has_subject!r}, None, {{}}) %}}"
     )
     calls = {
@@ -183,6 +193,12 @@ def parts(case: Case) -> dict[str, str]:
         "round": "_mondrian_round(plan)",
         "result": "_mondrian_result(plan)",
     }
+    if case.numbers:
+        microdata, groups = relation(case.microdata), relation(f"{case.name}_groups")
+        calls = {
+            "setup": f"_grouped_setup({microdata}, {groups}, plan)",
+            "result": f"_grouped_result({microdata}, plan, {case.numbers!r}, 10)",
+        }
     return {
         f"{case.name}_{part}": plan
         + f"{{% set made = dbt_anonymize.{call} %}}"
@@ -221,8 +237,12 @@ def write_project(folder: Path, models: Mapping[str, str], database: str) -> Non
     """Write a project with these models and all tables as sources."""
     tables = [
         {"name": name}
-        for case in (*CASES, *LOCAL_CASES, *CELL_CASES)
-        for name in [case.microdata, *map(case.hierarchy, range(len(case.quasi_identifiers)))]
+        for case in (*CASES, *LOCAL_CASES, *CELL_CASES, *GROUPED_CASES)
+        for name in [
+            case.microdata,
+            f"{case.name}_groups",
+            *map(case.hierarchy, range(len(case.quasi_identifiers))),
+        ]
     ]
     flags = {"send_anonymous_usage_stats": False}
     project = {"name": "recodings", "version": "1.0", "profile": "recodings", "flags": flags}
@@ -252,7 +272,7 @@ def write_project(folder: Path, models: Mapping[str, str], database: str) -> Non
 def statements() -> Mapping[str, str]:
     """Return the compiled SQL of all models by name."""
     models: dict[str, str] = {}
-    for case in CASES:
+    for case in (*CASES, *GROUPED_CASES):
         models.update(parts(case))
     for case in CELL_CASES:
         models.update(cell_parts(case))

@@ -264,6 +264,25 @@ WRONG: list[tuple[str, object, str, str]] = [
         "efforts.1.stict",
         "Did you mean strict?",
     ),
+    (
+        "efforts",
+        [{"recoding": "multidimensional", "method": "mdav"}],
+        "efforts.1",
+        "must have method only where its recoding is microaggregation",
+    ),
+    (
+        "efforts",
+        [{"recoding": "microaggregation", "numbers": "median", "p_percent": 5}],
+        "efforts.1",
+        "must have p_percent only where means are released",
+    ),
+    ("efforts", [{"recoding": "microaggregation", "p_percent": 0}], "efforts.1.p_percent", "> 0"),
+    (
+        "efforts",
+        [{"recoding": "microaggregation", "method": "optimal"}],
+        "efforts.1.method",
+        "but for a single quasi-identifier with intervals",
+    ),
     *(
         (
             "",

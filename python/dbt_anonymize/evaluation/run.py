@@ -68,7 +68,10 @@ def evaluate(
     relations do not allow is an `EvaluationError`.
     """
     log = dbt_logger()
-    chosen = [Effort(e["effort"], e["relation"], e["levels"], e.get("k")) for e in efforts]
+    chosen = [
+        Effort(e["effort"], e["relation"], e["levels"], e.get("k"), e.get("has_means", False))
+        for e in efforts
+    ]
     wanted = [TargetColumn(**target) for target in targets]
     read_as = Reading(**reading)
     trained = _with_spaces(_with_zero_rule(models), wanted, read_as)

@@ -133,10 +133,11 @@ def render(spec: Spec) -> dict[str, str]:
     }
     for number, effort in spec.numbered_efforts.items() if spec.efforts else ():
         context_of_effort = {**context, "number": number, "effort": effort}
-        kinds = ("effort",) if effort.is_full_domain else ("recoding", "effort")
-        for kind in kinds:
-            files[f"{spec.name}_{kind}_{number}.sql"] = _render(
-                f"{kind}.sql", owner, command, context_of_effort
+        kinds = ["effort.sql"] if effort.is_full_domain else ["recoding.sql", "effort.sql"]
+        kinds += ["groups.py"] if effort.has_groups else []
+        for kind, suffix in (name.split(".") for name in kinds):
+            files[f"{spec.name}_{kind}_{number}.{suffix}"] = _render(
+                f"{kind}.{suffix}", owner, command, context_of_effort
             )
     files[f"_{spec.name}.yml"] = _render("properties.yml", owner, command, context)
     return files
@@ -314,6 +315,11 @@ def _recoding(effort: Effort) -> str:
     if effort.rounds is not None:
         rounds = f"{len(effort.rounds)} rounds" if len(effort.rounds) > 1 else "1 round"
         return f"levels that differ per record, chosen in {rounds} (local recoding){k}"
+    if effort.is_grouped:
+        return (
+            f"groups of similar records ({effort.group_method}), each with the "
+            f"{effort.group_numbers} of its numbers ({effort.recoding}){k}"
+        )
     kind = "strict" if effort.is_strict else "relaxed"
     return f"groups cut along one attribute after the other ({kind} multidimensional recoding){k}"
 

@@ -43,7 +43,7 @@ OWN_RELATIONS = re.compile(
     r"alpha_ranges|anonymized|attacks|calibration|classes|confusion|curves|evaluation|frequencies|"
     r"identifiers|information_loss|lattice|mask_keys|microdata|population|privacy|quality|"
     r"quasi_identifier_risk|releases|relinkings|results|risk_profile|sample|scores|tokens|"
-    r"(effort|recoding)_\d+"
+    r"(effort|groups|recoding)_\d+"
 )
 HISTORY = "anonymization_results"
 

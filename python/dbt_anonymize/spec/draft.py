@@ -30,6 +30,7 @@ class Draft:
     population: Mapping[str, Any]
     sample: Mapping[str, Any]
     nested: dict[str, bool]
+    kinds: dict[str, str | None]
     trees: dict[str, int | None]
     search_levels: Mapping[str, Any]
     quality: Mapping[str, Any]
@@ -87,12 +88,9 @@ class Draft:
             subject=text(raw.get("subject")),
             population=mapping(raw.get("population")),
             sample=mapping(raw.get("sample")),
+            kinds={name: text(hierarchies[name].get("kind")) for name in quasi_identifiers},
             nested={n: hierarchies[n].get("nested") is not False for n in quasi_identifiers},
-            trees={
-                name: integer(hierarchies[name].get("levels"))
-                for name, column in columns.items()
-                if column.get("hierarchy")
-            },
+            trees={n: integer(tree.get("levels")) for n, tree in hierarchies.items() if tree},
             search_levels=mapping(mapping(raw.get("search")).get("levels")),
             quality=mapping(raw.get("quality")),
             choose=text(raw.get("choose")),

@@ -12,7 +12,7 @@ from dbt_anonymize.spec.guarantee_rules import declared_guarantees
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
 
 # Recodings whose labels differ per record.
-_DIFFERING = frozenset({"local", "multidimensional", "cell_suppression"})
+_DIFFERING = frozenset({"local", "multidimensional", "microaggregation", "cell_suppression"})
 
 
 def _efforts_name_the_quasi_identifiers(draft: Draft) -> Iterator[Problem]:
@@ -114,7 +114,7 @@ def _efforts_demand_at_least_k(draft: Draft) -> Iterator[Problem]:
 def _recoding_needs_nested_hierarchies(draft: Draft) -> Iterator[Problem]:
     scattered = [name for name, nested in draft.nested.items() if not nested]
     for number, effort in with_keys(draft):
-        if effort.get("recoding") == "multidimensional":
+        if effort.get("recoding") in {"multidimensional", "microaggregation"}:
             yield from (
                 Problem(
                     ("efforts", number, "recoding"),
@@ -140,6 +140,30 @@ def _recoding_has_no_population(draft: Draft) -> Iterator[Problem]:
                 "the source: they have no record in a recoding that differs per record",
                 "Write levels, or remove the guarantee; k_map can have an estimator instead.",
                 str(effort["recoding"]),
+            )
+
+
+def _groups_fit_the_table(draft: Draft) -> Iterator[Problem]:
+    """Refuse groups that count records where subjects count, and an optimum in several columns."""
+    for number, effort in with_keys(draft):
+        method = effort.get("method", "mdav")
+        if effort.get("recoding") != "microaggregation" or method == "mondrian":
+            continue
+        if draft.subject is not None:
+            yield Problem(
+                ("efforts", number, "method"),
+                "must be mondrian where a subject is declared: other methods count records, "
+                "and a group of k records may hold fewer subjects",
+                "Write method: mondrian.",
+                shown(method),
+            )
+        if method == "optimal" and list(draft.kinds.values()) != ["interval"]:
+            yield Problem(
+                ("efforts", number, "method"),
+                "must be mdav or mondrian but for a single quasi-identifier with intervals: only "
+                "there is an optimum known",
+                "Remove it.",
+                shown(method),
             )
 
 
@@ -169,5 +193,6 @@ RULES = (
     _efforts_demand_at_least_k,
     _recoding_needs_nested_hierarchies,
     _recoding_has_no_population,
+    _groups_fit_the_table,
     _search_bounds_are_levels,
 )

@@ -14,22 +14,29 @@ Levels = dict[str, Level]
 
 
 class Effort(Strict):
-    """One effort, in one of four forms.
+    """One effort, in one of these forms.
 
     A level for every quasi-identifier (``full_domain``, also written as the levels alone); rounds
     of such levels (``local``: records too rare at the levels of one round are generalized at those
     of the next); levels above which single cells are suppressed (``cell_suppression``); or neither
-    (``multidimensional``: Mondrian).
+    (``multidimensional``: Mondrian; ``microaggregation``: groups of similar records, with the mean
+    of each).
     """
 
-    recoding: Literal["full_domain", "local", "multidimensional", "cell_suppression"] = (
-        "full_domain"
-    )
+    recoding: Literal[
+        "full_domain", "local", "multidimensional", "microaggregation", "cell_suppression"
+    ] = "full_domain"
     levels: Levels | None = None
     rounds: Annotated[tuple[Levels, ...], Field(min_length=1, strict=False)] | None = None
     strict: bool | None = None
     # How important each quasi-identifier is, 1 by default: the least is suppressed first.
     importance: dict[str, Annotated[float, Field(gt=0)]] | None = None
+    # How groups are found, mdav by default: `group_method`.
+    method: Literal["mdav", "optimal", "mondrian"] | None = None
+    # What is released of the numbers of a group, the mean by default: `group_numbers`.
+    numbers: Literal["mean", "median", "interval"] | None = None
+    # The rule for means, 10 by default: `mean_p_percent`.
+    p_percent: Annotated[float, Field(gt=0, le=100)] | None = None
     # At least the declared k; more makes this effort stronger than the guarantee demands.
     k: Annotated[int, Field(ge=2)] | None = None
     # Instead of the sample of the spec.
@@ -56,7 +63,44 @@ class Effort(Strict):
             raise rule_error(
                 "must have importance only where its recoding is cell_suppression", "Remove it."
             )
+        for key in ("method", "numbers", "p_percent"):
+            if getattr(self, key) is not None and self.recoding != "microaggregation":
+                raise rule_error(
+                    f"must have {key} only where its recoding is microaggregation", "Remove it."
+                )
+        if self.p_percent is not None and self.group_numbers != "mean":
+            raise rule_error("must have p_percent only where means are released", "Remove it.")
         return self
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether groups of records are released."""
+        return self.recoding == "microaggregation"
+
+    @property
+    def group_method(self) -> str:
+        """How groups are found."""
+        return self.method or "mdav"
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether groups come from a relation of their own."""
+        return self.is_grouped and self.group_method != "mondrian"
+
+    @property
+    def group_numbers(self) -> str:
+        """What is released of the numbers of a group."""
+        return self.numbers or "mean"
+
+    @property
+    def has_means(self) -> bool:
+        """Whether numbers may be released as the mean or median of a group."""
+        return self.is_grouped and self.group_numbers != "interval"
+
+    @property
+    def mean_p_percent(self) -> float:
+        """How much of an interval the mean must leave open, in percent."""
+        return self.p_percent or 10.0
 
     @property
     def is_strict(self) -> bool:

@@ -234,6 +234,45 @@ def test_labels_that_a_recoding_may_not_give_are_seen(change: str, recoding: str
         assert "recoded labels" in world.broken()
 
 
+@pytest.mark.parametrize("recoding", ["microaggregation", "medians"])
+@pytest.mark.parametrize(
+    ("change", "subject"),
+    [
+        ("age = '27.5' where age_upper = 40", "means of groups"),
+        ("age = 'mean' where age_upper = 40", "means of groups"),
+        # As if a group with NULL had a mean.
+        ("age = '31.0' where visit = 103", "recoded labels"),
+        ("age_lower = 25 where age_upper = 40", "recoded labels"),
+        ("zip = '01067' where visit = 105", "recoded labels"),
+    ],
+)
+def test_means_that_are_not_those_of_their_groups_are_seen(
+    change: str, subject: str, recoding: str
+) -> None:
+    with open_world(spec_of(recoding=recoding)) as world:
+        world.connection.execute(f"update effort set {change}")
+        assert subject in world.broken()
+
+
+def test_a_mean_that_tells_a_value_too_closely_is_seen() -> None:
+    with open_world(spec_of(recoding="microaggregation")) as world:
+        assert "means of groups" not in world.broken()
+        # All but one of a group are as old as its lower bound: whoever is older is known.
+        world.connection.execute(
+            "update source set age = case when visit = 100 then 30 else 20 end where age < 40; "
+            "update microdata set age = source.age, age_leaf = source.age from source "
+            "where microdata.visit = source.visit and source.age < 40"
+        )
+        for zip_ in ("01067", "01097"):
+            (mean,) = world.tables.rows(
+                f"select round(avg(age), 1) from source where age < 40 and zip = '{zip_}'"
+            )[0]
+            world.connection.execute(
+                f"update effort set age = '{mean}' where age_upper = 40 and zip = '{zip_}'"
+            )
+        assert "means of groups" in world.broken()
+
+
 @pytest.mark.parametrize(
     ("mapping", "change"),
     [

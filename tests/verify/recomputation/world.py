@@ -45,6 +45,8 @@ RECODINGS: dict[str, Any] = {
     "full_domain": {"age": 1, "zip": 0},
     "local": {"recoding": "local", "rounds": [{"age": 1, "zip": 0}, {"age": 3, "zip": 1}]},
     "multidimensional": {"recoding": "multidimensional"},
+    "microaggregation": {"recoding": "microaggregation"},
+    "medians": {"recoding": "microaggregation", "numbers": "median"},
 }
 COLUMNS: dict[str, Any] = {
     "name": {"role": "identifier"},
@@ -226,7 +228,7 @@ def _labels(c: duckdb.DuckDBPyConnection, spec: Spec) -> dict[Any, Label]:
     # Mondrian may give any union of neighbouring leaves.
     whole = ("*", 0, 100)
     rows = c.execute("select visit, age, zip from microdata").fetchall()
-    return {
+    cut = {
         key: (
             *(
                 whole
@@ -239,6 +241,21 @@ def _labels(c: duckdb.DuckDBPyConnection, spec: Spec) -> dict[Any, Label]:
         )
         for key, age, zip_ in rows
     }
+    if not spec.numbered_efforts[1].has_means:
+        return cut
+    ages = {key: age for key, age, _ in rows}
+    return {
+        key: row if row[0] == "*" else (_center(spec, cut, ages, row), *row[1:])
+        for key, row in cut.items()
+    }
+
+
+def _center(spec: Spec, cut: Mapping[Any, Label], ages: Mapping[Any, Any], row: Label) -> str:
+    """Return the mean or median of a group, to a tenth."""
+    members = sorted(ages[key] for key, other in cut.items() if other == row)
+    if spec.numbered_efforts[1].group_numbers == "median":
+        return f"{members[(len(members) - 1) // 2]}.0"
+    return str(round(sum(members) / len(members), 1))
 
 
 def _effort(c: duckdb.DuckDBPyConnection, spec: Spec) -> None:

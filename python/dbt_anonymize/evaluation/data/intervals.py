@@ -39,10 +39,10 @@ class Interval:
     reading: Reading
     may_be_hidden: bool = False
 
-    def sql(self, relation: duckdb.DuckDBPyRelation) -> dict[str, str]:
-        """Return the SQL that reads both bounds, by name."""
+    def sql(self, relation: duckdb.DuckDBPyRelation, *, has_means: bool = False) -> dict[str, str]:
+        """Return the SQL that reads both bounds and, if labels have them, means, by name."""
         column_kind(relation, self.name)
-        found = {}
+        found, kind = {}, "number"
         for bound in ("lower", "upper"):
             kind = column_kind(relation, f"{self.name}_{bound}")
             if kind == "text":
@@ -57,6 +57,16 @@ class Interval:
             found[bound] = (
                 f"case when {is_known} then coalesce({number}, cast('inf' as double)) end"
             )
+        if has_means and self.reading.numbers in {"by_model", "midpoint"}:
+            label = text_sql(self.name)
+            mean = f"try_cast({label} as double)"
+            if kind == "date":
+                mean = f"epoch(try_cast({label} as timestamp)) / 86400.0"
+            # Where the mean would say too much, the label is an interval, read as its midpoint.
+            found["mean"] = (
+                f"case when {mean} between {found['lower']} and {found['upper']} then {mean} "
+                f"else ({found['lower']} + {found['upper']}) / 2 end"
+            )
         return found
 
     def untouched(self, arrays: Arrays) -> Column:
@@ -68,10 +78,13 @@ class Interval:
     def generalized(self, arrays: Arrays, level: int | None, first: Column) -> Column:
         """Return the column of another effort; ``first`` is that of effort 0.
 
-        ``level`` is None where each record has its own.
+        ``level`` is None where each record has its own. A mean is the same number for all models.
         """
         for bound in ("lower", "upper"):
             check_numbers(self.name, arrays[bound])
+        if "mean" in arrays:
+            means, codes = np.unique(arrays["mean"], return_inverse=True)
+            return self._column(codes, {VALUES: [means[:, None]]}, {VALUES: [first.raw[:, None]]})
         lower, of_lower = np.unique(arrays["lower"], return_inverse=True)
         upper, of_upper = np.unique(arrays["upper"], return_inverse=True)
         sample, codes = distinct_rows([of_lower, of_upper])

@@ -46,13 +46,15 @@ class Effort:
     """A generalized relation.
 
     ``levels`` maps quasi-identifiers to levels, or is `PER_RECORD`: each record has its own in
-    ``<quasi-identifier>_level``. ``k`` is required in addition to the guarantees.
+    ``<quasi-identifier>_level``. ``k`` is required in addition to the guarantees. ``has_means``:
+    numbers are labelled with the mean of their group.
     """
 
     effort: int
     relation: duckdb.DuckDBPyRelation
     levels: Mapping[str, int] | str
     k: int | None = None
+    has_means: bool = False
 
     @property
     def is_recoded(self) -> bool:
@@ -128,6 +130,8 @@ class EffortReader:
         expressions = {
             f.name: f.sql(relation, has_levels=effort.is_recoded)
             if isinstance(f, Category)
+            else f.sql(relation, has_means=effort.has_means)
+            if isinstance(f, Interval)
             else f.sql(relation)
             for f in self.features
             if not isinstance(f, Plain) or f.is_masked

@@ -5,7 +5,7 @@ with the macros. From the present source, the hierarchies and the levels of the 
 microdata, effort, release and mapping, and compares each that `Tables` names as a multiset of rows.
 
 - Labels of a recoding are chosen per record by its macro alone. They are taken from the effort, and
-  each must cover the value of its record.
+  each must cover the value of its record, and a mean be that of its group.
 - Tokens are drawn at random: they are read from the vault, and must be distinct and of their form.
 
 Who is in the source, and which effort is released, is decided before. No message shows a value.
@@ -25,6 +25,7 @@ from dbt_anonymize.verify.recomputation.counts import Classes, count_of
 from dbt_anonymize.verify.recomputation.expected import Expected
 from dbt_anonymize.verify.recomputation.guarantees import Recount, name_of
 from dbt_anonymize.verify.recomputation.limits import declared
+from dbt_anonymize.verify.recomputation.means import wrong_means
 from dbt_anonymize.verify.recomputation.tables import Tables
 
 _HEXADECIMAL = "^[0-9a-f]{32}$"
@@ -65,6 +66,8 @@ def _findings(expected: Expected) -> Iterator[Finding]:
     effort = spec.numbered_efforts[expected.number]
     if not effort.is_full_domain:
         yield _covered(expected)
+    if effort.has_means:
+        yield _means(expected)
     yield _suppression(expected)
     for comparison in _comparisons(expected):
         differing = comparer.differences(comparison)
@@ -117,6 +120,22 @@ def _covered(expected: Expected) -> Finding:
             f"{uncovered:,} records do not. Do not use this release; build again."
         )
     return Finding("recomputation", "recoded labels", not uncovered, message)
+
+
+def _means(expected: Expected) -> Finding:
+    effort = expected.spec.numbered_efforts[expected.number]
+    wrong = sum(
+        wrong_means(expected.tables, expected.spec, effort, expected.source, generalization)
+        for generalization in expected.generalizations.values()
+        if generalization.is_interval
+    )
+    message = f"every {effort.group_numbers} is that of its group, and may be told."
+    if wrong:
+        message = (
+            f"every {effort.group_numbers} must be that of its group, and tell no value too "
+            f"closely; {wrong:,} do not. Do not use this release; build again."
+        )
+    return Finding("recomputation", "means of groups", not wrong, message)
 
 
 def _suppression(expected: Expected) -> Finding:

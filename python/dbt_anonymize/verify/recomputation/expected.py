@@ -145,8 +145,8 @@ class Expected:
         """Count the records whose labels in the effort are not such as its recoding may give.
 
         Local: all labels and bounds of a record are those of one round. Cell suppression: each is
-        that of the base level, or the root. Multidimensional: each covers the value of the record,
-        and is one of the hierarchy or a union of leaves.
+        that of the base level, or the root. Otherwise: each covers the value of the record, and is
+        one of the hierarchy or a union of leaves. `wrong_means` judges labels that are means.
         """
         effort = self.spec.numbered_efforts[self.number]
         key, joins = quote_name(self.spec.record_key), []
@@ -161,7 +161,9 @@ class Expected:
             condition = " and ".join(cells)
         elif effort.rounds is None:
             condition = " and ".join(
-                generalization.covers(_of("rows_", name), "effort", is_merged=True)
+                generalization.covers(
+                    _of("rows_", name), "effort", is_merged=True, has_means=effort.has_means
+                )
                 for name, generalization in self.generalizations.items()
             )
         else:

@@ -108,11 +108,11 @@ class Generalization:
             self._columns(covered, f"{alias}.label_lower", f"{alias}.label_upper"),
         )
 
-    def covers(self, value: str, row: str, *, is_merged: bool) -> str:
+    def covers(self, value: str, row: str, *, is_merged: bool, has_means: bool = False) -> str:
         """Return the condition that label and bounds of a row cover a value.
 
         Where ``is_merged``, an interval may be a union of neighbouring leaves, written as their
-        ends.
+        ends; where it ``has_means``, only its bounds are judged.
         """
         label = f"{row}.{quote_name(self.name)}"
         raw = f"{label} = cast({value} as varchar)"
@@ -125,10 +125,12 @@ class Generalization:
             known = f"(cast({value} as varchar), {label}) in ({of_value})"
             return f"({label} = '{ROOT}' or ({value} is not null and ({raw} or {known})))"
         lower, upper = (f"{row}.{quote_name(name)}" for name in self.columns[1:])
-        spans = " union ".join(self._spans(level) for level in range(1, self.hierarchy.levels + 1))
-        known = f"({label}, {lower}, {upper}) in ({spans})"
-        if is_merged:
-            known += f" or {self._is_merged(label, lower, upper)}"
+        known = self.is_known(row, is_merged=is_merged)
+        if has_means:
+            known = " and ".join(
+                f"{bound} in (select {end} from {self.relation})"  # noqa: S608
+                for bound, end in ((lower, "lower_bound"), (upper, "upper_bound"))
+            )
         whole = " and ".join(
             f"{bound} = (select {end} from {self.relation})"  # noqa: S608
             for bound, end in ((lower, "min(lower_bound)"), (upper, "max(upper_bound)"))
@@ -137,6 +139,13 @@ class Generalization:
             f"(({label} = '{ROOT}' and {whole}) or ({value} = {lower} and {value} = {upper} "
             f"and {raw}) or ({value} >= {lower} and {value} < {upper} and ({known})))"
         )
+
+    def is_known(self, row: str, *, is_merged: bool) -> str:
+        """Return the condition that an interval and its label are those of the hierarchy."""
+        label, lower, upper = (f"{row}.{quote_name(name)}" for name in self.columns)
+        spans = " union ".join(self._spans(level) for level in range(1, self.hierarchy.levels + 1))
+        known = f"({label}, {lower}, {upper}) in ({spans})"
+        return f"{known} or {self._is_merged(label, lower, upper)}" if is_merged else known
 
     def _columns(self, label: str, lower: str, upper: str) -> dict[str, str]:
         if not self.is_interval:

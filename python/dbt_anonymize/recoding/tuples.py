@@ -1,0 +1,133 @@
+"""The distinct tuples of quasi-identifiers, and how far they are from each other.
+
+A number (or date) is measured in ranges of its hierarchy, so two of them are 0 to 1 apart. Two
+categories are as far apart as their lowest common ancestor is high: its level over that of the
+root. NULL is 0 from NULL and 1 from every value. Distances of tuples are squared and Euclidean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Number:
+    """A number of each tuple in ranges of its hierarchy; NaN is NULL."""
+
+    numbers: Floats
+
+    @cached_property
+    def has_nulls(self) -> bool:
+        """Whether some tuple has none."""
+        return bool(np.isnan(self.numbers).any())
+
+    def take(self, rows: NDArray[Any]) -> Number:
+        """Return the numbers of some tuples."""
+        return Number(self.numbers[rows])
+
+    def distances(self, value: float) -> Floats:
+        """Return how far each tuple is from a value."""
+        if not self.has_nulls and not math.isnan(value):
+            return np.abs(self.numbers - value)
+        is_null = np.isnan(self.numbers)
+        if math.isnan(value):
+            return np.where(is_null, 0.0, 1.0)
+        return np.where(is_null, 1.0, np.abs(self.numbers - value))
+
+    def center(self, counts: Codes) -> float:
+        """Return the mean of the values; NULL where most records have none."""
+        if not self.has_nulls:
+            return float((self.numbers * counts).sum() / counts.sum())
+        known = ~np.isnan(self.numbers)
+        records = counts[known].sum()
+        if 2 * records < counts.sum():
+            return float("nan")
+        return float((self.numbers[known] * counts[known]).sum() / records)
+
+
+@dataclass(frozen=True, eq=False)
+class Category:
+    """A category of each tuple, as the number of its leaf.
+
+    ``tree``, shape (levels below the root, leaves): the label of each leaf at each level, as a
+    number. NULL is a leaf with labels of its own.
+    """
+
+    leaves: Codes
+    tree: Codes
+
+    def take(self, rows: NDArray[Any]) -> Category:
+        """Return the categories of some tuples."""
+        return Category(self.leaves[rows], self.tree)
+
+    def distances(self, leaf: int) -> Floats:
+        """Return how far each tuple is from a leaf."""
+        differ: Floats = (self.tree != self.tree[:, [int(leaf)]]).mean(axis=0)
+        return differ[self.leaves]
+
+    def center(self, counts: Codes) -> int:
+        """Return the leaf of most records, the first of several."""
+        records = np.bincount(self.leaves, weights=counts, minlength=self.tree.shape[1])
+        return int(records.argmax())
+
+
+Attribute = Number | Category
+
+
+@dataclass(frozen=True, eq=False)
+class Tuples:
+    """Distinct tuples in a fixed order, and the records of each (at least one)."""
+
+    attributes: Sequence[Attribute]
+    counts: Codes
+
+    @cached_property
+    def records(self) -> int:
+        """Return how many records the tuples have together."""
+        return int(self.counts.sum())
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def take(self, rows: NDArray[Any]) -> Tuples:
+        """Return some of the tuples, by position or mask."""
+        return Tuples([a.take(rows) for a in self.attributes], self.counts[rows])
+
+    def at(self, row: int) -> list[float]:
+        """Return one tuple: numbers, and leaves of categories."""
+        return [
+            float(a.numbers[row]) if isinstance(a, Number) else int(a.leaves[row])
+            for a in self.attributes
+        ]
+
+    def center(self) -> list[float]:
+        """Return the mean or mode of each attribute."""
+        return [a.center(self.counts) for a in self.attributes]
+
+    def distances(self, point: Sequence[float]) -> Floats:
+        """Return the squared distance of each tuple from a point."""
+        total = np.zeros(len(self))
+        for attribute, value in zip(self.attributes, point, strict=True):
+            total += attribute.distances(value) ** 2  # type: ignore[arg-type]
+        return total
+
+    def nearest(self, distances: Floats, k: int) -> Codes:
+        """Return the nearest tuples that have ``k`` records together, in their order.
+
+        Of equally far ones the first; all where there are fewer records.
+        """
+        rows = np.arange(len(self))
+        if len(rows) > k:
+            rows = np.flatnonzero(distances <= np.partition(distances, k - 1)[k - 1])
+        rows = rows[np.argsort(distances[rows], kind="stable")]
+        return rows[: int(np.searchsorted(np.cumsum(self.counts[rows]), k)) + 1]
