@@ -83,3 +83,9 @@ def test_the_release_is_the_sample_of_the_guarantee() -> None:
 def test_what_would_void_it_is_refused(changes: dict[str, Any], rule: str) -> None:
     found = [problem.rule for problem in violations(changed(**changes))]
     assert any(text.startswith(rule) for text in found), found
+
+
+def test_it_is_no_guarantee_of_one_effort() -> None:
+    own = effort(guarantees={"differential_privacy": PRIVATE})
+    found = violations(changed(guarantees={"k_anonymity": {"k": 2}}, efforts=own))
+    assert any(problem.rule.startswith("must be declared for all efforts") for problem in found)

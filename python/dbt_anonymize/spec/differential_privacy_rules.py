@@ -124,4 +124,15 @@ def _private(draft: Draft) -> Iterator[Problem]:
         yield from rule(draft)
 
 
-RULES = (_private, _limit_leaves_something)
+def _it_is_of_the_release(draft: Draft) -> Iterator[Problem]:
+    """Refuse it as a guarantee of one effort alone: nobody would draw a sample for it."""
+    for number, effort in with_keys(draft):
+        if MODEL in mapping(effort.get("guarantees")):
+            yield Problem(
+                ("efforts", number, "guarantees", MODEL),
+                "must be declared for all efforts: it is about the release, and draws its sample",
+                "Move it to guarantees of the spec.",
+            )
+
+
+RULES = (_private, _limit_leaves_something, _it_is_of_the_release)
