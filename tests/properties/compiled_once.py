@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from tests.properties.compared import COMPARED_MODELS, COMPARED_SEEDS
 from tests.properties.compilation import (
     LEVELS,
     Policy,
@@ -65,7 +66,14 @@ def statements() -> Mapping[str, str]:
     models = {name: text for shape in shapes for name, text in shape_models(shape).items()}
     seeds = [name for shape in shapes for name in shape_seeds(shape)]
     models |= GUARDED_MODELS | SAMPLED_MODELS | GENERIC_MODELS | FURTHER_MODELS
-    models |= MEASURED_MODELS
-    seeds += [*GUARDED_SEEDS, *SAMPLED_SEEDS, *GENERIC_SEEDS, *FURTHER_SEEDS, *MEASURED_SEEDS]
+    models |= MEASURED_MODELS | COMPARED_MODELS
+    seeds += [
+        *GUARDED_SEEDS,
+        *SAMPLED_SEEDS,
+        *GENERIC_SEEDS,
+        *FURTHER_SEEDS,
+        *MEASURED_SEEDS,
+        *COMPARED_SEEDS,
+    ]
     with tempfile.TemporaryDirectory() as folder:
         return MappingProxyType(compile_models(Path(folder), models, seeds))

@@ -112,6 +112,7 @@ def render(spec: Spec) -> dict[str, str]:
         "feature_levels": functools.partial(_feature_levels, spec),
         "effort_description": _effort_description,
         "splitting": _splitting,
+        "compared_columns": _compared_columns(spec),
         "required": ", ".join(map(_requirement, spec.guarantees.resolved)),
     }
     templates = list(_MODELS_OF_THE_SOURCE)
@@ -127,6 +128,8 @@ def render(spec: Spec) -> dict[str, str]:
         templates.extend(_MODELS_OF_THE_VAULT[spec.mapping])
         if spec.quality.task == "classification":
             templates.extend(_MODELS_OF_CLASSES)
+        if spec.fidelity:
+            templates.append("fidelity.sql")
     files = {
         f"{spec.name}_{template}": _render(template, owner, command, context)
         for template in templates
@@ -288,6 +291,13 @@ def _environment() -> jinja2.Environment:
 
 def _feature_levels(spec: Spec, levels: Mapping[str, int]) -> dict[str, int]:
     return {name: level for name, level in levels.items() if name in spec.features}
+
+
+def _compared_columns(spec: Spec) -> list[str]:
+    """Return what `<n>_fidelity` compares value by value: sensitive columns and classes."""
+    target = [spec.target] if spec.quality.task == "classification" else []
+    found = dict.fromkeys([*spec.sensitive, *target])
+    return [name for name in found if name not in {*spec.masks, *spec.quasi_identifiers}]
 
 
 def _splitting(quality: Quality) -> dict[str, float]:

@@ -14,6 +14,7 @@ from dbt_anonymize.errors import SpecError
 from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.spec.columns import Column, Hierarchy
 from dbt_anonymize.spec.efforts import Effort, levels_alone
+from dbt_anonymize.spec.fidelity import Fidelity
 from dbt_anonymize.spec.guarantees import Guarantees
 from dbt_anonymize.spec.masks import Mask
 from dbt_anonymize.spec.models import (
@@ -74,6 +75,7 @@ _MODELS: dict[tuple[str, ...], type[Any]] = {
     **{("guarantees", name): model for name, model in MODELS.items()},
     ("information_loss",): InformationLoss,
     ("search",): Search,
+    ("fidelity",): Fidelity,
     ("search", "levels", "*"): Bounds,
     ("quality",): Quality,
     ("quality", "models", "*"): ModelChoice,

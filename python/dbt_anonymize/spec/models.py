@@ -23,6 +23,7 @@ from dbt_anonymize.information_loss.names import MeasureName
 from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
 from dbt_anonymize.spec.columns import Column, Hierarchy, Role
 from dbt_anonymize.spec.efforts import AnyEffort, Effort
+from dbt_anonymize.spec.fidelity import Fidelity
 from dbt_anonymize.spec.guarantees import Guarantees
 from dbt_anonymize.spec.masks import Mask
 from dbt_anonymize.spec.problems import Problem
@@ -194,6 +195,7 @@ class Spec(Strict):
     relinking: Relinking | None = None
     information_loss: InformationLoss = InformationLoss()
     search: Search = Search()
+    fidelity: Fidelity | None = None
 
     @model_validator(mode="after")
     def _keeps_the_rules(self) -> Spec:
@@ -357,6 +359,7 @@ class Spec(Strict):
         not_of_results: dict[str, Any] = {"description": True, "search": True, "mapping": True}
         not_of_results |= {
             "relinking": True,
+            "fidelity": True,
             "release": {"access", "composition", "recompute"},
             "columns": {"__all__": {"derived_from", "free_text"}},
         }

@@ -1,0 +1,31 @@
+"""The example of docs/fidelity.md, computed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.docs.pages import DOCS, Page
+from tests.oracle import fidelity as recount
+from tests.oracle.fidelity import Compared
+from tests.oracle.generalization import IntervalHierarchy
+
+PAGE = Page(DOCS / "fidelity.md")
+LEAVES = ("0-20", "20-40", "40-60", "60-80")
+
+
+def test_the_example_is_what_its_page_says() -> None:
+    ages = [float(row["age"]) for row in PAGE.table("person", "age").records]
+    halves = ("0-40", "0-40", "40-80", "40-80")
+    hierarchy = IntervalHierarchy((0.0, 20.0, 40.0, 60.0, 80.0), (halves, ("*",) * 4))
+    people = Compared((hierarchy,), tuple(((age,), None) for age in ages))
+    everybody = [True] * len(ages)
+    original = people.cells([0], [(0,)] * len(ages), everybody)
+    for row in PAGE.table("effort", *LEAVES).records:
+        shown = people.cells([0], [(int(row["effort"]),)] * len(ages), everybody)
+        assert [shown.get((leaf,), 0) for leaf in range(4)] == [float(row[x]) for x in LEAVES]
+        assert recount.distance(original, shown) == pytest.approx(float(row["distance"]))
+        (truth, _), (count, _) = (
+            recount.answer(cells, [(1, 1)], [10, 30, 50, 70]) for cells in (original, shown)
+        )
+        assert count == float(row["count"])
+        assert abs(count - truth) / truth == pytest.approx(float(row["count error"]), abs=5e-4)

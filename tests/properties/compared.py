@@ -1,0 +1,38 @@
+"""The model that compares efforts with the original."""
+
+from __future__ import annotations
+
+from tests.properties.compilation import LEVELS, Ref, call
+
+NAMES = ("age", "city", "illness")
+QUERIES, RANDOM_STATE = 40, 3
+# Levels of each effort; effort 2 has its own levels per record, effort 3 is a sample.
+EFFORT_LEVELS = {0: (0, 0), 1: (1, 2), 3: (2, 0)}
+SHARE = 0.5
+VIEWS = ((0,), (1,), (2,), (0, 1), (1, 2), (0, 2))
+
+
+def _effort(number: int) -> dict[str, object]:
+    levels = EFFORT_LEVELS.get(number)
+    return {
+        "relation": Ref(f"compared_effort_{number}"),
+        **({"levels": dict(zip(NAMES, levels, strict=False))} if levels else {}),
+        **({"share": SHARE} if number == 3 else {}),
+    }
+
+
+COMPARED_MODELS = {
+    "compared_fidelity": call(
+        "fidelity",
+        efforts={number: _effort(number) for number in range(4)},
+        quasi_identifiers=[
+            {"name": n, "kind": kind, "hierarchy": Ref(f"compared_{n}"), "levels": LEVELS}
+            for n, kind in (("age", "interval"), ("city", "categorical"))
+        ],
+        columns=["illness"],
+        pairs=[[NAMES[i] for i in view] for view in VIEWS if len(view) == 2],
+        queries=QUERIES,
+        random_state=RANDOM_STATE,
+    )
+}
+COMPARED_SEEDS = ["compared_age", "compared_city", *(f"compared_effort_{n}" for n in range(4))]
