@@ -20,16 +20,24 @@
 {{ dbt_anonymize._at_root(microdata, plan) }}
 {%- else -%}
 {%- do dbt_anonymize._run_statements(dbt_anonymize._cell_setup(microdata, plan)) -%}
-{%- set weak = "select 1 from " ~ dbt_anonymize._scratch("weak") ~ " limit 1" -%}
 {%- for pass in plan.order -%}
-    {%- for number in plan.order if run_query(weak).rows | length > 0 -%}
-        {%- do dbt_anonymize._run_statements(dbt_anonymize._cell_step(plan, number)) -%}
+    {%- for number in plan.order if dbt_anonymize._has_scratch_rows("weak") -%}
+        {%- set step = dbt_anonymize._cell_step(plan, number) -%}
+        {%- do dbt_anonymize._run_statements(step[:1]) -%}
+        {#- Where nothing is better without the cell, nothing has to be counted again. -#}
+        {%- set is_changed = dbt_anonymize._has_scratch_rows("moved") -%}
+        {%- do dbt_anonymize._run_statements(step[1:] if is_changed else step[-1:]) -%}
     {%- endfor -%}
-    {%- if run_query(weak).rows | length == 0 -%}{%- break -%}{%- endif -%}
+    {%- if not dbt_anonymize._has_scratch_rows("weak") -%}{%- break -%}{%- endif -%}
     {%- do dbt_anonymize._run_statements(dbt_anonymize._cell_forced(plan, loop.last)) -%}
 {%- endfor -%}
 {{ dbt_anonymize._cell_result(microdata, plan) }}
 {%- endif -%}
+{%- endmacro %}
+
+
+{% macro _has_scratch_rows(name) -%}
+    {{ return(run_query("select 1 from " ~ dbt_anonymize._scratch(name) ~ " limit 1").rows | length > 0) }}
 {%- endmacro %}
 
 

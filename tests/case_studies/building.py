@@ -10,7 +10,7 @@ from typing import Any
 
 from dbt_anonymize.project.generate import generate
 from tests.case_studies.pages import CasePage
-from tests.case_studies.preparation import STUDIES
+from tests.case_studies.preparation import LARGE_STUDIES, STUDIES
 from tests.projects import REPOSITORY, Project
 
 _PROJECT = {
@@ -65,7 +65,7 @@ def build(folder: Path, names: Sequence[str]) -> Built:
     (folder / "dbt_project.yml").write_text(json.dumps(_PROJECT), encoding="utf-8")
     (folder / "profiles.yml").write_text(json.dumps(_PROFILES), encoding="utf-8")
     for name in names:
-        STUDIES[name]().write(folder / "seeds")
+        (STUDIES | LARGE_STUDIES)[name]().write(folder / "seeds")
         spec = folder / "anonymizations" / f"{name}.yml"
         spec.write_text(CasePage(name).spec, encoding="utf-8")
     generate(folder)

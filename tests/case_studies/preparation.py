@@ -22,6 +22,7 @@ from dbt_anonymize.hierarchies import (
     explicit_groups,
     hierarchy_csv,
     ordered_groups,
+    read_arx,
 )
 from tests.projects import REPOSITORY
 
@@ -206,6 +207,31 @@ def diabetes() -> Study:
     )
 
 
+ADULT = {
+    "sex": "sex",
+    "race": "race",
+    "marital_status": "marital-status",
+    "education": "education",
+    "country": "native-country",
+    "workclass": "workclass",
+    "occupation": "occupation",
+}
+
+
+def cell_suppression() -> Study:
+    """Keep the columns of adult that are known of people, and the income; age in whole years."""
+    lines = csv.DictReader(_read("adult/adult.csv", "utf-8").splitlines(), delimiter=";")
+    rows = [
+        {name: line[column] for name, column in ADULT.items()}
+        | {"age": line["age"], "income": {"<=50K": "low", ">50K": "high"}[line["salary-class"]]}
+        for line in lines
+    ]
+    trees: dict[str, Hierarchy] = {name: _adult(column) for name, column in ADULT.items()}
+    return Study(
+        "cell_suppression", rows, trees | {"age": equal_width_intervals(0, 100, [5, 10, 20])}
+    )
+
+
 STUDIES: Mapping[str, Callable[[], Study]] = {
     prepare.__name__: prepare
     for prepare in (
@@ -216,7 +242,10 @@ STUDIES: Mapping[str, Callable[[], Study]] = {
         diabetes,
     )
 }
+# Too large to be drawn for `make test`.
+LARGE_STUDIES: Mapping[str, Callable[[], Study]] = {"cell_suppression": cell_suppression}
 FOLDERS = {
+    "cell_suppression": "adult",
     "medical_cost": "medical_cost",
     "acute_inflammations": "acute_inflammations",
     "wisconsin_original": "breast_cancer_wisconsin_original",
@@ -227,6 +256,11 @@ FOLDERS = {
 def is_available(name: str) -> bool:
     """Tell whether the data of a study are there."""
     return name not in FOLDERS or (DATA / FOLDERS[name]).is_dir()
+
+
+def _adult(name: str) -> CategoricalHierarchy:
+    """Read a hierarchy of the adult table, which is in the format of ARX."""
+    return read_arx(DATA / "adult" / f"adult_hierarchy_{name}.csv")
 
 
 def _root_only(values: Iterable[str]) -> CategoricalHierarchy:

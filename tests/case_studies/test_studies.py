@@ -14,13 +14,13 @@ from dbt_anonymize.evaluation.splits import Splitting, draw_splits, seeds
 from dbt_anonymize.project.generate import generate
 from tests.case_studies.building import Built, build
 from tests.case_studies.pages import CASE_STUDIES, CasePage
-from tests.case_studies.preparation import STUDIES, is_available
+from tests.case_studies.preparation import LARGE_STUDIES, STUDIES, is_available
 from tests.sampling import draw
 from tests.search.running import run as search
 
 NAMES = [*STUDIES]
 DRAWN = draw("case studies", NAMES, 1)
-PAGES = [*NAMES, "README", "masking_effect", "differential_privacy"]
+PAGES = [*NAMES, *LARGE_STUDIES, "README", "masking_effect", "differential_privacy"]
 
 Row = dict[str, Any]
 
