@@ -109,8 +109,8 @@ order by effort
 
 {% macro _check_rule(qnf, choose) -%}
     {%- set errors = [] -%}
-    {%- if qnf not in ["k", "1 - 1/k"] -%}
-        {%- do errors.append("`qnf` must be 'k' or '1 - 1/k'; got: " ~ qnf) -%}
+    {%- if qnf is not mapping or not qnf.sql or not qnf.columns -%}
+        {%- do errors.append("`qnf` must be a mapping with `sql` and `columns`; got: " ~ qnf) -%}
     {%- endif -%}
     {%- if choose not in ["max_q", "strongest_non_inferior", "pareto_knee"] -%}
         {%- do errors.append("`choose` must be max_q, strongest_non_inferior or pareto_knee; got: " ~ choose) -%}

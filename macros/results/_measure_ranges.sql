@@ -8,6 +8,7 @@
                 "concordance_index",
             ],
         },
+        {"lowest": -1, "highest": 1, "measures": ["matthews_correlation"]},
         {"lowest": 0, "highest": 2, "measures": ["brier_score"]},
         {"lowest": 0, "highest": none, "measures": ["log_loss", "mae", "rmse"]},
         {"lowest": none, "highest": 1, "measures": ["r2"]},

@@ -18,6 +18,8 @@
     ("zero_rule_difference", "zero_rule_difference"),
     ("zero_rule_difference_" ~ low, "zero_rule_difference_low"),
 ] -%}
+{%- set known = [] -%}
+{%- for column in qnf.columns -%}{%- do known.append("qnf_" ~ loop.index ~ " is not null") -%}{%- endfor -%}
 quality as (
 
     select
@@ -39,7 +41,18 @@ quality as (
 
 privacy as (
 
-    select * from {{ privacy }}
+    select
+        *,
+        case when {{ known | join(" and ") }} then {{ qnf.sql }} end as qnf
+    from (
+        select
+            *,
+            {%- for column in qnf.columns %}
+            cast({{ dbt_anonymize._quote(column) }} as {{ dbt_anonymize._type_double() }}) as qnf_{{ loop.index }}
+            {{- "," if not loop.last }}
+            {%- endfor %}
+        from {{ privacy }}
+    ) as measured
 
 ),
 
@@ -62,11 +75,7 @@ combined as (
         quality.qf_sd,
         quality.is_non_inferior,
         quality.beats_zero_rule,
-        {%- if qnf == "k" %}
-        cast(privacy.k as {{ dbt_anonymize._type_double() }}) as qnf,
-        {%- else %}
-        1 - cast(1.0 as {{ dbt_anonymize._type_double() }}) / privacy.k as qnf,
-        {%- endif %}
+        privacy.qnf,
         privacy.effort > 0 and coalesce(privacy.meets_guarantees, false) as keeps_guarantees
     from privacy
     left join quality on privacy.effort = quality.effort

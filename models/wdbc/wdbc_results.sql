@@ -11,7 +11,7 @@
     fit='once',
     test_on='original',
     alpha=0.016,
-    qnf='k',
+    qnf={'columns': ['k'], 'sql': 'qnf_1'},
     choose='max_q',
     fingerprint='f932d759',
     random_state=1,

@@ -11,7 +11,7 @@
     fit='once',
     test_on='original',
     alpha=0.1,
-    qnf='1 - 1/k',
+    qnf={'columns': ['k'], 'sql': '1.0 - 1.0 / nullif(qnf_1, 0)'},
     choose='max_q',
     fingerprint='8522865b',
     random_state=1,

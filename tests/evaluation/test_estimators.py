@@ -35,10 +35,12 @@ SCALED = [
     ("classification", "kernel_svm"),
     ("classification", "linear_svm"),
     ("classification", "logistic_regression"),
+    ("classification", "neural_network"),
     ("regression", "k_nearest_neighbours"),
     ("regression", "kernel_svm"),
     ("regression", "linear_regression"),
     ("regression", "linear_svm"),
+    ("regression", "neural_network"),
     ("regression", "ridge"),
     ("survival", "cox"),
 ]
@@ -133,6 +135,7 @@ def test_the_models_of_each_task_are_those_of_the_documentation() -> None:
         "k_nearest_neighbours",
         "kernel_svm",
         "linear_svm",
+        "neural_network",
         "random_forest",
         "zero_rule",
     }

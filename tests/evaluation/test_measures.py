@@ -19,6 +19,7 @@ from dbt_anonymize.evaluation.measures import (
     classification_measures,
     confusion_counts,
     f1,
+    matthews_correlation,
     precision,
     recall,
     regression_measures,
@@ -42,8 +43,10 @@ def test_accuracies_equal_those_of_scikit_learn(pairs: list[tuple[int, int]]) ->
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         balanced = metrics.balanced_accuracy_score(true, predicted)
+        correlation = metrics.matthews_corrcoef(true, predicted)
     assert accuracy(counts_of(pairs)) == pytest.approx(metrics.accuracy_score(true, predicted))
     assert balanced_accuracy(counts_of(pairs)) == pytest.approx(balanced)
+    assert matthews_correlation(counts_of(pairs)) == pytest.approx(correlation)
 
 
 @given(pairs=PAIRS, positive=st.integers(0, 2))

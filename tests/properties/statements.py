@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 
+from dbt_anonymize.spec.qnf import qnf_argument
 from tests.properties.compilation import Ref, call
 
 REQUIRED_K = 3
@@ -16,7 +17,7 @@ CONFIDENCE = 0.9
 RANDOM_STATE = 2**32 - 1
 MEASURE = "accuracy"
 ALPHAS: tuple[float | str, ...] = (0.0, 0.25, 0.016, "auto")
-QNFS = {"k": "k", "risk": "1 - 1/k"}
+QNFS = {name: qnf_argument(text) for name, text in (("k", "k"), ("risk", "1 - 1/k"))}
 RELEASES: tuple[str | int, ...] = ("auto", 2)
 RULES = ("max_q", "strongest_non_inferior", "pareto_knee")
 HIERARCHY_LEVELS = 4

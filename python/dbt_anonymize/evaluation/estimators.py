@@ -95,6 +95,13 @@ def _types(
         "k_nearest_neighbours": EstimatorType(
             "sklearn.neighbors", f"KNeighbors{suffix}", is_scaled=True
         ),
+        # 200, the default of scikit-learn, end before it has learnt a small table.
+        "neural_network": EstimatorType(
+            "sklearn.neural_network",
+            f"MLP{suffix}",
+            is_scaled=True,
+            defaults={"max_iter": 1000},
+        ),
         "zero_rule": EstimatorType("sklearn.dummy", dummy, defaults=zero_rule, is_fixed=True),
     }
 

@@ -16,7 +16,8 @@ References
 .. [2] Brodersen et al. 2010, ICPR, 3121-3124 (balanced accuracy).
 .. [3] Fawcett 2006, Pattern Recognition Letters 27(8):861-874 (ROC, one against the rest).
 .. [4] Brier 1950, Monthly Weather Review 78(1):1-3.
-.. [5] Harrell et al. 1982, JAMA 247(18):2543-2546 (concordance index).
+.. [5] Gorodkin 2004, Computational Biology and Chemistry 28(5-6):367-374 (Matthews correlation).
+.. [6] Harrell et al. 1982, JAMA 247(18):2543-2546 (concordance index).
 """
 
 from __future__ import annotations
@@ -60,10 +61,10 @@ def classification_measures(
     """Return all measures of a classification, by measure and class.
 
     ``true`` holds n >= 1 codes of ``classes`` >= 2 classes; ``positive`` is a code or None. With
-    None as class: accuracy, balanced_accuracy, roc_auc (of ``positive``, else of class 1; of more
-    than two classes the mean), brier_score (mean of (p - y)^2, 0 .. 1; of more than two classes of
-    the sum over classes, 0 .. 2), log_loss (nats), and precision, recall, sensitivity, specificity
-    and f1 of ``positive``. By class, each against the rest: precision, sensitivity, specificity,
+    None as class: accuracy, balanced_accuracy, matthews_correlation, roc_auc (of ``positive``, else
+    of class 1; of more than two classes the mean), brier_score (mean of (p - y)^2, 0 .. 1; of more
+    than two classes of the sum over classes, 0 .. 2), log_loss (nats), and precision, recall,
+    sensitivity, specificity and f1 of ``positive``. By class, each against the rest: precision, sensitivity, specificity,
     f1, roc_auc.
 
     Examples
@@ -79,6 +80,7 @@ def classification_measures(
     found: dict[tuple[str, int | None], float] = {
         ("accuracy", None): accuracy(counts),
         ("balanced_accuracy", None): balanced_accuracy(counts),
+        ("matthews_correlation", None): matthews_correlation(counts),
         ("roc_auc", None): float(areas[one]) if classes == 2 else _mean_of_known(areas),
         ("brier_score", None): _brier_score(true, predicted.probabilities, classes),
         ("log_loss", None): _log_loss(true, predicted.probabilities),
@@ -255,6 +257,14 @@ def precision(counts: Codes, positive: int) -> float:
         return math.nan
     predicted = int(counts[:, positive].sum())
     return int(counts[positive, positive]) / predicted if predicted else 0.0
+
+
+def matthews_correlation(counts: Codes) -> float:
+    """Return the correlation of predicted and true classes, -1 to 1; 0 where either is constant."""
+    true, predicted = counts.sum(axis=1).astype(float), counts.sum(axis=0).astype(float)
+    total, right = float(true.sum()), float(np.trace(counts))
+    spreads = (total**2 - predicted @ predicted) * (total**2 - true @ true)
+    return float((right * total - true @ predicted) / math.sqrt(spreads)) if spreads > 0 else 0.0
 
 
 def recall(counts: Codes, positive: int) -> float:

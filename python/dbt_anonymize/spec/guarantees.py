@@ -6,6 +6,7 @@ attribute. What each model means is in ``docs/models/``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field, create_model, model_validator
@@ -62,6 +63,12 @@ class _Guarantees(Strict):
     def measures(self, attribute: str) -> dict[str, str]:
         """Return the measures of a sensitive attribute: end of the column's name, description."""
         return measures_of([guarantee for _, guarantee in self.declared], attribute)
+
+    def columns(self, sensitive: Iterable[str]) -> list[str]:
+        """Return the columns of ``<n>_privacy`` that measure sensitive attributes."""
+        declared = (getattr(guarantee, "attribute", None) for _, guarantee in self.declared)
+        attributes = [*sensitive, *(attribute for attribute in declared if attribute)]
+        return [f"{name}_{m}" for name in dict.fromkeys(attributes) for m in self.measures(name)]
 
     @property
     def resolved(self) -> list[dict[str, Any]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -15,6 +14,8 @@ from pydantic import (
     BeforeValidator,
     Field,
     PlainValidator,
+    ValidationInfo,
+    field_validator,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -26,7 +27,7 @@ from dbt_anonymize.spec.efforts import AnyEffort, Effort
 from dbt_anonymize.spec.fidelity import Fidelity
 from dbt_anonymize.spec.guarantees import Guarantees
 from dbt_anonymize.spec.masks import Mask
-from dbt_anonymize.spec.problems import Problem
+from dbt_anonymize.spec.qnf import Qnf, check_columns, qnf_argument
 from dbt_anonymize.spec.quality import Quality
 from dbt_anonymize.spec.release import Release, Relinking
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
@@ -186,7 +187,7 @@ class Spec(Strict):
     suppression_limit: Annotated[float, Field(ge=0, le=1)]
     quality: Quality
     alpha: Annotated[Literal["auto"] | float, PlainValidator(_weight)]
-    qnf: Literal["k", "1 - 1/k"]
+    qnf: Qnf
     choose: Literal["max_q", "strongest_non_inferior", "pareto_knee"] = "max_q"
     release: Release = Release()
     # How the vault leads from released rows to people: to a group (class), to one person (token),
@@ -197,14 +198,28 @@ class Spec(Strict):
     search: Search = Search()
     fidelity: Fidelity | None = None
 
+    @field_validator("qnf")
+    @classmethod
+    def _names_what_is_measured(cls, text: str, info: ValidationInfo) -> str:
+        guarantees, columns = info.data.get("guarantees"), info.data.get("columns")
+        if guarantees is not None and columns is not None:
+            sensitive = [name for name, column in columns.items() if column.role == "sensitive"]
+            check_columns(text, guarantees.columns(sensitive))
+        return text
+
     @model_validator(mode="after")
     def _keeps_the_rules(self) -> Spec:
-        problems: Sequence[Problem] = violations(self.model_dump(mode="python"))
+        problems = violations(self.model_dump(mode="python"))
         if problems:
             raise PydanticCustomError(
                 BROKEN_RULES, "{problems}", {"problems": "\n".join(map(str, problems))}
             )
         return self
+
+    @property
+    def qnf_argument(self) -> dict[str, Any]:
+        """QNF as the macro of the results takes it."""
+        return qnf_argument(self.qnf)
 
     def columns_with_role(self, *roles: Role) -> list[str]:
         """Return the columns that have one of the roles, in declared order."""

@@ -11,6 +11,7 @@ from dbt_anonymize.validation import ColumnName, Strict, rule_error
 Measure = Literal[
     "accuracy",
     "balanced_accuracy",
+    "matthews_correlation",
     "precision",
     "recall",
     "sensitivity",

@@ -32,7 +32,15 @@ quality as (
 
 privacy as (
 
-    select * from "shop"."main"."customers_privacy"
+    select
+        *,
+        case when qnf_1 is not null then 1.0 - 1.0 / nullif(qnf_1, 0) end as qnf
+    from (
+        select
+            *,
+            cast("k" as double) as qnf_1
+        from "shop"."main"."customers_privacy"
+    ) as measured
 
 ),
 
@@ -61,7 +69,7 @@ combined as (
         quality.qf_sd,
         quality.is_non_inferior,
         quality.beats_zero_rule,
-        1 - cast(1.0 as double) / privacy.k as qnf,
+        privacy.qnf,
         privacy.effort > 0 and coalesce(privacy.meets_guarantees, false) as keeps_guarantees
     from privacy
     left join quality on privacy.effort = quality.effort
@@ -514,6 +522,7 @@ halved as (
         end as half,
         case
             when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 1
+            when measure in ('matthews_correlation') then 2
             when measure in ('brier_score') then 2
         end as width
     from beside_next_best

@@ -1,0 +1,147 @@
+"""QNF as an expression over the privacy of an effort, the columns of ``<n>_privacy``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, NoReturn
+
+from pydantic import PlainValidator
+
+from dbt_anonymize.spec.problems import did_you_mean, names
+from dbt_anonymize.validation import rule_error
+
+# Beside those of the sensitive attributes.
+COLUMNS = (
+    "k",
+    "equivalence_classes",
+    "records",
+    "released_records",
+    "suppressed_records",
+    "violating_records",
+    "highest_risk",
+    "average_risk",
+    "sample_uniqueness",
+    "journalist_highest_risk",
+    "journalist_average_risk",
+    "marketer_risk",
+    "population_uniqueness",
+)
+FUNCTIONS = ("least", "greatest", "ln", "sqrt", "abs")
+_LONGEST = 500
+
+
+def _refuse(what: str) -> NoReturn:
+    raise rule_error(
+        "must be an expression of columns of <n>_privacy, numbers, + - * /, parentheses and "
+        f"{', '.join(FUNCTIONS)}; {what}",
+        "Write for example k, 1 - 1/k, 1 - highest_risk, or the measure of a sensitive column: "
+        "1 - illness_t.",
+    )
+
+
+def _parsed(text: object) -> Any:
+    # Takes longer to import than all that specs need otherwise.
+    import sqlglot  # noqa: PLC0415
+    from sqlglot import exp  # noqa: PLC0415
+    from sqlglot.errors import SqlglotError  # noqa: PLC0415
+
+    if not isinstance(text, str) or not text.strip() or len(text) > _LONGEST:
+        _refuse(f"a text of at most {_LONGEST} characters")
+    try:
+        (parsed,) = sqlglot.parse(text)
+    except (SqlglotError, ValueError, RecursionError):
+        _refuse("it cannot be read as one")
+    allowed = (
+        exp.Add,
+        exp.Sub,
+        exp.Mul,
+        exp.Div,
+        exp.Neg,
+        exp.Paren,
+        exp.Least,
+        exp.Greatest,
+        exp.Ln,
+        exp.Sqrt,
+        exp.Abs,
+        exp.Identifier,
+    )
+    if parsed is None:
+        _refuse("it is empty")
+    for node in parsed.walk():
+        if node.comments:
+            _refuse("it has a comment")
+        is_column = isinstance(node, exp.Column) and len(node.parts) == 1
+        is_number = isinstance(node, exp.Literal) and not node.is_string
+        if not (is_column or is_number or type(node) in allowed):
+            _refuse(f"{type(node).__name__.lower()} is none of them")
+    return parsed
+
+
+def _columns(parsed: Any) -> list[str]:
+    from sqlglot import exp  # noqa: PLC0415
+
+    return list(dict.fromkeys(column.name for column in parsed.find_all(exp.Column)))
+
+
+def _checked(value: object) -> object:
+    if not _columns(_parsed(value)):
+        _refuse("it names no column")
+    return value
+
+
+Qnf = Annotated[str, PlainValidator(_checked)]
+
+
+def check_columns(text: str, measured: Iterable[str]) -> None:
+    """Refuse a column that ``<n>_privacy`` lacks; ``measured`` are those of sensitive columns."""
+    known = [*COLUMNS, *measured]
+    for name in _columns(_parsed(text)):
+        if name not in known:
+            remedy = did_you_mean(name, known, f"Columns of numbers are {names(known)}.")
+            raise rule_error(f"must name columns of <n>_privacy, which has no {name}", remedy)
+
+
+def qnf_argument(text: str) -> dict[str, Any]:
+    """Return the argument of the macro ``results``: columns, and SQL that calls them qnf_1, ….
+
+    All are doubles. What is undefined is NULL: a division by 0, a logarithm of no positive number,
+    a root of a negative one.
+
+    Examples
+    --------
+    >>> qnf_argument("1 - 1/k")
+    {'columns': ['k'], 'sql': '1.0 - 1.0 / nullif(qnf_1, 0)'}
+    """
+    from sqlglot import exp  # noqa: PLC0415
+
+    parsed = _parsed(text)
+    columns = _columns(parsed)
+
+    def portable(node: Any) -> Any:
+        if isinstance(node, exp.Column):
+            return exp.column(f"qnf_{columns.index(node.name) + 1}")
+        if isinstance(node, exp.Literal) and node.this.isdigit():
+            return exp.Literal.number(f"{node.this}.0")
+        return node
+
+    def defined(node: Any) -> Any:
+        if isinstance(node, exp.Div):
+            return exp.Div(this=node.this, expression=exp.func("NULLIF", node.expression, 0))
+        if isinstance(node, (exp.Ln, exp.Sqrt)):
+            sign = ">" if isinstance(node, exp.Ln) else ">="
+            condition = f"{node.this.sql()} {sign} 0"
+            return exp.Case(ifs=[exp.If(this=exp.condition(condition), true=node)])
+        return node
+
+    sql = _bottom_up(parsed.transform(portable), defined).sql()
+    return {"columns": columns, "sql": sql.lower()}
+
+
+def _bottom_up(node: Any, change: Any) -> Any:
+    """Change the parts of an expression before the whole, and no part that a change has made."""
+    for key, part in list(node.args.items()):
+        if isinstance(part, list):
+            node.set(key, [_bottom_up(one, change) for one in part])
+        elif hasattr(part, "args"):
+            node.set(key, _bottom_up(part, change))
+    return change(node)
