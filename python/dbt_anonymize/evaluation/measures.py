@@ -64,8 +64,8 @@ def classification_measures(
     None as class: accuracy, balanced_accuracy, matthews_correlation, roc_auc (of ``positive``, else
     of class 1; of more than two classes the mean), brier_score (mean of (p - y)^2, 0 .. 1; of more
     than two classes of the sum over classes, 0 .. 2), log_loss (nats), and precision, recall,
-    sensitivity, specificity and f1 of ``positive``. By class, each against the rest: precision, sensitivity, specificity,
-    f1, roc_auc.
+    sensitivity, specificity and f1 of ``positive``. By class, each against the rest: precision,
+    sensitivity, specificity, f1, roc_auc.
 
     Examples
     --------
