@@ -201,11 +201,7 @@ class Spec(Strict):
     @field_validator("qnf")
     @classmethod
     def _names_what_is_measured(cls, text: str, info: ValidationInfo) -> str:
-        guarantees, columns = info.data.get("guarantees"), info.data.get("columns")
-        if guarantees is not None and columns is not None:
-            sensitive = [name for name, column in columns.items() if column.role == "sensitive"]
-            check_columns(text, guarantees.columns(sensitive))
-        return text
+        return check_columns(text, info.data)
 
     @model_validator(mode="after")
     def _keeps_the_rules(self) -> Spec:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Annotated, Any, NoReturn
 
 from pydantic import PlainValidator
@@ -92,13 +92,18 @@ def _checked(value: object) -> object:
 Qnf = Annotated[str, PlainValidator(_checked)]
 
 
-def check_columns(text: str, measured: Iterable[str]) -> None:
-    """Refuse a column that ``<n>_privacy`` lacks; ``measured`` are those of sensitive columns."""
-    known = [*COLUMNS, *measured]
+def check_columns(text: str, spec: Mapping[str, Any]) -> str:
+    """Refuse a column that ``<n>_privacy`` lacks; ``spec`` holds its columns and guarantees."""
+    guarantees, columns = spec.get("guarantees"), spec.get("columns")
+    if guarantees is None or columns is None:  # reported themselves
+        return text
+    sensitive = [name for name, column in columns.items() if column.role == "sensitive"]
+    known = [*COLUMNS, *guarantees.columns(sensitive)]
     for name in _columns(_parsed(text)):
         if name not in known:
             remedy = did_you_mean(name, known, f"Columns of numbers are {names(known)}.")
             raise rule_error(f"must name columns of <n>_privacy, which has no {name}", remedy)
+    return text
 
 
 def qnf_argument(text: str) -> dict[str, Any]:
