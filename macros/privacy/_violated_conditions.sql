@@ -1,17 +1,24 @@
 {#
   For each class-based guarantee the condition under which a class breaks it, over the columns of the measured classes.
   Limits of the average risk, which is about all classes together, are not among them. `declared` are all guarantees of
-  the classes, by which measures and estimated sizes are numbered; `whole` is the prefix of _global_distributions.
+  the classes, by which measures and estimated sizes are numbered. One with the key `effort` is about the classes of that
+  effort, which then is a column of the classes, and none that is about a whole release; `whole` is the prefix of _global_distributions.
 #}
 {% macro _violated_conditions(guarantees, whole="", declared=none) -%}
     {%- set declared = guarantees if declared is none else declared -%}
     {%- set conditions, estimated = [], [] -%}
     {%- for guarantee in guarantees -%}
         {%- set privacy_model = dbt_anonymize._privacy_model(guarantee) -%}
-        {%- do conditions.extend(privacy_model.conditions) -%}
+        {%- set own = [] -%}
+        {%- do own.extend(privacy_model.conditions) -%}
         {%- for measure in privacy_model.measures if measure.breaks -%}
-            {%- do conditions.extend(dbt_anonymize._violated_measure(measure, guarantee.attribute, declared)) -%}
+            {%- do own.extend(dbt_anonymize._violated_measure(measure, guarantee.attribute, declared)) -%}
         {%- endfor -%}
+        {%- if guarantee.effort and own -%}
+            {%- do conditions.append("(effort = " ~ guarantee.effort ~ " and (" ~ own | join(" or ") ~ "))") -%}
+        {%- else -%}
+            {%- do conditions.extend(own) -%}
+        {%- endif -%}
     {%- endfor -%}
     {%- for guarantee in declared if dbt_anonymize._privacy_model(guarantee).is_estimated -%}
         {%- if guarantee in guarantees -%}

@@ -37,8 +37,8 @@
 {%- set chosen = dbt_anonymize._chosen_effort(anonymization, results, efforts, fingerprint) -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._check_context(
-        anonymization, efforts[chosen], quasi_identifiers, guarantees, population, population_size,
-        sensitive_hierarchies, levels.get(chosen), microdata, record_key, has_subject,
+        anonymization, efforts[chosen], quasi_identifiers, dbt_anonymize._guarantees_of_effort(guarantees, chosen),
+        population, population_size, sensitive_hierarchies, levels.get(chosen), microdata, record_key, has_subject,
         sample_shares.get(chosen)
     ) -%}
 {%- endif -%}

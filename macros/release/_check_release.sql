@@ -22,7 +22,10 @@
 {% macro _class_errors(candidate, declaration) -%}
     {%- set microdata = ref(declaration.anonymization ~ "_microdata") -%}
     {%- set has_subject = declaration.has_subject -%}
-    {%- set guarantees = dbt_anonymize._countable_guarantees(declaration.guarantees, has_subject) -%}
+    {%- set promised = dbt_anonymize._guarantees_of_effort(
+        declaration.guarantees, dbt_anonymize._released_effort(declaration)
+    ) -%}
+    {%- set guarantees = dbt_anonymize._countable_guarantees(promised, has_subject) -%}
     {%- set rows = dbt_anonymize._rows_of_release(candidate, declaration, guarantees) -%}
     {%- set keys = dbt_anonymize._release_keys(declaration) | map(attribute="name") | list -%}
     {%- set share = dbt_anonymize._share_of_release(declaration) -%}
@@ -66,7 +69,8 @@
 {# The released rows do not say whose they are, so subjects are counted in the effort that they were taken from. #}
 {% macro _people_errors(declaration, microdata, remedy) -%}
     {%- set chosen = dbt_anonymize._released_effort(declaration) -%}
-    {%- set guarantees = dbt_anonymize._countable_guarantees(declaration.guarantees, false) -%}
+    {%- set promised = dbt_anonymize._guarantees_of_effort(declaration.guarantees, chosen) -%}
+    {%- set guarantees = dbt_anonymize._countable_guarantees(promised, false) -%}
     {%- set rows = dbt_anonymize._rows_of_effort(
         ref(declaration.anonymization ~ "_effort_" ~ chosen),
         guarantees,

@@ -33,12 +33,22 @@ ROUNDS = (
 )
 
 
+# Of one effort alone.
+CLOSE = {"attribute": "churned", "t": 0.35}
+
+
 def by_label(rows: list[Row]) -> Iterator[list[Row]]:
     """Group records by what everybody sees of them: labels, not texts of our own."""
     groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in rows:
         groups[tuple(row[name] for name in QUASI_IDENTIFIERS)].append(row)
     yield from groups.values()
+
+
+def is_close(records: list[Row], everybody: list[Row]) -> bool:
+    """Tell whether the share of two values differs by at most t from that of everybody."""
+    shares = [sum(row["churned"] == "yes" for row in of) / len(of) for of in (records, everybody)]
+    return abs(shares[0] - shares[1]) <= CLOSE["t"]
 
 
 def keeps_k_and_alpha(records: list[Row]) -> bool:
@@ -54,7 +64,7 @@ def recoded(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory) -
     def change(spec: dict[str, Any]) -> None:
         spec["efforts"] += [
             {"recoding": "local", "rounds": list(ROUNDS)},
-            {"recoding": "multidimensional", "k": 6},
+            {"recoding": "multidimensional", "k": 6, "guarantees": {"t_closeness": CLOSE}},
         ]
         spec["guarantees"]["alpha_k_anonymity"] = {"attribute": "churned", "alpha": 0.95, "k": 4}
         spec["release"] = {"effort": 4}
@@ -98,6 +108,7 @@ def test_recoded_efforts_keep_every_guarantee(recoded: Project, effort: int, k: 
     assert len(rows) - len(kept) <= 40
     assert len(classes) > 1
     assert all(len(members) >= k and keeps_k_and_alpha(members) for members in classes)
+    assert effort == 4 or all(is_close(members, rows) for members in classes)
     assert all(row["class_size"] == len(members) for members in classes for row in members)
     (privacy,) = fetch(recoded, f"from customers_privacy where effort = {effort}")
     assert privacy["meets_guarantees"]
@@ -306,16 +317,35 @@ def test_the_gate_counts_the_average_risk_of_people(
 def test_the_gate_compares_with_the_records_of_today(
     built_consumer: Project, tmp_path: Path
 ) -> None:
-    """Many more suppressed records of one value: other shares, and more than may be suppressed."""
+    """Many more suppressed records of one value: other shares, and more than may be suppressed.
+
+    Effort 1 has a guarantee of its own, which the gate knows and the other efforts do not have.
+    """
     project = built_consumer.copy(tmp_path / "project")
 
     def change(spec: dict[str, Any]) -> None:
-        spec["guarantees"]["t_closeness"] = {"attribute": "churned", "t": 0.35}
+        first, *others = spec["efforts"]
+        own = {"levels": first, "guarantees": {"t_closeness": CLOSE}}
+        spec["efforts"] = [own, {"levels": first}, *others[1:]]
         spec["release"] = {"effort": 1}
         spec["suppression_limit"] = 0.5
 
     declare(project, change)
     assert project.dbt("build", *STALE).succeeded
+    gone: dict[int, set[int]] = {}
+    for effort in (1, 2):
+        rows = fetch(project, f"from customers_effort_{effort}")
+        gone[effort] = {row["customer_id"] for row in rows if row["is_suppressed"]}
+        assert gone[effort] == {
+            row["customer_id"]
+            for members in by_label(rows)
+            for row in members
+            if len(members) < 4 or (effort == 1 and not is_close(members, rows))
+        }
+    assert gone[2] < gone[1]
+    broken = dict(project.query("select effort, broken_guarantees from customers_privacy"))
+    assert "t_closeness of churned" in broken[1]
+    assert "t_closeness" not in broken[2]
     ((key,), *_) = project.query(
         "select customer_id from customers_effort_1 where is_suppressed order by 1"
     )

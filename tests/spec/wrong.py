@@ -157,6 +157,34 @@ WRONG: list[tuple[str, object, str, str]] = [
     ),
     ("guarantees.k_map", {"k": 5}, "guarantees.k_map", "must have a table of the population"),
     (
+        "efforts",
+        [
+            {
+                "levels": {"age": 1, "city": 1},
+                "guarantees": {"l_diversity": {"attribute": "age", "l": 2}},
+            }
+        ],
+        "efforts.1.guarantees.l_diversity.attribute",
+        "must be a column of role sensitive",
+    ),
+    (
+        "efforts",
+        [
+            {
+                "levels": {"age": 1, "city": 1},
+                "guarantees": {"no_attack": {"attacker": "journalist"}},
+            }
+        ],
+        "efforts.1.guarantees.no_attack.attacker",
+        "must be prosecutor where an effort declares it",
+    ),
+    (
+        "efforts",
+        [{"levels": {"age": 1, "city": 1}, "guarantees": {"k_map": {"k": 5}}}],
+        "efforts.1.guarantees.k_map",
+        "must be a key that we know",
+    ),
+    (
         "guarantees.no_attack",
         {"attacker": "journalist"},
         "guarantees.no_attack",

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from dbt_anonymize.spec.guarantees import EffortGuarantees
 from dbt_anonymize.spec.sample import EffortSample
 from dbt_anonymize.validation import Level, Strict, rule_error
 
@@ -39,6 +40,8 @@ class Effort(Strict):
     p_percent: Annotated[float, Field(gt=0, le=100)] | None = None
     # At least the declared k; more makes this effort stronger than the guarantee demands.
     k: Annotated[int, Field(ge=2)] | None = None
+    # Beside those of the spec.
+    guarantees: EffortGuarantees | None = None
     # Instead of the sample of the spec.
     sample: EffortSample | None = None
 
@@ -101,6 +104,11 @@ class Effort(Strict):
     def mean_p_percent(self) -> float:
         """How much of an interval the mean must leave open, in percent."""
         return self.p_percent or 10.0
+
+    @property
+    def own_guarantees(self) -> list[dict[str, Any]]:
+        """What this effort must keep beside the guarantees of the spec, as a spec resolves them."""
+        return self.guarantees.resolved if self.guarantees else []
 
     @property
     def is_strict(self) -> bool:

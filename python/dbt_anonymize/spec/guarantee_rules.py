@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dbt_anonymize.privacy.registry import counts_in_population
-from dbt_anonymize.spec.draft import Draft, integer, items
+from dbt_anonymize.spec.draft import Draft, integer, items, mapping
+from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
 
 
@@ -14,7 +15,7 @@ def _guarantees_name_sensitive_columns(draft: Draft) -> Iterator[Problem]:
     if not draft.has_all_roles:
         return
     sensitive = [name for name, role in (draft.roles or {}).items() if role == "sensitive"]
-    for place, guarantee in declared_guarantees(draft):
+    for place, guarantee in (*declared_guarantees(draft), *_of_efforts(draft)):
         attribute = guarantee.get("attribute")
         if not isinstance(attribute, str):
             continue
@@ -83,18 +84,50 @@ def _populations_are_declared(draft: Draft) -> Iterator[Problem]:
             )
 
 
+def _efforts_keep_what_is_counted_in_them(draft: Draft) -> Iterator[Problem]:
+    found = list(_of_efforts(draft))
+    for place, guarantee in found:
+        if guarantee.get("attacker") == "journalist":
+            yield Problem(
+                (*place, "attacker"),
+                "must be prosecutor where an effort declares it: the population is counted for all",
+                "Declare it among the guarantees of the spec, or write prosecutor.",
+                "journalist",
+            )
+    if found and draft.quality.get("fit") == "per_split":
+        yield Problem(
+            ("quality", "fit"),
+            "must be once where an effort has guarantees of its own",
+            "Write once, or declare them for all efforts.",
+            "per_split",
+        )
+
+
 def declared_guarantees(draft: Draft) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
-    """Yield every declared guarantee that is a mapping, and its path."""
-    for model, declared in draft.guarantees.items():
+    """Yield every guarantee of the spec that is a mapping, and its path."""
+    yield from _listed(draft.guarantees, ())
+
+
+def _of_efforts(draft: Draft) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
+    for number, effort in enumerate(draft.efforts, start=1):
+        if effort and not levels_alone(effort):
+            yield from _listed(mapping(effort.get("guarantees")), ("efforts", number))
+
+
+def _listed(
+    guarantees: Mapping[str, Any], place: KeyPath
+) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
+    for model, declared in guarantees.items():
         if isinstance(declared, Mapping):
-            yield ("guarantees", str(model)), declared
+            yield (*place, "guarantees", str(model)), declared
         for position, guarantee in enumerate(items(declared), start=1):
             if isinstance(guarantee, Mapping):
-                yield ("guarantees", str(model), position), guarantee
+                yield (*place, "guarantees", str(model), position), guarantee
 
 
 RULES = (
     _guarantees_name_sensitive_columns,
     _guarantees_differ,
     _populations_are_declared,
+    _efforts_keep_what_is_counted_in_them,
 )

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, create_model, model_validator
 
 from dbt_anonymize.privacy.k_anonymity import KAnonymity
 from dbt_anonymize.privacy.model import PrivacyModel
-from dbt_anonymize.privacy.registry import MODELS, measures_of
+from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.validation import Strict, rule_error
 
 
@@ -26,7 +26,35 @@ _AS_LIST = BeforeValidator(_as_list)
 _SEVERAL = Field(min_length=1, strict=False)
 
 
-class _Guarantees(Strict):
+class _Declared(Strict):
+    """Guarantees as fields, named after their models."""
+
+    @property
+    def declared(self) -> list[tuple[str, PrivacyModel]]:
+        """Name and parameters of each guarantee, in the order of the fields."""
+        found: list[tuple[str, PrivacyModel]] = []
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            several = value if isinstance(value, tuple) else (value,)
+            found.extend((name, guarantee) for guarantee in several if guarantee is not None)
+        return found
+
+    def columns(self, sensitive: Iterable[str]) -> list[str]:
+        """Return the columns of ``<n>_privacy`` that measure sensitive attributes."""
+        declared = (getattr(guarantee, "attribute", None) for _, guarantee in self.declared)
+        attributes = [*sensitive, *(attribute for attribute in declared if attribute)]
+        return [f"{name}_{m}" for name in dict.fromkeys(attributes) for m in self.measures(name)]
+
+    @property
+    def resolved(self) -> list[dict[str, Any]]:
+        """Each guarantee as a mapping: its model and all of its parameters, defaults included."""
+        return [
+            {"model": name, **_plain(guarantee.model_dump(exclude_none=True))}
+            for name, guarantee in self.declared
+        ]
+
+
+class _Guarantees(_Declared):
     """What a release must keep; checked on the data of every build.
 
     Examples
@@ -50,39 +78,33 @@ class _Guarantees(Strict):
             )
         return value
 
-    @property
-    def declared(self) -> list[tuple[str, PrivacyModel]]:
-        """Name and parameters of each guarantee, in the order of the fields."""
-        found: list[tuple[str, PrivacyModel]] = []
-        for name in type(self).model_fields:
-            value = getattr(self, name)
-            several = value if isinstance(value, tuple) else (value,)
-            found.extend((name, guarantee) for guarantee in several if guarantee is not None)
-        return found
 
-    def measures(self, attribute: str) -> dict[str, str]:
-        """Return the measures of a sensitive attribute: end of the column's name, description."""
-        return measures_of([guarantee for _, guarantee in self.declared], attribute)
-
-    def columns(self, sensitive: Iterable[str]) -> list[str]:
-        """Return the columns of ``<n>_privacy`` that measure sensitive attributes."""
-        declared = (getattr(guarantee, "attribute", None) for _, guarantee in self.declared)
-        attributes = [*sensitive, *(attribute for attribute in declared if attribute)]
-        return [f"{name}_{m}" for name in dict.fromkeys(attributes) for m in self.measures(name)]
-
-    @property
-    def resolved(self) -> list[dict[str, Any]]:
-        """Each guarantee as a mapping: its model and all of its parameters, defaults included."""
-        return [
-            {"model": name, **_plain(guarantee.model_dump(exclude_none=True))}
-            for name, guarantee in self.declared
-        ]
-
+# What is about single classes of the release: an effort may keep more of it than the others. Its k
+# is a key of its own.
+OF_EFFORTS = (
+    "l_diversity",
+    "t_closeness",
+    "n_t_closeness",
+    "beta_likeness",
+    "delta_disclosure",
+    "no_attack",
+)
 
 # Every model but k_anonymity may be declared several times, or not at all.
 if TYPE_CHECKING:
     Guarantees = _Guarantees
+    EffortGuarantees = _Declared
 else:
+    EffortGuarantees = create_model(
+        "EffortGuarantees",
+        __base__=_Declared,
+        __doc__="What an effort must keep beside the guarantees of the spec.",
+        __module__=__name__,
+        **{
+            name: (Annotated[tuple[MODELS[name], ...], _AS_LIST, _SEVERAL] | None, None)
+            for name in OF_EFFORTS
+        },
+    )
     Guarantees = create_model(
         "Guarantees",
         __base__=_Guarantees,

@@ -15,7 +15,7 @@ from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.spec.columns import Column, Hierarchy
 from dbt_anonymize.spec.efforts import Effort, levels_alone
 from dbt_anonymize.spec.fidelity import Fidelity
-from dbt_anonymize.spec.guarantees import Guarantees
+from dbt_anonymize.spec.guarantees import OF_EFFORTS, EffortGuarantees, Guarantees
 from dbt_anonymize.spec.masks import Mask
 from dbt_anonymize.spec.models import (
     Bounds,
@@ -71,6 +71,8 @@ _MODELS: dict[tuple[str, ...], type[Any]] = {
     ("sample",): Sample,
     ("efforts", "*"): Effort,
     ("efforts", "*", "sample"): EffortSample,
+    ("efforts", "*", "guarantees"): EffortGuarantees,
+    **{("efforts", "*", "guarantees", name): MODELS[name] for name in OF_EFFORTS},
     ("guarantees",): Guarantees,
     **{("guarantees", name): model for name, model in MODELS.items()},
     ("information_loss",): InformationLoss,

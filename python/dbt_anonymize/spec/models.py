@@ -22,6 +22,7 @@ from pydantic_core import PydanticCustomError
 
 from dbt_anonymize.information_loss.names import MeasureName
 from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
+from dbt_anonymize.privacy.registry import measures_of
 from dbt_anonymize.spec.columns import Column, Hierarchy, Role
 from dbt_anonymize.spec.efforts import AnyEffort, Effort
 from dbt_anonymize.spec.fidelity import Fidelity
@@ -271,10 +272,25 @@ class Spec(Strict):
         """Hierarchy of each sensitive column whose distance a guarantee measures along it."""
         return {
             guarantee["attribute"]: hierarchy
-            for guarantee in self.guarantees.resolved
+            for guarantee in self.all_guarantees
             if guarantee.get("distance") == "hierarchical"
             and (hierarchy := self.columns[guarantee["attribute"]].hierarchy) is not None
         }
+
+    def guarantees_of(self, effort: Effort) -> list[dict[str, Any]]:
+        """Return what an effort must keep: the guarantees of the spec, and its own."""
+        return [*self.guarantees.resolved, *effort.own_guarantees]
+
+    @property
+    def all_guarantees(self) -> list[dict[str, Any]]:
+        """The guarantees of the spec, then those of each effort, with its number as ``effort``."""
+        own = [{**g, "effort": n} for n, e in enumerate(self.efforts, 1) for g in e.own_guarantees]
+        return [*self.guarantees.resolved, *own]
+
+    def measures(self, attribute: str) -> dict[str, str]:
+        """Return the measures of a sensitive attribute: end of the column's name, description."""
+        sets = (self.guarantees, *(e.guarantees for e in self.efforts if e.guarantees))
+        return measures_of([model for one in sets for _, model in one.declared], attribute)
 
     @property
     def least_people(self) -> int:

@@ -135,6 +135,27 @@ def test_each_model_of_guarantees_is_judged(kept: dict[str, Any], broken: dict[s
     assert subject.startswith(next(iter(broken)))
 
 
+def test_what_only_the_released_effort_must_keep_is_judged() -> None:
+    own = {"t_closeness": {"attribute": "diagnosis", "t": 0.001}}
+    levels = {"levels": {"age": 2, "zip": 1}}
+    with open_world(declared(), source=SOURCE.format(whose="i"), hierarchies=TREES) as world:
+        for guarantees, expected in ((own, "t_closeness"), (None, None)):
+            further = {"guarantees": guarantees} if guarantees else {}
+            spec = declared()
+            efforts = [{**levels, **further}, {"levels": {"age": 3, "zip": 1}, "guarantees": own}]
+            changed = spec.model_copy(
+                update={
+                    "efforts": type(spec)
+                    .model_validate(
+                        {**spec.model_dump(mode="json", exclude_none=True), "efforts": efforts}
+                    )
+                    .efforts
+                }
+            )
+            found = broken_guarantees(replace(world, spec=changed))
+            assert [name.split(" ")[0] for name in found] == ([expected] if expected else [])
+
+
 @pytest.mark.parametrize("mapping", ["none", "class"])
 @pytest.mark.parametrize("whose", ["i // 2", "i % 50"])
 def test_subjects_are_counted_once_whatever_the_mapping(mapping: str, whose: str) -> None:

@@ -217,10 +217,11 @@ def _guarantees(expected: Expected) -> Iterator[Finding]:
     """Count the guarantees again: records from the release alone, subjects from what it must be."""
     spec, tables = expected.spec, expected.tables
     relation = tables.release or tables.anonymized
+    guarantees = spec.guarantees_of(spec.numbered_efforts[expected.number])
     classes = expected.released_classes
     if relation and spec.subject is None:
         if not set(spec.released_columns) <= set(tables.types(f"select * from {relation}")):  # noqa: S608
-            for guarantee in spec.guarantees.resolved:
+            for guarantee in guarantees:
                 message = (
                     "the release has not the declared columns, so that nothing can be counted."
                 )
@@ -234,4 +235,4 @@ def _guarantees(expected: Expected) -> Iterator[Finding]:
             tables, f"{relation} as rows_", keys, expected.source, count, everybody=sampled
         )
     recount = Recount(spec, classes, expected.generalizations, expected.number)
-    yield from map(recount.judge, spec.guarantees.resolved)
+    yield from map(recount.judge, guarantees)

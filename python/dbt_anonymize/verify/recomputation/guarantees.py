@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,11 @@ class Recount:
 
     def __post_init__(self) -> None:
         self.sizes = self.classes.sizes()
+
+    @cached_property
+    def guarantees(self) -> list[dict[str, Any]]:
+        """Those of the spec, and those of the effort."""
+        return self.spec.guarantees_of(self.spec.numbered_efforts[self.effort])
 
     def broken(self, guarantee: Mapping[str, Any]) -> NDArray[Any]:
         """Tell which classes break a guarantee by themselves."""
@@ -72,13 +78,13 @@ class Recount:
         as few as suffice. Whether so many may go is for the suppression limit to say.
         """
         gone = np.zeros(len(self.sizes), dtype=bool)
-        for guarantee in self.spec.guarantees.resolved:
+        for guarantee in self.guarantees:
             gone |= self.broken(guarantee)
         rest = np.flatnonzero(~gone)
         rest = rest[np.argsort(self.sizes[rest], kind="stable")]
         # What is left when all classes before one are gone.
         left = np.cumsum(self.sizes[rest][::-1])[::-1]
-        for guarantee in self.spec.guarantees.resolved:
+        for guarantee in self.guarantees:
             if "average" in guarantee and len(rest):
                 risky = exceeds(np.arange(len(rest), 0, -1), left, declared(guarantee["average"]))
                 gone[rest[risky]] = True
@@ -113,7 +119,7 @@ class Recount:
             with_texts = any(
                 guarantee.get("attribute") == attribute
                 and ("values" in guarantee or guarantee.get("distance") == "hierarchical")
-                for guarantee in self.spec.guarantees.resolved
+                for guarantee in self.guarantees
             )
             found = self.classes.distribution(attribute, self.sizes, with_texts=with_texts)
             everybody = self.classes.size_of_whole()
