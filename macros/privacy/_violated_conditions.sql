@@ -1,8 +1,8 @@
 {#
   For each class-based guarantee the condition under which a class breaks it, over the columns of the measured classes.
   Limits of the average risk, which is about all classes together, are not among them. `declared` are all guarantees of
-  the classes, by which measures and estimated sizes are numbered. One with the key `effort` is about the classes of that
-  effort, which then is a column of the classes, and none that is about a whole release; `whole` is the prefix of _global_distributions.
+  the classes, by which measures and estimated sizes are numbered; `whole` is the prefix of _global_distributions. A
+  guarantee with the key `effort` is about the classes of that effort, which is then one of their columns.
 #}
 {% macro _violated_conditions(guarantees, whole="", declared=none) -%}
     {%- set declared = guarantees if declared is none else declared -%}
