@@ -277,10 +277,6 @@ class Spec(Strict):
             and (hierarchy := self.columns[guarantee["attribute"]].hierarchy) is not None
         }
 
-    def guarantees_of(self, effort: Effort) -> list[dict[str, Any]]:
-        """Return what an effort must keep: the guarantees of the spec, and its own."""
-        return [*self.guarantees.resolved, *effort.own_guarantees]
-
     @property
     def all_guarantees(self) -> list[dict[str, Any]]:
         """The guarantees of the spec, then those of each effort, with its number as ``effort``."""

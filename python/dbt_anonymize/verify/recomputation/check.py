@@ -217,7 +217,8 @@ def _guarantees(expected: Expected) -> Iterator[Finding]:
     """Count the guarantees again: records from the release alone, subjects from what it must be."""
     spec, tables = expected.spec, expected.tables
     relation = tables.release or tables.anonymized
-    guarantees = spec.guarantees_of(spec.numbered_efforts[expected.number])
+    effort = spec.numbered_efforts[expected.number]
+    guarantees = [*spec.guarantees.resolved, *effort.own_guarantees]
     classes = expected.released_classes
     if relation and spec.subject is None:
         if not set(spec.released_columns) <= set(tables.types(f"select * from {relation}")):  # noqa: S608

@@ -38,7 +38,8 @@ class Recount:
     @cached_property
     def guarantees(self) -> list[dict[str, Any]]:
         """Those of the spec, and those of the effort."""
-        return self.spec.guarantees_of(self.spec.numbered_efforts[self.effort])
+        effort = self.spec.numbered_efforts[self.effort]
+        return [*self.spec.guarantees.resolved, *effort.own_guarantees]
 
     def broken(self, guarantee: Mapping[str, Any]) -> NDArray[Any]:
         """Tell which classes break a guarantee by themselves."""
