@@ -42,6 +42,9 @@ def evaluated(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory)
             "fit": "per_split",
             "margin": 0.5,
             "confidence": 0.9,
+            "importance": True,
+            "decision_grid": ["birth_date", "spending"],
+            "groups": {"gender": 0, "zip": 2, "birth_date": 3},
         }
         spec["alpha"] = "auto"
         spec["choose"] = "strongest_non_inferior"
@@ -152,6 +155,42 @@ def test_confusion_curves_and_calibration_count_every_test_record(evaluated: Pro
         "where curve = 'roc' group by effort, model, fit, test_on, class",
     )
     assert {(row["x0"], row["x1"], row["y0"], row["y1"]) for row in ends} == {(0, 1, 0, 1)}
+
+
+def test_groups_are_those_of_the_levels(evaluated: Project) -> None:
+    """Effort 3 has the levels of the groups; effort 1 has raw genders."""
+    expected = {
+        (column, row["label"]): row["records"]
+        for column, effort in (("gender", 1), ("zip", 3), ("birth_date", 3))
+        for row in fetch(
+            evaluated,
+            f'select "{column}" as label, count(*) as records from customers_effort_{effort} '
+            "group by all having count(*) >= 4",
+        )
+    }
+    rows = fetch(evaluated, "from customers_quality_by_group where measure = 'accuracy'")
+    sizes = {(row["grouped_by"], row["group_value"]): row["group_size"] for row in rows}
+    assert sizes == expected
+    # Efforts, models, fits, forms of test records.
+    assert len(rows) == len(expected) * 4 * 3 * 2 * 2
+    assert all(row["difference"] == 0 for row in rows if row["effort"] == 0)
+
+
+def test_a_grid_has_predictions_of_each_effort(evaluated: Project) -> None:
+    rows = fetch(evaluated, "from customers_decision_grid where class = 'yes'")
+    points = {(row["x"], row["y"]) for row in rows}
+    # Efforts, models without the zero rule, fits.
+    assert len(rows) == 4 * 2 * 2 * len(points)
+    assert 500 < len(points) <= 900
+    assert all(0 <= row["prediction"] <= 1 for row in rows)
+
+
+def test_importance_is_measured_of_each_feature(evaluated: Project) -> None:
+    rows = fetch(evaluated, "from customers_importance where effort in (0, 2)")
+    # Efforts, features, models without the zero rule, fits.
+    assert len(rows) == 2 * 4 * 2 * 2
+    assert {(row["measure"], row["splits"]) for row in rows} == {("roc_auc", 2 * FOLDS)}
+    assert any(row["low"] > 0 for row in rows)
 
 
 @pytest.mark.parametrize(

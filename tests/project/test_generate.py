@@ -163,7 +163,13 @@ def test_a_column_that_is_no_feature_needs_no_level() -> None:
 
 def test_an_evaluation_takes_exactly_the_arguments_that_models_give() -> None:
     with_subject = spec(subject="phone", population={"ref": "everybody", "size": 1_000_000})
-    with_subject["quality"] = {**with_subject["quality"], "fit": "per_split"}
+    further = {
+        "fit": "per_split",
+        "groups": ["age"],
+        "importance": True,
+        "decision_grid": ["age", "city"],
+    }
+    with_subject["quality"] = {**with_subject["quality"], **further}
     known = {
         name: parameter.default is parameter.empty
         for name, parameter in inspect.signature(evaluate).parameters.items()

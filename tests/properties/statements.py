@@ -123,6 +123,15 @@ FURTHER_MODELS: dict[str, str] = {
         f"{macro}_of_evaluation": call(macro, evaluation=Ref("evaluation"))
         for macro in ("scores", "curves", "calibration", "confusion")
     },
+    **{
+        f"importance_of_{measure}": call(
+            "importance", evaluation=Ref("evaluation"), measure=measure, folds=FOLDS
+        )
+        for measure in ("accuracy", "rmse")
+    },
+    "quality_by_group": call(
+        "quality_by_group", evaluation=Ref("evaluation"), test_share=TEST_SHARE
+    ),
     "quality_of_hold_out": call(
         "quality", scores=Ref("scores"), test_share=TEST_SHARE, margin=MARGIN
     ),

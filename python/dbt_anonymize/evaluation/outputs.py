@@ -54,6 +54,19 @@ def evaluation_frame(
     ``reading``
         ``name``: a category with too many labels; ``other``: its level in this effort;
         ``value``: the level at which models read it.
+    ``group_measure``
+        ``name``: measure; ``other``: group; ``bin``: place of its column in ``quality.groups``,
+        from 0; ``value``: the measure on its test records in this split, NULL for undefined.
+    ``grid``
+        ``name``: class, or target; ``bin``: point; ``value``: its probability, or the prediction,
+        of models of the first split.
+    ``grid_point``
+        ``name``: feature; ``bin``: point; ``value``: the number of the feature there.
+    ``importance``
+        ``name``: measure; ``other``: feature; ``value``: by how much the measure falls on untouched
+        test records among whom the values of the feature are exchanged.
+    ``group``
+        ``name``: column; ``other`` and ``bin`` as above; ``value``: subjects in the group.
     """
     import pandas as pd  # noqa: PLC0415
 
@@ -61,11 +74,14 @@ def evaluation_frame(
     if problem is not None:
         for outcome in outcomes:
             rows.extend(_measures(problem, outcome))
+            rows.extend(_details(problem, outcome))
         for cell in sorted(tallies.confusion):
             rows.extend(_confusions(problem, cell, tallies))
         for cell in sorted(tallies.probabilities):
             rows.extend(_probabilities(problem, cell, tallies))
         rows.extend(_readings(problem))
+        rows.extend(_groups(problem))
+        rows.extend(_points(problem))
     columns = list(zip(*rows, strict=True)) or [()] * len(COLUMN_TYPES)
     return pd.DataFrame(
         {
@@ -129,6 +145,30 @@ def _measures(problem: Problem, outcome: Outcome) -> Iterator[Row]:
             other = None if code is None else classes[code]
             known = None if np.isnan(value) else value
             yield (*_labels(problem, cell), *split, "measure", measure, other, None, known)
+
+
+def _details(problem: Problem, outcome: Outcome) -> Iterator[Row]:
+    split = (outcome.repetition, outcome.fold)
+    for test_on, kind, name, other, place, value in outcome.details:
+        cell = Cell(outcome.effort, outcome.target, outcome.model, outcome.fit, test_on)
+        known = None if np.isnan(value) else value
+        yield (*_labels(problem, cell), *split, kind, name, other, place, known)
+
+
+def _groups(problem: Problem) -> Iterator[Row]:
+    nobody = (None,) * 6
+    for place, groups in enumerate(problem.reported_groups):
+        for label, size in zip(groups.labels, groups.sizes, strict=True):
+            yield (0, *nobody, "group", groups.name, label, place, float(size))
+
+
+def _points(problem: Problem) -> Iterator[Row]:
+    if problem.grid is None:
+        return
+    nobody = (None,) * 6
+    for name, values in zip(problem.grid.features, problem.grid.values, strict=True):
+        for point, value in enumerate(values.tolist()):
+            yield (0, *nobody, "grid_point", name, None, point, value)
 
 
 def _readings(problem: Problem) -> Iterator[Row]:

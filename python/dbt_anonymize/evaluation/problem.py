@@ -100,12 +100,66 @@ class EffortData:
 
 
 @dataclass(frozen=True)
+class Groups:
+    """The groups of one column that are large enough to be shown.
+
+    Attributes
+    ----------
+    name : str
+        Column.
+    codes : array of int, shape (records,)
+        Group of each record; -1 in a group that is too small.
+    labels : tuple of str
+        Value of each group; ``*`` for NULL.
+    sizes : tuple of int
+        Subjects of each group; records where no subject is declared.
+    """
+
+    name: str
+    codes: Codes
+    labels: tuple[str, ...]
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Importance:
+    """Permutation importance: the measure that is compared, and the features in their order."""
+
+    measure: str
+    features: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Points at which models are asked, as records of the untouched effort.
+
+    Attributes
+    ----------
+    features : tuple of str
+        The two features that differ.
+    columns : tuple of array of int, shape (points,)
+        A code for each column of the untouched effort.
+    values : tuple of array of float, shape (points,)
+        The numbers of the two features.
+    """
+
+    features: tuple[str, str]
+    columns: tuple[Codes, ...]
+    values: tuple[Floats, Floats]
+
+    @property
+    def size(self) -> int:
+        """Number of points."""
+        return len(self.values[0])
+
+
+@dataclass(frozen=True)
 class Problem:
     """Everything that is evaluated; the first effort is untouched.
 
     ``keeps_suppressed``: suppressed records train too, without quasi-identifiers. ``groups`` are
     the subjects of records: none is in both parts of a split. ``recount`` suppresses on the
-    training records alone.
+    training records alone. Quality is also reported by ``reported_groups``.
     """
 
     targets: Sequence[Target]
@@ -116,6 +170,9 @@ class Problem:
     keeps_suppressed: bool = False
     groups: Codes | None = None
     recount: Recount | None = None
+    reported_groups: Sequence[Groups] = ()
+    importance: Importance | None = None
+    grid: Grid | None = None
 
     @property
     def fits(self) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.evaluation.data.features import Reading
+from dbt_anonymize.evaluation.data.grid import make_grid
+from dbt_anonymize.evaluation.data.groups import GroupColumn, read_groups
 from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureColumn
 from dbt_anonymize.evaluation.data.relations import column_kind, is_empty
 from dbt_anonymize.evaluation.data.sampling import Sample, draw_sample
@@ -20,7 +22,7 @@ from dbt_anonymize.evaluation.data.subjects import (
 )
 from dbt_anonymize.evaluation.data.targets import TargetColumn, target_reader
 from dbt_anonymize.evaluation.outputs import evaluation_frame, failure_lines, reading_lines
-from dbt_anonymize.evaluation.problem import ZERO_RULE, Model, Problem
+from dbt_anonymize.evaluation.problem import ZERO_RULE, Importance, Model, Problem
 from dbt_anonymize.evaluation.progress import Progress, dbt_logger
 from dbt_anonymize.evaluation.scoring import Outcome
 from dbt_anonymize.evaluation.splits import Splitting
@@ -51,6 +53,10 @@ def evaluate(
     subjects: Mapping[str, Any] | None = None,
     guarantees: Sequence[Mapping[str, Any]] = (),
     population_size: int | None = None,
+    reported_groups: Sequence[Mapping[str, Any]] = (),
+    smallest_group: int = 1,
+    importance: str | None = None,
+    decision_grid: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Train models on every effort and score them on records that they have never seen.
 
@@ -62,7 +68,10 @@ def evaluate(
     ``suppressed``: left_out, or missing: suppressed records train without quasi-identifiers.
     ``fit``: once, or per_split: in addition, models for which guarantees, class means and leaf
     frequencies are computed from the training records alone, whatever the suppression limit. Of
-    more than ``sample`` records, a seeded sample is evaluated.
+    more than ``sample`` records, a seeded sample is evaluated. ``reported_groups``: columns (see
+    `GroupColumn`) by which quality is reported, for groups of at least ``smallest_group`` subjects.
+    ``importance``: the measure by which permutation importance is judged, or None.
+    ``decision_grid``: two features over which the models of the first split are asked, or none.
 
     Returns one row per fact, see ``outputs.evaluation_frame``; none if the source is empty. What
     relations do not allow is an `EvaluationError`.
@@ -95,7 +104,13 @@ def evaluate(
         subjects=subjects,
         guarantees=guarantees,
         population_size=population_size,
+        reported_groups=[GroupColumn(**column) for column in reported_groups],
+        smallest_group=smallest_group,
+        decision_grid=decision_grid,
     )
+    if importance is not None:
+        names = tuple(feature["name"] for feature in features)
+        problem = replace(problem, importance=Importance(importance, names))
     return _run(problem, anonymization, log)
 
 
@@ -135,6 +150,9 @@ def read_problem(
     subjects: Mapping[str, Any] | None,
     guarantees: Sequence[Mapping[str, Any]] = (),
     population_size: int | None = None,
+    reported_groups: Sequence[GroupColumn] = (),
+    smallest_group: int = 1,
+    decision_grid: Sequence[str] = (),
 ) -> Problem:
     """Read targets and efforts, the first of which is that of the reader."""
     relation = reader.sample.of(reader.untouched.relation)
@@ -157,6 +175,10 @@ def read_problem(
             subjects=groups,
             population_size=population_size,
         )
+    grid = None
+    if decision_grid:
+        names = [column.name for column in reader.columns]
+        grid = make_grid(names, first.columns, (decision_grid[0], decision_grid[1]))
     return Problem(
         targets=[target.target(values, splitting, groups) for target in readers],
         models=models,
@@ -166,6 +188,8 @@ def read_problem(
         keeps_suppressed=reader.may_be_hidden,
         groups=groups,
         recount=recount,
+        reported_groups=read_groups(reported_groups, reader, first.keys, groups, smallest_group),
+        grid=grid,
     )
 
 

@@ -11,29 +11,33 @@ This module runs in worker processes: it imports nothing that a worker does not 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from dbt_anonymize.errors import EvaluationError, SearchError
 from dbt_anonymize.evaluation import estimators
-from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
-from dbt_anonymize.evaluation.measures import (
-    Predicted,
-    classification_measures,
-    regression_measures,
-    survival_measures,
+from dbt_anonymize.evaluation.arrays import Bools, Floats
+from dbt_anonymize.evaluation.details import (
+    Detail,
+    Permuted,
+    Values,
+    grid_details,
+    group_details,
+    importance_details,
+    measured,
+    permute,
+    predictions_at,
 )
-from dbt_anonymize.evaluation.problem import EffortData, Model, Problem, Target, Task
+from dbt_anonymize.evaluation.measures import Predicted
+from dbt_anonymize.evaluation.problem import ZERO_RULE, EffortData, Model, Problem, Target, Task
 from dbt_anonymize.evaluation.splits import Split, draw_splits, seeds
 from dbt_anonymize.evaluation.suppression import TrainingTable, training_table
 from dbt_anonymize.evaluation.tallies import Cell, PackedTallies, Tallies
 from dbt_anonymize.evaluation.training import fit_predict
 from dbt_anonymize.evaluation.views import RowsToPredict, View, make_view
 
-# By measure and, of a measure about one class, the code of the class.
-Values = Mapping[tuple[str, int | None], float]
 # Effort, target and model by position, and the fit.
 Place = tuple[int, int, int, str]
 
@@ -45,7 +49,7 @@ NEVER_HOLDS = "a guarantee can never hold on the training records alone"
 class Outcome:
     """The measures of one model by kind of test records, or the reason why there are none.
 
-    Target, effort and model are positions.
+    Target, effort and model are positions. ``details`` are further rows about the model.
     """
 
     effort: int
@@ -56,11 +60,20 @@ class Outcome:
     fold: int
     measures: Mapping[str, Values] = field(default_factory=dict)
     reason: str | None = None
+    details: Sequence[Detail] = ()
 
     @property
     def order(self) -> tuple[int, int, int, str, int, int]:
         """Sort key among outcomes."""
         return (self.effort, self.target, self.model, self.fit, self.repetition, self.fold)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What one trained model was found to do."""
+
+    measures: Mapping[str, Values] = field(default_factory=dict)
+    details: Sequence[Detail] = ()
 
 
 @dataclass(frozen=True)
@@ -130,7 +143,7 @@ class _Split:
             reason = self._reason_against(released)
             for position, model in enumerate(self.problem.models):
                 places = [(effort, self.task.target, position, fit) for fit in fits]
-                found: Mapping[str, Values] | str = reason or {}
+                found: Scored | str = reason or Scored()
                 if reason is None and released is not None:
                     key = id(spaces[model.space])
                     if key not in views:
@@ -141,11 +154,13 @@ class _Split:
                             released,
                             space=model.space,
                             per_split=per_split,
+                            has_grid=(self.task.repetition, self.fold) == (1, 1),
                         )
                     found = self._score(places, model, views[key])
-                values, why = ({}, found) if isinstance(found, str) else (found, None)
+                values, why = (Scored(), found) if isinstance(found, str) else (found, None)
                 for place in places:
-                    yield Outcome(*place, self.task.repetition, self.fold, values, why)
+                    split = (self.task.repetition, self.fold)
+                    yield Outcome(*place, *split, values.measures, why, values.details)
 
     def _fits(self, effort: int) -> Iterator[tuple[tuple[str, ...], Bools | None, bool]]:
         """Yield the fits, the released training records, and whether they alone are counted.
@@ -189,70 +204,78 @@ class _Split:
             return None
         return f"the training records hold {trained} of {len(target.classes)} classes"
 
-    def _score(self, places: Sequence[Place], model: Model, view: View) -> dict[str, Values] | str:
+    def _score(self, places: Sequence[Place], model: Model, view: View) -> Scored | str:
         """Return the measures of a model, or why it has none."""
         target = self.target
         estimator = estimators.make_estimator(model.model, model.parameters, self.seed, target.task)
         is_scaled = estimators.estimator_type(model.model, target.task).is_scaled
         try:
-            predicted = fit_predict(
-                estimator, view.training, target, view.test_rows, is_scaled=is_scaled
+            if model.model == ZERO_RULE:
+                rows = view.test_rows
+                predicted = fit_predict(estimator, view.training, target, rows, is_scaled=is_scaled)
+                return self._values(places, predicted, view.asked)
+            exchanged = self._exchanged(view)
+            further = [] if exchanged is None else [exchanged.rows]
+            further += [view.points] if len(view.points) else []
+            asked = np.vstack([view.test_rows, *further]) if further else view.test_rows
+            predicted = fit_predict(estimator, view.training, target, asked, is_scaled=is_scaled)
+            scored = self._values(places, predicted, view.asked)
+            return replace(
+                scored, details=[*scored.details, *self._further(view, exchanged, predicted)]
             )
-            return self._values(places, predicted, view.asked)
         except (EvaluationError, MemoryError):
             raise
         except Exception as error:  # whatever a model raises is a result, not the end of all others
             return _reason(model, error)
+
+    def _exchanged(self, view: View) -> Permuted | None:
+        wanted = self.problem.importance
+        if wanted is None:
+            return None
+        return permute(view, len(wanted.features), (self.seed, self.fold))
+
+    def _further(
+        self, view: View, exchanged: Permuted | None, predicted: Predicted | Floats
+    ) -> Iterator[Detail]:
+        """Yield what is predicted of points and of exchanged records, behind the test rows."""
+        first = len(view.test_rows)
+        if exchanged is not None and self.problem.importance is not None:
+            rows = np.arange(first, first + len(exchanged.rows))
+            first += len(rows)
+            yield from importance_details(
+                self.problem.importance,
+                self.target,
+                self.split.test,
+                predictions_at(predicted, view.asked[0].place),
+                (exchanged, predictions_at(predicted, rows)),
+            )
+        if len(view.points):
+            rows = np.arange(first, first + len(view.points))
+            yield from grid_details(self.target, predictions_at(predicted, rows))
 
     def _values(
         self,
         places: Sequence[Place],
         predicted: Predicted | Floats,
         asked: tuple[RowsToPredict, ...],
-    ) -> dict[str, Values]:
+    ) -> Scored:
         """Return all measures for each kind of test records, and count the predictions."""
         found: dict[str, Values] = {}
+        details: list[Detail] = []
+        target, test = self.target, self.split.test
         first = 0
         for each in asked:
-            rows = first + each.place
+            own = predictions_at(predicted, first + each.place)
             first += len(each.rows)
-            if isinstance(predicted, Predicted):
+            values = measured(target, test, own)
+            if isinstance(own, Predicted) and target.codes is not None:
                 cells = [Cell(*place, test_on) for place in places for test_on in each.test_on]
-                values = self._classified(_at(predicted, rows), cells)
-            else:
-                values = self._measured(predicted[rows])
-            found |= dict.fromkeys(each.test_on, values)
-        return found
-
-    def _classified(self, predicted: Predicted, cells: list[Cell]) -> Values:
-        target = self.target
-        if target.codes is None:
-            raise TypeError("a classification must have classes")
-        true, classes = target.codes[self.split.test], len(target.classes)
-        self.tallies.add(cells, true, predicted, classes)
-        return classification_measures(true, predicted, classes, target.positive)
-
-    def _measured(self, predicted: Floats) -> Values:
-        target, test = self.target, self.split.test
-        if target.numbers is None:
-            raise TypeError(f"a target of {target.task} must have numbers")
-        true = target.numbers[test]
-        if not np.isfinite(predicted).all():
-            raise ValueError("what the model predicts is not finite")
-        if target.codes is None:
-            found = regression_measures(true, predicted)
-        else:
-            found = survival_measures(target.codes[test] == 1, true, predicted)
-        return {(measure, None): value for measure, value in found.items()}
-
-
-def _at(predicted: Predicted, place: Codes) -> Predicted:
-    probabilities, ranks = predicted.probabilities, predicted.ranks
-    return Predicted(
-        predicted.labels[place],
-        None if probabilities is None else probabilities[place],
-        None if ranks is None else ranks[place],
-    )
+                self.tallies.add(cells, target.codes[test], own, len(target.classes))
+            for test_on in each.test_on:
+                found[test_on] = values
+                groups = self.problem.reported_groups
+                details.extend(group_details(groups, target, test, own, test_on))
+        return Scored(found, details)
 
 
 def _reason(model: Model, error: Exception) -> str:

@@ -41,10 +41,17 @@ class RowsToPredict:
 
 @dataclass(frozen=True)
 class View:
-    """The training set of an effort and the rows to predict, shared by all models."""
+    """The training set of an effort and the rows to predict, shared by all models.
+
+    Untouched test records are the first that are asked. ``columns``: the position of the column
+    that each feature belongs to, shape (features,); -1 for a feature of none. ``points`` are the
+    rows of a grid, none where it is not asked for.
+    """
 
     training: TrainingSet
     asked: tuple[RowsToPredict, ...]
+    columns: Codes
+    points: Floats
 
     @cached_property
     def test_rows(self) -> Floats:
@@ -60,6 +67,7 @@ def make_view(
     *,
     space: str,
     per_split: bool,
+    has_grid: bool = False,
 ) -> View:
     """Return what models see of the effort at a position in a split.
 
@@ -89,12 +97,17 @@ def make_view(
         if not effort.is_recoded:
             asked.append(_asked((GENERALIZED,), effort, own, split.test, means))
     rows = [trained, *(each.rows for each in asked)]
+    grid = problem.grid if has_grid else None
+    if grid is not None:
+        reads = effort.original[space] if position else own
+        rows.append(reads.take(grid.columns, np.arange(grid.size)))
     ranked(rows, own.ends)
     _fill(rows, place, np.flatnonzero(own.scaled))
     tells = own.shown(effort.design.columns, used) & (trained != trained[0]).any(axis=0)
     features = np.flatnonzero(tells)
     rows = [_only(each, features) for each in rows]
     training = TrainingSet(rows[0], place, records, _flags(own.scaled, features))
+    points = rows.pop() if grid is not None else rows[0][:0]
     asked = [replace(each, rows=r) for each, r in zip(asked, rows[1:], strict=True)]
     if position and effort.is_recoded:
         # Hidden records train, but nobody is read as one of them.
@@ -102,7 +115,9 @@ def make_view(
         tested, _ = used_rows(untouched.design.codes[split.test], untouched.design.size)
         groups = _alike(effort, own, used), _alike(untouched, own, tested)
         asked.append(_closest(training, shown, groups, _flags(own.quasi, features), asked[0]))
-    return View(training, tuple(asked))
+    columns = np.repeat(np.arange(len(own.columns)), np.diff(own.starts))
+    columns = columns[features] if len(features) else np.full(1, -1)
+    return View(training, tuple(asked), columns, points)
 
 
 def _fill(rows: Sequence[Floats], place: Codes, numbers: Codes) -> None:

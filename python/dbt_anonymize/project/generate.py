@@ -130,6 +130,12 @@ def render(spec: Spec) -> dict[str, str]:
             templates.extend(_MODELS_OF_CLASSES)
         if spec.fidelity:
             templates.append("fidelity.sql")
+        if spec.quality.decision_grid:
+            templates.append("decision_grid.sql")
+        if spec.quality.importance:
+            templates.append("importance.sql")
+        if spec.quality.groups:
+            templates.append("quality_by_group.sql")
     files = {
         f"{spec.name}_{template}": _render(template, owner, command, context)
         for template in templates

@@ -40,10 +40,10 @@ DERIVED_SUFFIXES = {
 # efforts change with every search, so those of efforts that do not exist yet count too.
 OWN_RELATIONS = re.compile(
     r"verification|"
-    r"alpha_ranges|anonymized|attacks|calibration|classes|confusion|curves|evaluation|frequencies|"
-    r"identifiers|information_loss|lattice|mask_keys|microdata|population|privacy|quality|"
-    r"quasi_identifier_risk|releases|relinkings|results|risk_profile|sample|scores|tokens|"
-    r"(effort|groups|recoding)_\d+"
+    r"alpha_ranges|anonymized|attacks|calibration|classes|confusion|curves|decision_grid|"
+    r"evaluation|frequencies|identifiers|importance|information_loss|lattice|mask_keys|microdata|"
+    r"population|privacy|quality|quality_by_group|quasi_identifier_risk|releases|relinkings|"
+    r"results|risk_profile|sample|scores|tokens|(effort|groups|recoding)_\d+"
 )
 HISTORY = "anonymization_results"
 

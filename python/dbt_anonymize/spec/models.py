@@ -385,6 +385,7 @@ class Spec(Strict):
             "fidelity": True,
             "release": {"access", "composition", "recompute"},
             "columns": {"__all__": {"derived_from", "free_text"}},
+            "quality": {"groups", "importance", "decision_grid"},
         }
         # What is not declared is left out: a version that can declare more gives the same digits.
         content = self.model_dump(mode="json", exclude=not_of_results, exclude_none=True)

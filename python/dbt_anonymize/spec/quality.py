@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, FiniteFloat, PlainValidator, StrictBool, StrictInt, StrictStr
+from pydantic import (
+    BeforeValidator,
+    Field,
+    FiniteFloat,
+    PlainValidator,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+)
 
-from dbt_anonymize.validation import ColumnName, Strict, rule_error
+from dbt_anonymize.validation import ColumnName, Level, Strict, rule_error
 
 Measure = Literal[
     "accuracy",
@@ -71,6 +79,12 @@ def _parameter(value: object) -> object:
     return value
 
 
+def _levels_of_groups(value: object) -> object:
+    """Read a list of columns as their raw values, level 0."""
+    is_list = isinstance(value, list) and all(isinstance(name, str) for name in value)
+    return dict.fromkeys(value, 0) if isinstance(value, list) and is_list else value
+
+
 Parameter = Annotated[Any, PlainValidator(_parameter)]
 ModelName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=63)]
 ClassValue = StrictStr | StrictInt | StrictBool | None
@@ -113,6 +127,15 @@ class Quality(Strict):
     sample: Annotated[int, Field(ge=10)] = 100_000
     margin: Annotated[FiniteFloat, Field(ge=0)] = 0.0
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
+    # Two features over which the predictions of the first split are reported.
+    decision_grid: Annotated[list[ColumnName], Field(min_length=2, max_length=2)] | None = None
+    # Whether permutation importance is measured, which costs predictions for every feature.
+    importance: StrictBool | None = None
+    # Columns by which quality is reported, and the level at which each is read.
+    groups: (
+        Annotated[dict[ColumnName, Level], Field(min_length=1), BeforeValidator(_levels_of_groups)]
+        | None
+    ) = None
 
     @property
     def chosen_models(self) -> dict[str, ModelChoice]:

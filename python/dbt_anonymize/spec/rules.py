@@ -18,7 +18,7 @@ from dbt_anonymize.spec import (
     sample_rules,
 )
 from dbt_anonymize.spec.draft import Draft, mapping
-from dbt_anonymize.spec.problems import Problem
+from dbt_anonymize.spec.problems import Problem, did_you_mean, names, shown
 from dbt_anonymize.spec.quality_rules import choice_violations, quality_violations
 
 # Type of the pydantic error that stands for all problems found here.
@@ -77,6 +77,45 @@ def _quality_is_measurable(draft: Draft) -> Iterator[Problem]:
         )
 
 
+def _a_grid_has_two_features(draft: Draft) -> Iterator[Problem]:
+    grid = draft.quality.get("decision_grid")
+    if not isinstance(grid, list) or len(grid) != 2:
+        return
+    if grid[0] == grid[1] or not set(map(str, grid)) <= set(draft.features):
+        yield Problem(
+            ("quality", "decision_grid"),
+            "must name two different features",
+            f"Features are {names(list(draft.features))}.",
+            names(list(map(str, grid))),
+        )
+
+
+def _groups_are_columns(draft: Draft) -> Iterator[Problem]:
+    """Check the columns by which quality is reported."""
+    groups = draft.quality.get("groups")
+    levels = mapping(groups) or dict.fromkeys(groups if isinstance(groups, list) else (), 0)
+    roles = draft.roles or {}
+    for name, level in levels.items():
+        place = ("quality", "groups", str(name))
+        if roles and roles.get(name) not in {"quasi_identifier", "sensitive", "insensitive"}:
+            known = [n for n, role in roles.items() if role not in {"identifier", "dropped"}]
+            yield Problem(
+                place,
+                "must be a quasi-identifier, or a sensitive or insensitive column",
+                did_you_mean(str(name), known, f"Declared columns are {names(known)}."),
+                shown(name),
+            )
+            continue
+        highest = draft.levels.get(name) if roles.get(name) == "quasi_identifier" else 0
+        if isinstance(level, int) and highest is not None and level > highest:
+            yield Problem(
+                (*place,),
+                f"must be a level of the column, 0 to {highest}",
+                "Lower it." if highest else "Write 0: only a quasi-identifier has a hierarchy.",
+                shown(level),
+            )
+
+
 _RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
     *column_rules.RULES,
     *effort_rules.RULES,
@@ -85,4 +124,6 @@ _RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
     *sample_rules.RULES,
     *differential_privacy_rules.RULES,
     _quality_is_measurable,
+    _groups_are_columns,
+    _a_grid_has_two_features,
 )

@@ -1,0 +1,134 @@
+"""Groups of records by which quality is reported: who pays for privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.arrays import Codes
+from dbt_anonymize.evaluation.data.hierarchy import ROOT, read_hierarchy
+from dbt_anonymize.evaluation.data.reading import EffortReader
+from dbt_anonymize.evaluation.data.relations import (
+    column_kind,
+    number_sql,
+    ranked_texts,
+    read_arrays,
+    text_rank_sql,
+    text_sql,
+)
+from dbt_anonymize.evaluation.data.spaces import UNKNOWN
+from dbt_anonymize.evaluation.problem import Groups
+from dbt_anonymize.literals import quote_text
+
+if TYPE_CHECKING:
+    import duckdb
+
+# Each is measured in every split of every model.
+MOST_GROUPS = 200
+
+
+@dataclass(frozen=True)
+class GroupColumn:
+    """A column of the untouched effort, read at a level of its hierarchy; 0 is the raw value.
+
+    ``kind`` is interval, categorical, or plain for a column without hierarchy.
+    """
+
+    name: str
+    kind: str
+    level: int = 0
+    hierarchy: duckdb.DuckDBPyRelation | None = None
+
+
+def read_groups(
+    columns: Sequence[GroupColumn],
+    reader: EffortReader,
+    keys: NDArray[Any],
+    subjects: Codes | None,
+    smallest: int,
+) -> tuple[Groups, ...]:
+    """Return the groups of each column with at least ``smallest`` subjects.
+
+    ``keys`` are those of the records of the untouched effort. A column with more than
+    `MOST_GROUPS` such groups is an `EvaluationError`.
+    """
+    found = []
+    for column in columns:
+        texts, codes = _texts(column, reader, keys)
+        found.append(make_groups(column.name, texts, codes, subjects, smallest))
+    return tuple(found)
+
+
+def make_groups(
+    name: str,
+    texts: Sequence[str | None],
+    codes: Codes,
+    subjects: Codes | None,
+    smallest: int,
+) -> Groups:
+    """Return the groups of records by ``texts[codes]``, see `read_groups`.
+
+    Examples
+    --------
+    >>> found = make_groups("sex", ["f", "m", None], np.array([1, 0, 1, 2]), None, smallest=2)
+    >>> found.labels, found.codes.tolist()
+    (('m',), [0, -1, 0, -1])
+    """
+    shown = np.array([ROOT if text is None else text for text in texts], dtype=object)
+    labels, of_text = np.unique(shown, return_inverse=True)
+    group = of_text[codes]
+    people = np.arange(len(group)) if subjects is None else subjects
+    # A person counts once in each group that she is in.
+    members = np.unique(np.column_stack([group, people]), axis=0)[:, 0]
+    sizes = np.bincount(members, minlength=len(labels))
+    kept = np.flatnonzero(sizes >= smallest)
+    if len(kept) > MOST_GROUPS:
+        raise EvaluationError(
+            f"quality.groups: `{name}` must have at most {MOST_GROUPS} groups of at least "
+            f"{smallest} subjects; got {len(kept)}. Name a coarser level, or another column."
+        )
+    place = np.full(len(labels), UNKNOWN)
+    place[kept] = np.arange(len(kept))
+    shown_labels = tuple(str(label) for label in labels[kept])
+    return Groups(name, place[group], shown_labels, tuple(sizes[kept].tolist()))
+
+
+def _texts(
+    column: GroupColumn, reader: EffortReader, keys: NDArray[Any]
+) -> tuple[Sequence[str | None], Codes]:
+    """Return texts, and which of them each record has; NULL is None."""
+    relation = reader.sample.of(reader.untouched.relation)
+    column_kind(relation, column.name)
+    tree = None
+    if column.hierarchy is not None and column.level > 0:
+        tree = read_hierarchy(column.name, column.kind, column.hierarchy)
+        tree.positions(column.level)  # refuses a level that is missing
+    if tree is not None and tree.is_interval:
+        bound = f"{column.name}_lower"
+        number = number_sql(bound, column_kind(relation, bound))
+        is_known = f"{text_sql(column.name)} <> {quote_text(ROOT)}"  # `*` has bounds, too
+        numbers = _array(f"case when {is_known} then {number} end", reader, keys)
+        # The last text is for `UNKNOWN`, -1.
+        return [*tree.texts[column.level - 1], None], tree.leaf_of(numbers) % (len(tree.leaves) + 1)
+    texts = ranked_texts(relation, column.name)
+    codes = _array(text_rank_sql(column.name), reader, keys).astype(np.int64)
+    if tree is None:
+        return texts, codes
+    labels = dict(zip(tree.leaves.tolist(), tree.texts[column.level - 1], strict=True))
+    return [labels.get(text) for text in texts], codes
+
+
+def _array(sql: str, reader: EffortReader, keys: NDArray[Any]) -> NDArray[Any]:
+    relation = reader.sample.of(reader.untouched.relation)
+    values = read_arrays(relation, {"value": sql}, order_by=reader.record_key)
+    if not np.array_equal(keys, values["record_hash"]):
+        raise EvaluationError(
+            f"groups must be known for the records of effort 0; got {len(values['record_hash'])} "
+            f"and {len(keys)} records whose keys differ. Build all in one run."
+        )
+    return values["value"]
