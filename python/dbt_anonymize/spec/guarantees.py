@@ -6,7 +6,6 @@ attribute. What each model means is in ``docs/models/``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field, create_model, model_validator
@@ -38,12 +37,6 @@ class _Declared(Strict):
             several = value if isinstance(value, tuple) else (value,)
             found.extend((name, guarantee) for guarantee in several if guarantee is not None)
         return found
-
-    def columns(self, sensitive: Iterable[str]) -> list[str]:
-        """Return the columns of ``<n>_privacy`` that measure sensitive attributes."""
-        declared = (getattr(guarantee, "attribute", None) for _, guarantee in self.declared)
-        attributes = [*sensitive, *(attribute for attribute in declared if attribute)]
-        return [f"{name}_{m}" for name in dict.fromkeys(attributes) for m in self.measures(name)]
 
     @property
     def resolved(self) -> list[dict[str, Any]]:

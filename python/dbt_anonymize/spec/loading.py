@@ -18,10 +18,7 @@ from dbt_anonymize.spec.fidelity import Fidelity
 from dbt_anonymize.spec.guarantees import OF_EFFORTS, EffortGuarantees, Guarantees
 from dbt_anonymize.spec.masks import Mask
 from dbt_anonymize.spec.models import (
-    Bounds,
-    InformationLoss,
     Population,
-    Search,
     Source,
     Spec,
 )
@@ -30,6 +27,7 @@ from dbt_anonymize.spec.quality import FurtherTarget, ModelChoice, Quality
 from dbt_anonymize.spec.release import Release
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.spec.sample import EffortSample, Sample
+from dbt_anonymize.spec.search import Bounds, InformationLoss, Search
 from dbt_anonymize.spec.yaml_file import read_yaml
 
 FOLDER = "anonymizations"

@@ -20,7 +20,6 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from dbt_anonymize.information_loss.names import MeasureName
 from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
 from dbt_anonymize.privacy.registry import measures_of
 from dbt_anonymize.spec.columns import Column, Hierarchy, Role
@@ -33,9 +32,9 @@ from dbt_anonymize.spec.quality import Quality
 from dbt_anonymize.spec.release import Release, Relinking
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.spec.sample import Sample
+from dbt_anonymize.spec.search import InformationLoss, Search
 from dbt_anonymize.validation import (
     ColumnName,
-    Level,
     RelationName,
     Strict,
     rule_error,
@@ -112,32 +111,6 @@ class Population(Strict):
         if self.ref is None and self.source is None:
             return None
         return Source(ref=self.ref, source=self.source)
-
-
-class InformationLoss(Strict):
-    """How the information losses of the quasi-identifiers are put together.
-
-    The factor weighs generalization (0) against suppression (1): below 0.5 suppression costs less,
-    above it generalization does; at 0.5 both cost what they destroy.
-    """
-
-    aggregate: Literal["sum", "maximum", "arithmetic_mean", "geometric_mean"] = "geometric_mean"
-    generalization_suppression_factor: Annotated[float, Field(ge=0, le=1)] = 0.5
-
-
-class Bounds(Strict):
-    """Levels of one quasi-identifier that a search may use, both included."""
-
-    lowest: Level = 0
-    highest: Level | None = None
-
-
-class Search(Strict):
-    """What `dbt-anonymize search` looks for."""
-
-    efforts: Annotated[int, Field(ge=1, le=50)] = 5
-    measure: MeasureName = "loss"
-    levels: dict[str, Bounds] = Field(default={})
 
 
 class Spec(Strict):

@@ -7,6 +7,7 @@ from typing import Annotated, Any, NoReturn
 
 from pydantic import PlainValidator
 
+from dbt_anonymize.privacy.registry import measures_of
 from dbt_anonymize.spec.problems import did_you_mean, names
 from dbt_anonymize.validation import rule_error
 
@@ -94,11 +95,15 @@ Qnf = Annotated[str, PlainValidator(_checked)]
 
 def check_columns(text: str, spec: Mapping[str, Any]) -> str:
     """Refuse a column that ``<n>_privacy`` lacks; ``spec`` holds its columns and guarantees."""
-    guarantees, columns = spec.get("guarantees"), spec.get("columns")
-    if guarantees is None or columns is None:  # reported themselves
+    declared, columns = spec.get("guarantees"), spec.get("columns")
+    if declared is None or columns is None:  # reported themselves
         return text
+    own = [effort.guarantees for effort in spec.get("efforts", ()) if effort.guarantees]
+    models = [model for guarantees in (declared, *own) for _, model in guarantees.declared]
     sensitive = [name for name, column in columns.items() if column.role == "sensitive"]
-    known = [*COLUMNS, *guarantees.columns(sensitive)]
+    attributes = [*sensitive, *(getattr(model, "attribute", None) for model in models)]
+    measured = (f"{a}_{measure}" for a in attributes if a for measure in measures_of(models, a))
+    known = list(dict.fromkeys([*COLUMNS, *measured]))
     for name in _columns(_parsed(text)):
         if name not in known:
             remedy = did_you_mean(name, known, f"Columns of numbers are {names(known)}.")

@@ -1,0 +1,36 @@
+"""What a search looks for, and what information loss is."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from dbt_anonymize.information_loss.names import MeasureName
+from dbt_anonymize.validation import Level, Strict
+
+
+class InformationLoss(Strict):
+    """How the information losses of the quasi-identifiers are put together.
+
+    The factor weighs generalization (0) against suppression (1): below 0.5 suppression costs less,
+    above it generalization does; at 0.5 both cost what they destroy.
+    """
+
+    aggregate: Literal["sum", "maximum", "arithmetic_mean", "geometric_mean"] = "geometric_mean"
+    generalization_suppression_factor: Annotated[float, Field(ge=0, le=1)] = 0.5
+
+
+class Bounds(Strict):
+    """Levels of one quasi-identifier that a search may use, both included."""
+
+    lowest: Level = 0
+    highest: Level | None = None
+
+
+class Search(Strict):
+    """What `dbt-anonymize search` looks for."""
+
+    efforts: Annotated[int, Field(ge=1, le=50)] = 5
+    measure: MeasureName = "loss"
+    levels: dict[str, Bounds] = Field(default={})
