@@ -344,7 +344,6 @@ WRONG: list[tuple[str, object, str, str]] = [
     ("qnf", "1", "qnf", "it names no column"),
     ("qnf", "k; drop table visits", "qnf", "it cannot be read as one"),
     ("qnf", "(select 1)", "qnf", "subquery is none of them"),
-    ("qnf", "k /* all */", "qnf", "it has a comment"),
     ("qnf", "{{ k }}", "qnf", "struct is none of them"),
     ("quality.model", "random_forrest", "quality.model", "Did you mean random_forest?"),
     ("quality.parameters", {"var_smoth": 1}, "quality.parameters.var_smoth", "var_smoothing?"),

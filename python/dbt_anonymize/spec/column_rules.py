@@ -41,7 +41,7 @@ DERIVED_SUFFIXES = {
 OWN_RELATIONS = re.compile(
     r"verification|"
     r"alpha_ranges|anonymized|attacks|calibration|classes|confusion|curves|decision_grid|"
-    r"evaluation|frequencies|identifiers|importance|information_loss|lattice|mask_keys|microdata|"
+    r"evaluation|fidelity|frequencies|identifiers|importance|information_loss|lattice|mask_keys|microdata|"
     r"population|privacy|quality|quality_by_group|quasi_identifier_risk|releases|relinkings|"
     r"results|risk_profile|sample|scores|tokens|(effort|groups|recoding)_\d+"
 )
