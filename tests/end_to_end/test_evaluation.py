@@ -193,6 +193,7 @@ def test_importance_is_measured_of_each_feature(evaluated: Project) -> None:
     assert any(row["low"] > 0 for row in rows)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("quality", "target", "lower_is_better"),
     [

@@ -26,7 +26,7 @@ def add_rows(*rows: str) -> Callable[[str], str]:
     return lambda text: text + "".join(f"{row}\n" for row in rows)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("file", "change", "says"),
     [

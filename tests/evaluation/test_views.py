@@ -78,6 +78,7 @@ def predicted(model: str, task: str, seen: View) -> dict[str, np.ndarray]:
         *((model, "regression") for model in ("ridge", "kernel_svm")),
     ],
 )
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_feature_that_is_constant_in_training_changes_no_prediction(
     model: str, task: str
 ) -> None:

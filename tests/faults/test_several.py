@@ -141,6 +141,7 @@ def test_two_builds_of_one_release_take_turns(
     }
 
 
+@pytest.mark.slow
 def test_a_project_with_three_releases_is_built(
     shop: Project, launcher: Launcher, record_property: Any
 ) -> None:

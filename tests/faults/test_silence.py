@@ -70,7 +70,7 @@ def planted(
     return plant(key, NAME, MAIL, born, zip_code, "female", order, "170", "1.0", "yes")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("change", "says"),
     [

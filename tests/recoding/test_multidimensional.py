@@ -104,6 +104,7 @@ def test_strict_cuts_never_part_equal_values(
     assert all(len(found) == 1 for found in labels.values())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["stronger", "relaxed", "measured", "hostile"])
 @given(data=st.data())
 @PROPERTY

@@ -92,6 +92,7 @@ def test_dbt_builds_rounds_with_the_loss_that_was_foreseen(shop: Project) -> Non
     assert measured[-1][0] == 0
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("average", [0.06, 0.12])
 def test_rounds_keep_the_average_risk_within_the_suppression_limit(
     shop: Project, average: float

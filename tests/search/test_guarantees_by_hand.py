@@ -147,7 +147,7 @@ def test_what_classes_must_carry_is_said() -> None:
         ),
         (
             {"model": "uniqueness", "sample_share": 0.1},
-            "reidentification_risk, differential_privacy; got uniqueness.",
+            "differential_privacy; got uniqueness.",
         ),
         (
             {"model": "k_map", "k": 3, "estimator": "poisson", "significance": 0.1},

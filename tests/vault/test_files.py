@@ -225,6 +225,7 @@ def test_a_seed_with_identifiers_finds_the_vault_closed(tmp_path: Path) -> None:
     assert (mode(vault), mode(vault / "vault.duckdb")) == ("0o700", "0o600")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("alias", ["alias: Vault", "read_only: false"])
 def test_the_vault_is_found_however_its_file_is_attached(tmp_path: Path, alias: str) -> None:
     """The database ignores case, and calls a file by its own name where it gets no other."""
@@ -235,6 +236,7 @@ def test_the_vault_is_found_however_its_file_is_attached(tmp_path: Path, alias: 
     assert (mode(vault), mode(vault / "vault.duckdb")) == ("0o700", "0o600")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("code", "ended"),
     [

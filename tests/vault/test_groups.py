@@ -20,6 +20,7 @@ def parsed(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return copy_with(tmp_path_factory.mktemp("groups") / "project", "members")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("table", ["members_identifiers", "members_tokens"])
 @pytest.mark.parametrize("group", ["", "{{ config(group='sales') }}"])
 def test_a_model_outside_of_the_group_that_reads_the_vault_stops_everything(

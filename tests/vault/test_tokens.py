@@ -144,6 +144,7 @@ def test_tokens_and_people_are_in_no_log_and_no_compiled_file(built_members: Pro
         assert str(person) not in written
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("flag", [["--empty"], ["--sample", "1 day"]])
 def test_a_trial_run_gives_no_token(members: Project, flag: list[str]) -> None:
     before = members.query(TOKENS), members.release("members")
