@@ -7,7 +7,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from tests.case_studies import cells
+from tests.case_studies import cells, mechanisms
 from tests.case_studies.building import build
 from tests.case_studies.masking_effect import plot, rows
 from tests.case_studies.pages import CASE_STUDIES, CasePage
@@ -26,6 +26,12 @@ def main(names: list[str]) -> None:
             )
             for name in wanted
         }
+    if not names:
+        with tempfile.TemporaryDirectory() as folder:
+            text = mechanisms.confirmed(
+                mechanisms.PAGE.read_text("utf-8"), mechanisms.build(Path(folder))
+            )
+        mechanisms.PAGE.write_text(text, encoding="utf-8")
     texts["masking_effect"] = CasePage("masking_effect").confirmed(
         lambda _: rows(), lambda _: plot()
     )

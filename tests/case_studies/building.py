@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dbt_anonymize.project.generate import generate
 from tests.case_studies.pages import CasePage
-from tests.case_studies.preparation import LARGE_STUDIES, STUDIES
+from tests.case_studies.preparation import LARGE_STUDIES, STUDIES, Study
 from tests.projects import REPOSITORY, Project
 
 _PROJECT = {
@@ -59,16 +59,25 @@ def build(folder: Path, names: Sequence[str]) -> Built:
     names : sequence of str
         Which studies; their pages hold the specs.
     """
+    project = prepare(
+        folder,
+        [(STUDIES | LARGE_STUDIES)[name]() for name in names],
+        {name: CasePage(name).spec for name in names},
+    )
+    project.build()
+    return Built(project)
+
+
+def prepare(folder: Path, studies: Iterable[Study], specs: Mapping[str, str]) -> Project:
+    """Write seeds and specs into an empty folder, and generate the models of a project of them."""
     for part in ("anonymizations", "models", "seeds", "vault", "release"):
         (folder / part).mkdir()
     (folder / "macros").symlink_to(REPOSITORY / "macros")
     (folder / "dbt_project.yml").write_text(json.dumps(_PROJECT), encoding="utf-8")
     (folder / "profiles.yml").write_text(json.dumps(_PROFILES), encoding="utf-8")
-    for name in names:
-        (STUDIES | LARGE_STUDIES)[name]().write(folder / "seeds")
-        spec = folder / "anonymizations" / f"{name}.yml"
-        spec.write_text(CasePage(name).spec, encoding="utf-8")
+    for study in studies:
+        study.write(folder / "seeds")
+    for name, spec in specs.items():
+        (folder / "anonymizations" / f"{name}.yml").write_text(spec, encoding="utf-8")
     generate(folder)
-    project = Project(folder, "case_studies.duckdb")
-    project.build()
-    return Built(project)
+    return Project(folder, "case_studies.duckdb")
