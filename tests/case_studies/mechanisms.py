@@ -31,6 +31,15 @@ from tests.case_studies.preparation import (
     wisconsin_original,
 )
 from tests.docs.pages import DOCS
+from tests.worlds.specs import (
+    DROPPED,
+    IDENTIFIER,
+    INSENSITIVE,
+    SENSITIVE,
+    categories,
+    intervals,
+    spec_of,
+)
 
 Levels = Mapping[str, int]
 PAGE = DOCS / "mechanisms.md"
@@ -184,48 +193,41 @@ def _spec(
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return a spec: quasi-identifiers have levels, all other columns are kept or dropped."""
-    columns: dict[str, Any] = {name: {"role": "dropped"} for name in table.study.rows[0]}
+    columns: dict[str, Any] = dict.fromkeys(table.study.rows[0], DROPPED)
     if table.identifier:
-        columns[table.identifier] = {"role": "identifier"}
-    columns |= {name: {"role": "insensitive"} for name in kept} | dict(more or {})
-    columns[table.target] = {"role": "sensitive"}
-    for name in levels:
-        columns[name] = {"role": "quasi_identifier", "hierarchy": _hierarchy(table, name)}
-    return {
-        "version": 1,
-        "source": {"ref": f"{table.name}_source"},
-        "record_key": RECORD_KEY,
-        "columns": columns,
-        "target": table.target,
-        "features": [*(name for name in levels if name != table.target), *kept],
-        "efforts": efforts,
-        "guarantees": {"k_anonymity": {"k": 5}},
-        "suppression_limit": 0.95,
-        "quality": {
-            "model": "decision_tree",
-            "parameters": {"max_depth": 6},
-            "measure": "roc_auc",
-            "repetitions": 5,
-            "test_share": 0.3,
-            "random_state": 1,
-            **({"positive": table.positive} if table.positive else {}),
-        },
-        "alpha": 0.1,
-        "qnf": "1 - 1/k",
-    }
+        columns[table.identifier] = IDENTIFIER
+    columns |= dict.fromkeys(kept, INSENSITIVE) | dict(more or {})
+    columns[table.target] = SENSITIVE
+    columns |= {name: _quasi_identifier(table, name) for name in levels}
+    quality = {"model": "decision_tree", "parameters": {"max_depth": 6}, "measure": "roc_auc"}
+    if table.positive:
+        quality["positive"] = table.positive
+    return spec_of(
+        "",
+        columns,
+        source={"ref": f"{table.name}_source"},
+        record_key=RECORD_KEY,
+        target=table.target,
+        features=[*(name for name in levels if name != table.target), *kept],
+        efforts=efforts,
+        guarantees={"k_anonymity": {"k": 5}},
+        suppression_limit=0.95,
+        quality=quality | {"repetitions": 5},
+        qnf="1 - 1/k",
+    )
 
 
-def _hierarchy(table: Table, column: str) -> dict[str, Any]:
+def _quasi_identifier(table: Table, column: str) -> dict[str, Any]:
     tree: Hierarchy = table.whole.hierarchies[column]
-    kind = "interval" if isinstance(tree, IntervalHierarchy) else "categorical"
-    return {"ref": f"{table.name}_hierarchy_{column}", "kind": kind, "levels": tree.levels}
+    kind = intervals if isinstance(tree, IntervalHierarchy) else categories
+    return kind(f"{table.name}_hierarchy_{column}", tree.levels)
 
 
 def build(folder: Path) -> Built:
     """Build all releases of all tables, samples from seeded draws."""
     chosen = tables()
     texts = {
-        name: yaml.safe_dump({"name": name, **spec}, sort_keys=False)
+        name: yaml.safe_dump(spec | {"name": name}, sort_keys=False)
         for table in chosen
         for name, spec in specs(table).items()
     }

@@ -11,56 +11,37 @@ import yaml
 from dbt_anonymize.project.generate import generate
 from tests.projects import Project
 from tests.vault.projects import copy_with
+from tests.worlds.specs import DROPPED, IDENTIFIER, categories, intervals, spec_of
 
 SEED = "customers_hierarchy_churned"
-SPEC: dict[str, Any] = {
-    "version": 1,
-    "name": "shielded",
-    "source": {"ref": "customers"},
-    "record_key": "customer_id",
-    "columns": {
-        "full name": {"role": "identifier"},
-        "e-mail": {"role": "identifier"},
-        "birth_date": {
-            "role": "quasi_identifier",
-            "hierarchy": {
-                "ref": "customers_hierarchy_birth_date",
-                "kind": "interval",
-                "levels": 4,
-            },
-        },
-        "gender": {
-            "role": "quasi_identifier",
-            "hierarchy": {"ref": "customers_hierarchy_gender", "kind": "categorical", "levels": 1},
-        },
-        "churned": {
-            "role": "quasi_identifier",
-            "hierarchy": {"ref": SEED, "kind": "categorical", "levels": 1},
-        },
-        **{name: {"role": "dropped"} for name in ("zip", "order", "größe", "spending")},
+SPEC = spec_of(
+    "shielded",
+    {
+        "full name": IDENTIFIER,
+        "e-mail": IDENTIFIER,
+        "birth_date": intervals("customers_hierarchy_birth_date", 4),
+        "gender": categories("customers_hierarchy_gender", 1),
+        "churned": categories(SEED, 1),
+        **dict.fromkeys(("zip", "order", "größe", "spending"), DROPPED),
     },
-    "target": "churned",
-    "features": ["birth_date", "gender"],
-    "efforts": [
+    source={"ref": "customers"},
+    record_key="customer_id",
+    target="churned",
+    features=["birth_date", "gender"],
+    efforts=[
         {"birth_date": 3, "gender": 1, "churned": 0},
         {"birth_date": 4, "gender": 0, "churned": 0},
     ],
-    "guarantees": {
+    guarantees={
         "k_anonymity": {"k": 2},
         "differential_privacy": {"epsilon": 1, "delta": 0.05},
     },
-    "suppression_limit": 1,
-    "quality": {
-        "model": "decision_tree",
-        "measure": "accuracy",
-        "repetitions": 2,
-        "test_share": 0.3,
-        "random_state": 7,
-    },
-    "alpha": 0.05,
-    "qnf": "1 - 1/k",
-    "release": {"effort": 1, "recompute": True},
-}
+    suppression_limit=1,
+    quality={"model": "decision_tree", "random_state": 7},
+    alpha=0.05,
+    qnf="1 - 1/k",
+    release={"effort": 1, "recompute": True},
+)
 
 
 def changed(**changes: Any) -> dict[str, Any]:

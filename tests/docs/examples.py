@@ -18,6 +18,7 @@ from dbt_anonymize.project.generate import render
 from dbt_anonymize.spec import Spec
 from tests.docs.pages import MODELS, Page, Snippet
 from tests.projects import REPOSITORY, Project
+from tests.worlds.specs import IDENTIFIER, SENSITIVE, spec_of
 
 QUASI_IDENTIFIERS = ("age", "zip")
 RECORD_KEY = "record"
@@ -117,30 +118,21 @@ class Example:
             if column in QUASI_IDENTIFIERS:
                 columns[column] = {"role": "quasi_identifier", "hierarchy": self._hierarchy(column)}
             elif column == SUBJECT:
-                columns[column] = {"role": "identifier"}
+                columns[column] = IDENTIFIER
             elif column != RECORD_KEY:
-                columns[column] = {"role": "sensitive"}
-        return {
-            "version": 1,
-            "name": name,
-            "source": {"ref": self.source.name},
-            "record_key": RECORD_KEY,
-            "columns": columns,
-            "target": "diagnosis",
-            "features": list(QUASI_IDENTIFIERS),
-            "efforts": [{"age": 1, "zip": 1}],
-            "guarantees": {"k_anonymity": {"k": 2}},
-            "suppression_limit": 0.25,
-            "quality": {
-                "model": "naive_bayes",
-                "measure": "accuracy",
-                "repetitions": 2,
-                "test_share": 0.5,
-                "random_state": 1,
-            },
-            "alpha": 0.1,
-            "qnf": "k",
-        }
+                columns[column] = SENSITIVE
+        return spec_of(
+            name,
+            columns,
+            source={"ref": self.source.name},
+            record_key=RECORD_KEY,
+            target="diagnosis",
+            features=list(QUASI_IDENTIFIERS),
+            efforts=[{"age": 1, "zip": 1}],
+            guarantees={"k_anonymity": {"k": 2}},
+            suppression_limit=0.25,
+            quality={"test_share": 0.5},
+        )
 
     def _hierarchy(self, column: str) -> dict[str, Any]:
         name = f"{self.name}_hierarchy_{column}"

@@ -17,6 +17,7 @@ from dbt_anonymize.search.optimum import search
 from tests.oracle.arx import arx_guarantees
 from tests.projects import REPOSITORY, Project, copy_consumer
 from tests.search.running import load
+from tests.worlds.specs import INSENSITIVE, categories, spec_of
 
 DATA = Path(os.environ.get("DBT_ANONYMIZE_DATA", REPOSITORY.parent / "shared" / "data"))
 ADULT, ORACLE = DATA / "adult", DATA.parent / "oracle" / "arx_adult_expectations.csv"
@@ -76,33 +77,17 @@ def adult(tmp_path_factory: pytest.TempPathFactory) -> Project:
         heights = load_adult(connection, names)
     for relation in ["adult_frequencies", *(f"adult_{name}" for name in names)]:
         (project.folder / "models" / f"{relation}.sql").write_text("select 1 as nothing")
-    columns: dict[str, Any] = {
-        name: {
-            "role": "quasi_identifier",
-            "hierarchy": {"ref": f"adult_{name}", "kind": "categorical", "levels": heights[name]},
-        }
-        for name in names
-    }
-    spec = {
-        "version": 1,
-        "name": "adult",
-        "source": {"ref": "adult_source"},
-        "record_key": "record_id",
-        "columns": columns | {"outcome": {"role": "insensitive"}},
-        "target": "outcome",
-        "features": [names[0]],
-        "guarantees": {"k_anonymity": {"k": 5}},
-        "suppression_limit": 0.05,
-        "quality": {
-            "model": "naive_bayes",
-            "measure": "accuracy",
-            "repetitions": 1,
-            "test_share": 0.5,
-            "random_state": 1,
-        },
-        "alpha": 0.1,
-        "qnf": "k",
-    }
+    columns = {name: categories(f"adult_{name}", heights[name]) for name in names}
+    spec = spec_of(
+        "adult",
+        columns | {"outcome": INSENSITIVE},
+        record_key="record_id",
+        target="outcome",
+        features=[names[0]],
+        guarantees={"k_anonymity": {"k": 5}},
+        suppression_limit=0.05,
+        quality={"repetitions": 1},
+    )
     path = project.folder / "anonymizations" / "adult.yml"
     path.write_text(yaml.safe_dump(spec, sort_keys=False), encoding="utf-8")
     return project

@@ -8,41 +8,26 @@ from typing import Any
 
 import yaml
 
+from tests.worlds.specs import IDENTIFIER, INSENSITIVE, SENSITIVE, categories, intervals, spec_of
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
-SPEC: dict[str, Any] = {
-    "version": 1,
-    "name": "visits",
-    "source": {"ref": "visits_source"},
-    "record_key": "visit_id",
-    "columns": {
-        "phone": {"role": "identifier"},
-        "age": {
-            "role": "quasi_identifier",
-            "hierarchy": {"ref": "ages", "kind": "interval", "levels": 3},
-        },
-        "city": {
-            "role": "quasi_identifier",
-            "hierarchy": {"ref": "cities", "kind": "categorical", "levels": 2},
-        },
-        "income": {"role": "insensitive"},
-        "ill": {"role": "sensitive"},
+SPEC: dict[str, Any] = spec_of(
+    "visits",
+    {
+        "phone": IDENTIFIER,
+        "age": intervals("ages", 3),
+        "city": categories("cities", 2),
+        "income": INSENSITIVE,
+        "ill": SENSITIVE,
     },
-    "target": "ill",
-    "features": ["age", "city", "income"],
-    "efforts": [{"age": 1, "city": 0}, {"age": 2, "city": 1}],
-    "guarantees": {"k_anonymity": {"k": 3}},
-    "suppression_limit": 0.1,
-    "quality": {
-        "model": "naive_bayes",
-        "measure": "accuracy",
-        "repetitions": 10,
-        "test_share": 0.3,
-        "random_state": 1,
-    },
-    "alpha": 0.1,
-    "qnf": "1 - 1/k",
-}
+    record_key="visit_id",
+    target="ill",
+    features=["age", "city", "income"],
+    efforts=[{"age": 1, "city": 0}, {"age": 2, "city": 1}],
+    quality={"repetitions": 10},
+    qnf="1 - 1/k",
+)
 
 PROFILE = {
     "dbt_anonymize": {

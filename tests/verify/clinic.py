@@ -16,47 +16,27 @@ from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
 from tests import projects
+from tests.worlds import visits
+from tests.worlds.specs import IDENTIFIER, INSENSITIVE, SENSITIVE, categories, intervals, spec_of
 
 PEOPLE = 120
 DIAGNOSES = ("asthma", "flu", "lupus")
-SPEC: dict[str, Any] = {
-    "version": 1,
-    "name": "visits",
-    "source": {"ref": "visits_source"},
-    "record_key": "visit",
-    "columns": {
-        "name": {"role": "identifier"},
-        "phone": {"role": "identifier"},
-        "age": {
-            "role": "quasi_identifier",
-            "hierarchy": {"ref": "ages", "kind": "interval", "levels": 3},
-        },
-        "zip": {
-            "role": "quasi_identifier",
-            "hierarchy": {"ref": "zips", "kind": "categorical", "levels": 2},
-        },
-        "diagnosis": {
-            "role": "sensitive",
-            "hierarchy": {"ref": "diagnoses", "kind": "categorical", "levels": 2},
-        },
-        "cost": {"role": "insensitive"},
-        "note": {"role": "insensitive"},
+SPEC: dict[str, Any] = spec_of(
+    "visits",
+    {
+        "name": IDENTIFIER,
+        "phone": IDENTIFIER,
+        "age": intervals("ages", 3),
+        "zip": categories("zips", 2),
+        "diagnosis": SENSITIVE | {"hierarchy": categories("diagnoses", 2)["hierarchy"]},
+        "cost": INSENSITIVE,
+        "note": INSENSITIVE,
     },
-    "target": "cost",
-    "features": ["age"],
-    "efforts": [{"age": 1, "zip": 0}, {"age": 2, "zip": 1}, {"age": 3, "zip": 2}],
-    "guarantees": {"k_anonymity": {"k": 3}},
-    "suppression_limit": 0.1,
-    "quality": {
-        "model": "naive_bayes",
-        "measure": "accuracy",
-        "repetitions": 10,
-        "test_share": 0.3,
-        "random_state": 1,
-    },
-    "alpha": 0.1,
-    "qnf": "k",
-}
+    record_key="visit",
+    target="cost",
+    features=["age"],
+    efforts=[{"age": 1, "zip": 0}, {"age": 2, "zip": 1}, {"age": 3, "zip": 2}],
+)
 SOURCE = """
 select
     1000 + i as visit, {subject}
@@ -68,14 +48,6 @@ select
     100 + i % 3 as cost,
     ['seen', 'to be seen'][1 + i % 2] as note
 from range({people}) as numbers(i)
-"""
-AGES = """
-select
-    10 * i as lower_bound, 10 * i + 10 as upper_bound,
-    '[' || 10 * i || ', ' || 10 * i + 10 || ')' as level_1,
-    '[' || 20 * (i // 2) || ', ' || 20 * (i // 2) + 20 || ')' as level_2,
-    '*' as level_3
-from range(10) as numbers(i)
 """
 RELEASE = """
 select
@@ -237,11 +209,8 @@ def open_clinic(
         )
         c.execute("create view visits_source as from vault.visits_source")
         c.execute(f"create table suppressed as select visit from visits_source where {suppressed}")
-        c.execute(f"create table work.ages as {AGES}")
-        c.execute(
-            "create table work.zips as select * from (values ('01067', '010**', '*'), "
-            "('01097', '010**', '*')) as zips(value, level_1, level_2)"
-        )
+        c.execute(f"create table work.ages as {visits.AGES}")
+        c.execute(f"create table work.zips as {visits.ZIPS}")
         c.execute(
             "create table work.diagnoses as select * from (values ('asthma', 'lung', '*'), "
             "('flu', 'lung', '*'), ('lupus', 'other', '*')) as tree(value, level_1, level_2)"

@@ -19,6 +19,7 @@ import yaml
 
 from dbt_anonymize.project.generate import generate
 from tests.projects import REPOSITORY, Project
+from tests.worlds import specs
 
 NAME = "people"
 IDENTIFIERS = ("full_name", "phone")
@@ -115,29 +116,17 @@ def write(folder: Path, naming: Naming) -> Project:
 
 def _roles(naming: Naming) -> dict[str, dict[str, Any]]:
     name = naming.column
-
-    def hierarchy(seed: str, kind: str, levels: int) -> dict[str, Any]:
-        return {"ref": f"tree_{seed}", "kind": kind, "levels": levels}
-
+    illness = specs.categories("tree_illness", 2)["hierarchy"]
     return {
-        **{name(column): {"role": "identifier"} for column in IDENTIFIERS},
-        name("age"): {"role": "quasi_identifier", "hierarchy": hierarchy("age", "interval", 3)},
-        name("birth_day"): {
-            "role": "quasi_identifier",
-            "hierarchy": hierarchy("day", "interval", 3),
-        },
-        name("city"): {
-            "role": "quasi_identifier",
-            "hierarchy": hierarchy("city", "categorical", 3),
-        },
-        name("job"): {"role": "quasi_identifier", "hierarchy": hierarchy("job", "categorical", 2)},
-        name("illness"): {
-            "role": "sensitive",
-            "hierarchy": hierarchy("illness", "categorical", 2),
-        },
-        name("blood"): {"role": "sensitive"},
-        **{name(column): {"role": "insensitive"} for column in ("income", "remark", "outcome")},
-        **{column: {"role": "insensitive"} for column in naming.extra},
+        **{name(column): specs.IDENTIFIER for column in IDENTIFIERS},
+        name("age"): specs.intervals("tree_age", 3),
+        name("birth_day"): specs.intervals("tree_day", 3),
+        name("city"): specs.categories("tree_city", 3),
+        name("job"): specs.categories("tree_job", 2),
+        name("illness"): {**specs.SENSITIVE, "hierarchy": illness},
+        name("blood"): specs.SENSITIVE,
+        **{name(column): specs.INSENSITIVE for column in ("income", "remark", "outcome")},
+        **dict.fromkeys(naming.extra, specs.INSENSITIVE),
     }
 
 
@@ -149,24 +138,23 @@ def spec_of(naming: Naming) -> dict[str, Any]:
         names = map(name, ("age", "birth_day", "city", "job"))
         return dict(zip(names, numbers, strict=True))
 
-    return {
-        "version": 1,
-        "name": NAME,
-        "description": naming.prose,
-        "source": {"source": ["registry", NAME]},
-        "record_key": name("person_number"),
-        "subject": name("full_name"),
-        "population": {"ref": "everybody", "size": 100000},
-        "columns": _roles(naming),
-        "target": name("outcome"),
-        "features": [name(c) for c in ("age", "birth_day", "city", "job", "income", "remark")],
-        "efforts": [
+    return specs.spec_of(
+        NAME,
+        _roles(naming),
+        description=naming.prose,
+        source={"source": ["registry", NAME]},
+        record_key=name("person_number"),
+        subject=name("full_name"),
+        population={"ref": "everybody", "size": 100000},
+        target=name("outcome"),
+        features=[name(c) for c in ("age", "birth_day", "city", "job", "income", "remark")],
+        efforts=[
             levels(2, 2, 2, 1),
             levels(2, 3, 2, 2),
             {"recoding": "local", "rounds": [levels(1, 2, 1, 1), levels(2, 3, 3, 2)]},
             {"recoding": "multidimensional"},
         ],
-        "guarantees": {
+        guarantees={
             "k_anonymity": {"k": 2},
             "l_diversity": {"attribute": name("illness"), "l": 2},
             "t_closeness": {
@@ -182,20 +170,17 @@ def spec_of(naming: Naming) -> dict[str, Any]:
                 "values": [text("illness", "illness a"), text("illness", "illness c")],
             },
         },
-        "suppression_limit": 0.9,
-        "quality": {
+        suppression_limit=0.9,
+        quality={
             "model": "decision_tree",
             "parameters": {"max_depth": 4},
             "measure": "f1",
             "positive": text("outcome", "good"),
-            "repetitions": 2,
-            "test_share": 0.3,
             "random_state": 3,
         },
-        "alpha": 0.1,
-        "qnf": "1 - 1/k",
-        "relinking": {"purposes": [naming.purpose], "highest_information_loss": 0.9},
-    }
+        qnf="1 - 1/k",
+        relinking={"purposes": [naming.purpose], "highest_information_loss": 0.9},
+    )
 
 
 def quoted(text: str, mark: str = '"') -> str:

@@ -14,6 +14,7 @@ from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.attacks.known import Known, learn
 from dbt_anonymize.verify.attacks.released import Origin, Released, read_release
 from dbt_anonymize.verify.attacks.session import Session
+from tests.worlds import specs
 
 ZIPS = {"01": ("0*", "*"), "02": ("0*", "*"), "11": ("1*", "*"), "12": ("1*", "*")}
 LAST_AGE = 40
@@ -105,40 +106,22 @@ def worlds(draw: st.DrawFn) -> World:
 
 def spec_of(world: World, guarantees: dict[str, Any] | None = None, **changes: Any) -> Spec:
     """Return the spec of a world."""
-    declared: dict[str, Any] = {
-        "version": 1,
-        "name": "people",
-        "source": {"ref": "people_source"},
-        "record_key": "id",
-        "columns": {
-            "age": {
-                "role": "quasi_identifier",
-                "hierarchy": {"ref": "ages", "kind": "interval", "levels": 3},
-            },
-            "zip": {
-                "role": "quasi_identifier",
-                "hierarchy": {"ref": "zips", "kind": "categorical", "levels": 2},
-            },
-            "value": {"role": "sensitive"},
+    declared = specs.spec_of(
+        "people",
+        {
+            "age": specs.intervals("ages", 3),
+            "zip": specs.categories("zips", 2),
+            "value": specs.SENSITIVE,
         },
-        "target": "value",
-        "features": ["age"],
-        "efforts": [{"age": 1, "zip": 1}],
-        "guarantees": guarantees or {"k_anonymity": {"k": 2}},
-        "suppression_limit": 0.1,
-        "quality": {
-            "model": "naive_bayes",
-            "measure": "accuracy",
-            "repetitions": 2,
-            "test_share": 0.3,
-            "random_state": 1,
-        },
-        "alpha": 0.1,
-        "qnf": "k",
-    }
+        record_key="id",
+        target="value",
+        features=["age"],
+        efforts=[{"age": 1, "zip": 1}],
+        guarantees=guarantees or {"k_anonymity": {"k": 2}},
+    )
     if world.has_subject:
         declared["subject"] = "person"
-        declared["columns"]["person"] = {"role": "identifier"}
+        declared["columns"]["person"] = specs.IDENTIFIER
     return Spec.model_validate(declared | changes)
 
 

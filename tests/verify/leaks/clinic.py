@@ -31,41 +31,26 @@ from dbt_anonymize.verify.provenance.compiled import (
     read_relations,
 )
 from tests.projects import REPOSITORY, Project
+from tests.worlds.specs import IDENTIFIER, INSENSITIVE, SENSITIVE, categories, intervals, spec_of
 
-SPEC = {
-    "version": 1,
-    "name": "visits",
-    "source": {"ref": "people"},
-    "record_key": "visit_id",
-    "columns": {
-        "name": {"role": "identifier"},
-        "ssn": {"role": "identifier"},
-        "age": {
-            "role": "quasi_identifier",
-            "hierarchy": {"ref": "ages", "kind": "interval", "levels": 3},
-        },
-        "zip": {
-            "role": "quasi_identifier",
-            "hierarchy": {"ref": "zips", "kind": "categorical", "levels": 2},
-        },
-        "smoker": {"role": "insensitive"},
-        "diagnosis": {"role": "sensitive"},
+SPEC = spec_of(
+    "visits",
+    {
+        "name": IDENTIFIER,
+        "ssn": IDENTIFIER,
+        "age": intervals("ages", 3),
+        "zip": categories("zips", 2),
+        "smoker": INSENSITIVE,
+        "diagnosis": SENSITIVE,
     },
-    "target": "diagnosis",
-    "features": ["age", "zip", "smoker"],
-    "efforts": [{"age": 1, "zip": 1}, {"age": 2, "zip": 1}],
-    "guarantees": {"k_anonymity": {"k": 2}},
-    "suppression_limit": 0.5,
-    "quality": {
-        "model": "naive_bayes",
-        "measure": "accuracy",
-        "repetitions": 2,
-        "test_share": 0.3,
-        "random_state": 1,
-    },
-    "alpha": 0.1,
-    "qnf": "k",
-}
+    source={"ref": "people"},
+    record_key="visit_id",
+    target="diagnosis",
+    features=["age", "zip", "smoker"],
+    efforts=[{"age": 1, "zip": 1}, {"age": 2, "zip": 1}],
+    guarantees={"k_anonymity": {"k": 2}},
+    suppression_limit=0.5,
+)
 AGES = [(0, 2), (2, 4), (4, 6), (6, 8), (8, 10), (10, 12), (12, 14), (14, 16)]
 ZIPS = ("11", "12", "21", "22")
 NAMES = ("Ana", "Bo", "Cem", "Dina", "Eva", "Finn", "Gus", "Hana")

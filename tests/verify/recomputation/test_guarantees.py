@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.spec import Spec
-from tests.verify.recomputation.world import AGES, COLUMNS, ZIPS, World, open_world, spec_of
+from tests.verify.recomputation.world import COLUMNS, World, open_world, spec_of
+from tests.worlds.visits import AGES, ZIPS
 
 # Two classes of 60 and 59 records at effort 1, and one record without an age.
 SOURCE = """

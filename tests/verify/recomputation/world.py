@@ -14,6 +14,7 @@ from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.recomputation.check import recompute
 from dbt_anonymize.verify.recomputation.tables import Tables
+from tests.worlds import specs, visits
 
 # 80 records. Those with the keys 3 and 9 are alone in their class at level 1.
 SOURCE = """
@@ -29,18 +30,14 @@ select
     ['seen', 'Seen', 'seen ', ''][1 + i % 4] as note
 from range(80) as numbers(i)
 """
-AGES = """
-select
-    10 * i as lower_bound, 10 * i + 10 as upper_bound,
-    '[' || 10 * i || ', ' || 10 * i + 10 || ')' as level_1,
-    '[' || 20 * (i // 2) || ', ' || 20 * (i // 2) + 20 || ')' as level_2,
-    '*' as level_3
-from range(10) as numbers(i)
-"""
-ZIPS = """
-select * from (values ('01067', '010**', '*'), ('01097', '010**', '*'))
-    as tree(value, level_1, level_2)
-"""
+COLUMNS: dict[str, Any] = {
+    "name": specs.IDENTIFIER,
+    "age": specs.intervals("ages", 3),
+    "zip": specs.categories("zips", 2),
+    "diagnosis": specs.SENSITIVE,
+    "score": specs.INSENSITIVE,
+    "note": specs.INSENSITIVE,
+}
 RECODINGS: dict[str, Any] = {
     "full_domain": {"age": 1, "zip": 0},
     "local": {"recoding": "local", "rounds": [{"age": 1, "zip": 0}, {"age": 3, "zip": 1}]},
@@ -48,47 +45,21 @@ RECODINGS: dict[str, Any] = {
     "microaggregation": {"recoding": "microaggregation"},
     "medians": {"recoding": "microaggregation", "numbers": "median"},
 }
-COLUMNS: dict[str, Any] = {
-    "name": {"role": "identifier"},
-    "age": {
-        "role": "quasi_identifier",
-        "hierarchy": {"ref": "ages", "kind": "interval", "levels": 3},
-    },
-    "zip": {
-        "role": "quasi_identifier",
-        "hierarchy": {"ref": "zips", "kind": "categorical", "levels": 2},
-    },
-    "diagnosis": {"role": "sensitive"},
-    "score": {"role": "insensitive"},
-    "note": {"role": "insensitive"},
-}
 
 
 def spec_of(*, mapping: str = "class", recoding: str = "full_domain", **changes: Any) -> Spec:
     """Return the spec of the world."""
-    spec: dict[str, Any] = {
-        "version": 1,
-        "name": "visits",
-        "source": {"ref": "source"},
-        "record_key": "visit",
-        "columns": COLUMNS,
-        "target": "diagnosis",
-        "features": ["age"],
-        "efforts": [RECODINGS[recoding]],
-        "guarantees": {"k_anonymity": {"k": 3}},
-        "suppression_limit": 0.1,
-        "quality": {
-            "model": "naive_bayes",
-            "measure": "accuracy",
-            "repetitions": 10,
-            "test_share": 0.3,
-            "random_state": 1,
-        },
-        "alpha": 0.1,
-        "qnf": "k",
-        "mapping": mapping,
-    }
-    return Spec.model_validate(spec | changes)
+    whole = specs.spec_of(
+        "visits",
+        COLUMNS,
+        source={"ref": "source"},
+        record_key="visit",
+        target="diagnosis",
+        features=["age"],
+        efforts=[RECODINGS[recoding]],
+        mapping=mapping,
+    )
+    return Spec.model_validate(whole | changes)
 
 
 @dataclass(frozen=True)
@@ -129,7 +100,7 @@ def open_world(
     hierarchies: Mapping[str, str] | None = None,
 ) -> Iterator[World]:
     """Build all relations of an anonymization from the query of a source."""
-    trees = hierarchies or {"age": AGES, "zip": ZIPS}
+    trees = hierarchies or {"age": visits.AGES, "zip": visits.ZIPS}
     with duckdb.connect() as c:
         c.execute(f"create table source as {source}", list(parameters))
         for name, tree in trees.items():
