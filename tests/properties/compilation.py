@@ -211,12 +211,13 @@ def compile_models(folder: Path, models: Mapping[str, str], seeds: list[str]) ->
         path = folder / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    _dbt(folder, "deps")
-    compiled = {r.node.name: r.node.compiled_code for r in _dbt(folder, "compile").results}
+    dbt(folder, "deps")
+    compiled = {r.node.name: r.node.compiled_code for r in dbt(folder, "compile").results}
     return {name: compiled[name] for name in models}
 
 
-def _dbt(folder: Path, *arguments: str) -> Any:
+def dbt(folder: Path, *arguments: str) -> Any:
+    """Run dbt in this process, which must succeed, and let go of its database."""
     from dbt.adapters.duckdb.connections import DuckDBConnectionManager
     from dbt.adapters.factory import reset_adapters
     from dbt.cli.main import dbtRunner

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 import tempfile
@@ -12,18 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.projects import REPOSITORY
+from tests.properties.compilation import Quasi, dbt
 
 LEVELS = 3
 NEXT = "\n-- next statement\n"
-
-
-@dataclass(frozen=True)
-class Quasi:
-    """A quasi-identifier."""
-
-    name: str
-    kind: str
-    sql_type: str
 
 
 @dataclass(frozen=True)
@@ -281,23 +272,3 @@ def statements() -> Mapping[str, str]:
         write_project(Path(folder), models, ":memory:")
         results = dbt(Path(folder), "compile").results
     return {result.node.name: result.node.compiled_code for result in results}
-
-
-def dbt(folder: Path, *arguments: str) -> Any:
-    """Run dbt in this process, which must succeed, and let go of its database."""
-    from dbt.adapters.duckdb.connections import DuckDBConnectionManager
-    from dbt.adapters.factory import reset_adapters
-    from dbt.cli.main import dbtRunner
-
-    messages: list[str] = []
-    runner = dbtRunner(callbacks=[lambda event: messages.append(str(event.info))])
-    try:
-        with contextlib.chdir(folder):
-            outcome = runner.invoke(
-                [*arguments, "--profiles-dir", str(folder), "--log-level-file", "none"]
-            )
-    finally:
-        DuckDBConnectionManager.close_all_connections()
-        reset_adapters()
-    assert outcome.success, "\n".join([*messages, str(outcome.exception or "")])
-    return outcome.result
