@@ -7,6 +7,7 @@
     is_estimated        whether a class breaks it that is smaller than `demanded_size` says
     demanded_size       query of that size, `k`, in one row; reads `table_size`, a relation with the column `subjects`
     needs_population    whether it counts in a table of the population
+    needs_loss          whether it reads `class_loss`, what the labels of a class lose
     average_risk        limit of the mean risk of all released classes together
     in_release          guarantee that the released rows suffice to count again, and, where a subject is declared and
     in_release_of_subjects  they do not say whose they are, what they show of it at least; none: nothing
@@ -22,6 +23,7 @@
         "is_estimated": false,
         "demanded_size": none,
         "needs_population": false,
+        "needs_loss": false,
         "average_risk": none,
         "in_release": none,
         "in_release_of_subjects": none,
@@ -43,6 +45,7 @@
     {%- elif name == "reidentification_risk" -%}
         {%- do found.update(dbt_anonymize._reidentification_risk_model(guarantee)) -%}
     {%- elif name == "no_attack" -%}{%- do found.update(dbt_anonymize._no_attack_model(guarantee)) -%}
+    {%- elif name == "profitable" -%}{%- do found.update(dbt_anonymize._profitable_model(guarantee)) -%}
     {%- elif name == "differential_privacy" -%}
         {%- do found.update(dbt_anonymize._differential_privacy_model(guarantee)) -%}
     {%- else -%}

@@ -6,6 +6,7 @@
     measures           {column of the query: expression over the columns of the measured classes}; the attribute is
                        called `attribute` there
     population         relation with the quasi-identifiers of everybody, for k-map
+    information_loss   column with what the labels of each record lose; a class has the largest
 #}
 {% macro _violating_classes(
     relation,
@@ -16,13 +17,14 @@
     population=none,
     population_size=none,
     hierarchy=none,
-    levels=none
+    levels=none,
+    information_loss=none
 ) -%}
 {%- set attribute = guarantee.attribute -%}
 {%- set guarantee = dict(guarantee, attribute="attribute") if attribute else guarantee -%}
 with
 
-{{ dbt_anonymize._keyed_rows("generalized", relation, quasi_identifiers, attribute, subject) }}
+{{ dbt_anonymize._keyed_rows("generalized", relation, quasi_identifiers, attribute, subject, information_loss) }}
 {%- if population %}
 
 {{ dbt_anonymize._keyed_rows("population_rows", population, quasi_identifiers) }}
@@ -45,6 +47,7 @@ population as (
     population="population" if population else none,
     population_size=population_size,
     sensitive_hierarchies={"attribute": {"hierarchy": hierarchy, "levels": levels}} if hierarchy else {},
+    further=[{"name": "class_loss", "sql": "max(class_loss)"}] if information_loss else [],
 ) }}
 
 violating as (
@@ -64,8 +67,11 @@ select * from violating
 {%- endmacro %}
 
 
-{# CTE of the records: `equivalence_class` (an injective text of the quasi-identifiers), `attribute`, `subject`. #}
-{% macro _keyed_rows(name, relation, quasi_identifiers, attribute=none, subject=none) -%}
+{# CTE of the records: `equivalence_class` (an injective text of the quasi-identifiers), `attribute`, `subject`,
+   `class_loss`. #}
+{% macro _keyed_rows(
+    name, relation, quasi_identifiers, attribute=none, subject=none, information_loss=none
+) -%}
 {%- if quasi_identifiers is string or quasi_identifiers is not iterable or quasi_identifiers | list | length == 0 -%}
     {{ exceptions.raise_compiler_error(
         model.name ~ ": `quasi_identifiers` must be a list of at least one column; got: " ~ quasi_identifiers
@@ -74,13 +80,16 @@ select * from violating
 {%- endif -%}
 {{ name }} as (
 
-    select{{ "\n        " if attribute or subject else " " }}
+    select{{ "\n        " if attribute or subject or information_loss else " " }}
         {{- dbt_anonymize._as_bytes(dbt_anonymize._class_text(quasi_identifiers)) }} as equivalence_class
         {%- if attribute %},
         {{ dbt_anonymize._quote(attribute) }} as attribute
         {%- endif %}
         {%- if subject %},
         {{ dbt_anonymize._quote(subject) }} as subject
+        {%- endif %}
+        {%- if information_loss %},
+        cast({{ dbt_anonymize._quote(information_loss) }} as {{ dbt_anonymize._type_double() }}) as class_loss
         {%- endif %}
     from {{ relation }}
 

@@ -53,9 +53,9 @@
 
 
 {# The guarantees that a recoding keeps, with the k that the effort demands. #}
-{% macro _recoding_guarantees(guarantees, k) -%}
+{% macro _recoding_guarantees(guarantees, k, has_loss=false) -%}
     {%- set required = [] -%}
-    {%- for guarantee in guarantees -%}
+    {%- for guarantee in guarantees if has_loss or not dbt_anonymize._privacy_model(guarantee).needs_loss -%}
         {%- if dbt_anonymize._privacy_model(guarantee).needs_population -%}
             {{ exceptions.raise_compiler_error(
                 model.name ~ ": " ~ guarantee.model ~ " cannot be kept by a recoding that differs per record, since"

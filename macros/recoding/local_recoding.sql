@@ -21,7 +21,7 @@
         ~ ". Run `dbt-anonymize search`, or write them into the spec, and generate again."
     ) }}
 {%- endif -%}
-{%- set required = dbt_anonymize._recoding_guarantees(guarantees, k) -%}
+{%- set required = dbt_anonymize._recoding_guarantees(guarantees, k, has_loss=true) -%}
 {%- set attributes = dbt_anonymize._guaranteed_attributes(required) -%}
 {%- set columns = [record_key] + attributes + (["subject"] if has_subject else []) -%}
 {%- set names = quasi_identifiers | map(attribute="name") | list -%}
@@ -54,6 +54,7 @@ rest_1 as (
     distributions="whole_",
     population_size=population_size,
     sensitive_hierarchies=sensitive_hierarchies,
+    further=dbt_anonymize._loss_of_classes(required, quasi_identifiers),
 ) }}
 {%- endif %}
 

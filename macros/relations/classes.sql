@@ -31,6 +31,8 @@
         {%- do further.append({"name": column, "sql": "max(" ~ dbt_anonymize._quote(column) ~ ")"}) -%}
     {%- endfor -%}
 {%- endfor -%}
+{%- set losses = dbt_anonymize._loss_of_classes(guarantees, quasi_identifiers) -%}
+{%- do further.extend(losses) -%}
 {%- do dbt_anonymize._check_population_of(guarantees, population, population_size, efforts) -%}
 with
 
@@ -83,6 +85,9 @@ select
     {{ dbt_anonymize.equivalence_class(quasi_identifiers, "judged") }} as equivalence_class,
     judged.class_size,
     judged.records,
+    {%- for column in losses %}
+    judged.{{ column.name }},
+    {%- endfor %}
     {{ "judged.population_size" if population else "cast(null as " ~ dbt.type_bigint() ~ ") as population_size" }},
     majorities.majority_records,
     majorities.has_majority,

@@ -15,8 +15,18 @@
     {%- for guarantee in guarantees if not dbt_anonymize._privacy_model(guarantee).in_release -%}
         {%- do checked.append(guarantee) -%}
     {%- endfor -%}
+    {%- set losses = dbt_anonymize._loss_of_classes(checked, quasi_identifiers) -%}
+    {%- set rows -%}
+        {%- if losses -%}
+        {{ dbt_anonymize._rows_with_shares(
+            effort, quasi_identifiers, checked, levels, microdata, record_key, has_subject
+        ) }}
+        {%- else -%}
+        {{ dbt_anonymize._rows_of_effort(effort, checked, microdata if has_subject else none, record_key) }}
+        {%- endif -%}
+    {%- endset -%}
     {%- set counts = run_query(dbt_anonymize._release_counts(
-        dbt_anonymize._rows_of_effort(effort, checked, microdata if has_subject else none, record_key),
+        rows,
         ["key_of_text"],
         checked,
         microdata,
@@ -25,6 +35,7 @@
         population_size,
         sensitive_hierarchies,
         share,
+        losses,
     )).rows[0] if checked else [] -%}
     {%- do errors.extend(dbt_anonymize._broken_guarantees(checked, counts, remedy)) -%}
     {%- if not levels -%}
@@ -38,6 +49,46 @@
         {%- endif -%}
     {%- endif -%}
     {%- do dbt_anonymize._raise_errors(anonymization, errors) -%}
+{%- endmacro %}
+
+
+{#
+  Query of the rows of an effort that are released, as _rows_of_effort, with the share of the domain that each label
+  covers, looked up in the hierarchies as they are now.
+#}
+{% macro _rows_with_shares(effort, quasi_identifiers, guarantees, levels, microdata, record_key, has_subject) -%}
+{%- set columns = dbt_anonymize._guaranteed_attributes(guarantees) + (["subject"] if has_subject else []) -%}
+{%- set key = dbt_anonymize._as_bytes(dbt_anonymize.equivalence_class(quasi_identifiers, "labelled_generalized")) -%}
+{%- set recoding -%}
+(
+        select
+            *
+            {%- for quasi_identifier in quasi_identifiers if levels %},
+            {{ levels[quasi_identifier.name] }} as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_level") }}
+            {%- endfor %}
+        from {{ effort }}
+        where not is_suppressed
+    )
+{%- endset %}
+with
+{{- dbt_anonymize._recoded_shares(
+    {"microdata": microdata, "recoding": recoding}, quasi_identifiers, columns, record_key, "labelled_"
+) }}
+
+labelled as (
+
+    select
+        {{ key }} as key_of_text,
+        {%- for name in columns + quasi_identifiers | map(attribute="name") | list %}
+        {%- set column = name if name in columns else name ~ "_share" %}
+        {{ dbt_anonymize._quote(column) }},
+        {%- endfor %}
+        records
+    from labelled_generalized
+
+)
+
+select * from labelled
 {%- endmacro %}
 
 

@@ -240,7 +240,7 @@
 #}
 {% macro _release_counts(
     rows, keys, guarantees, microdata, has_subject=false, population="", population_size=none, sensitive_hierarchies={},
-    share=none
+    share=none, further=[]
 ) -%}
 {%- set attributes = dbt_anonymize._guaranteed_attributes(guarantees) -%}
 with
@@ -275,6 +275,7 @@ microdata as (
     distributions="table_",
     population="population_classes" if population else none,
     sensitive_hierarchies=sensitive_hierarchies,
+    further=further,
 ) }}
 
 counts as (

@@ -35,6 +35,7 @@ ROUNDS = (
 
 # Of one effort alone.
 CLOSE = {"attribute": "churned", "t": 0.35}
+GAME = {"publisher_benefit": 100, "publisher_loss": 20, "adversary_gain": 9, "adversary_cost": 1}
 
 
 def by_label(rows: list[Row]) -> Iterator[list[Row]]:
@@ -64,7 +65,11 @@ def recoded(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory) -
     def change(spec: dict[str, Any]) -> None:
         spec["efforts"] += [
             {"recoding": "local", "rounds": list(ROUNDS)},
-            {"recoding": "multidimensional", "k": 6, "guarantees": {"t_closeness": CLOSE}},
+            {
+                "recoding": "multidimensional",
+                "k": 6,
+                "guarantees": {"t_closeness": CLOSE, "profitable": GAME},
+            },
         ]
         spec["guarantees"]["alpha_k_anonymity"] = {"attribute": "churned", "alpha": 0.95, "k": 4}
         spec["release"] = {"effort": 4}

@@ -68,6 +68,8 @@ MISTAKES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("reidentification_risk", {"highest": 0}, "`highest` must be a number > 0 and <= 1 or none"),
     ("no_attack", {"adversary_cost": 0}, "`adversary_cost` must be a number > 0; got: 0."),
     ("no_attack", {"adversary_gain": -1}, "`adversary_gain` must be a number >= 0; got: -1."),
+    ("profitable", {"publisher_benefit": 0}, "`publisher_benefit` must be a number > 0; got: 0"),
+    ("profitable", {}, "have `information_loss`, the name of a column"),
     ("no_attack", {"attacker": "journalist"}, "if and only if `attacker` is journalist"),
     ("uniqueness", {"sample_share": 0.1, "population_share": 0.1}, "limit exactly one of"),
     (

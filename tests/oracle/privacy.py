@@ -193,6 +193,8 @@ class Class:
         Subjects of the table, people of the population.
     tree : mapping
         Hierarchy of the attribute.
+    covered : sequence of (Fraction, int)
+        Of each quasi-identifier the leaves that the label covers, at least 1, and all leaves.
     """
 
     size: int
@@ -202,6 +204,8 @@ class Class:
     table: int = 0
     population_size: int = 0
     tree: Tree = field(default_factory=dict)
+    # Leaves that the label of each quasi-identifier covers, and leaves of its hierarchy.
+    covered: Sequence[tuple[Fraction, int]] = ()
 
 
 def breaks(guarantee: Guarantee, one: Class) -> bool:
@@ -302,6 +306,24 @@ def _breaks_no_attack(guarantee: Guarantee, one: Class) -> bool:
     return gain > 0 and expected - cost > 0
 
 
+def label_loss(one: Class) -> float:
+    """Return the loss of the labels: the share of the bits of the domain that they cover."""
+    bits = math.fsum(math.log2(whole) for _, whole in one.covered)
+    return math.fsum(math.log2(leaves) for leaves, _ in one.covered) / bits if bits else 0.0
+
+
+def payout(guarantee: Guarantee, one: Class) -> float:
+    """Return what a record pays its publisher: benefit, less the expected loss of an attack."""
+    candidates = one.size
+    if guarantee["attacker"] == "journalist" and one.population:
+        candidates = one.population
+    chance = Fraction(1, candidates)
+    gain, cost = decimal(guarantee["adversary_gain"]), decimal(guarantee["adversary_cost"])
+    is_attacked = gain * chance - cost > 0
+    lost = decimal(guarantee["publisher_loss"]) * chance if is_attacked else 0
+    return float(guarantee["publisher_benefit"]) * (1 - label_loss(one)) - float(lost)
+
+
 _BREAKS: dict[str, Callable[[Guarantee, Class], bool]] = {
     "k_anonymity": lambda guarantee, one: one.size < guarantee["k"],
     "k_map": _breaks_k_map,
@@ -314,4 +336,5 @@ _BREAKS: dict[str, Callable[[Guarantee, Class], bool]] = {
     "delta_presence": _breaks_presence,
     "reidentification_risk": _breaks_risk,
     "no_attack": _breaks_no_attack,
+    "profitable": lambda guarantee, one: payout(guarantee, one) <= NEARLY,
 }

@@ -35,6 +35,8 @@ class Class:
     first: int
     records: tuple[Record, ...]
     population: int
+    # Of each quasi-identifier the leaves that the label covers, and all leaves.
+    covered: tuple[tuple[Fraction, int], ...] = ()
 
     @property
     def people(self) -> int:
@@ -66,6 +68,19 @@ def labels_of(table: Table, node: Node, leaves: Sequence[int]) -> tuple[int, ...
     )
 
 
+def _covered(table: Table, node: Node, labels: Sequence[int]) -> tuple[tuple[Fraction, int], ...]:
+    return tuple(
+        (
+            max(
+                Fraction(1), Fraction(float(a.shares[level][label])).limit_denominator(1000) * size
+            ),
+            size,
+        )
+        for a, level, label in zip(table.attributes, node, labels, strict=True)
+        for size in [a.domain_size]
+    )
+
+
 def classes_of(table: Table, node: Node) -> list[Class]:
     """Group the records, in the order of the first row of each class."""
     members: dict[tuple[int, ...], list[Record]] = defaultdict(list)
@@ -78,7 +93,9 @@ def classes_of(table: Table, node: Node) -> list[Class]:
         first.setdefault(labels, row)
         population[labels] += 0 if table.population is None else int(table.population[row])
     return [
-        Class(labels, row, tuple(members[labels]), population[labels])
+        Class(
+            labels, row, tuple(members[labels]), population[labels], _covered(table, node, labels)
+        )
         for labels, row in first.items()
     ]
 
@@ -113,6 +130,7 @@ def is_violating(table: Table, guarantee: Mapping[str, Any], found: Class) -> bo
         table=people_of(table),
         population_size=table.population_size or 0,
         tree=tree,
+        covered=found.covered,
     )
     return privacy.breaks(guarantee, one)
 

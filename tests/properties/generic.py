@@ -51,6 +51,9 @@ class Case:
 _TREE = {"hierarchy": Ref("generic_tree"), "levels": 2}
 # A class of three is a tie, which binary fractions would not show.
 _GAME = {"adversary_gain": 2.1, "adversary_cost": 0.7}
+# The loss of every record is 0.5: a class of two that is attacked is a tie.
+_STAKES = {**_GAME, "publisher_benefit": 2, "publisher_loss": 2}
+_LOSS = {"information_loss": "loss"}
 _POPULATION = {"population": Ref("generic_population")}
 _SIZE = {"population_size": POPULATION_SIZE}
 _ESTIMATE = {"k": 4, "estimator": "poisson", "significance": 0.1}
@@ -90,6 +93,13 @@ def _cases(*, by_subject: bool) -> tuple[Case, ...]:
         ("reidentification_risk", {"highest": 0.4}, "risk", None),
         ("no_attack", {**_GAME, "attacker": "prosecutor"}, None, None),
         ("no_attack", {**_GAME, "attacker": "journalist"}, "population_size", _POPULATION),
+        ("profitable", {**_STAKES, "attacker": "prosecutor"}, "publisher_payout", _LOSS),
+        (
+            "profitable",
+            {**_STAKES, "attacker": "journalist"},
+            "publisher_payout",
+            {**_LOSS, **_POPULATION},
+        ),
     ]
     return tuple(Case(*one, by_subject=by_subject) for one in listed)
 

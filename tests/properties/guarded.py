@@ -44,6 +44,8 @@ def guarantees(strength: int) -> list[dict[str, Any]]:
     t = 0.6 - 0.2 * strength
     t = round(t, 1)
     game = {"adversary_gain": 2.1 + strength, "adversary_cost": 0.7}
+    # Two records without loss are a tie; some labels pay, and some classes are too small.
+    stakes = {"publisher_benefit": 2, "publisher_loss": 4}
     return [
         K_ANONYMITY,
         {"model": "k_map", "k": 3 + strength},
@@ -75,6 +77,8 @@ def guarantees(strength: int) -> list[dict[str, Any]]:
         {"model": "reidentification_risk", "highest": 0.4},
         {"model": "no_attack", **game, "attacker": "prosecutor"},
         {"model": "no_attack", **game, "attacker": "journalist"},
+        {"model": "profitable", **stakes, **game, "attacker": "prosecutor"},
+        {"model": "profitable", **stakes, **game, "attacker": "journalist"},
     ]
 
 
@@ -140,6 +144,7 @@ def measured_model(guard: Guard) -> str:
         population_size=POPULATION_SIZE,
         sensitive_hierarchies=trees,
         has_all_measures=True,
+        further=[{"name": "class_loss", "sql": _loss_of_raw_labels()}],
     )
     broken = ", ".join(
         f"case when {_condition(guarantee, listed)} then true else false end as breaks_{number}"
@@ -160,6 +165,15 @@ def measured_model(guard: Guard) -> str:
         judged as (select *, {broken} from classes)
         select * from judged
     """
+
+
+def _loss_of_raw_labels() -> str:
+    """Return what `*` loses and other raw labels do not: of two columns with three leaves each."""
+    return (
+        "("
+        + " + ".join(f"max(case when {name} = '*' then 0.5 else 0 end)" for name in ("city", "age"))
+        + ")"
+    )
 
 
 def _condition(guarantee: dict[str, Any], declared: list[dict[str, Any]]) -> str:

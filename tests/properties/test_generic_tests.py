@@ -40,6 +40,8 @@ from tests.properties.warehouse import Row, Warehouse
 from tests.sampling import examples
 from tests.worlds.hierarchies import AGREEING, FIVE_HUNDRED, PROPERTY, in_batches
 
+# What the labels of every record lose: three of nine combinations.
+LOSS = 0.5
 People = tuple[Person, ...]
 
 
@@ -47,8 +49,8 @@ def load(warehouse: Warehouse, people: People, others: Counter[Any]) -> None:
     columns = {"city": "varchar", "age": "varchar", "disease": "varchar", "visits": "int"}
     warehouse.load(
         "generic_rows",
-        columns | {"person": "int"},
-        [(p.city, p.age, p.disease, p.visits, p.subject) for p in people],
+        columns | {"person": "int", "loss": "double"},
+        [(p.city, p.age, p.disease, p.visits, p.subject, LOSS) for p in people],
     )
     warehouse.load(
         "generic_population", {"city": "varchar", "age": "varchar"}, list(others.elements())
@@ -66,7 +68,7 @@ def classes_of(people: People, others: Counter[Any], *, by_subject: bool) -> lis
     for person in people:
         members.setdefault((person.city, person.age), []).append(person)
     return [
-        Class(seen, tuple(found), people, by_subject, others[seen])
+        Class(seen, tuple(found), people, by_subject, others[seen], covered=(3, 1))
         for seen, found in members.items()
     ]
 
@@ -79,6 +81,9 @@ def measure(case: Case, one: Class) -> float | Fraction | None:
     measures: dict[tuple[str, str | None], Any] = {
         ("k_map", "population_size"): lambda: one.population,
         ("no_attack", "population_size"): lambda: one.population,
+        ("profitable", "publisher_payout"): lambda: Fraction(
+            definitions.payout(parameters, judged(one, None))
+        ),
         ("k_map", "demanded_size"): lambda: definitions.estimated_k(
             4, one.people, POPULATION_SIZE, Fraction(1, 10), is_truncated=False
         ),
@@ -216,7 +221,7 @@ def test_records_without_a_subject_fail_a_test_that_counts_people(
     load_tree(warehouse)
     load(warehouse, tuple(people), Counter())
     warehouse.connection.execute(
-        f"insert into generic_rows select city, age, 'flu', 1, null from range({nobody}), "
+        f"insert into generic_rows select city, age, 'flu', 1, null, {LOSS} from range({nobody}), "
         "(select city, age from generic_rows limit 1)"
     )
     for case in CASES:

@@ -51,6 +51,8 @@ class Class:
     everybody: tuple[Person, ...]
     by_subject: bool
     population: int
+    # Leaves that the label of each quasi-identifier covers.
+    covered: tuple[int, ...] = (1, 1)
     _counts: dict[str, tuple[Counts, Counts]] = field(default_factory=dict, compare=False)
 
     @property
@@ -127,9 +129,21 @@ def classes_of(
     for (city, age), number in others.items():
         population[seen(city, age)] += number
     return [
-        Class(labels, tuple(found), people, by_subject, population[labels])
+        Class(
+            labels, tuple(found), people, by_subject, population[labels], covered_by(labels, effort)
+        )
         for labels, found in members.items()
     ]
+
+
+def covered_by(labels: tuple[str, str], effort: int) -> tuple[int, ...]:
+    levels = LEVELS_OF_EFFORTS[effort]
+    return tuple(
+        len(TREES[name])
+        if shown == "*"
+        else sum(names[levels[name]] == shown for names in TREES[name].values())
+        for name, shown in zip(("city", "age"), labels, strict=True)
+    )
 
 
 def expected_measures(one: Class, attribute: str) -> dict[str, object]:
@@ -159,6 +173,10 @@ def judged(one: Class, attribute: str | None) -> definitions.Class:
         table=one.people,
         population_size=POPULATION_SIZE,
         tree=TREE_OF_DISEASES,
+        covered=[
+            (Fraction(leaves), len(TREES[name]))
+            for name, leaves in zip(("city", "age"), one.covered, strict=True)
+        ],
     )
 
 

@@ -114,6 +114,14 @@ CLASS_MODELS: Mapping[str, Callable[[Table], st.SearchStrategy[Declared]]] = {
         adversary_cost=st.sampled_from([0.7, 1, 3]),
         attacker=st.sampled_from(["prosecutor", "journalist"]),
     ),
+    "profitable": of_table(
+        "profitable",
+        publisher_benefit=st.sampled_from([1, 4]),
+        publisher_loss=st.sampled_from([0, 1, 3]),
+        adversary_gain=st.sampled_from([0, 2.1, 4, 10]),
+        adversary_cost=st.sampled_from([0.7, 1, 3]),
+        attacker=st.sampled_from(["prosecutor", "journalist"]),
+    ),
 }
 
 

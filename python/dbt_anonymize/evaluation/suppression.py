@@ -52,6 +52,11 @@ def check_recountable(guarantees: Sequence[Mapping[str, Any]]) -> None:
                 f"fit: per_split must be able to check {model} on the training records alone, but "
                 "a population has no training part. Use fit: once."
             )
+        if model == "profitable":
+            raise EvaluationError(
+                "fit: per_split must be able to check a guarantee by the sizes and values of "
+                "classes alone, but profitable reads what labels lose. Use fit: once."
+            )
         if guarantee.get("distance") == "hierarchical":
             raise EvaluationError(
                 f"fit: per_split checks {model} with the distances equal and ordered; got "

@@ -10,6 +10,7 @@ import numpy as np
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.privacy.guarantees import (
     AttributeRule,
+    ClassRule,
     Guarantees,
     ReleaseRule,
 )
@@ -30,6 +31,7 @@ class Compiler:
     min_population: int = 0
     presence: list[tuple[float, float]] = field(default_factory=list)
     attributes: list[tuple[int, int, AttributeRule]] = field(default_factory=list)
+    class_rules: list[ClassRule] = field(default_factory=list)
     release_rules: list[ReleaseRule] = field(default_factory=list)
     is_monotone_in_generalization: bool = True
     is_monotone_in_suppression: bool = True
@@ -49,6 +51,7 @@ class Compiler:
             min_population=self.min_population,
             presence=tuple(self.presence),
             attributes=tuple((position, rule) for _, position, rule in attributes),
+            class_rules=tuple(self.class_rules),
             release_rules=tuple(self.release_rules),
             is_monotone_in_generalization=self.is_monotone_in_generalization,
             is_monotone_in_suppression=self.is_monotone_in_suppression,

@@ -22,7 +22,8 @@ TOLERANCE = 1e-12
 
 # Whether a class violates, for every class; classes left out of the distribution are 0 records.
 AttributeRule = Callable[[Distribution], BoolArray]
-
+# The same by the labels and the size of the class.
+ClassRule = Callable[[Classes], BoolArray]
 
 # Whether a release whose class sizes (ascending) are these, from a position on, keeps a guarantee.
 ReleaseRule = Callable[["Release", int], bool]
@@ -58,6 +59,7 @@ class Guarantees:
     presence: tuple[tuple[float, float], ...]
     # Positions in ``table.sensitive``, cheapest rule first.
     attributes: tuple[tuple[int, AttributeRule], ...]
+    class_rules: tuple[ClassRule, ...]
     release_rules: tuple[ReleaseRule, ...]
     is_monotone_in_generalization: bool
     is_monotone_in_suppression: bool
@@ -65,7 +67,8 @@ class Guarantees:
     @property
     def is_class_size_alone(self) -> bool:
         """Whether `min_class_size` is all that must hold."""
-        return not (self.attributes or self.needs_population or self.release_rules)
+        others = self.attributes or self.class_rules or self.release_rules
+        return not (others or self.needs_population)
 
     @property
     def needs_population(self) -> bool:
@@ -79,6 +82,8 @@ class Guarantees:
             return found
         if self.needs_population:
             found |= self._violating_in_population(classes)
+        for rule_of_class in self.class_rules:
+            found |= rule_of_class(classes)
         distributions: dict[int, Distribution] = {}
         for position, rule in self.attributes:
             if position not in distributions:

@@ -18,6 +18,7 @@ from dbt_anonymize.privacy.l_diversity import LDiversity
 from dbt_anonymize.privacy.model import PrivacyModel
 from dbt_anonymize.privacy.n_t_closeness import NTCloseness
 from dbt_anonymize.privacy.no_attack import NoAttack
+from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.reidentification_risk import ReidentificationRisk
 from dbt_anonymize.privacy.t_closeness import TCloseness
 from dbt_anonymize.privacy.table import Table
@@ -34,6 +35,7 @@ MODELS: dict[str, type[PrivacyModel]] = {
     "delta_presence": DeltaPresence,
     "reidentification_risk": ReidentificationRisk,
     "no_attack": NoAttack,
+    "profitable": Profitable,
     "differential_privacy": DifferentialPrivacy,
 }
 
@@ -53,7 +55,7 @@ def counts_in_population(model: str, parameters: Mapping[str, Any]) -> bool:
     return (
         model == "delta_presence"
         or (model == "k_map" and parameters.get("estimator") is None)
-        or (model == "no_attack" and parameters.get("attacker") == "journalist")
+        or parameters.get("attacker") == "journalist"
     )
 
 

@@ -13,6 +13,7 @@ from dbt_anonymize.spec.quality import task_of_measure
 
 RESERVED_COLUMNS = frozenset(
     {
+        "class_loss",
         "class_size",
         "cqi",
         "effort",

@@ -81,6 +81,7 @@ OF_EFFORTS = (
     "beta_likeness",
     "delta_disclosure",
     "no_attack",
+    "profitable",
 )
 
 # Every model but k_anonymity may be declared several times, or not at all.

@@ -256,6 +256,11 @@ class Spec(Strict):
         own = [{**g, "effort": n} for n, e in enumerate(self.efforts, 1) for g in e.own_guarantees]
         return [*self.guarantees.resolved, *own]
 
+    @property
+    def has_payouts(self) -> bool:
+        """Whether what labels lose and what a record pays its publisher is counted."""
+        return any(guarantee["model"] == "profitable" for guarantee in self.all_guarantees)
+
     def measures(self, attribute: str) -> dict[str, str]:
         """Return the measures of a sensitive attribute: end of the column's name, description."""
         sets = (self.guarantees, *(e.guarantees for e in self.efforts if e.guarantees))

@@ -33,6 +33,8 @@ DIAGNOSIS = {
     "role": "sensitive",
     "hierarchy": {"ref": "diagnoses", "kind": "categorical", "levels": 2},
 }
+STAKES = {"publisher_benefit": 10, "adversary_gain": 6, "adversary_cost": 0.1}
+BY_JOURNALIST = {"adversary_gain": 12, "attacker": "journalist"}
 GUARANTEES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"k_map": {"k": 38}}, {"k_map": {"k": 121}}),
     (
@@ -101,6 +103,15 @@ GUARANTEES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     (
         {"no_attack": {"adversary_gain": 118, "adversary_cost": 1, "attacker": "journalist"}},
         {"no_attack": {"adversary_gain": 121, "adversary_cost": 1, "attacker": "journalist"}},
+    ),
+    # 2 of 10 ages and 2 of 2 places lose ln 4 / ln 20 of a benefit of 10: 5.37 are left.
+    (
+        {"profitable": {**STAKES, "publisher_loss": 316}},
+        {"profitable": {**STAKES, "publisher_loss": 318}},
+    ),
+    (
+        {"profitable": {**STAKES, "publisher_loss": 632, **BY_JOURNALIST}},
+        {"profitable": {**STAKES, "publisher_loss": 636, **BY_JOURNALIST}},
     ),
 ]
 

@@ -15,6 +15,7 @@ from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.recomputation import models
 from dbt_anonymize.verify.recomputation.counts import Classes
+from dbt_anonymize.verify.recomputation.label_losses import breaks_profitable, losses_of_classes
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from dbt_anonymize.verify.recomputation.limits import declared, exceeds
 from dbt_anonymize.verify.recomputation.population import population_of_classes
@@ -54,9 +55,11 @@ class Recount:
             return models.breaks_presence(sizes, self._of_population(), guarantee)
         if model == "k_map":
             return self._breaks_k_map(guarantee)
-        if "attribute" in guarantee:
-            return self._breaks_of_attribute(guarantee)
-        return np.zeros(len(sizes), dtype=bool)
+        if model == "profitable":
+            return self._breaks_profitable(guarantee)
+        is_of_attribute = "attribute" in guarantee
+        nothing = np.zeros(len(sizes), dtype=bool)
+        return self._breaks_of_attribute(guarantee) if is_of_attribute else nothing
 
     def _breaks_k_map(self, guarantee: Mapping[str, Any]) -> NDArray[Any]:
         if "estimator" not in guarantee:
@@ -65,6 +68,18 @@ class Recount:
         assert population is not None  # the spec requires it
         k = models.derived_k(guarantee, self.classes.size_of_whole(), population)
         return models.too_small(self.sizes, k)
+
+    def _breaks_profitable(self, guarantee: Mapping[str, Any]) -> NDArray[Any]:
+        candidates = self.sizes
+        if guarantee["attacker"] == "journalist":
+            population = self._of_population()
+            candidates = np.where(population > 0, population, self.sizes)
+        effort = self.spec.numbered_efforts[self.effort]
+        vectors = effort.rounds or ((effort.levels,) if effort.levels is not None else ())
+        if not effort.is_full_domain and effort.rounds is None:
+            vectors = ()  # cells may be of any level
+        losses = losses_of_classes(self.classes, self.generalizations, vectors)
+        return breaks_profitable(candidates, losses, guarantee)
 
     def _breaks_of_attribute(self, guarantee: Mapping[str, Any]) -> NDArray[Any]:
         is_tree = guarantee.get("distance") == "hierarchical"

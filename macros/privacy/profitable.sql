@@ -1,0 +1,153 @@
+{#
+  Wan et al. 2015: a released record is worth `publisher_benefit` times what its labels keep of the information. Where
+  an attack pays (see no_attack), the publisher expects to lose `publisher_loss` with the attacker's probability of
+  success. A class is released only where more is left than nothing.
+#}
+{% macro profitable(
+    relation,
+    quasi_identifiers,
+    information_loss,
+    publisher_benefit=1200,
+    publisher_loss=300,
+    adversary_gain=300,
+    adversary_cost=4,
+    attacker="prosecutor",
+    population=none,
+    subject=none
+) -%}
+{%- set guarantee = dbt_anonymize._checked_guarantee(
+    "profitable",
+    {
+        "publisher_benefit": [publisher_benefit, "a number > 0"],
+        "publisher_loss": [publisher_loss, "a number >= 0"],
+        "adversary_gain": [adversary_gain, "a number >= 0"],
+        "adversary_cost": [adversary_cost, "a number > 0"],
+        "attacker": [attacker, ["prosecutor", "journalist"]],
+    },
+    [
+        [
+            (population is not none) == (attacker == "journalist"),
+            "have `population` (a relation to count in) if and only if `attacker` is journalist",
+        ],
+        [
+            information_loss is string and information_loss != "",
+            "have `information_loss`, the name of a column",
+        ],
+    ],
+) -%}
+{%- set measures = {"class_loss": "class_loss", "publisher_payout": dbt_anonymize._publisher_payout(guarantee)} -%}
+{%- do measures.update({"population_size": "coalesce(population_size, 0)"} if population else {}) -%}
+{{ dbt_anonymize._violating_classes(
+    relation, quasi_identifiers, guarantee, measures, subject, population, information_loss=information_loss
+) }}
+{%- endmacro %}
+
+
+{% test profitable(
+    model,
+    quasi_identifiers,
+    information_loss,
+    publisher_benefit=1200,
+    publisher_loss=300,
+    adversary_gain=300,
+    adversary_cost=4,
+    attacker="prosecutor",
+    population=none,
+    subject=none
+) %}
+{{ dbt_anonymize._explain_failures("profitable", {
+    "publisher_benefit": publisher_benefit,
+    "publisher_loss": publisher_loss,
+    "adversary_gain": adversary_gain,
+    "adversary_cost": adversary_cost,
+    "attacker": attacker,
+}) }}
+{{ dbt_anonymize._test_rows(
+    dbt_anonymize.profitable(
+        model, quasi_identifiers, information_loss, publisher_benefit, publisher_loss, adversary_gain,
+        adversary_cost, attacker, population, subject
+    ),
+    ["class_size", "records", "class_loss", "publisher_payout"] + (["population_size"] if population else []),
+    model,
+    [subject, information_loss],
+) }}
+{% endtest %}
+
+
+{# Rounding, by a few units of the 16th digit, must not release what brings nothing: that is a tie, and no profit. #}
+{% macro _profitable_model(guarantee) -%}
+    {%- set least = dbt_anonymize._number(guarantee.publisher_benefit) ~ " * 1e-12" -%}
+    {{ return({
+        "conditions": ["coalesce(" ~ dbt_anonymize._publisher_payout(guarantee) ~ ", 0) <= " ~ least],
+        "needs_population": guarantee.attacker == "journalist",
+        "needs_loss": true,
+    }) }}
+{%- endmacro %}
+
+
+{# The payout of one record of a class, over its columns `class_loss`, `class_size` and `population_size`. #}
+{% macro _publisher_payout(guarantee) -%}
+    {%- set candidates = dbt_anonymize._candidates(guarantee) -%}
+    {%- set benefit = dbt_anonymize._number(guarantee.publisher_benefit) ~ " * (1 - class_loss)" -%}
+    {%- set loss = "cast(" ~ dbt_anonymize._number(guarantee.publisher_loss) ~ " as " ~ dbt_anonymize._type_double()
+        ~ ") / nullif(" ~ candidates ~ ", 0)" -%}
+    {{ return(
+        "(" ~ benefit ~ " - case when " ~ dbt_anonymize._is_attacked(guarantee) ~ " then " ~ loss ~ " else 0 end)"
+    ) }}
+{%- endmacro %}
+
+
+{# Whether an attack pays; without division, as decimals are exact. #}
+{% macro _is_attacked(guarantee) -%}
+    {{ return(
+        dbt_anonymize._candidates(guarantee) ~ " * " ~ dbt_anonymize._number(guarantee.adversary_cost) ~ " < "
+        ~ dbt_anonymize._number(guarantee.adversary_gain)
+    ) }}
+{%- endmacro %}
+
+
+{# Among how many an attacker looks. A population that lacks the class has at least its subjects. #}
+{% macro _candidates(guarantee) -%}
+    {%- if guarantee.attacker == "journalist" -%}
+        {{ return("coalesce(nullif(population_size, 0), class_size)") }}
+    {%- endif -%}
+    {{ return("class_size") }}
+{%- endmacro %}
+
+
+{#
+  The loss of the labels of a class, 0 to 1, as an aggregate over `<qi>_share`: the logarithm of how many combinations
+  of leaves they cover, relative to that of all. A raw number covers one leaf. NULL where a share is NULL.
+#}
+{% macro _class_loss(quasi_identifiers) -%}
+    {%- set covered, domain = [], [] -%}
+    {%- for quasi_identifier in quasi_identifiers -%}
+        {%- set leaves = "(select cast(count(*) as " ~ dbt_anonymize._type_double() ~ ") from "
+            ~ quasi_identifier.hierarchy ~ ")" -%}
+        {%- set number = "max(" ~ dbt_anonymize._quote(quasi_identifier.name ~ "_share") ~ ") * " ~ leaves -%}
+        {%- do covered.append("case when " ~ number ~ " <= 1 then 0 else ln(" ~ number ~ ") end") -%}
+        {%- do domain.append("ln(" ~ leaves ~ ")") -%}
+    {%- endfor -%}
+    {%- set whole = domain | join("\n            + ") -%}
+    {{ return(
+        "case\n            when " ~ whole ~ " = 0 then 0\n            else (\n            "
+        ~ covered | join("\n            + ") ~ "\n            ) / (\n            " ~ whole
+        ~ "\n            )\n        end"
+    ) }}
+{%- endmacro %}
+
+
+{# Whether a guarantee is about what the labels of a class lose: then classes have the column `class_loss`. #}
+{% macro _need_loss(guarantees) -%}
+    {%- for guarantee in guarantees if dbt_anonymize._privacy_model(guarantee).needs_loss -%}
+        {{ return(true) }}
+    {%- endfor -%}
+    {{ return(false) }}
+{%- endmacro %}
+
+
+{# The columns of measured classes that guarantees need beside their measures. #}
+{% macro _loss_of_classes(guarantees, quasi_identifiers) -%}
+    {%- if not dbt_anonymize._need_loss(guarantees) -%}{{ return([]) }}{%- endif -%}
+    {{ return([{"name": "class_loss", "sql": dbt_anonymize._class_loss(quasi_identifiers)}]) }}
+{%- endmacro %}

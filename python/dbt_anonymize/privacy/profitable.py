@@ -1,0 +1,67 @@
+"""A profitable release (Wan et al. 2015): see ``docs/models/profitable.md``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from dbt_anonymize.privacy.compiler import Compiler
+from dbt_anonymize.privacy.guarantees import TOLERANCE
+from dbt_anonymize.privacy.model import Positive, PrivacyModel, Weakest
+from dbt_anonymize.privacy.no_attack import size_without_attack
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Table
+
+
+class Profitable(PrivacyModel):
+    """Every released record brings its publisher more than what an attack is expected to cost."""
+
+    WEAKEST = (Weakest("adversary_gain", 0, 1),)
+
+    publisher_benefit: Positive = 1200
+    publisher_loss: Annotated[float, Field(ge=0)] = 300
+    adversary_gain: Annotated[float, Field(ge=0)] = 300
+    adversary_cost: Positive = 4
+    attacker: Literal["prosecutor", "journalist"] = "prosecutor"
+
+    def compile(self, compiler: Compiler) -> None:
+        """Say what classes must keep: finer labels are worth more, larger classes risk less."""
+        if self.attacker == "journalist" and compiler.table.population is None:
+            compiler.problem("needs the population for a journalist", "none", "Declare it")
+        losses = LabelLosses(compiler.table)
+
+        def violating(classes: Classes) -> BoolArray:
+            return self.payouts(classes, losses) <= TOLERANCE * self.publisher_benefit
+
+        compiler.class_rules.append(violating)
+        compiler.is_monotone_in_generalization = False
+        compiler.is_monotone_in_suppression = False
+
+    def payouts(self, classes: Classes, losses: LabelLosses) -> FloatArray:
+        """Return the payout of one record of each class (classes,)."""
+        candidates = classes.people
+        if self.attacker == "journalist" and classes.population is not None:
+            candidates = np.where(classes.population > 0, classes.population, classes.people)
+        safe = size_without_attack(self.adversary_gain, self.adversary_cost)
+        expected = self.publisher_loss / np.maximum(candidates, 1)
+        lost = np.where(candidates < safe, expected, 0.0)
+        return np.asarray(self.publisher_benefit * (1.0 - losses.of_classes(classes)) - lost)
+
+
+class LabelLosses:
+    """What labels lose: logarithms of the leaves that they cover, relative to those of all."""
+
+    def __init__(self, table: Table) -> None:
+        self._covered = [
+            [np.log(np.maximum(shares * found.domain_size, 1.0)) for shares in found.shares]
+            for found in table.attributes
+        ]
+        self._domain = sum(float(np.log(found.domain_size)) for found in table.attributes)
+
+    def of_classes(self, classes: Classes) -> FloatArray:
+        """Return the loss of each class (classes,), 0 to 1; 0 where there is nothing to lose."""
+        covered = np.zeros(len(classes.records))
+        for position, level in enumerate(classes.levels):
+            covered += self._covered[position][level][classes.codes[:, position]]
+        return covered / (self._domain or 1.0)
