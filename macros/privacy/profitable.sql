@@ -85,36 +85,6 @@
 {%- endmacro %}
 
 
-{# The payout of one record of a class, over its columns `class_loss`, `class_size` and `population_size`. #}
-{% macro _publisher_payout(guarantee) -%}
-    {%- set candidates = dbt_anonymize._candidates(guarantee) -%}
-    {%- set benefit = dbt_anonymize._number(guarantee.publisher_benefit) ~ " * (1 - class_loss)" -%}
-    {%- set loss = "cast(" ~ dbt_anonymize._number(guarantee.publisher_loss) ~ " as " ~ dbt_anonymize._type_double()
-        ~ ") / nullif(" ~ candidates ~ ", 0)" -%}
-    {{ return(
-        "(" ~ benefit ~ " - case when " ~ dbt_anonymize._is_attacked(guarantee) ~ " then " ~ loss ~ " else 0 end)"
-    ) }}
-{%- endmacro %}
-
-
-{# Whether an attack pays; without division, as decimals are exact. #}
-{% macro _is_attacked(guarantee) -%}
-    {{ return(
-        dbt_anonymize._candidates(guarantee) ~ " * " ~ dbt_anonymize._number(guarantee.adversary_cost) ~ " < "
-        ~ dbt_anonymize._number(guarantee.adversary_gain)
-    ) }}
-{%- endmacro %}
-
-
-{# Among how many an attacker looks. A population that lacks the class has at least its subjects. #}
-{% macro _candidates(guarantee) -%}
-    {%- if guarantee.attacker == "journalist" -%}
-        {{ return("coalesce(nullif(population_size, 0), class_size)") }}
-    {%- endif -%}
-    {{ return("class_size") }}
-{%- endmacro %}
-
-
 {#
   The loss of the labels of a class, 0 to 1, as an aggregate over `<qi>_share`: the logarithm of how many combinations
   of leaves they cover, relative to that of all. A raw number covers one leaf. NULL where a share is NULL.

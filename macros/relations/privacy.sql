@@ -7,7 +7,7 @@
     {%- do measures.extend(dbt_anonymize._attribute_measures(attribute, guarantees, true)) -%}
 {%- endfor -%}
 {%- set broken = dbt_anonymize._parts_of_violations(guarantees) -%}
-{%- set risks = dbt_anonymize._risks_of_effort() -%}
+{%- set risks = dict(dbt_anonymize._risks_of_effort(), **dbt_anonymize._payouts_of_effort(guarantees)) -%}
 with
 
 classes as (
@@ -96,6 +96,9 @@ select
     {%- for name in risks %}
     measured.{{ name }},
     {%- endfor %}
+    {%- if "publisher_payout_total" in risks %}
+    measured.publisher_payout_total / nullif(counts.records, 0) as publisher_payout,
+    {%- endif %}
     {%- if population_size %}
     uniques.uniques / {{ population_size }} as population_uniqueness
     {%- else %}

@@ -18,6 +18,7 @@ from tests.properties.compilation import (
     shape_models,
     shape_seeds,
 )
+from tests.properties.games import GAME_MODELS, GAME_SEEDS
 from tests.properties.generic import GENERIC_MODELS, GENERIC_SEEDS
 from tests.properties.guarded import GUARDED_MODELS, GUARDED_SEEDS
 from tests.properties.measured import MEASURED_MODELS, MEASURED_SEEDS
@@ -65,12 +66,13 @@ def statements() -> Mapping[str, str]:
     shapes = [*SHAPES, *ORACLE_SHAPES.values()]
     models = {name: text for shape in shapes for name, text in shape_models(shape).items()}
     seeds = [name for shape in shapes for name in shape_seeds(shape)]
-    models |= GUARDED_MODELS | SAMPLED_MODELS | GENERIC_MODELS | FURTHER_MODELS
+    models |= GUARDED_MODELS | SAMPLED_MODELS | GENERIC_MODELS | FURTHER_MODELS | GAME_MODELS
     models |= MEASURED_MODELS | COMPARED_MODELS
     seeds += [
         *GUARDED_SEEDS,
         *SAMPLED_SEEDS,
         *GENERIC_SEEDS,
+        *GAME_SEEDS,
         *FURTHER_SEEDS,
         *MEASURED_SEEDS,
         *COMPARED_SEEDS,

@@ -7,6 +7,7 @@ from typing import Annotated, Any, NoReturn
 
 from pydantic import PlainValidator
 
+from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.registry import measures_of
 from dbt_anonymize.spec.problems import did_you_mean, names
 from dbt_anonymize.validation import rule_error
@@ -27,6 +28,8 @@ COLUMNS = (
     "marketer_risk",
     "population_uniqueness",
 )
+# Where the guarantee profitable is declared.
+PAYOUTS = ("publisher_payout", "publisher_payout_total", "break_even_gain", "break_even_loss")
 FUNCTIONS = ("least", "greatest", "ln", "sqrt", "abs")
 _LONGEST = 500
 
@@ -103,7 +106,8 @@ def check_columns(text: str, spec: Mapping[str, Any]) -> str:
     sensitive = [name for name, column in columns.items() if column.role == "sensitive"]
     attributes = [*sensitive, *(getattr(model, "attribute", None) for model in models)]
     measured = (f"{a}_{measure}" for a in attributes if a for measure in measures_of(models, a))
-    known = list(dict.fromkeys([*COLUMNS, *measured]))
+    has_payouts = any(isinstance(model, Profitable) for model in models)
+    known = list(dict.fromkeys([*COLUMNS, *(PAYOUTS if has_payouts else ()), *measured]))
     for name in _columns(_parsed(text)):
         if name not in known:
             remedy = did_you_mean(name, known, f"Columns of numbers are {names(known)}.")
