@@ -54,4 +54,5 @@ def published(measure: str, loss: float) -> float:
     >>> published("precision", 0.25), published("discernibility", 4324.0)
     (0.75, 4324.0)
     """
-    return 1.0 - loss if MEASURES[measure].higher_is_better else loss
+    is_reversed = measure in MEASURES and MEASURES[measure].higher_is_better
+    return 1.0 - loss if is_reversed else loss

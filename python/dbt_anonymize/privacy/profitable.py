@@ -53,15 +53,30 @@ class LabelLosses:
     """What labels lose: logarithms of the leaves that they cover, relative to those of all."""
 
     def __init__(self, table: Table) -> None:
-        self._covered = [
-            [np.log(np.maximum(shares * found.domain_size, 1.0)) for shares in found.shares]
+        sizes = np.array([attribute.domain_size for attribute in table.attributes])
+        bits = np.log(np.maximum(sizes, 1))
+        domain = float(bits.sum()) or 1.0
+        self._whole = bits / domain
+        self._shares = [
+            [
+                np.log(np.maximum(shares * found.domain_size, 1.0)) / domain
+                for shares in found.shares
+            ]
             for found in table.attributes
         ]
-        self._domain = sum(float(np.log(found.domain_size)) for found in table.attributes)
+
+    def share(self, position: int, level: int) -> FloatArray:
+        """Return what each label of an attribute adds to the loss, by its code."""
+        return self._shares[position][level]
+
+    def whole(self, position: int) -> float:
+        """Return the most that an attribute adds."""
+        return float(self._whole[position])
 
     def of_classes(self, classes: Classes) -> FloatArray:
         """Return the loss of each class (classes,), 0 to 1; 0 where there is nothing to lose."""
-        covered = np.zeros(len(classes.records))
+        losses = np.zeros(len(classes.records))
         for position, level in enumerate(classes.levels):
-            covered += self._covered[position][level][classes.codes[:, position]]
-        return covered / (self._domain or 1.0)
+            losses += self._shares[position][level][classes.codes[:, position]]
+        # All shares together may be a rounding above 1.
+        return np.minimum(losses, 1.0)

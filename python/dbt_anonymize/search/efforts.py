@@ -10,8 +10,10 @@ from typing import Any, Literal
 
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.base import InformationLoss
+from dbt_anonymize.information_loss.names import PUBLISHER_PAYOUT
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.guarantees import Guarantees
+from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Node, Table
 from dbt_anonymize.search.chain import Chain, chain
@@ -19,6 +21,7 @@ from dbt_anonymize.search.diagnosis import explain_infeasible
 from dbt_anonymize.search.local_recoding import local_rounds, measure_rounds
 from dbt_anonymize.search.optimum import search
 from dbt_anonymize.search.pareto import ParetoFront, pareto_front
+from dbt_anonymize.search.publisher_payout import PublisherPayout
 from dbt_anonymize.search.results import ProgressCallback, SearchResult
 from dbt_anonymize.spec import Effort, Spec
 
@@ -110,12 +113,26 @@ class Task:
         """Compiled for the table."""
         return compile_guarantees(self.declared, self.table)
 
+    @property
+    def _game(self) -> Profitable:
+        """The amounts by which payouts are counted."""
+        for guarantee in self.spec.guarantees.declared:
+            if isinstance(guarantee[1], Profitable):
+                return guarantee[1]
+        raise SearchError(
+            "the measure publisher_payout must have the amounts of the guarantee profitable; got "
+            "none. Declare it, or choose another measure."
+        )
+
     def loss(self, factor: float | None = None) -> InformationLoss:
         """Return the measure, with the factor of the spec unless another one is given."""
         declared = self.spec.information_loss
         # Other measures are put together in the way that they are published with.
         aggregate = declared.aggregate if self.options.measure == "loss" else None
         gs = declared.generalization_suppression_factor if factor is None else factor
+        if self.options.measure == PUBLISHER_PAYOUT:
+            # Amounts weigh suppression by themselves, but for rounds.
+            return PublisherPayout(self._game, gs=0.5 if factor is None else factor)
         return make_loss(self.options.measure, aggregate=aggregate, gs=gs)
 
 

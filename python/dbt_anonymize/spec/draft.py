@@ -33,6 +33,7 @@ class Draft:
     kinds: dict[str, str | None]
     trees: dict[str, int | None]
     search_levels: Mapping[str, Any]
+    search_measure: object
     quality: Mapping[str, Any]
     choose: str | None
     suppression_limit: object
@@ -92,6 +93,7 @@ class Draft:
             nested={n: hierarchies[n].get("nested") is not False for n in quasi_identifiers},
             trees={n: integer(tree.get("levels")) for n, tree in hierarchies.items() if tree},
             search_levels=mapping(mapping(raw.get("search")).get("levels")),
+            search_measure=mapping(raw.get("search")).get("measure"),
             quality=mapping(raw.get("quality")),
             choose=text(raw.get("choose")),
             suppression_limit=raw.get("suppression_limit"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dbt_anonymize.information_loss.names import PUBLISHER_PAYOUT
 from dbt_anonymize.privacy.registry import counts_in_population
 from dbt_anonymize.spec.draft import Draft, integer, items, mapping
 from dbt_anonymize.spec.efforts import levels_alone
@@ -103,6 +104,16 @@ def _efforts_keep_what_is_counted_in_them(draft: Draft) -> Iterator[Problem]:
         )
 
 
+def _payouts_have_amounts(draft: Draft) -> Iterator[Problem]:
+    if draft.search_measure == PUBLISHER_PAYOUT and "profitable" not in draft.guarantees:
+        yield Problem(
+            ("search", "measure"),
+            "must be another measure without the guarantee profitable, which has the amounts",
+            "Declare guarantees.profitable, or search by another measure.",
+            PUBLISHER_PAYOUT,
+        )
+
+
 def declared_guarantees(draft: Draft) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
     """Yield every guarantee of the spec that is a mapping, and its path."""
     yield from _listed(draft.guarantees, ())
@@ -130,4 +141,5 @@ RULES = (
     _guarantees_differ,
     _populations_are_declared,
     _efforts_keep_what_is_counted_in_them,
+    _payouts_have_amounts,
 )

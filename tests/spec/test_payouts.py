@@ -1,0 +1,38 @@
+"""What a spec may say of payouts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbt_anonymize.spec import Spec, load_spec
+from tests.spec.declarations import spec
+from tests.spec.files import changed, errors_of
+
+K = {"k_anonymity": {"k": 3}}
+
+
+def test_a_search_by_payouts_has_their_amounts(write: Callable[..., Path]) -> None:
+    (error,) = errors_of(write(changed("search", {"measure": "publisher_payout"})))
+    assert "search.measure: must be another measure without the guarantee profitable" in error
+    declared = changed("", {"search": {"measure": "publisher_payout"}, **_guaranteed({})})
+    assert load_spec(write(declared)).search.measure == "publisher_payout"
+
+
+def test_amounts_have_their_signs(write: Callable[..., Path]) -> None:
+    (error,) = errors_of(write(changed("", _guaranteed({"publisher_loss": -1}))))
+    assert "guarantees.profitable.publisher_loss: must be >= 0; got -1" in error
+
+
+def test_payouts_are_columns_where_their_amounts_are_declared() -> None:
+    found = Spec.model_validate(spec(qnf="publisher_payout / 1200", **_guaranteed({})))
+    assert found.has_payouts
+    with pytest.raises(ValueError, match="has no publisher_payout"):
+        Spec.model_validate(spec(qnf="publisher_payout"))
+
+
+def _guaranteed(amounts: dict[str, Any]) -> dict[str, Any]:
+    return {"guarantees": {**K, "profitable": amounts}}
