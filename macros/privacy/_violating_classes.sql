@@ -27,17 +27,7 @@ with
 {{ dbt_anonymize._keyed_rows("generalized", relation, quasi_identifiers, attribute, subject, information_loss) }}
 {%- if population %}
 
-{{ dbt_anonymize._keyed_rows("population_rows", population, quasi_identifiers) }}
-
-population as (
-
-    select
-        equivalence_class,
-        count(*) as population_size
-    from population_rows
-    group by equivalence_class
-
-),
+{{ dbt_anonymize._population_by_class(population, quasi_identifiers) }}
 {%- endif %}
 {{- dbt_anonymize._measured_classes(
     ["equivalence_class"],
@@ -92,6 +82,22 @@ select * from violating
         cast({{ dbt_anonymize._quote(information_loss) }} as {{ dbt_anonymize._type_double() }}) as class_loss
         {%- endif %}
     from {{ relation }}
+
+),
+{%- endmacro %}
+
+
+{# CTE `population`: the people of each class in a relation of everybody, `population_size`. #}
+{% macro _population_by_class(population, quasi_identifiers) -%}
+{{ dbt_anonymize._keyed_rows("population_rows", population, quasi_identifiers) }}
+
+population as (
+
+    select
+        equivalence_class,
+        count(*) as population_size
+    from population_rows
+    group by equivalence_class
 
 ),
 {%- endmacro %}

@@ -12,8 +12,6 @@ with
 
 {{ dbt_anonymize._keyed_rows("relation_rows", relation, quasi_identifiers, subject=subject) }}
 
-{{ dbt_anonymize._keyed_rows("population_rows", population, quasi_identifiers) }}
-
 classes as (
 
     select
@@ -25,15 +23,7 @@ classes as (
 
 ),
 
-population as (
-
-    select
-        equivalence_class,
-        count(*) as population_size
-    from population_rows
-    group by equivalence_class
-
-),
+{{ dbt_anonymize._population_by_class(population, quasi_identifiers) }}
 
 compared as (
 
