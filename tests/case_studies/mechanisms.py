@@ -147,6 +147,7 @@ def _efforts(base: Levels) -> dict[str, dict[str, Any]]:
         "cell suppression": {"recoding": "cell_suppression", **levels},
         "multidimensional": {"recoding": "multidimensional"},
         "microaggregation": {"recoding": "microaggregation"},
+        "systematic clustering": {"recoding": "clustering"},
         "any of these with `no_attack`": {
             **levels,
             "guarantees": {"no_attack": {"adversary_gain": 50, "adversary_cost": 5}},

@@ -53,6 +53,7 @@ RECODINGS = {
         "importance": {"age": 2},
     },
     "microaggregation": {"recoding": "microaggregation", "k": 4},
+    "clustering": {"recoding": "clustering"},
 }
 
 

@@ -216,6 +216,7 @@ def test_groups_that_need_python_have_a_model_of_their_own() -> None:
     content["efforts"][2:] = [
         {"recoding": "microaggregation", "k": 8, "p_percent": 20},
         {"recoding": "microaggregation", "method": "mondrian", "numbers": "median"},
+        {"recoding": "clustering", "cluster_size": 9, "halve": True},
     ]
     files = files_of(content)
     name, given = call_of(files["visits_recoding_3.sql"])
@@ -226,8 +227,20 @@ def test_groups_that_need_python_have_a_model_of_their_own() -> None:
     assert "k=8" in files["visits_groups_3.py"]
     assert "groups" not in call_of(files["visits_recoding_4.sql"])[1]
     assert "visits_groups_4.py" not in files
+    clusters = files["visits_groups_5.py"]
+    assert "k=9" in clusters
+    assert "halve=True" in clusters
+    assert "passes" not in clusters
+    assert call_of(files["visits_recoding_5.sql"])[1]["numbers"] == "interval"
     scored = python_call_of(files["visits_evaluation.py"])["efforts"]
-    assert [effort.get("has_means", False) for effort in scored] == [False] * 3 + [True] * 2
+    assert [effort.get("has_means", False) for effort in scored] == [
+        False,
+        False,
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_a_recoded_effort_has_a_model_of_its_own() -> None:

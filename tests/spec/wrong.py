@@ -300,6 +300,42 @@ WRONG: list[tuple[str, object, str, str]] = [
     ),
     (
         "efforts",
+        [{"recoding": "microaggregation", "cluster_size": 4}],
+        "efforts.1",
+        "must have cluster_size only where its recoding is clustering",
+    ),
+    (
+        "efforts",
+        [{"recoding": "clustering", "cluster_size": 6, "passes": 2, "halve": True}],
+        "efforts.1",
+        "must not have halve with passes: 2",
+    ),
+    (
+        "efforts",
+        [{"recoding": "clustering", "cluster_size": 2}],
+        "efforts.1.cluster_size",
+        "must be at least the k of the effort, 3",
+    ),
+    (
+        "efforts",
+        [{"recoding": "clustering", "cluster_size": 5, "halve": True}],
+        "efforts.1.halve",
+        "must leave clusters of at least 3 records",
+    ),
+    (
+        "efforts",
+        [{"recoding": "clustering", "k": 4, "cluster_size": 7, "halve": True}],
+        "efforts.1.halve",
+        "Write cluster_size: 8 or more",
+    ),
+    (
+        "",
+        {"subject": "phone", "efforts": [{"recoding": "clustering"}]},
+        "efforts.1.recoding",
+        "must not be clustering where a subject is declared",
+    ),
+    (
+        "efforts",
         [{"recoding": "microaggregation", "numbers": "median", "p_percent": 5}],
         "efforts.1",
         "must have p_percent only where means are released",

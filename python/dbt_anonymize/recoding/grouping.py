@@ -18,6 +18,7 @@ from dbt_anonymize.evaluation.data.relations import (
 )
 from dbt_anonymize.recoding.mdav import mdav
 from dbt_anonymize.recoding.optimum import optimal_groups
+from dbt_anonymize.recoding.systematic import systematic_clusters
 from dbt_anonymize.recoding.tuples import Attribute, Category, Codes, Number, Tuples
 
 if TYPE_CHECKING:
@@ -30,11 +31,15 @@ def group_records(
     quasi_identifiers: Sequence[Mapping[str, Any]],
     method: str,
     k: int,
+    passes: int = 1,
+    halve: bool = False,
 ) -> pd.DataFrame:
     """Put records into groups of at least ``k``, by their quasi-identifiers alone.
 
     Called by a generated model. ``quasi_identifiers`` have ``name``, ``kind`` (interval or
-    categorical) and ``hierarchy`` (a relation). ``method``: mdav, or optimal for one interval.
+    categorical) and ``hierarchy`` (a relation). ``method``: mdav; optimal for one interval; or
+    systematic, which alone has ``passes`` and ``halve``, and with the latter groups of half of
+    ``k``.
 
     Returns one row per distinct tuple: ``q_<i>``, the i-th quasi-identifier as text (from 1; NULL
     is a value of its own), and ``part``, the group, from 1. The same table gives the same groups:
@@ -57,7 +62,11 @@ def group_records(
     found = pd.DataFrame(
         {f"q_{i}": rows[f"q_{i}"].to_numpy()[order] for i in range(1, len(names) + 1)}, dtype="str"
     )
-    return found.assign(part=_groups(tuples, method, k) + 1)
+    if method == "systematic":
+        parts = systematic_clusters(tuples, k, passes=passes, halve=halve)
+    else:
+        parts = _groups(tuples, method, k)
+    return found.assign(part=parts + 1)
 
 
 def _groups(tuples: Tuples, method: str, k: int) -> Codes:

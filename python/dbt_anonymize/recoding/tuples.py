@@ -35,14 +35,13 @@ class Number:
         """Return the numbers of some tuples."""
         return Number(self.numbers[rows])
 
-    def distances(self, value: float) -> Floats:
-        """Return how far each tuple is from a value."""
-        if not self.has_nulls and not math.isnan(value):
-            return np.abs(self.numbers - value)
-        is_null = np.isnan(self.numbers)
+    def squares(self, value: float) -> Floats:
+        """Return the squared distance of each tuple from a value."""
         if math.isnan(value):
-            return np.where(is_null, 0.0, 1.0)
-        return np.where(is_null, 1.0, np.abs(self.numbers - value))
+            return np.where(np.isnan(self.numbers), 0.0, 1.0)
+        found = self.numbers - value
+        found *= found
+        return np.where(np.isnan(self.numbers), 1.0, found) if self.has_nulls else found
 
     def center(self, counts: Codes) -> float:
         """Return the mean of the values; NULL where most records have none."""
@@ -70,10 +69,11 @@ class Category:
         """Return the categories of some tuples."""
         return Category(self.leaves[rows], self.tree)
 
-    def distances(self, leaf: int) -> Floats:
-        """Return how far each tuple is from a leaf."""
+    def squares(self, leaf: float) -> Floats:
+        """Return the squared distance of each tuple from a leaf."""
         differ: Floats = (self.tree != self.tree[:, [int(leaf)]]).mean(axis=0)
-        return differ[self.leaves]
+        differ *= differ
+        return differ.take(self.leaves)
 
     def center(self, counts: Codes) -> int:
         """Return the leaf of most records, the first of several."""
@@ -116,9 +116,10 @@ class Tuples:
 
     def distances(self, point: Sequence[float]) -> Floats:
         """Return the squared distance of each tuple from a point."""
-        total = np.zeros(len(self))
-        for attribute, value in zip(self.attributes, point, strict=True):
-            total += attribute.distances(value) ** 2  # type: ignore[arg-type]
+        first, *others = zip(self.attributes, point, strict=True)
+        total = first[0].squares(first[1])
+        for attribute, value in others:
+            total += attribute.squares(value)
         return total
 
     def nearest(self, distances: Floats, k: int) -> Codes:

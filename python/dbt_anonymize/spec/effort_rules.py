@@ -12,7 +12,9 @@ from dbt_anonymize.spec.guarantee_rules import declared_guarantees
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
 
 # Recodings whose labels differ per record.
-_DIFFERING = frozenset({"local", "multidimensional", "microaggregation", "cell_suppression"})
+_DIFFERING = frozenset(
+    {"local", "multidimensional", "microaggregation", "clustering", "cell_suppression"}
+)
 
 
 def _efforts_name_the_quasi_identifiers(draft: Draft) -> Iterator[Problem]:
@@ -114,7 +116,7 @@ def _efforts_demand_at_least_k(draft: Draft) -> Iterator[Problem]:
 def _recoding_needs_nested_hierarchies(draft: Draft) -> Iterator[Problem]:
     scattered = [name for name, nested in draft.nested.items() if not nested]
     for number, effort in with_keys(draft):
-        if effort.get("recoding") in {"multidimensional", "microaggregation"}:
+        if effort.get("recoding") in {"multidimensional", "microaggregation", "clustering"}:
             yield from (
                 Problem(
                     ("efforts", number, "recoding"),
@@ -147,6 +149,14 @@ def _groups_fit_the_table(draft: Draft) -> Iterator[Problem]:
     """Refuse groups that count records where subjects count, and an optimum in several columns."""
     for number, effort in with_keys(draft):
         method = effort.get("method", "mdav")
+        if effort.get("recoding") == "clustering" and draft.subject is not None:
+            yield Problem(
+                ("efforts", number, "recoding"),
+                "must not be clustering where a subject is declared: it counts records, and a "
+                "cluster of k records may hold fewer subjects",
+                "Write recoding: microaggregation with method: mondrian.",
+                "clustering",
+            )
         if effort.get("recoding") != "microaggregation" or method == "mondrian":
             continue
         if draft.subject is not None:
@@ -164,6 +174,30 @@ def _groups_fit_the_table(draft: Draft) -> Iterator[Problem]:
                 "there is an optimum known",
                 "Remove it.",
                 shown(method),
+            )
+
+
+def _clusters_have_k(draft: Draft) -> Iterator[Problem]:
+    """Refuse clusters that would be smaller than what is guaranteed of classes."""
+    required = integer(mapping(draft.guarantees.get("k_anonymity")).get("k"))
+    for number, effort in with_keys(draft):
+        if effort.get("recoding") != "clustering" or required is None:
+            continue
+        least = max(2, required, integer(effort.get("k")) or 0)
+        size = integer(effort.get("cluster_size"))
+        if effort.get("halve") and (size or least) // 2 < least:
+            yield Problem(
+                ("efforts", number, "halve"),
+                f"must leave clusters of at least {least} records, the k of the effort: half of "
+                f"the cluster size, rounded down, is {(size or least) // 2}",
+                f"Write cluster_size: {2 * least} or more, or passes: 2.",
+            )
+        elif size is not None and size < least:
+            yield Problem(
+                ("efforts", number, "cluster_size"),
+                f"must be at least the k of the effort, {least}",
+                "Raise it, or remove it.",
+                shown(size),
             )
 
 
@@ -194,5 +228,6 @@ RULES = (
     _recoding_needs_nested_hierarchies,
     _recoding_has_no_population,
     _groups_fit_the_table,
+    _clusters_have_k,
     _search_bounds_are_levels,
 )

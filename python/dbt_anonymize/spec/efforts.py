@@ -12,6 +12,12 @@ from dbt_anonymize.spec.sample import EffortSample
 from dbt_anonymize.validation import Level, Strict, rule_error
 
 Levels = dict[str, Level]
+# Keys of efforts that release groups, by the recodings that have them.
+_OF_GROUPS = {
+    "method": ("microaggregation",),
+    **dict.fromkeys(("numbers", "p_percent"), ("microaggregation", "clustering")),
+    **dict.fromkeys(("cluster_size", "passes", "halve"), ("clustering",)),
+}
 
 
 class Effort(Strict):
@@ -21,11 +27,16 @@ class Effort(Strict):
     of such levels (``local``: records too rare at the levels of one round are generalized at those
     of the next); levels above which single cells are suppressed (``cell_suppression``); or neither
     (``multidimensional``: Mondrian; ``microaggregation``: groups of similar records, with the mean
-    of each).
+    of each; ``clustering``: groups that lose little, systematically).
     """
 
     recoding: Literal[
-        "full_domain", "local", "multidimensional", "microaggregation", "cell_suppression"
+        "full_domain",
+        "local",
+        "multidimensional",
+        "microaggregation",
+        "clustering",
+        "cell_suppression",
     ] = "full_domain"
     levels: Levels | None = None
     rounds: Annotated[tuple[Levels, ...], Field(min_length=1, strict=False)] | None = None
@@ -34,7 +45,14 @@ class Effort(Strict):
     importance: dict[str, Annotated[float, Field(gt=0)]] | None = None
     # How groups are found, mdav by default: `group_method`.
     method: Literal["mdav", "optimal", "mondrian"] | None = None
-    # What is released of the numbers of a group, the mean by default: `group_numbers`.
+    # Least records of a cluster, the k of the effort by default.
+    cluster_size: Annotated[int, Field(ge=2)] | None = None
+    # Two: cluster with twice the size first, and each cluster again with the size.
+    passes: Literal[1, 2] | None = None
+    # Cluster those again with half of the size that lose more than the mean.
+    halve: bool | None = None
+    # What is released of the numbers of a group, the mean (of a cluster the interval) by default:
+    # `group_numbers`.
     numbers: Literal["mean", "median", "interval"] | None = None
     # The rule for means, 10 by default: `mean_p_percent`.
     p_percent: Annotated[float, Field(gt=0, le=100)] | None = None
@@ -66,11 +84,17 @@ class Effort(Strict):
             raise rule_error(
                 "must have importance only where its recoding is cell_suppression", "Remove it."
             )
-        for key in ("method", "numbers", "p_percent"):
-            if getattr(self, key) is not None and self.recoding != "microaggregation":
+        for key, recodings in _OF_GROUPS.items():
+            if getattr(self, key) is not None and self.recoding not in recodings:
                 raise rule_error(
-                    f"must have {key} only where its recoding is microaggregation", "Remove it."
+                    f"must have {key} only where its recoding is {' or '.join(recodings)}",
+                    "Remove it.",
                 )
+        if self.halve and self.passes == 2:
+            raise rule_error(
+                "must not have halve with passes: 2, which halves without clusters below the size",
+                "Remove one of them.",
+            )
         if self.p_percent is not None and self.group_numbers != "mean":
             raise rule_error("must have p_percent only where means are released", "Remove it.")
         return self
@@ -78,12 +102,12 @@ class Effort(Strict):
     @property
     def is_grouped(self) -> bool:
         """Whether groups of records are released."""
-        return self.recoding == "microaggregation"
+        return self.recoding in {"microaggregation", "clustering"}
 
     @property
     def group_method(self) -> str:
         """How groups are found."""
-        return self.method or "mdav"
+        return "systematic" if self.recoding == "clustering" else self.method or "mdav"
 
     @property
     def has_groups(self) -> bool:
@@ -93,7 +117,14 @@ class Effort(Strict):
     @property
     def group_numbers(self) -> str:
         """What is released of the numbers of a group."""
-        return self.numbers or "mean"
+        return self.numbers or ("interval" if self.recoding == "clustering" else "mean")
+
+    def least_group(self, k: int) -> int:
+        """Return how many records a group has at least, where ``k`` is guaranteed.
+
+        Of clusters that are halved: before that.
+        """
+        return self.cluster_size or max(self.k or 0, k)
 
     @property
     def has_means(self) -> bool:
