@@ -1,12 +1,13 @@
 """How long Mondrian takes in a real ``dbt build``, and how much it generalizes.
 
-usage: python benchmarks/recoding.py [--rows ROWS] [--threads THREADS] [--k K] [--relaxed]
+usage: python benchmarks/recoding.py [--rows ROWS] [--threads THREADS] [--k K] [--relaxed | --means]
 
 Reads adult (8 quasi-identifiers) and survey where ``DBT_ANONYMIZE_DATA`` (by default
 ``../shared/data``) has them, and a seeded table of ROWS records in any case. Prints the time of the
 plain ``group by`` that is the floor, of the rounds, and of writing the result with all its columns;
 the CPU seconds of the whole build, dbt included; and the normalized certainty penalty: the mean
-share of the domain that a cell leaves open, 0 for a single value.
+share of the domain that a cell leaves open, 0 for a single value. With ``--means`` the groups of
+Mondrian are released with the means of their numbers (microaggregation in SQL).
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def data_columns(folder: str, prefix: str, names: Sequence[str]) -> list[Column]
 
 
 def write_project(
-    folder: Path, columns: Sequence[Column], k: int, *, strict: bool, threads: int
+    folder: Path, columns: Sequence[Column], k: int, *, macro: str, threads: int
 ) -> None:
     """Write a dbt project with one model: the recoding."""
     listed = ", ".join(
@@ -105,8 +106,8 @@ def write_project(
         for c in columns
     )
     model = (
-        "{{ dbt_anonymize.multidimensional_recoding(microdata=source('main', 'microdata'), "
-        f"quasi_identifiers=[{listed}], record_key='record_id', sensitive=[], strict={strict}, "
+        f"{{{{ dbt_anonymize.{macro} microdata=source('main', 'microdata'), "
+        f"quasi_identifiers=[{listed}], record_key='record_id', sensitive=[], "
         f"guarantees=[{{'model': 'k_anonymity', 'k': {k}}}]) }}}}"
     )
     tables = [{"name": "microdata"}, *({"name": f"h_{c.name}"} for c in columns)]
@@ -186,9 +187,10 @@ def measure(
     """Build the recoding of one table and print a line."""
     with tempfile.TemporaryDirectory() as folder_name:
         folder = Path(folder_name)
-        write_project(
-            folder, columns, arguments.k, strict=not arguments.relaxed, threads=arguments.threads
-        )
+        macro = f"multidimensional_recoding(strict={not arguments.relaxed},"
+        if arguments.means:
+            macro = "grouped_recoding("
+        write_project(folder, columns, arguments.k, macro=macro, threads=arguments.threads)
         database = str(folder / "bench.duckdb")
         with duckdb.connect(database) as connection:
             load_microdata(connection, source, columns)
@@ -227,7 +229,10 @@ def group_by_seconds(connection: duckdb.DuckDBPyConnection, columns: Sequence[Co
 
 def generated(rows: int) -> tuple[pd.DataFrame, list[Column]]:
     """Return a seeded table of 8 columns, skewed like a census, and their hierarchies."""
-    columns = [Column("age", [[str(v), f"{v // 5}", f"{v // 10}", "*"] for v in range(100)])]
+    ages = [
+        [str(v), *(f"[{v // n * n}, {v // n * n + n})" for n in (5, 10)), "*"] for v in range(100)
+    ]
+    columns = [Column("age", ages)]
     sizes = {
         "sex": 2,
         "race": 5,
@@ -255,7 +260,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--k", type=int, default=5)
-    parser.add_argument("--relaxed", action="store_true")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--relaxed", action="store_true")
+    kind.add_argument("--means", action="store_true")
     parser.add_argument("--table", choices=["adult", "survey", "generated"], help="only this one")
     arguments = parser.parse_args()
     tables: dict[str, tuple[pd.DataFrame, list[Column]]] = {}

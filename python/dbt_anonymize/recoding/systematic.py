@@ -43,12 +43,12 @@ def _again(tuples: Tuples, clusters: Codes, chosen: range | list[int], k: int) -
     """Cluster the tuples of some clusters by themselves; number all clusters anew."""
     order = np.argsort(clusters, kind="stable")
     bounds = np.searchsorted(clusters[order], np.arange(int(clusters.max(initial=-1)) + 2))
-    found, made = clusters.copy(), int(clusters.max(initial=-1)) + 1
+    found, made = clusters.copy(), len(bounds) - 1
     for number in chosen:
         rows = order[bounds[number] : bounds[number + 1]]
         parts = _one_pass(tuples.take(rows), k)
         found[rows] = parts + made
-        made += int(parts.max()) + 1
+        made = int(found.max()) + 1
     return np.unique(found, return_inverse=True)[1].reshape(-1)
 
 
@@ -93,7 +93,7 @@ def _balanced(tuples: Tuples, clusters: Codes, seeds: Codes, k: int) -> Codes:
         large = np.flatnonzero(spans.records >= k)
         if not len(small) or not len(large):
             return np.unique(clusters, return_inverse=True)[1].reshape(-1)
-        number = int(small[spans.records[small].argmin()])
-        spans.records[number] = 0
-        for row in np.flatnonzero(clusters == number).tolist():
+        smallest = int(small[spans.records[small].argmin()])
+        spans.records[smallest] = 0
+        for row in np.flatnonzero(clusters == smallest).tolist():
             clusters[row] = spans.join(row, large)
