@@ -210,65 +210,6 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
         assert arguments == known, name
 
 
-def test_groups_that_need_python_have_a_model_of_their_own() -> None:
-    content = rich()
-    del content["subject"]
-    content["efforts"][2:] = [
-        {"recoding": "microaggregation", "k": 8, "p_percent": 20},
-        {"recoding": "microaggregation", "method": "mondrian", "numbers": "median"},
-        {"recoding": "clustering", "cluster_size": 9, "halve": True},
-    ]
-    files = files_of(content)
-    name, given = call_of(files["visits_recoding_3.sql"])
-    assert name == "grouped_recoding"
-    assert given["groups"] == "ref visits_groups_3"
-    assert (given["numbers"], given["p_percent"]) == ("mean", 20.0)
-    assert '"kind": "interval"' in files["visits_groups_3.py"]
-    assert "k=8" in files["visits_groups_3.py"]
-    assert "groups" not in call_of(files["visits_recoding_4.sql"])[1]
-    assert "visits_groups_4.py" not in files
-    clusters = files["visits_groups_5.py"]
-    assert "k=9" in clusters
-    assert "halve=True" in clusters
-    assert "passes" not in clusters
-    assert call_of(files["visits_recoding_5.sql"])[1]["numbers"] == "interval"
-    scored = python_call_of(files["visits_evaluation.py"])["efforts"]
-    assert [effort.get("has_means", False) for effort in scored] == [
-        False,
-        False,
-        False,
-        True,
-        True,
-        False,
-    ]
-
-
-def test_a_recoded_effort_has_a_model_of_its_own() -> None:
-    files = files_of(rich())
-    recoding = {number: call_of(files[f"visits_recoding_{number}.sql"]) for number in (3, 4)}
-    assert recoding[3][0] == "local_recoding"
-    assert recoding[3][1]["rounds"] == [{"age": 1, "city": 1}, {"age": 3, "city": 2}]
-    assert recoding[3][1]["k"] == 8
-    assert recoding[4][0] == "multidimensional_recoding"
-    assert recoding[4][1]["strict"] is False
-    suppression, given = call_of(files["visits_recoding_5.sql"])
-    assert (suppression, given["importance"]) == ("cell_suppression", {"age": 2.0})
-    efforts = call_of(files["visits_classes.sql"])[1]["efforts"]
-    assert efforts[2] == {"levels": {"age": 2, "city": 1}, "k": 7}
-    assert efforts[3] == {
-        "recoding": "ref visits_recoding_3",
-        "microdata": "ref visits_microdata",
-        "k": 8,
-    }
-    assert call_of(files["visits_effort_4.sql"])[1]["recoding"] == "ref visits_recoding_4"
-    assert "visits_recoding_2.sql" not in files
-    scored = python_call_of(files["visits_evaluation.py"])["efforts"]
-    assert [effort["levels"] for effort in scored[2:]] == [
-        {"age": 2, "city": 1},
-        *["per record"] * 3,
-    ]
-
-
 def test_a_spec_without_efforts_has_what_a_search_needs_and_no_more() -> None:
     assert set(files_of(spec(efforts=[]))) == {
         "visits_microdata.sql",
