@@ -17,5 +17,6 @@
         "entropy_based_loss": [dbt_anonymize.entropy_based_loss("covered_tuples", factor), none_],
         "classification_metric": [dbt_anonymize.classification_metric(classes, factor), none_],
         "sse_sst": [dbt_anonymize.sse_sst(classes, frequencies, quasi_identifiers), numbers],
+        "total_information_loss": [dbt_anonymize.total_information_loss(classes, quasi_identifiers, factor), none_],
     }) }}
 {%- endmacro %}

@@ -203,6 +203,21 @@ def mean_height(effort: Effort, weighing: Weighing, position: int, height: int) 
     return _mean(costs)
 
 
+def total_information_loss(effort: Effort, weighing: Weighing, height: int) -> float:
+    """Return the sum over records of the width of intervals and the height of categories."""
+    costs = []
+    for position, hierarchy in enumerate(effort.people.hierarchies):
+        cost = 0.0
+        for record, kept in zip(effort.as_shown, effort.is_kept, strict=True):
+            shown = record[position]
+            width = shown.share
+            if isinstance(hierarchy, CategoricalHierarchy):
+                width = (shown.level or 0) / height
+            cost += weighing.generalization * width if kept else weighing.suppression
+        costs.append(cost)
+    return weighing.combine(costs, "sum") or 0.0
+
+
 def non_uniform_entropy(effort: Effort, weighing: Weighing, position: int) -> float | None:
     """Return the bits that the labels leave open; None where they are not all of one level."""
     levels = {record[position].level for record in effort.as_shown}
@@ -301,6 +316,7 @@ def measures(
         if known and len(known) == len(pairs)
         else None
     )
+    found["total_information_loss"] = total_information_loss(effort, weighing, height)
     for p, name in enumerate(names):
         found |= {
             f"{name}_loss": losses[p],

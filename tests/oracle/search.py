@@ -280,6 +280,23 @@ def precision(released: Released, factors: Factors) -> list[float]:
     ]
 
 
+def total_information_loss(released: Released, factors: Factors) -> list[float]:
+    """Total information loss of each attribute: widths of intervals, heights of categories."""
+    losses = []
+    for position, (attribute, level) in enumerate(
+        zip(released.table.attributes, released.node, strict=True)
+    ):
+        lost = factors.suppression * len(released.gone)
+        for record in (r for found in released.kept for r in found.records):
+            leaf = record.leaves[position]
+            width = released.share(position, leaf)
+            if attribute.smallest_share > 0.0:
+                width = level / max(attribute.height, 1)
+            lost += factors.generalization * width
+        losses.append(lost)
+    return losses
+
+
 def entropy(released: Released, factors: Factors) -> list[float]:
     """Non-uniform entropy of each attribute."""
     losses = []
@@ -364,6 +381,7 @@ PER_ATTRIBUTE: dict[str, Callable[[Released, Factors], list[float]]] = {
     "loss": loss,
     "precision": precision,
     "non_uniform_entropy": entropy,
+    "total_information_loss": total_information_loss,
 }
 CLASSWISE: dict[str, Callable[[Released, Factors], float]] = {
     "discernibility": discernibility,

@@ -152,6 +152,7 @@ def check_ranges(rows: list[Row], drawn: list[Effort], weighing: Weighing) -> No
             "kl_divergence",
             "entropy_based_loss",
             "sse_sst",
+            "total_information_loss",
         ):
             assert untouched[name] == pytest.approx(0.0, abs=1e-9), name
         assert untouched["granularity"] == untouched["precision"] == pytest.approx(1.0)
@@ -175,7 +176,12 @@ def check_search(rows: list[Row], table: Measured, drawn: list[Effort], weighing
         found = kernel_losses(table, effort, weighing.factor, weighing.aggregate)
         assert row["loss"] == pytest.approx(found["loss"], abs=1e-9)
         assert row["precision"] == pytest.approx(1 - found["precision"], abs=1e-9)
-        for name in ("discernibility", "non_uniform_entropy", "average_class_size"):
+        for name in (
+            "discernibility",
+            "non_uniform_entropy",
+            "average_class_size",
+            "total_information_loss",
+        ):
             assert row[name] == pytest.approx(found[name], rel=1e-9, abs=1e-9)
         assert row["classification_metric"] == pytest.approx(
             found["classification_metric"], abs=1e-9
@@ -296,6 +302,7 @@ def kernel_losses(
     names = (
         *("precision", "discernibility", "average_class_size"),
         *("non_uniform_entropy", "classification_metric", "granularity"),
+        "total_information_loss",
     )
     objects = {name: make_loss(name, gs=factor) for name in names}
     objects["loss"] = make_loss("loss", gs=factor, aggregate=aggregate)

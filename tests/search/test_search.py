@@ -48,6 +48,7 @@ MEASURES = [
     ("ambiguity", None, 0.5),
     ("entropy_based_loss", None, 0.5),
     ("classification_metric", None, 0.5),
+    ("total_information_loss", None, 0.3),
 ]
 
 

@@ -30,6 +30,7 @@ RESERVED_COLUMNS = frozenset(
         "sample_share",
         "subject",
         "token",
+        "total_information",  # its loss would be a second total_information_loss
     }
 )
 # Columns that we add for a column of the role.

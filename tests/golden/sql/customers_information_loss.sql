@@ -734,6 +734,38 @@ sse_sst_by_effort as (
         floor(((ratio_1) / 1) * 1e12 + 0.5) / 1e12 as sse_sst
     from ratios
 
+),
+
+total_information_loss_by_effort as (
+
+    with
+
+    costs as (
+
+        select
+            effort,
+            sum(case
+                when is_suppressed then records
+                else records * "birth_date_share"
+            end) as cost_1,
+            sum(case
+                when is_suppressed then records
+                else records * cast("zip_level" as double) / 3
+            end) as cost_2,
+            sum(case
+                when is_suppressed then records
+                else records * cast("gender_level" as double) / 1
+            end) as cost_3
+        from "shop"."main"."customers_classes"
+        group by effort
+
+    )
+
+    select
+        effort,
+        cost_1 + cost_2 + cost_3 as total_information_loss
+    from costs
+
 )
 
 select
@@ -749,6 +781,7 @@ select
     entropy_based_loss_by_effort.entropy_based_loss,
     classification_metric_by_effort.classification_metric,
     sse_sst_by_effort.sse_sst,
+    total_information_loss_by_effort.total_information_loss,
     loss_by_effort."birth_date_loss",
     granularity_by_effort."birth_date_granularity",
     precision_by_effort."birth_date_precision",
@@ -774,4 +807,5 @@ left join kl_divergence_by_effort on efforts.effort = kl_divergence_by_effort.ef
 left join entropy_based_loss_by_effort on efforts.effort = entropy_based_loss_by_effort.effort
 left join classification_metric_by_effort on efforts.effort = classification_metric_by_effort.effort
 left join sse_sst_by_effort on efforts.effort = sse_sst_by_effort.effort
+left join total_information_loss_by_effort on efforts.effort = total_information_loss_by_effort.effort
 order by efforts.effort

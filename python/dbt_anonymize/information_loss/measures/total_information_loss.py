@@ -1,0 +1,31 @@
+"""Total information loss: widths of intervals and heights of ancestors, over all records."""
+
+from __future__ import annotations
+
+from dbt_anonymize.information_loss.base import SLIGHTLY_LESS, Suppressed, TableSums
+from dbt_anonymize.information_loss.per_attribute import PerAttribute
+
+
+class TotalInformationLoss(PerAttribute):
+    """Share of the range of an interval, height of a category, over records (Byun et al. 2007)."""
+
+    name = "total_information_loss"
+    column = (
+        "Share of the range that intervals cover and of the height that categories are generalized "
+        "to, summed over records and quasi-identifiers; 0 for the untouched table, lower is better."
+    )
+    default_aggregate = "sum"
+
+    def _of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
+        attribute = sums.table.attributes[position]
+        if attribute.smallest_share > 0.0:
+            # A hierarchy that is the root alone has nothing to lose.
+            kept = (sums.total - gone.records) * level / max(attribute.height, 1)
+        else:
+            kept = sums.share_totals[position][level] - gone.shares(position, level)
+        return self.generalization_factor * kept + self.suppression_factor * gone.records
+
+    def _bound(self, loss: float, gone: Suppressed) -> float:
+        # A record costs min(g x, s) with x and the larger of g and s in [0, 1]: at least g s x.
+        suppressed = self.suppression_factor * gone.records
+        return (self.suppression_factor * (loss - suppressed) + suppressed) * SLIGHTLY_LESS
