@@ -105,7 +105,8 @@ def _efforts_keep_what_is_counted_in_them(draft: Draft) -> Iterator[Problem]:
 
 
 def _payouts_have_amounts(draft: Draft) -> Iterator[Problem]:
-    if draft.search_measure == PUBLISHER_PAYOUT and "profitable" not in draft.guarantees:
+    is_declared = draft.guarantees.get("profitable") is not None
+    if draft.search_measure == PUBLISHER_PAYOUT and not is_declared:
         yield Problem(
             ("search", "measure"),
             "must be another measure without the guarantee profitable, which has the amounts",
