@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import sqlglot
+import yaml
 
 from dbt_anonymize.project.generate import generate
 from tests.projects import Project, copy_consumer
@@ -33,7 +34,11 @@ OF_MAPPINGS = ("_anonymized.sql", "_identifiers.sql", "_tokens.sql")
 # Of one that is a sample.
 OF_SAMPLES = re.compile(r"surveyed_(sample|microdata|frequencies|classes|effort_1)\.sql")
 # Of one with a population, a subject and recodings, what differs by those.
-OF_RECODINGS = re.compile(r"people_(microdata|frequencies|population|(effort|recoding)_[34])\.sql")
+OF_RECODINGS = re.compile(
+    r"people_(microdata|frequencies|population|(effort|recoding)_[34]"
+    # And what else a release costs.
+    r"|quality_by_group|importance|decision_grid)\.sql"
+)
 # Of multidimensional recoding, cell suppression and groups, with guarantees beyond k and relaxed
 # cuts.
 OF_ROUNDS = (
@@ -46,6 +51,7 @@ OF_ROUNDS = (
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     people = write(tmp_path_factory.mktemp("golden") / "people", Naming())
+    _measure_costs(people)
     outcome = people.dbt("compile")
     assert outcome.succeeded, outcome.messages
     return (
@@ -54,6 +60,19 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         | _of_rounds()
         | _of_searches(tmp_path_factory.mktemp("golden"))
     )
+
+
+def _measure_costs(people: Project) -> None:
+    """Declare what else a release costs, which only some specs do."""
+    costs = {"groups": ["blood"], "importance": True, "decision_grid": ["age", "income"]}
+
+    def declared(text: str) -> str:
+        spec = yaml.safe_load(text)
+        spec["quality"] |= costs
+        return yaml.safe_dump(spec, sort_keys=False)
+
+    people.edit("anonymizations/people.yml", declared)
+    generate(people.folder)
 
 
 def _of_consumer(folder: Path) -> dict[str, str]:

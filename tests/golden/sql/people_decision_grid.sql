@@ -1,0 +1,54 @@
+with
+
+evaluation as (
+
+    select * from "w"."main"."people_evaluation"
+
+),
+
+x_values as (
+
+    select
+        bin,
+        value
+    from evaluation
+    where
+        kind = 'grid_point'
+        and name = 'age'
+
+),
+
+y_values as (
+
+    select
+        bin,
+        value
+    from evaluation
+    where
+        kind = 'grid_point'
+        and name = 'income'
+
+)
+
+select
+    evaluation.effort,
+    evaluation.target,
+    evaluation.model,
+    evaluation.fit,
+    evaluation.test_on,
+    evaluation.name as class,
+    evaluation.bin as point,
+    x_values.value as x,
+    y_values.value as y,
+    evaluation.value as prediction
+from evaluation
+inner join x_values on evaluation.bin = x_values.bin
+inner join y_values on evaluation.bin = y_values.bin
+where evaluation.kind = 'grid'
+order by
+    evaluation.target,
+    evaluation.model,
+    evaluation.fit,
+    evaluation.effort,
+    evaluation.name,
+    evaluation.bin

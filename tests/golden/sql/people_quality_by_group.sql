@@ -1,0 +1,480 @@
+with
+
+evaluation as (
+
+    select * from "w"."main"."people_evaluation"
+
+),
+
+sizes as (
+
+    select
+        name as grouped_by,
+        bin as place,
+        other as group_value,
+        cast(value as bigint) as group_size
+    from evaluation
+    where kind = 'group'
+
+),
+
+group_scores as (
+
+    select
+        evaluation.effort,
+        evaluation.target,
+        evaluation.model,
+        evaluation.fit,
+        evaluation.test_on,
+        evaluation.name as measure,
+        cast(null as TEXT) as class,
+        sizes.grouped_by,
+        sizes.group_value,
+        evaluation.repetition,
+        evaluation.fold,
+        case
+            when abs(cast(evaluation.value as double)) < cast('Infinity' as double)
+                then cast(evaluation.value as double)
+        end as value
+    from evaluation
+    inner join sizes
+        on
+            evaluation.bin = sizes.place
+            and evaluation.other = sizes.group_value
+    where evaluation.kind = 'group_measure'
+
+),
+
+scores as (
+
+    select
+        effort,
+        target,
+        model,
+        fit,
+        test_on,
+        measure,
+        grouped_by,
+        group_value,
+        repetition,
+        coalesce(fold, 0) as fold,
+        value
+    from group_scores
+    where class is null and measure is not null
+
+),
+
+splits as (
+
+    select distinct
+        target,
+        model,
+        fit,
+        test_on,
+        measure,
+        grouped_by,
+        group_value,
+        repetition,
+        fold
+    from scores
+    where value is not null
+
+),
+
+possible_splits as (
+
+    select
+        target,
+        model,
+        fit,
+        test_on,
+        measure,
+        grouped_by,
+        group_value,
+        count(*) as all_splits
+    from splits
+    group by
+        target,
+        model,
+        fit,
+        test_on,
+        measure,
+        grouped_by,
+        group_value
+
+),
+
+paired as (
+
+    select
+        scores.effort,
+        scores.target,
+        scores.model,
+        scores.fit,
+        scores.test_on,
+        scores.measure,
+        scores.grouped_by,
+        scores.group_value,
+        scores.value,
+        scores.value - baseline.value as difference,
+        case when scores.value is not null then zero.value end as zero_rule,
+        scores.value - zero.value as zero_rule_difference
+    from scores
+    left join scores as baseline
+        on
+            scores.target = baseline.target
+            and scores.model = baseline.model
+            and scores.fit = baseline.fit
+            and scores.test_on = baseline.test_on
+            and scores.measure = baseline.measure
+            and scores.grouped_by = baseline.grouped_by
+            and scores.group_value = baseline.group_value
+            and scores.repetition = baseline.repetition
+            and scores.fold = baseline.fold
+            and baseline.effort = 0
+    left join scores as zero
+        on
+            scores.target = zero.target
+            and scores.fit = zero.fit
+            and scores.test_on = zero.test_on
+            and scores.measure = zero.measure
+            and scores.grouped_by = zero.grouped_by
+            and scores.group_value = zero.group_value
+            and scores.repetition = zero.repetition
+            and scores.fold = zero.fold
+            and zero.effort = 0
+            and zero.model = 'zero_rule'
+
+),
+
+summed as (
+
+    select
+        effort,
+        target,
+        model,
+        fit,
+        test_on,
+        measure,
+        grouped_by,
+        group_value,
+        count(value) as splits,
+        avg(value) as value,
+        stddev_samp(value) as value_sd,
+        count(difference) as paired_splits,
+        avg(difference) as difference,
+        stddev_samp(difference) as difference_sd,
+        count(zero_rule_difference) as zero_rule_splits,
+        avg(zero_rule_difference) as zero_rule_difference,
+        stddev_samp(zero_rule_difference) as zero_rule_difference_sd,
+        avg(zero_rule) as zero_rule
+    from paired
+    group by
+        effort,
+        target,
+        model,
+        fit,
+        test_on,
+        measure,
+        grouped_by,
+        group_value
+
+),
+
+rounded as (
+
+    select
+        effort,
+        target,
+        model,
+        fit,
+        test_on,
+        measure,
+        grouped_by,
+        group_value,
+        splits,
+        floor((value) * power(10, 12 - ceil(log10(greatest(abs(value), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(value), 1)))) as value,
+        floor((value_sd) * power(10, 12 - ceil(log10(greatest(abs(value_sd), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(value_sd), 1)))) as value_sd,
+        paired_splits,
+        floor((difference) * power(10, 12 - ceil(log10(greatest(abs(difference), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(difference), 1)))) as difference,
+        floor((difference_sd) * power(10, 12 - ceil(log10(greatest(abs(difference_sd), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(difference_sd), 1)))) as difference_sd,
+        zero_rule_splits,
+        floor((zero_rule_difference) * power(10, 12 - ceil(log10(greatest(abs(zero_rule_difference), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule_difference), 1)))) as zero_rule_difference,
+        floor((zero_rule_difference_sd) * power(10, 12 - ceil(log10(greatest(abs(zero_rule_difference_sd), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule_difference_sd), 1)))) as zero_rule_difference_sd,
+        floor((zero_rule) * power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) as zero_rule
+    from summed
+
+),
+
+errors as (
+
+    select
+        *,
+        case
+            when splits >= 5
+                then
+                    value_sd * sqrt(
+                        cast(1.0 as double) / splits + cast(0.3 as double) / (1 - 0.3)
+                    ) * case (splits - 1)
+                        when 0 then null
+                        when 1 then 12.706204736175
+                        when 2 then 4.302652729749
+                        when 3 then 3.182446305284
+                        when 4 then 2.776445105198
+                        when 5 then 2.570581835636
+                        when 6 then 2.446911851145
+                        when 7 then 2.364624251593
+                        when 8 then 2.306004135204
+                        when 9 then 2.262157162798
+                        when 10 then 2.228138851986
+                        when 11 then 2.200985160092
+                        when 12 then 2.178812829667
+                        when 13 then 2.160368656463
+                        when 14 then 2.144786687918
+                        when 15 then 2.13144954556
+                        when 16 then 2.119905299221
+                        when 17 then 2.109815577833
+                        when 18 then 2.100922040241
+                        when 19 then 2.093024054408
+                        when 20 then 2.085963447266
+                        else
+                            1.95996398454
+                            + 2.372271230299 / cast((splits - 1) as double)
+                            + 2.82249861574 / power(cast((splits - 1) as double), 2)
+                            + 2.555849679508 / power(cast((splits - 1) as double), 3)
+                            + 1.589534053394 / power(cast((splits - 1) as double), 4)
+                    end
+        end as value_half,
+        case
+            when paired_splits >= 5
+                then
+                    difference_sd * sqrt(
+                        cast(1.0 as double) / paired_splits + cast(0.3 as double) / (1 - 0.3)
+                    ) * case (paired_splits - 1)
+                        when 0 then null
+                        when 1 then 12.706204736175
+                        when 2 then 4.302652729749
+                        when 3 then 3.182446305284
+                        when 4 then 2.776445105198
+                        when 5 then 2.570581835636
+                        when 6 then 2.446911851145
+                        when 7 then 2.364624251593
+                        when 8 then 2.306004135204
+                        when 9 then 2.262157162798
+                        when 10 then 2.228138851986
+                        when 11 then 2.200985160092
+                        when 12 then 2.178812829667
+                        when 13 then 2.160368656463
+                        when 14 then 2.144786687918
+                        when 15 then 2.13144954556
+                        when 16 then 2.119905299221
+                        when 17 then 2.109815577833
+                        when 18 then 2.100922040241
+                        when 19 then 2.093024054408
+                        when 20 then 2.085963447266
+                        else
+                            1.95996398454
+                            + 2.372271230299 / cast((paired_splits - 1) as double)
+                            + 2.82249861574 / power(cast((paired_splits - 1) as double), 2)
+                            + 2.555849679508 / power(cast((paired_splits - 1) as double), 3)
+                            + 1.589534053394 / power(cast((paired_splits - 1) as double), 4)
+                    end
+        end as difference_half,
+        case
+            when zero_rule_splits >= 5
+                then
+                    zero_rule_difference_sd * sqrt(
+                        cast(1.0 as double) / zero_rule_splits + cast(0.3 as double) / (1 - 0.3)
+                    ) * case (zero_rule_splits - 1)
+                        when 0 then null
+                        when 1 then 12.706204736175
+                        when 2 then 4.302652729749
+                        when 3 then 3.182446305284
+                        when 4 then 2.776445105198
+                        when 5 then 2.570581835636
+                        when 6 then 2.446911851145
+                        when 7 then 2.364624251593
+                        when 8 then 2.306004135204
+                        when 9 then 2.262157162798
+                        when 10 then 2.228138851986
+                        when 11 then 2.200985160092
+                        when 12 then 2.178812829667
+                        when 13 then 2.160368656463
+                        when 14 then 2.144786687918
+                        when 15 then 2.13144954556
+                        when 16 then 2.119905299221
+                        when 17 then 2.109815577833
+                        when 18 then 2.100922040241
+                        when 19 then 2.093024054408
+                        when 20 then 2.085963447266
+                        else
+                            1.95996398454
+                            + 2.372271230299 / cast((zero_rule_splits - 1) as double)
+                            + 2.82249861574 / power(cast((zero_rule_splits - 1) as double), 2)
+                            + 2.555849679508 / power(cast((zero_rule_splits - 1) as double), 3)
+                            + 1.589534053394 / power(cast((zero_rule_splits - 1) as double), 4)
+                    end
+        end as zero_rule_difference_half,
+        case
+            when paired_splits >= 5
+                then
+                    difference_sd * sqrt(
+                        cast(1.0 as double) / paired_splits + cast(0.3 as double) / (1 - 0.3)
+                    ) * case (paired_splits - 1)
+                        when 0 then null
+                        when 1 then 6.313751514675
+                        when 2 then 2.919985580354
+                        when 3 then 2.353363434802
+                        when 4 then 2.131846786327
+                        when 5 then 2.015048373333
+                        when 6 then 1.943180280515
+                        when 7 then 1.89457860509
+                        when 8 then 1.859548037531
+                        when 9 then 1.833112932656
+                        when 10 then 1.812461122812
+                        when 11 then 1.795884818704
+                        when 12 then 1.782287555649
+                        when 13 then 1.770933395987
+                        when 14 then 1.761310135775
+                        when 15 then 1.753050355693
+                        when 16 then 1.745883676276
+                        when 17 then 1.739606726075
+                        when 18 then 1.734063606618
+                        when 19 then 1.729132811521
+                        when 20 then 1.724718242921
+                        else
+                            1.644853626951
+                            + 1.523769147574 / cast((paired_splits - 1) as double)
+                            + 1.420202982636 / power(cast((paired_splits - 1) as double), 2)
+                            + 0.983001512034 / power(cast((paired_splits - 1) as double), 3)
+                            + 0.433876454505 / power(cast((paired_splits - 1) as double), 4)
+                    end
+        end as one_sided,
+        case
+            when measure in ('brier_score', 'log_loss', 'mae', 'rmse') then -1
+            else 1
+        end as direction,
+        case
+            when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 0
+            when measure in ('matthews_correlation') then -1
+            when measure in ('brier_score') then 0
+            when measure in ('log_loss', 'mae', 'rmse') then 0
+        end as lowest,
+        case
+            when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 1
+            when measure in ('matthews_correlation') then 1
+            when measure in ('brier_score') then 2
+            when measure in ('r2') then 1
+        end as highest,
+        case
+            when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 1
+            when measure in ('matthews_correlation') then 2
+            when measure in ('brier_score') then 2
+        end as width
+    from rounded
+
+),
+
+intervals as (
+
+    select
+        effort,
+        target,
+        model,
+        fit,
+        test_on,
+        measure,
+        grouped_by,
+        group_value,
+        splits,
+        paired_splits,
+        zero_rule_splits,
+        value as mean,
+        value_sd as sd,
+        case
+            when value - value_half < lowest then lowest
+            when value - value_half > highest then highest
+            else value - value_half
+        end as low,
+        case
+            when value + value_half < lowest then lowest
+            when value + value_half > highest then highest
+            else value + value_half
+        end as high,
+        difference,
+        case
+            when difference - difference_half < -width then -width
+            when difference - difference_half > width then width
+            else difference - difference_half
+        end as difference_low,
+        case
+            when difference + difference_half < -width then -width
+            when difference + difference_half > width then width
+            else difference + difference_half
+        end as difference_high,
+        zero_rule_difference,
+        case
+            when zero_rule_difference - zero_rule_difference_half < -width then -width
+            when zero_rule_difference - zero_rule_difference_half > width then width
+            else zero_rule_difference - zero_rule_difference_half
+        end as zero_rule_difference_low,
+        case
+            when zero_rule_difference + zero_rule_difference_half < -width then -width
+            when zero_rule_difference + zero_rule_difference_half > width then width
+            else zero_rule_difference + zero_rule_difference_half
+        end as zero_rule_difference_high,
+        case
+            when difference - direction * one_sided < -width then -width
+            when difference - direction * one_sided > width then width
+            else difference - direction * one_sided
+        end as difference_limit,
+        zero_rule,
+        floor((direction * zero_rule_difference - coalesce(zero_rule_difference_half, 0)) * power(10, 12 - ceil(log10(greatest(abs(direction * zero_rule_difference - coalesce(zero_rule_difference_half, 0)), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(direction * zero_rule_difference - coalesce(zero_rule_difference_half, 0)), 1))))
+        > 0 as beats_zero_rule,
+        direction
+    from errors
+
+)
+
+select
+    intervals.effort,
+    intervals.target,
+    intervals.model,
+    intervals.fit,
+    intervals.test_on,
+    intervals.measure,
+    intervals.grouped_by,
+    intervals.group_value,
+    sizes.group_size,
+    intervals.splits,
+    intervals.paired_splits,
+    coalesce(possible_splits.all_splits, 0) as all_splits,
+    intervals.mean,
+    intervals.sd,
+    intervals.low,
+    intervals.high,
+    intervals.difference,
+    intervals.difference_low,
+    intervals.difference_high,
+    intervals.zero_rule
+from intervals
+inner join sizes
+    on intervals.grouped_by = sizes.grouped_by and intervals.group_value = sizes.group_value
+left join possible_splits
+    on
+        intervals.target = possible_splits.target
+        and intervals.model = possible_splits.model
+        and intervals.fit = possible_splits.fit
+        and intervals.test_on = possible_splits.test_on
+        and intervals.measure = possible_splits.measure
+        and intervals.grouped_by = possible_splits.grouped_by
+        and intervals.group_value = possible_splits.group_value
+order by
+    intervals.target,
+    intervals.model,
+    intervals.fit,
+    intervals.test_on,
+    intervals.measure,
+    intervals.grouped_by,
+    intervals.group_value,
+    intervals.effort
