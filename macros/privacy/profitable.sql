@@ -98,10 +98,11 @@
         {%- do covered.append("case when " ~ number ~ " <= 1 then 0 else ln(" ~ number ~ ") end") -%}
         {%- do domain.append("ln(" ~ leaves ~ ")") -%}
     {%- endfor -%}
-    {%- set whole = domain | join("\n            + ") -%}
+    {%- set separator = "\n                + " -%}
+    {%- set whole = domain | join(separator) -%}
     {{ return(
-        "case\n            when " ~ whole ~ " = 0 then 0\n            else (\n            "
-        ~ covered | join("\n            + ") ~ "\n            ) / (\n            " ~ whole
+        "case\n            when\n                " ~ whole ~ " = 0\n                then 0\n            else (\n"
+        ~ "                " ~ covered | join(separator) ~ "\n            ) / (\n                " ~ whole
         ~ "\n            )\n        end"
     ) }}
 {%- endmacro %}

@@ -15,12 +15,7 @@
     meta=dbt_anonymize._recoding_meta(quasi_identifiers),
     post_hook="{{ dbt_anonymize._check_recoding() }}",
 ) }}
-{%- if rounds is string or rounds is mapping or rounds is not iterable or rounds | length == 0 -%}
-    {{ exceptions.raise_compiler_error(
-        model.name ~ ": `rounds` of a local recoding must be a list with the levels of each round; got: " ~ rounds
-        ~ ". Run `dbt-anonymize search`, or write them into the spec, and generate again."
-    ) }}
-{%- endif -%}
+{%- do dbt_anonymize._check_rounds(rounds) -%}
 {%- set required = dbt_anonymize._recoding_guarantees(guarantees, k, has_loss=true) -%}
 {%- set attributes = dbt_anonymize._guaranteed_attributes(required) -%}
 {%- set columns = [record_key] + attributes + (["subject"] if has_subject else []) -%}
@@ -104,4 +99,14 @@ recoding as (
 )
 
 select * from recoding
+{%- endmacro %}
+
+
+{% macro _check_rounds(rounds) -%}
+    {%- if rounds is string or rounds is mapping or rounds is not iterable or rounds | length == 0 -%}
+        {{ exceptions.raise_compiler_error(
+            model.name ~ ": `rounds` of a local recoding must be a list with the levels of each round; got: " ~ rounds
+            ~ ". Run `dbt-anonymize search`, or write them into the spec, and generate again."
+        ) }}
+    {%- endif -%}
 {%- endmacro %}

@@ -46,6 +46,7 @@ PARAMETERS = {name: set(model.model_fields) for name, model in PRIVACY_MODELS.it
 RECODINGS = {
     "full_domain": {"age": 2, "zip": 1},
     "local": {"recoding": "local", "rounds": [{"age": 2, "zip": 1}, {"age": 2, "zip": 2}]},
+    "payouts": RECODING.specs[0].content["efforts"][3],
     "multidimensional": {"recoding": "multidimensional"},
     "cell_suppression": {
         "recoding": "cell_suppression",

@@ -39,12 +39,13 @@ OF_RECODINGS = re.compile(
     # And what else a release costs.
     r"|quality_by_group|importance|decision_grid)\.sql"
 )
-# Of multidimensional recoding, cell suppression and groups, with guarantees beyond k and relaxed
-# cuts.
+# Of multidimensional recoding, cell suppression, groups and payouts, with guarantees beyond k and
+# relaxed cuts.
 OF_ROUNDS = (
     *("measured_setup", "measured_round", "measured_result", "relaxed_round"),
     *(f"cells_measured_{part}" for part in ("setup", "step_1", "forced", "result")),
     *("grouped_setup", "grouped_result", "grouped_median_result"),
+    "paid_stronger",
 )
 
 

@@ -63,3 +63,18 @@ def test_a_recoded_effort_has_a_model_of_its_own() -> None:
         {"age": 2, "city": 1},
         *["per record"] * 3,
     ]
+
+
+def test_payouts_choose_the_labels_of_records() -> None:
+    content = rich()
+    del content["subject"]
+    paid = {"recoding": "local", "rounds": [{"age": 0, "city": 1}, {"age": 3, "city": 1}]}
+    amounts = {"publisher_benefit": 10, "publisher_loss": 5}
+    content["efforts"] = [
+        {**paid, "maximize": "publisher_payout", "guarantees": {"profitable": amounts}}
+    ]
+    content["guarantees"] = {"k_anonymity": {"k": 5}}
+    macro, given = call_of(files_of(content)["visits_recoding_1.sql"])
+    assert macro == "payout_recoding"
+    assert given["rounds"] == paid["rounds"]
+    assert given["guarantees"][-1]["publisher_loss"] == 5

@@ -30,6 +30,8 @@ class Case:
     has_subject: bool = False
     k: int | None = None
     rounds: tuple[tuple[int, ...], ...] = field(default=())
+    # Whether records are generalized further only where their payout rises.
+    is_paid: bool = False
     # Base levels of cell suppression, and how important each quasi-identifier is.
     levels: tuple[int, ...] = field(default=())
     importance: tuple[float, ...] = field(default=())
@@ -95,6 +97,26 @@ LOCAL_CASES = (
         rounds=((0, 1, 0), (1, 0, 2), (3, 2, 1), (3, 3, 3)),
     ),
 )
+GAME = {
+    "model": "profitable",
+    "publisher_benefit": 10,
+    "publisher_loss": 12,
+    "adversary_gain": 5,
+    "adversary_cost": 0.5,
+    "attacker": "prosecutor",
+}
+UP = ((0, 0), (0, 1), (1, 1), (1, 2), (2, 2), (3, 3))
+PAID_CASES = (
+    Case("paid", (AGE, CITY), (K, GAME), rounds=UP, is_paid=True),
+    Case(
+        "paid_stronger",
+        (AGE, CITY),
+        (K, {"model": "no_attack", "adversary_gain": 4, "adversary_cost": 1}, GAME),
+        rounds=UP[1::2],
+        k=3,
+        is_paid=True,
+    ),
+)
 CELL_CASES = (
     Case("cells", (AGE, CITY), (K,), levels=(0, 0)),
     Case(
@@ -156,7 +178,7 @@ def recoding(case: Case) -> str:
     macro = "multidimensional_recoding"
     if case.rounds:
         given["rounds"] = [dict(zip(names, levels, strict=True)) for levels in case.rounds]
-        macro = "local_recoding"
+        macro = "payout_recoding" if case.is_paid else "local_recoding"
     elif case.levels:
         given["levels"] = dict(zip(names, case.levels, strict=True))
         given["importance"] = dict(zip(names, case.importance, strict=False))
@@ -228,7 +250,7 @@ def write_project(folder: Path, models: Mapping[str, str], database: str) -> Non
     """Write a project with these models and all tables as sources."""
     tables = [
         {"name": name}
-        for case in (*CASES, *LOCAL_CASES, *CELL_CASES, *GROUPED_CASES)
+        for case in (*CASES, *LOCAL_CASES, *PAID_CASES, *CELL_CASES, *GROUPED_CASES)
         for name in [
             case.microdata,
             f"{case.name}_groups",
@@ -267,7 +289,7 @@ def statements() -> Mapping[str, str]:
         models.update(parts(case))
     for case in CELL_CASES:
         models.update(cell_parts(case))
-    models.update({case.name: recoding(case) for case in LOCAL_CASES})
+    models.update({case.name: recoding(case) for case in (*LOCAL_CASES, *PAID_CASES)})
     with tempfile.TemporaryDirectory() as folder:
         write_project(Path(folder), models, ":memory:")
         results = dbt(Path(folder), "compile").results

@@ -15,6 +15,7 @@ from tests.recoding.compilation import (
     CASES,
     CELL_CASES,
     LOCAL_CASES,
+    PAID_CASES,
     Case,
     dbt,
     recoding,
@@ -23,7 +24,7 @@ from tests.recoding.compilation import (
 )
 from tests.worlds.recoded import Warehouse, quote, worlds
 
-ALL = (*CASES, *LOCAL_CASES, *CELL_CASES)
+ALL = (*CASES, *LOCAL_CASES, *PAID_CASES, *CELL_CASES)
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +113,11 @@ def test_a_trial_shows_everything_at_the_root(
             "multidimensional_recoding(",
             "local_recoding(rounds=[], ",
             "must be a list with the levels",
+        ),
+        (
+            "multidimensional_recoding(",
+            "payout_recoding(rounds=[{'age': 0, 'city': 0}], ",
+            "need the guarantee profitable; got none",
         ),
     ],
 )

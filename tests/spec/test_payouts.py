@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,41 @@ def test_payouts_are_columns_where_their_amounts_are_declared() -> None:
     assert found.has_payouts
     with pytest.raises(ValueError, match="has no publisher_payout"):
         Spec.model_validate(spec(qnf="publisher_payout"))
+
+
+UP = [{"age": 1, "city": 0}, {"age": 2, "city": 1}]
+
+
+@pytest.mark.parametrize(
+    ("effort", "further", "message"),
+    [
+        ({}, {"guarantees": K}, "must have the amounts of the guarantee profitable"),
+        ({}, {"subject": "phone"}, "must not be there where a subject is declared"),
+        (
+            {"rounds": UP[::-1]},
+            {},
+            "must be at least the level of the round before, 2",
+        ),
+        (
+            {"guarantees": {"l_diversity": {"attribute": "ill", "l": 2}}},
+            {},
+            "must not be there with the guarantee l_diversity",
+        ),
+        (
+            {"recoding": "full_domain", "levels": UP[0], "rounds": None},
+            {},
+            "must have maximize only where its recoding is local",
+        ),
+    ],
+)
+def test_payouts_per_record_are_those_that_are_counted(
+    effort: dict[str, Any], further: dict[str, Any], message: str
+) -> None:
+    paid = {"recoding": "local", "rounds": UP, "maximize": "publisher_payout"}
+    Spec.model_validate(spec(efforts=[paid], **_guaranteed({})))
+    declared = {"efforts": [{**paid, **effort}], **_guaranteed({}), **further}
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Spec.model_validate(spec(**declared))
 
 
 def _guaranteed(amounts: dict[str, Any]) -> dict[str, Any]:

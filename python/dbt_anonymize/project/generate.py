@@ -330,7 +330,8 @@ def _recoding(effort: Effort) -> str:
         return f"{shown} of its hierarchy (0 is the raw value){k}"
     if effort.rounds is not None:
         rounds = f"{len(effort.rounds)} rounds" if len(effort.rounds) > 1 else "1 round"
-        return f"levels that differ per record, chosen in {rounds} (local recoding){k}"
+        chosen = "chosen by payout" if effort.maximize else "chosen"
+        return f"levels that differ per record, {chosen} in {rounds} (local recoding){k}"
     if effort.is_grouped:
         return (
             f"groups of similar records ({effort.group_method}), each with the "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from dbt_anonymize.privacy.registry import counts_in_population
@@ -15,6 +16,9 @@ from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, s
 _DIFFERING = frozenset(
     {"local", "multidimensional", "microaggregation", "clustering", "cell_suppression"}
 )
+
+# Guarantees that the size of a class and its labels decide.
+_OF_SIZES = frozenset({"k_anonymity", "no_attack", "profitable", "reidentification_risk"})
 
 
 def _efforts_name_the_quasi_identifiers(draft: Draft) -> Iterator[Problem]:
@@ -201,6 +205,62 @@ def _clusters_have_k(draft: Draft) -> Iterator[Problem]:
             )
 
 
+def _payouts_per_record_are_known(draft: Draft) -> Iterator[Problem]:
+    """Refuse what would make a class that might be formed worth something else than counted."""
+    for number, effort in with_keys(draft):
+        if effort.get("maximize") is None:
+            continue
+        kept = {**draft.guarantees, **_declared(effort)}
+        place: KeyPath = ("efforts", number, "maximize")
+        if kept.get("profitable") is None:
+            yield Problem(
+                place, "must have the amounts of the guarantee profitable", "Declare profitable."
+            )
+        if draft.subject is not None:
+            yield Problem(
+                place,
+                "must not be there where a subject is declared: payouts per record count records",
+                "Remove it.",
+            )
+        for model in (name for name, found in kept.items() if found is not None):
+            if model not in _OF_SIZES:
+                yield Problem(
+                    place,
+                    f"must not be there with the guarantee {model}, which a class that is not "
+                    "formed yet cannot be judged by",
+                    "Remove it, or the guarantee.",
+                )
+        yield from (
+            Problem(
+                place,
+                f"must not be there where a hierarchy is not nested; that of {name} is not",
+                "Make the hierarchy nested, or remove it.",
+            )
+            for name, nested in draft.nested.items()
+            if not nested
+        )
+        yield from _rounds_are_a_chain(number, items(effort.get("rounds")))
+
+
+def _rounds_are_a_chain(number: int, rounds: list[Any]) -> Iterator[Problem]:
+    for position, (finer, coarser) in enumerate(pairwise(rounds), start=2):
+        for name, level in mapping(finer).items():
+            lowest, found = integer(level), integer(mapping(coarser).get(name))
+            if lowest is not None and found is not None and found < lowest:
+                yield Problem(
+                    ("efforts", number, "rounds", position, name),
+                    f"must be at least the level of the round before, {lowest}, where payouts "
+                    "decide",
+                    "Raise it.",
+                    shown(found),
+                )
+
+
+def _declared(effort: Mapping[str, Any]) -> Mapping[str, Any]:
+    own = mapping(effort.get("guarantees"))
+    return {name: found for name, found in own.items() if found is not None}
+
+
 def _search_bounds_are_levels(draft: Draft) -> Iterator[Problem]:
     if not draft.has_all_roles:
         return
@@ -229,5 +289,6 @@ RULES = (
     _recoding_has_no_population,
     _groups_fit_the_table,
     _clusters_have_k,
+    _payouts_per_record_are_known,
     _search_bounds_are_levels,
 )

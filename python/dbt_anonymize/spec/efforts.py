@@ -40,6 +40,8 @@ class Effort(Strict):
     ] = "full_domain"
     levels: Levels | None = None
     rounds: Annotated[tuple[Levels, ...], Field(min_length=1, strict=False)] | None = None
+    # What rounds decide by: a record is generalized further only where its payout rises.
+    maximize: Literal["publisher_payout"] | None = None
     strict: bool | None = None
     # How important each quasi-identifier is, 1 by default: the least is suppressed first.
     importance: dict[str, Annotated[float, Field(gt=0)]] | None = None
@@ -76,6 +78,8 @@ class Effort(Strict):
                 "must have rounds if and only if its recoding is local",
                 "Write a list of levels, one for each round; `dbt-anonymize search` finds them.",
             )
+        if self.maximize is not None and self.recoding != "local":
+            raise rule_error("must have maximize only where its recoding is local", "Remove it.")
         if self.strict is not None and self.recoding != "multidimensional":
             raise rule_error(
                 "must have strict only where its recoding is multidimensional", "Remove it."
