@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dbt_anonymize.information_loss.aggregates import AGGREGATES
 from dbt_anonymize.information_loss.registry import LOSSES, make_loss
-from dbt_anonymize.privacy.grouping import classes_of
+from dbt_anonymize.privacy.grouping import classes_of, labels_of
 from dbt_anonymize.privacy.table import Attribute, BoolArray, Classes, Node, Table
 from tests.oracle import search as recount
 from tests.oracle.brute_force import numbered_table
@@ -62,8 +62,31 @@ def test_bounds_hold_for_a_node_and_all_coarser_ones(data: st.DataObject) -> Non
     for name in LOSSES:
         measure = make_loss(name, gs=gs)
         loss = measure.loss(table, upper, suppressed)
-        assert measure.lower_bound(table, node) <= loss, name
+        # Alone, and among so many that each is bounded by sums over the table.
+        for count in (1, 100):
+            assert (measure.lower_bounds(table, np.array([node] * count)) <= loss).all(), name
         assert measure.coarser_bound(table, lower) <= loss, name
+
+
+@SOME
+@given(st.data())
+def test_what_a_node_must_suppress_raises_the_bounds_of_finer_ones(data: st.DataObject) -> None:
+    table = data.draw(tables())
+    finest, gs = data.draw(nodes(table)), data.draw(GS)
+    node = data.draw(coarser(table, finest))
+    classes, upper = classes_of(table, node), classes_of(table, data.draw(coarser(table, node)))
+    gone = data.draw(masks(upper))
+    inside = {tuple(labels) for labels in upper.codes[gone].tolist()}
+    above = labels_of(table, upper.levels, classes.first).tolist()
+    suppressed = data.draw(masks(classes)) | np.array([tuple(row) in inside for row in above])
+    for name in recount.CLASSWISE:
+        measure = make_loss(name, gs=gs)
+        loss = measure.loss(table, classes, suppressed)
+        raised = measure.suppression_bound(table, upper, gone)
+        for count in (1, 100):
+            bounds = measure.lower_bounds(table, np.array([node] * count))
+            assert (bounds + raised <= loss).all(), name
+        assert measure.coarser_bound(table, classes_of(table, finest)) + raised <= loss, name
 
 
 @SOME
@@ -198,7 +221,8 @@ def test_a_table_without_records_loses_nothing() -> None:
     for name in LOSSES:
         measure = make_loss(name)
         assert measure.loss(table, classes, np.array([False])) == 0.0
-        assert measure.lower_bound(table, (0,)) == 0.0
+        assert measure.lower_bounds(table, np.array([[0]])) == 0.0
+        assert measure.suppression_bound(table, classes, np.array([True])) == 0.0
         assert measure.coarser_bound(table, classes) == 0.0
         bounds = measure.attribute_bounds(table, None)
         assert bounds is None or all(not found.any() for found in bounds)

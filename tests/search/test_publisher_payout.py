@@ -6,6 +6,7 @@ import itertools
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -71,7 +72,7 @@ def test_no_coarser_node_costs_less_than_the_bound(data: st.DataObject) -> None:
     table, game = data.draw(tables()), data.draw(GAMES)
     loss = PublisherPayout(Profitable(**game), gs=data.draw(st.sampled_from([0.5, 0.05])))
     for node in nodes_of(table):
-        bound = loss.lower_bound(table, node)
+        bound = loss.lower_bounds(table, np.array([node]))[0]
         for upper in nodes_of(table):
             if all(a <= b for a, b in zip(node, upper, strict=True)):
                 classes = classes_of(table, upper)

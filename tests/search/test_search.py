@@ -49,6 +49,7 @@ MEASURES = [
     ("entropy_based_loss", None, 0.5),
     ("classification_metric", None, 0.5),
     ("total_information_loss", None, 0.3),
+    ("kl_divergence", None, 0.5),
 ]
 
 
@@ -105,7 +106,7 @@ def test_no_node_loses_less_than_the_bound_of_a_search_that_was_stopped(
 ) -> None:
     table = data.draw(tables())
     guarantees = compile_guarantees(data.draw(guarantees_for(table)), table)
-    name, aggregate, gs = data.draw(st.sampled_from([*MEASURES, ("kl_divergence", None, 0.5)]))
+    name, aggregate, gs = data.draw(st.sampled_from(MEASURES))
     loss = make_loss(name, aggregate=aggregate, gs=gs)
     for limit, most in itertools.product(LIMITS, (10**6, 0)):
         feasible = {found.node: found for found in feasible_nodes(table, guarantees, loss, limit)}

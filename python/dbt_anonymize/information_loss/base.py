@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Node, Table
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Table
 
 # A bound and a loss are added up in different orders.
 SLIGHTLY_LESS = 1.0 - 1e-12
@@ -156,10 +157,37 @@ class TableSums:
         frequencies = counts / self.total
         return float(frequencies @ np.log2(frequencies))
 
-    def mean_log_cells(self, node: Node) -> float:
-        """Return the mean over the records of the bits that the labels of a node cover."""
-        means = zip(self._mean_log_cells, node, strict=True)
-        return sum(by_level[level] for by_level, level in means)
+    def mean_log_cells(self, levels: IntArray) -> FloatArray:
+        """Return for nodes the mean over the records of the bits that their labels cover."""
+        bits: FloatArray = of_levels(self._mean_log_cells, levels).sum(axis=1)
+        return bits
+
+    def marginal_divergence(self, levels: IntArray) -> FloatArray:
+        """Return for nodes the sum over attributes of the divergence (bits) of one from even."""
+        lost: FloatArray = of_levels(self.lost_bits, levels).sum(axis=1)
+        return self.mean_log_cells(levels) - lost / self.total
+
+    @cached_property
+    def overlap(self) -> float:
+        """Bits by which labels that occur cover more than the domain, added up over attributes.
+
+        Only the label of NULL overlaps with others: it is the root's.
+        """
+        found = 0.0
+        for position, attribute in enumerate(self.table.attributes):
+            leaves = np.flatnonzero(self.leaf_counts[position])
+            of_level = []
+            for labels, bits in zip(attribute.levels, self.log_cells[position], strict=True):
+                _, first = np.unique(labels[leaves], return_index=True)
+                of_level.append(float(np.log2(np.exp2(bits[leaves[first]]).sum())))
+            found += max(0.0, max(of_level) - math.log2(self._domains[position]))
+        return found
+
+    @cached_property
+    def nulls(self) -> int:
+        """Attributes in which NULL occurs: its label, the root, overlaps with all others."""
+        counted = zip(self.leaf_counts, self._are_null, strict=True)
+        return sum(bool(counts[is_null].any()) for counts, is_null in counted)
 
     def class_log_cells(self, classes: Classes, rows: IntArray) -> FloatArray:
         """Return the bits that the labels of some classes cover."""
@@ -173,10 +201,11 @@ class TableSums:
     def _distinct_labels(self) -> list[list[int]]:
         return [[int(np.count_nonzero(c)) for c in levels] for levels in self.label_counts]
 
-    def most_classes(self, node: Node) -> int:
-        """Return an upper bound on the number of classes of a node that have records."""
-        labels = (by_level[level] for by_level, level in zip(self._distinct_labels, node))  # noqa: B905
-        return min(math.prod(labels), len(self.table.records))
+    def most_classes(self, levels: IntArray) -> FloatArray:
+        """Return for nodes an upper bound on the number of classes that have records."""
+        labels = of_levels(self._distinct_labels, levels).prod(axis=1)
+        most: FloatArray = np.minimum(labels, len(self.table.records))
+        return most
 
 
 class Measure:
@@ -226,17 +255,26 @@ class InformationLoss(Measure, ABC):
             return 0.0
         return self._loss(self.sums(table), classes, suppressed)
 
-    def lower_bound(self, table: Table, node: Node) -> float:
-        """Return a lower bound of the loss of this node and of all coarser ones."""
+    def lower_bounds(self, table: Table, levels: IntArray) -> FloatArray:
+        """Return for nodes (nodes, attributes) a lower bound of their loss and of all coarser ones.
+
+        It holds whatever is suppressed.
+        """
         if table.total == 0:
-            return 0.0
-        return self._lower_bound(self.sums(table), node)
+            return np.zeros(len(levels))
+        return self._lower_bounds(self.sums(table), levels)
 
     def coarser_bound(self, table: Table, classes: Classes) -> float:
-        """Return the same, tighter, from the known classes, whatever is suppressed."""
+        """Return the same for one node, tighter, from its classes."""
         if table.total == 0:
             return 0.0
         return self._coarser_bound(self.sums(table), classes)
+
+    def suppression_bound(self, table: Table, classes: Classes, suppressed: BoolArray) -> float:
+        """Return by how much suppressing some classes raises the `lower_bounds` of finer nodes."""
+        if table.total == 0:
+            return 0.0
+        return self._suppression_bound(self.sums(table), classes, suppressed)
 
     def attribute_bounds(
         self,
@@ -261,11 +299,25 @@ class InformationLoss(Measure, ABC):
     @abstractmethod
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float: ...
 
-    @abstractmethod
-    def _lower_bound(self, sums: TableSums, node: Node) -> float: ...
+    def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
+        bounds = self.attribute_bounds(sums.table, None)
+        if bounds is None:
+            raise NotImplementedError(f"{self.name} has no bounds of its loss")
+        return self.combine(of_levels(bounds, levels))
 
     def _coarser_bound(self, sums: TableSums, classes: Classes) -> float:
-        return self._lower_bound(sums, classes.levels)
+        return float(self._lower_bounds(sums, np.array([classes.levels]))[0])
+
+    def _suppression_bound(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+        return 0.0
+
+
+def of_levels(numbers: Sequence[Sequence[float] | FloatArray], levels: IntArray) -> FloatArray:
+    """Choose for nodes (nodes, attributes) from numbers by attribute and level."""
+    found = np.empty(levels.shape)
+    for position, by_level in enumerate(numbers):
+        found[:, position] = np.asarray(by_level)[levels[:, position]]
+    return found
 
 
 def suppressed_records(classes: Classes, suppressed: BoolArray) -> int:

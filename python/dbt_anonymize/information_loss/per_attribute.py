@@ -9,7 +9,7 @@ import numpy as np
 
 from dbt_anonymize.information_loss.aggregates import aggregate
 from dbt_anonymize.information_loss.base import InformationLoss, Suppressed, TableSums
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Table
 
 # ARX rounds the loss of an attribute down to this many parts of 1.
 _PARTS = 1e10
@@ -68,11 +68,6 @@ class PerAttribute(InformationLoss):
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         losses = self.per_attribute(sums.table, classes, suppressed)
         return float(aggregate(self.aggregate, losses, sums.weights))
-
-    def _lower_bound(self, sums: TableSums, node: Node) -> float:
-        gone = Suppressed(sums, _NOTHING)
-        bounds = [self._bound_at(sums, gone, *at) for at in enumerate(node)]
-        return float(aggregate(self.aggregate, np.array(bounds), sums.weights))
 
 
 def rounded_down(loss: float) -> float:

@@ -78,8 +78,7 @@ class BestFirstSearch:
         least = math.inf if best is None else float(best.loss)
         if not self._queue:
             return least
-        finest = self.checker.loss.lower_bound(self.checker.table, self.lattice.lowest)
-        return min(float(finest), least)
+        return min(self._lower_bound(self.lattice.lowest), least)
 
     def progress(self, best: CheckedNode | None) -> Progress:
         """Return how far the search is."""
@@ -102,14 +101,13 @@ class BestFirstSearch:
         )
 
     def _expand(self, node: Node) -> None:
-        for attribute, level in enumerate(node):
-            if level == self.lattice.lowest[attribute]:
-                continue
-            finer = (*node[:attribute], level - 1, *node[attribute + 1 :])
+        for finer in self.lattice.just_finer(node):
             if finer not in self._seen:
                 self._seen.add(finer)
-                bound = float(self.checker.loss.lower_bound(self.checker.table, finer))
-                heapq.heappush(self._queue, (bound, finer))
+                heapq.heappush(self._queue, (self._lower_bound(finer), finer))
+
+    def _lower_bound(self, node: Node) -> float:
+        return float(self.checker.loss.lower_bounds(self.checker.table, np.array([node]))[0])
 
 
 def _is_hopeless(bound: float, best: CheckedNode) -> bool:

@@ -11,11 +11,11 @@ guarantees are not monotone, nodes are checked in the order of these bounds inst
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray, Node
+from dbt_anonymize.information_loss.base import of_levels
+from dbt_anonymize.privacy.table import BoolArray, FloatArray, Node
 from dbt_anonymize.search.checking import Check, Checker
 from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.entropies import label_entropies
@@ -33,7 +33,11 @@ class EnumeratedSearch:
         self.status = np.zeros(lattice.shape, dtype=np.uint8)
         self.found: dict[int, CheckedNode] = {}
         self.is_complete = False
-        self._bound = self._first_bounds()
+        self._levels = lattice.levels(np.arange(lattice.size))
+        # Lower bounds of what nodes lose without what they must suppress, and with it.
+        bounds = checker.loss.lower_bounds(checker.table, self._levels)
+        self._unsuppressed = bounds.reshape(lattice.shape)
+        self._bound = self._unsuppressed.copy()
         # Where nothing is learned from coarser nodes, the bounds alone say what to leave out: then
         # the nodes are checked in their order.
         self._by_bound = not checker.guarantees.is_monotone_in_generalization
@@ -70,7 +74,9 @@ class EnumeratedSearch:
         self.is_complete = False
         # The coarsest node is the likeliest to be feasible: looked at even if there is no time.
         while self._starts or not (self.found and clock.is_over()):
-            index = self._choose()
+            index = self._descend(best)
+            if index is None:
+                index = self._choose()
             if index is None:
                 self.is_complete = True
                 break
@@ -78,6 +84,22 @@ class EnumeratedSearch:
             clock.report(lambda best=best: self.progress(best))  # type: ignore[misc]
         clock.report(lambda: self.progress(best), is_last=True)
         return best
+
+    def _descend(self, best: CheckedNode | None) -> int | None:
+        """Return the open node just below the best that promises the most; None if none is open.
+
+        A good node found early leaves out most of the others. Where nothing may be suppressed,
+        others are left out by what is infeasible.
+        """
+        if best is None or self._guide is not None:
+            return None
+        bound, rank, status = (a.reshape(-1) for a in (self._bound, self._rank, self.status))
+        finer = (self.lattice.index(node) for node in self.lattice.just_finer(best.node))
+        return min(
+            (index for index in finer if status[index] == Status.OPEN),
+            key=lambda index: (bound[index], rank[index], index),
+            default=None,
+        )
 
     def _choose(self) -> int | None:
         self._is_suggested = False
@@ -127,9 +149,6 @@ class EnumeratedSearch:
         """Check a node if it can be better than the best; return the better of both."""
         node = self.lattice.node(index)
         # A suggested node is checked for what it excludes, whatever its own bound.
-        is_late = best is not None and not self._is_bounded and not self._is_suggested
-        if is_late and best is not None and self._bound_late(index, node, best):
-            return best
         check = self.checker.check(node, self._k)
         result = check.result
         self.found[index] = result
@@ -154,12 +173,7 @@ class EnumeratedSearch:
         least = math.inf if best is None else float(best.loss)
         if not is_open.any():
             return least
-        bound = float(self._bound[is_open].min())
-        if not self._is_bounded:
-            loss, table = self.checker.loss, self.checker.table
-            finest = map(self.lattice.node, _finest(is_open))
-            bound = max(bound, min(float(loss.lower_bound(table, node)) for node in finest))
-        return min(bound, least)
+        return min(float(self._bound[is_open].min()), least)
 
     def progress(self, best: CheckedNode | None) -> Progress:
         """Return how far the search is."""
@@ -183,39 +197,6 @@ class EnumeratedSearch:
             status=status[indices],
         )
 
-    def _first_bounds(self) -> FloatArray:
-        """Return bounds of all nodes if the loss adds up over attributes; else minus infinity."""
-        checker = self.checker
-        bounds = checker.loss.attribute_bounds(checker.table, None)
-        self._is_bounded = bounds is not None
-        if bounds is None:
-            return np.full(self.lattice.shape, -math.inf)
-        return self._combine(bounds, np.arange(self.lattice.size)).reshape(self.lattice.shape)
-
-    def _combine(self, bounds: tuple[FloatArray, ...], indices: IntArray) -> FloatArray:
-        levels = self.lattice.levels(indices)
-        losses = np.empty(levels.shape)
-        for attribute, of_level in enumerate(bounds):
-            losses[:, attribute] = of_level[levels[:, attribute]]
-        return self.checker.loss.combine(losses)
-
-    def _bound_late(self, index: int, node: Node, best: CheckedNode) -> bool:
-        """Return whether a node need not be checked now, by its own bound.
-
-        Measures over classes bound one node at a time, and only when its turn comes: it is pruned,
-        or gets a later turn.
-        """
-        bound = self._bound.reshape(-1)
-        own = float(self.checker.loss.lower_bound(self.checker.table, node))
-        bound[index] = max(bound[index], own)
-        if _excludes(bound[index], best):
-            self._close(index, Status.PRUNED)
-            return True
-        if not self._by_bound or self._next[index] == bound[index]:
-            return False
-        self._next[index] = bound[index]
-        return True
-
     def _close(self, index: int, status: Status) -> None:
         self._next[index] = math.inf
         self.status.reshape(-1)[index] = status
@@ -232,9 +213,9 @@ class EnumeratedSearch:
             return
         loss, table, node = self.checker.loss, self.checker.table, check.result.node
         coarser = loss.coarser_bound(table, check.classes)
-        if coarser > -math.inf:
-            box = self.lattice.coarser(node)
-            np.maximum(self._bound[box], coarser, out=self._bound[box])
+        box = self.lattice.coarser(node)
+        for bounds in (self._unsuppressed, self._bound):
+            np.maximum(bounds[box], coarser, out=bounds[box])
         if not check.gone.any():
             return
         box = self.lattice.finer(node)
@@ -243,12 +224,16 @@ class EnumeratedSearch:
         indices = np.flatnonzero(finer)
         if not len(indices):
             return
-        bounds = loss.attribute_bounds(table, check.classes.table_rows(check.gone))
-        if bounds is not None:
-            flat = self._bound.reshape(-1)
-            flat[indices] = np.maximum(flat[indices], self._combine(bounds, indices))
-            if self._by_bound:
-                self._next[indices] = flat[indices]
+        by_attribute = loss.attribute_bounds(table, check.classes.table_rows(check.gone))
+        if by_attribute is not None:
+            raised = loss.combine(of_levels(by_attribute, self._levels[indices]))
+        else:
+            raised = self._unsuppressed.reshape(-1)[indices]
+            raised += loss.suppression_bound(table, check.classes, check.gone)
+        flat = self._bound.reshape(-1)
+        flat[indices] = np.maximum(flat[indices], raised)
+        if self._by_bound:
+            self._next[indices] = flat[indices]
 
     def _prune(self, best: CheckedNode) -> None:
         hopeless = (self.status == Status.OPEN) & _excludes(self._bound, best)
@@ -258,12 +243,3 @@ class EnumeratedSearch:
 
 def _excludes(bounds: FloatArray | np.float64, best: CheckedNode) -> BoolArray:
     return np.asarray(bounds >= best.loss)
-
-
-def _finest(is_open: BoolArray) -> Iterator[int]:
-    """Yield the numbers of open nodes; every other open node is coarser than one of them."""
-    is_finest = is_open.copy()
-    for axis in range(is_open.ndim):
-        finer, coarser = np.moveaxis(is_open, axis, 0), np.moveaxis(is_finest, axis, 0)
-        coarser[1:] &= ~finer[:-1]
-    yield from map(int, np.flatnonzero(is_finest))

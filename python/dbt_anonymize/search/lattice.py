@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,6 +69,12 @@ class Lattice:
             return np.zeros((len(indices), 0), dtype=np.int64)
         levels: IntArray = np.stack(np.unravel_index(indices, self.shape), axis=1)
         return levels + np.array(self.lowest, dtype=np.int64)
+
+    def just_finer(self, node: Node) -> Iterator[Node]:
+        """Yield the nodes with one level of one attribute less."""
+        for attribute, level in enumerate(node):
+            if level > self.lowest[attribute]:
+                yield (*node[:attribute], level - 1, *node[attribute + 1 :])
 
     def finer(self, node: Node) -> Box:
         """Return the part of such an array with the node and all finer ones."""

@@ -12,7 +12,7 @@ from dbt_anonymize.information_loss.base import (
     suppressed_records,
 )
 from dbt_anonymize.privacy.profitable import LabelLosses, Profitable
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Table
 
 _NOTHING = np.zeros(0, dtype=np.bool_)
 
@@ -63,12 +63,6 @@ class PublisherPayout(InformationLoss):
         kept = float(classes.records[~suppressed] @ (benefit - payouts[~suppressed]))
         gone = suppressed_records(classes, suppressed)
         return kept + self.suppression_factor * benefit * gone
-
-    def _lower_bound(self, sums: TableSums, node: Node) -> float:
-        bounds = self.attribute_bounds(sums.table, None)
-        return float(
-            self.combine(np.array([b[level] for b, level in zip(bounds, node, strict=True)]))
-        )
 
     def _of_labels(self, table: Table) -> LabelLosses:
         if self._losses is None or self._losses[0] is not table:

@@ -12,7 +12,11 @@ from dbt_anonymize.information_loss.base import (
     TableSums,
     suppressed_records,
 )
-from dbt_anonymize.privacy.table import BoolArray, Classes, IntArray, Node
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
+
+# Nodes from which on the exact sums of all of them are worth their product of matrices.
+_MANY = 64
+_ROWS_AT_ONCE = 4096
 
 
 class Ambiguity(InformationLoss):
@@ -35,10 +39,47 @@ class Ambiguity(InformationLoss):
     def _generalized(self, sums: TableSums, classes: Classes, rows: IntArray) -> float:
         return float(classes.records[rows] @ np.exp2(sums.class_log_cells(classes, rows)))
 
-    def _lower_bound(self, sums: TableSums, node: Node) -> float:
-        # The mean of products is at least 2 to the mean of their logarithms (Jensen).
-        return float(sums.total * 2.0 ** sums.mean_log_cells(node) * SLIGHTLY_LESS)
+    def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
+        if len(levels) < _MANY:
+            # The mean of products is at least 2 to the mean of their logarithms (Jensen).
+            found: FloatArray = sums.total * np.exp2(sums.mean_log_cells(levels))
+            return found * SLIGHTLY_LESS
+        return _summed_products(sums, levels) * SLIGHTLY_LESS
+
+    def _suppression_bound(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+        rows = np.flatnonzero(suppressed)
+        gone = suppressed_records(classes, suppressed) * math.exp2(sums.log_domain)
+        # Finer nodes, whose bounds count these records too, count them no higher.
+        return (gone - self._generalized(sums, classes, rows)) * SLIGHTLY_LESS
 
     def _coarser_bound(self, sums: TableSums, classes: Classes) -> float:
         rows = np.arange(len(classes.records))
         return self._generalized(sums, classes, rows) * SLIGHTLY_LESS
+
+
+def _summed_products(sums: TableSums, levels: IntArray) -> FloatArray:
+    """Return for nodes the combinations that records stand for, summed, with none suppressed.
+
+    One matrix product for all: of the combinations of one half of the attributes with the other's.
+    """
+    half = levels.shape[1] // 2
+    left, of_left = np.unique(levels[:, :half], axis=0, return_inverse=True)
+    right, of_right = np.unique(levels[:, half:], axis=0, return_inverse=True)
+    found = np.zeros((len(left), len(right)))
+    table = sums.table
+    for start in range(0, len(table.records), _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        weighted = _products(sums, rows, left, 0) * table.records[rows]
+        found += weighted @ _products(sums, rows, right, half).T
+    exact: FloatArray = found[of_left.reshape(-1), of_right.reshape(-1)]
+    return exact
+
+
+def _products(sums: TableSums, rows: slice, levels: IntArray, first: int) -> FloatArray:
+    """Return what some attributes cover, (nodes, rows), ``levels`` those from ``first`` on."""
+    bits = np.zeros((len(levels), len(sums.table.records[rows])))
+    for offset in range(levels.shape[1]):
+        leaves = sums.table.leaves[rows, first + offset]
+        by_level = np.stack([cells[leaves] for cells in sums.log_cells[first + offset]])
+        bits += by_level[levels[:, offset]]
+    return np.exp2(bits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dbt_anonymize.information_loss.base import InformationLoss, TableSums
-from dbt_anonymize.privacy.table import BoolArray, Classes, Node
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
 
 
 class AverageClassSize(InformationLoss):
@@ -25,8 +25,8 @@ class AverageClassSize(InformationLoss):
         is_any_suppressed = bool((has_records & suppressed).any())
         return sums.total / (kept + is_any_suppressed)
 
-    def _lower_bound(self, sums: TableSums, node: Node) -> float:
-        return sums.total / sums.most_classes(node)
+    def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
+        return sums.total / sums.most_classes(levels)
 
     def _coarser_bound(self, sums: TableSums, classes: Classes) -> float:
         return sums.total / int(np.count_nonzero(classes.records))

@@ -12,7 +12,7 @@ from dbt_anonymize.information_loss.base import (
     suppressed_records,
 )
 from dbt_anonymize.privacy.distances import Distribution
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
 
 
 class ClassificationMetric(InformationLoss):
@@ -53,8 +53,8 @@ class ClassificationMetric(InformationLoss):
     def _most(self, sums: TableSums) -> float:
         return sums.total * max(self.generalization_factor, self.suppression_factor)
 
-    def _lower_bound(self, sums: TableSums, node: Node) -> float:
-        return 0.0
+    def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
+        return np.zeros(len(levels))
 
     def _coarser_bound(self, sums: TableSums, classes: Classes) -> float:
         # Merging classes never brings a record into a majority.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbt_anonymize.information_loss.base import InformationLoss, TableSums, suppressed_records
-from dbt_anonymize.privacy.table import BoolArray, Classes, Node
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
 
 
 class Discernibility(InformationLoss):
@@ -23,9 +23,14 @@ class Discernibility(InformationLoss):
         kept = classes.records[~suppressed]
         return float(kept @ kept + sums.total * suppressed_records(classes, suppressed))
 
-    def _lower_bound(self, sums: TableSums, node: Node) -> float:
+    def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
         # Squares are least when all classes are equal; a suppressed record costs more than any.
-        return sums.total * sums.total / sums.most_classes(node)
+        return sums.total * sums.total / sums.most_classes(levels)
+
+    def _suppression_bound(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+        # Classes of finer nodes, whose bounds count these records too, are no larger.
+        gone = classes.records[suppressed]
+        return float(gone.sum() * sums.total - gone @ gone)
 
     def _coarser_bound(self, sums: TableSums, classes: Classes) -> float:
         return float(classes.records @ classes.records)

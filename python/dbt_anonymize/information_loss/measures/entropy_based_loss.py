@@ -10,7 +10,7 @@ from dbt_anonymize.information_loss.base import (
     TableSums,
     suppressed_records,
 )
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Node, Table
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Table
 
 
 class EntropyBasedLoss(InformationLoss):
@@ -31,10 +31,22 @@ class EntropyBasedLoss(InformationLoss):
     def _of_classes(self, sums: TableSums, classes: Classes, rows: IntArray) -> FloatArray:
         return sums.class_log_cells(classes, rows) / _bits(sums)
 
-    def _lower_bound(self, sums: TableSums, node: Node) -> float:
-        # A record costs min(g x, s) with x, g, s in [0, 1], which is at least g s x.
-        generalized = sums.total * sums.mean_log_cells(node) / _bits(sums)
-        return self.generalization_factor * self.suppression_factor * generalized * SLIGHTLY_LESS
+    def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
+        generalized: FloatArray = sums.total * sums.mean_log_cells(levels) / _bits(sums)
+        return self._least * generalized * SLIGHTLY_LESS
+
+    @property
+    def _least(self) -> float:
+        # A record costs min(g x, s) with x, g, s in [0, 1] and the larger of g and s 1, which is
+        # at least g s x.
+        return self.generalization_factor * self.suppression_factor
+
+    def _suppression_bound(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+        rows = np.flatnonzero(suppressed)
+        kept = float(classes.records[rows] @ self._of_classes(sums, classes, rows))
+        gone = self.suppression_factor * suppressed_records(classes, suppressed)
+        # Finer nodes, whose bounds count these records too, count them no higher.
+        return max(gone - self._least * kept, 0.0) * SLIGHTLY_LESS
 
     def per_class(self, table: Table, classes: Classes) -> FloatArray:
         """Return records times the loss of each class."""

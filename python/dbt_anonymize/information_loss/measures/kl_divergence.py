@@ -7,7 +7,10 @@ import math
 import numpy as np
 
 from dbt_anonymize.information_loss.base import InformationLoss, TableSums, suppressed_records
-from dbt_anonymize.privacy.table import BoolArray, Classes, Node
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
+
+# Bits; more than sums of logarithms are off by.
+_ROUNDING = 1e-9
 
 
 class KLDivergence(InformationLoss):
@@ -34,6 +37,27 @@ class KLDivergence(InformationLoss):
             divergence += gone * (sums.log_domain - math.log2(gone))
         return divergence
 
-    def _lower_bound(self, sums: TableSums, node: Node) -> float:
+    def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
         # Without the entropy of the classes, which suppression lowers to no less than 0.
-        return sums.log_frequency + sums.mean_log_cells(node) - 1e-9
+        found: FloatArray = sums.log_frequency + sums.mean_log_cells(levels)
+        # Or with as much of it as is left of that of the table, if each attribute takes its part.
+        marginal = sums.marginal_divergence(levels) - sums.overlap
+        return np.maximum(found, marginal) - _ROUNDING
+
+    def _coarser_bound(self, sums: TableSums, classes: Classes) -> float:
+        # Merging classes, of suppressed ones too, spreads their records more widely (log sum
+        # inequality), but for what labels overlap.
+        nothing = np.zeros(len(classes.records), dtype=np.bool_)
+        return self._loss(sums, classes, nothing) - sums.overlap - _ROUNDING
+
+    def _suppression_bound(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+        rows = np.flatnonzero(suppressed & (classes.records > 0))
+        shares = classes.records[rows] / sums.total
+        gone = float(shares.sum())
+        if not gone:
+            return 0.0
+        added = float(shares @ (np.log2(shares) - sums.class_log_cells(classes, rows)))
+        # The least that is possible if others are suppressed beside them, up to all.
+        rest = 1.0 - gone
+        added += gone * sums.log_domain + (rest * math.log2(rest) if rest > 0.0 else 0.0)
+        return max(added - 2 * sums.overlap - _ROUNDING, 0.0)
