@@ -23,6 +23,7 @@
     suppression_limit=0.05,
     fingerprint='5c7f7164',
     microdata=ref('fertility_clinic_microdata'),
+    classes=ref('fertility_clinic_classes'),
     record_key='visit_id',
     levels={
         1: {'age': 1, 'estradiol': 1},

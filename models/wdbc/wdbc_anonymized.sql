@@ -21,6 +21,7 @@
     suppression_limit=0.0,
     fingerprint='f932d759',
     microdata=ref('wdbc_microdata'),
+    classes=ref('wdbc_classes'),
     record_key='record_id',
     levels={
         1: {'mean_radius': 1},

@@ -22,6 +22,7 @@
     suppression_limit=0.1,
     fingerprint='8522865b',
     microdata=ref('wdbc_nested_microdata'),
+    classes=ref('wdbc_nested_classes'),
     record_key='record_id',
     levels={
         1: {'mean_radius': 2, 'mean_symmetry': 3},

@@ -4,29 +4,40 @@ effort as (
 
     select * from "shop"."main"."customers_effort_3"
 
+),
+
+class_order as (
+
+    select
+        equivalence_class,
+        row_number() over (
+            order by
+                "birth_date",
+                "zip",
+                "gender"
+        ) as class_number
+    from "shop"."main"."customers_classes"
+    where effort = 3
+
 )
 
 select
-    "birth_date",
-    "birth_date_lower",
-    "birth_date_upper",
-    "zip",
-    "gender",
-    "order",
-    "größe",
-    "spending",
-    "churned",
-    equivalence_class as cqi
+    effort."birth_date",
+    effort."birth_date_lower",
+    effort."birth_date_upper",
+    effort."zip",
+    effort."gender",
+    effort."order",
+    effort."größe",
+    effort."spending",
+    effort."churned",
+    effort.equivalence_class as cqi
 from effort
-where not is_suppressed
+left join class_order on effort.equivalence_class = class_order.equivalence_class
+where not effort.is_suppressed
 order by
-    "birth_date",
-    "birth_date_lower",
-    "birth_date_upper",
-    "zip",
-    "gender",
-    "order",
-    "größe",
-    "spending",
-    "churned",
-    cqi
+    class_order.class_number,
+    effort."order",
+    effort."größe",
+    effort."spending",
+    effort."churned"

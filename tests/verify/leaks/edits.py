@@ -17,6 +17,7 @@ REGISTRY = '"clinic"."main"."registry"'
 # Another relation about the same people, with keys and identifiers of its own.
 CRM = '"clinic"."main"."crm"'
 VAULT = '"vault"."main"."visits_identifiers"'
+RELEASED = "where not effort.is_suppressed"
 Edit = Callable[[str], str]
 # Who finds it.
 PROVENANCE, RECOMPUTATION = "provenance", "recomputation"
@@ -91,14 +92,10 @@ def with_step(step: str, smoker: str, join: str = "") -> Edit:
 def released_smoker(expression: str, join: str = "") -> Edit:
     """Return an edit of the release that puts something else in the place of a kept column."""
     return swap(
-        ('"smoker",\n    "diagnosis",\n    equivalence_class', f'{expression} as "smoker",\n'
-         '    effort."diagnosis",\n    equivalence_class'),
-        ("\n    \"age\",\n    \"age_lower\",\n    \"age_upper\",\n    \"zip\",\n    " + expression,
-         "\n    effort.\"age\",\n    \"age_lower\",\n    \"age_upper\",\n    effort.\"zip\",\n    "
-         + expression),
-        ("from effort\nwhere", f"from effort\n{join}\nwhere"),
-        ('order by\n    "age",\n    "age_lower",\n    "age_upper",\n    "zip",\n    "smoker",\n'
-         '    "diagnosis",\n    cqi', "order by 1, 2, 3, 4, 5, 6, 7"),
+        ('effort."smoker",\n    effort."diagnosis",\n    effort.equivalence_class',
+         f'{expression} as "smoker",\n    effort."diagnosis",\n    effort.equivalence_class'),
+        (RELEASED, f"{join}\n{RELEASED}"),
+        ('class_order.class_number,\n    effort."smoker",\n    effort."diagnosis"', "1, 2, 3, 4, 5, 6, 7"),
     )  # fmt: skip
 
 
@@ -113,8 +110,7 @@ def label_zip(expression: str) -> Edit:
 def where(condition: str, join: str = "") -> Edit:
     """Return an edit of the release with one condition more."""
     return swap(
-        ("from effort\nwhere not is_suppressed",
-         f"from effort\n{join}\nwhere not is_suppressed and {condition}"),
+        (RELEASED, f"{join}\n{RELEASED} and {condition}"),
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@
     suppression_limit=0.1,
     fingerprint='0b4b731b',
     microdata=ref('customers_microdata'),
+    classes=ref('customers_classes'),
     record_key='customer_id',
     levels={
         1: {'birth_date': 2, 'zip': 1, 'gender': 0},
