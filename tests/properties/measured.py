@@ -99,6 +99,11 @@ def risk_models() -> dict[str, str]:
             frequencies=Ref("people_frequencies"),
             quasi_identifiers=columns,
         ),
+        "large_quasi_identifier_risk": call(
+            "quasi_identifier_risk",
+            frequencies=Ref("large_frequencies"),
+            quasi_identifiers=["attribute_0", "attribute_1", "attribute_2"],
+        ),
         "many_quasi_identifiers_risk": call(
             "quasi_identifier_risk",
             frequencies=Ref("wide_frequencies"),
@@ -132,5 +137,12 @@ MEASURED_MODELS = {
 } | risk_models()
 MEASURED_SEEDS = [
     *(name for table in TABLES for name in table.seeds()),
-    *("classes", "people", "population", "people_frequencies", "wide_frequencies"),
+    *(
+        "classes",
+        "people",
+        "population",
+        "people_frequencies",
+        "wide_frequencies",
+        "large_frequencies",
+    ),
 ]

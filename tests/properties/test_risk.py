@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from fractions import Fraction
 from typing import Any
@@ -211,6 +212,7 @@ def test_every_subset_of_the_quasi_identifiers_is_measured(
                 "quasi_identifiers": name,
                 "size": len(subset),
                 **measures_of(Counter(tuple(key[p] for p in subset) for _, key in people)),
+                "one_in": 1,
             }
             for name, subset in names.items()
         }
@@ -255,6 +257,32 @@ def test_of_more_than_ten_quasi_identifiers_small_subsets_are_measured(
     by_names = {row["quasi_identifiers"]: row for row in found}
     assert by_names["attribute_0, attribute_3"]["distinction"] == 4 / 32
     assert by_names["attribute_8, attribute_9, attribute_10"]["separation"] == 0
+
+
+def test_of_many_combinations_one_in_some_stands_for_all(warehouse: Warehouse) -> None:
+    columns = {f"attribute_{i}": "integer" for i in range(3)}
+    # 40 values, 2 values, and nearly as many as there are records.
+    rows = [(n % 40, n * 7 % 2, n * n % 7919, 1 + n % 3 // 2) for n in range(20_000)]
+    warehouse.load("large_frequencies", {**columns, "records": "bigint"}, rows)
+    sql = warehouse.statements["large_quasi_identifier_risk"]
+    fewer = Warehouse(warehouse.connection, {"risk": re.sub(r"\b1000000\b", "500", sql)})
+    found = {row["quasi_identifiers"]: row for row in fewer.rows("risk")}
+    for subset in SUBSETS:
+        sizes: Counter[Any] = Counter()
+        for row in rows:
+            sizes[tuple(row[p] for p in subset)] += row[-1]
+        one = found[", ".join(f"attribute_{p}" for p in subset)]
+        records = sum(sizes.values())
+        distinction = len(sizes) / records
+        uniqueness = sum(size == 1 for size in sizes.values()) / records
+        pairs = sum(size * (size - 1) for size in sizes.values()) / (records * (records - 1))
+        # 80 classes at most are counted whole.
+        is_whole = 2 not in subset
+        assert (one["one_in"] == 1) == is_whole
+        expected = (distinction, uniqueness, 1 - pairs)
+        measured = (one["distinction"], one["uniqueness"], one["separation"])
+        within = {"rel": 1e-12} if is_whole else {"rel": 0.15, "abs": 0.02}
+        assert measured == pytest.approx(expected, **within)
 
 
 # Class sizes on both sides of each bound.

@@ -68,21 +68,29 @@ coded as (
 
 ),
 
+domains as (
+
+    select
+        cast(max(code_1) as double) + 1 as values_1,
+        cast(max(code_2) as double) + 1 as values_2,
+        cast(max(code_3) as double) + 1 as values_3,
+        cast(sum(records) as double) as records,
+        greatest(
+            1, cast(ceil(count(*) / cast(1000000 as double)) as bigint)
+        ) as one_in
+    from coded
+
+),
+
 subsets as (
 
     select
         1 as subset_number,
         'birth_date' as quasi_identifiers,
         1 as size,
-        cast(count(*) as double) / nullif(cast(sum(class_size) as double), 0) as distinction,
-        1 - sum(cast(class_size as double) * (class_size - 1))
-        / nullif(cast(sum(class_size) as double) * (cast(sum(class_size) as double) - 1), 0) as separation,
-        sum(case when class_size = 1 then cast(1 as double) else 0 end) / nullif(sum(class_size), 0) as uniqueness
-    from (
-        select cast(sum(records) as bigint) as class_size
-        from coded
-        group by code_1
-    ) as classes
+        records,
+        case when values_1 <= 1000000 then 1 else one_in end as one_in
+    from domains
 
     union all
 
@@ -90,15 +98,9 @@ subsets as (
         2 as subset_number,
         'zip' as quasi_identifiers,
         1 as size,
-        cast(count(*) as double) / nullif(cast(sum(class_size) as double), 0) as distinction,
-        1 - sum(cast(class_size as double) * (class_size - 1))
-        / nullif(cast(sum(class_size) as double) * (cast(sum(class_size) as double) - 1), 0) as separation,
-        sum(case when class_size = 1 then cast(1 as double) else 0 end) / nullif(sum(class_size), 0) as uniqueness
-    from (
-        select cast(sum(records) as bigint) as class_size
-        from coded
-        group by code_2
-    ) as classes
+        records,
+        case when values_2 <= 1000000 then 1 else one_in end as one_in
+    from domains
 
     union all
 
@@ -106,15 +108,9 @@ subsets as (
         3 as subset_number,
         'gender' as quasi_identifiers,
         1 as size,
-        cast(count(*) as double) / nullif(cast(sum(class_size) as double), 0) as distinction,
-        1 - sum(cast(class_size as double) * (class_size - 1))
-        / nullif(cast(sum(class_size) as double) * (cast(sum(class_size) as double) - 1), 0) as separation,
-        sum(case when class_size = 1 then cast(1 as double) else 0 end) / nullif(sum(class_size), 0) as uniqueness
-    from (
-        select cast(sum(records) as bigint) as class_size
-        from coded
-        group by code_3
-    ) as classes
+        records,
+        case when values_3 <= 1000000 then 1 else one_in end as one_in
+    from domains
 
     union all
 
@@ -122,15 +118,9 @@ subsets as (
         4 as subset_number,
         'birth_date, zip' as quasi_identifiers,
         2 as size,
-        cast(count(*) as double) / nullif(cast(sum(class_size) as double), 0) as distinction,
-        1 - sum(cast(class_size as double) * (class_size - 1))
-        / nullif(cast(sum(class_size) as double) * (cast(sum(class_size) as double) - 1), 0) as separation,
-        sum(case when class_size = 1 then cast(1 as double) else 0 end) / nullif(sum(class_size), 0) as uniqueness
-    from (
-        select cast(sum(records) as bigint) as class_size
-        from coded
-        group by code_1, code_2
-    ) as classes
+        records,
+        case when values_1 * values_2 <= 1000000 then 1 else one_in end as one_in
+    from domains
 
     union all
 
@@ -138,15 +128,9 @@ subsets as (
         5 as subset_number,
         'birth_date, gender' as quasi_identifiers,
         2 as size,
-        cast(count(*) as double) / nullif(cast(sum(class_size) as double), 0) as distinction,
-        1 - sum(cast(class_size as double) * (class_size - 1))
-        / nullif(cast(sum(class_size) as double) * (cast(sum(class_size) as double) - 1), 0) as separation,
-        sum(case when class_size = 1 then cast(1 as double) else 0 end) / nullif(sum(class_size), 0) as uniqueness
-    from (
-        select cast(sum(records) as bigint) as class_size
-        from coded
-        group by code_1, code_3
-    ) as classes
+        records,
+        case when values_1 * values_3 <= 1000000 then 1 else one_in end as one_in
+    from domains
 
     union all
 
@@ -154,15 +138,9 @@ subsets as (
         6 as subset_number,
         'zip, gender' as quasi_identifiers,
         2 as size,
-        cast(count(*) as double) / nullif(cast(sum(class_size) as double), 0) as distinction,
-        1 - sum(cast(class_size as double) * (class_size - 1))
-        / nullif(cast(sum(class_size) as double) * (cast(sum(class_size) as double) - 1), 0) as separation,
-        sum(case when class_size = 1 then cast(1 as double) else 0 end) / nullif(sum(class_size), 0) as uniqueness
-    from (
-        select cast(sum(records) as bigint) as class_size
-        from coded
-        group by code_2, code_3
-    ) as classes
+        records,
+        case when values_2 * values_3 <= 1000000 then 1 else one_in end as one_in
+    from domains
 
     union all
 
@@ -170,23 +148,104 @@ subsets as (
         7 as subset_number,
         'birth_date, zip, gender' as quasi_identifiers,
         3 as size,
-        cast(count(*) as double) / nullif(cast(sum(class_size) as double), 0) as distinction,
-        1 - sum(cast(class_size as double) * (class_size - 1))
-        / nullif(cast(sum(class_size) as double) * (cast(sum(class_size) as double) - 1), 0) as separation,
-        sum(case when class_size = 1 then cast(1 as double) else 0 end) / nullif(sum(class_size), 0) as uniqueness
-    from (
-        select cast(sum(records) as bigint) as class_size
-        from coded
-        group by code_1, code_2, code_3
-    ) as classes
+        records,
+        case when values_1 * values_2 * values_3 <= 1000000 then 1 else one_in end as one_in
+    from domains
+
+),
+
+classes as (
+
+    select
+        1 as subset_number,
+        sum(coded.records) as class_size
+    from coded
+    inner join subsets on subsets.subset_number = 1
+    where mod(mod(coded.code_1 * cast(1540483477 as bigint), 2147483647), subsets.one_in) = 0
+    group by coded.code_1
+
+    union all
+
+    select
+        2 as subset_number,
+        sum(coded.records) as class_size
+    from coded
+    inner join subsets on subsets.subset_number = 2
+    where mod(mod(coded.code_2 * cast(1103515245 as bigint), 2147483647), subsets.one_in) = 0
+    group by coded.code_2
+
+    union all
+
+    select
+        3 as subset_number,
+        sum(coded.records) as class_size
+    from coded
+    inner join subsets on subsets.subset_number = 3
+    where mod(mod(coded.code_3 * cast(2135587861 as bigint), 2147483647), subsets.one_in) = 0
+    group by coded.code_3
+
+    union all
+
+    select
+        4 as subset_number,
+        sum(coded.records) as class_size
+    from coded
+    inner join subsets on subsets.subset_number = 4
+    where mod(mod(coded.code_1 * cast(1540483477 as bigint) + coded.code_2 * cast(1103515245 as bigint), 2147483647), subsets.one_in) = 0
+    group by coded.code_1, coded.code_2
+
+    union all
+
+    select
+        5 as subset_number,
+        sum(coded.records) as class_size
+    from coded
+    inner join subsets on subsets.subset_number = 5
+    where mod(mod(coded.code_1 * cast(1540483477 as bigint) + coded.code_3 * cast(2135587861 as bigint), 2147483647), subsets.one_in) = 0
+    group by coded.code_1, coded.code_3
+
+    union all
+
+    select
+        6 as subset_number,
+        sum(coded.records) as class_size
+    from coded
+    inner join subsets on subsets.subset_number = 6
+    where mod(mod(coded.code_2 * cast(1103515245 as bigint) + coded.code_3 * cast(2135587861 as bigint), 2147483647), subsets.one_in) = 0
+    group by coded.code_2, coded.code_3
+
+    union all
+
+    select
+        7 as subset_number,
+        sum(coded.records) as class_size
+    from coded
+    inner join subsets on subsets.subset_number = 7
+    where mod(mod(coded.code_1 * cast(1540483477 as bigint) + coded.code_2 * cast(1103515245 as bigint) + coded.code_3 * cast(2135587861 as bigint), 2147483647), subsets.one_in) = 0
+    group by coded.code_1, coded.code_2, coded.code_3
+
+),
+
+measured as (
+
+    select
+        subset_number,
+        cast(count(*) as double) as classes,
+        sum(cast(class_size as double) * (class_size - 1)) as equal_pairs,
+        sum(case when class_size = 1 then cast(1 as double) else 0 end) as alone
+    from classes
+    group by subset_number
 
 )
 
 select
-    quasi_identifiers,
-    size,
-    distinction,
-    separation,
-    uniqueness
+    subsets.quasi_identifiers,
+    subsets.size,
+    measured.classes * subsets.one_in / subsets.records as distinction,
+    1 - measured.equal_pairs * subsets.one_in
+    / nullif(subsets.records * (subsets.records - 1), 0) as separation,
+    measured.alone * subsets.one_in / subsets.records as uniqueness,
+    subsets.one_in
 from subsets
-order by subset_number
+left join measured on subsets.subset_number = measured.subset_number
+order by subsets.subset_number
