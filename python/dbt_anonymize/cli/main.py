@@ -16,6 +16,7 @@ from dbt_anonymize.cli.epsilon import epsilon
 from dbt_anonymize.cli.generate import generate
 from dbt_anonymize.cli.hierarchy import app as hierarchy_app
 from dbt_anonymize.cli.init import init
+from dbt_anonymize.cli.profile import profile
 from dbt_anonymize.cli.relink import relink
 from dbt_anonymize.cli.results import results
 from dbt_anonymize.cli.search import search
@@ -49,5 +50,5 @@ def _main(
     """Declare, generate and look at anonymizations; `dbt build` does the work."""
 
 
-for _command in (generate, search, relink, verify, results, dossier, init, epsilon):
+for _command in (generate, search, relink, verify, results, dossier, init, epsilon, profile):
     app.command()(_command)

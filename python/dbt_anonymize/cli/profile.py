@@ -1,0 +1,113 @@
+"""The command ``dbt-anonymize profile``: small classes of a table too large to be grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dbt_anonymize.cli.common import (
+    ProfilesDir,
+    ProjectDir,
+    SafeConsole,
+    Target,
+    errors_without_traceback,
+    figures_table,
+    say,
+)
+from dbt_anonymize.pluralize import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dbt_anonymize.project.warehouse import Warehouse
+    from dbt_anonymize.spec import Spec
+
+
+def profile(
+    name: Annotated[str, typer.Argument(help="The anonymization.")],
+    *,
+    k: Annotated[
+        int | None, typer.Option("-k", min=2, help="Class size; that of the spec by default.")
+    ] = None,
+    sample: Annotated[
+        int,
+        typer.Option(min=1, help="Records to look at, about; smaller tables are counted whole."),
+    ] = 1_000_000,
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
+) -> None:
+    """Estimate from a sample of classes how many records are in classes below k."""
+    from dbt_anonymize.errors import SpecError  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
+    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
+    from dbt_anonymize.spec import load_specs  # noqa: PLC0415
+
+    with errors_without_traceback():
+        project = find_project(project_dir)
+        (spec,) = load_specs(project.root, [name])
+        if spec.subject is not None:
+            raise SpecError(
+                f"{name}: a profile counts records, and with a subject classes count people. "
+                "Build the relations instead: `dbt build`."
+            )
+        with open_warehouse(project, target) as warehouse:
+            _show(warehouse, spec, k or max(2, spec.least_people), sample)
+
+
+def _show(warehouse: Warehouse, spec: Spec, k: int, sample: int) -> None:
+    from dbt_anonymize.privacy.sampled_classes import CONFIDENCE, records_below  # noqa: PLC0415
+
+    remedy = f"Run `dbt build --select +{spec.name}_microdata` first."
+    microdata = warehouse.relation_of_ref(f"{spec.name}_microdata", remedy=remedy)
+    ((records,),) = warehouse.rows(f"select count(*) from {microdata}")  # noqa: S608
+    if not records:
+        say(f"{microdata} has no records.")
+        return
+    one_in = max(1, round(records / sample))
+    headings = ("effort", f"in classes below {k}", f"{CONFIDENCE:.0%} interval", "classes seen")
+    table = figures_table(headings, ("levels",))
+    for effort, levels in _efforts(spec):
+        sizes = _sizes(warehouse, spec, microdata, levels, one_in)
+        found = records_below(sizes, k, one_in=one_in, records=records)
+        shares = [f"{n / records:.2%}" for n in (found.estimate, found.low, found.high)]
+        table.add_row(
+            str(effort),
+            shares[0],
+            f"{shares[1]} to {shares[2]}" if one_in > 1 else "exact",
+            f"{sum(sizes.values()):,}",
+            ", ".join(f"{column} {level}" for column, level in levels.items()),
+        )
+    console = SafeConsole()
+    looked_at = "all classes" if one_in == 1 else f"one class in {one_in:,}"
+    console.print(f"{spec.name}: {counted(records, 'record')}, {looked_at} counted.")
+    console.print(table)
+
+
+def _efforts(spec: Spec) -> Iterator[tuple[int, Mapping[str, int]]]:
+    """Yield number and levels of each effort that has the same levels for all records."""
+    yield 0, dict.fromkeys(spec.quasi_identifiers, 0)
+    for number, effort in enumerate(spec.efforts, 1):
+        if effort.levels is not None and effort.recoding == "full_domain":
+            yield number, effort.levels
+
+
+def _sizes(
+    warehouse: Warehouse, spec: Spec, microdata: Any, levels: Mapping[str, int], one_in: int
+) -> dict[int, int]:
+    declared = [
+        {
+            "name": name,
+            "kind": hierarchy.kind,
+            "hierarchy": warehouse.relation_of_ref(hierarchy.ref),
+            "level": levels[name],
+        }
+        for name, hierarchy in spec.quasi_identifiers.items()
+    ]
+    sql = warehouse.macro(
+        "_sampled_class_sizes", microdata=microdata, quasi_identifiers=declared, one_in=one_in
+    )
+    return {int(size): int(classes) for size, classes in warehouse.rows(sql)}
