@@ -105,6 +105,7 @@ generate: setup ## Write the models of all specs in anonymizations/
 
 bench: setup-dev ## Measure SQL, search and recoding on a million rows, and the scoring against a plain loop
 	$(BIN)/python benchmarks/relations.py 1000000
+	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/loading.py 1000000
 	$(BIN)/python benchmarks/search.py 1000000
