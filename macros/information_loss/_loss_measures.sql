@@ -1,6 +1,6 @@
 {# The measures of `<n>_information_loss` in the order of its columns: each has what selects one row per effort, and the
    quasi-identifiers that have a column of their own in it. They may read the CTE `covered_tuples`. #}
-{% macro _loss_measures(classes, frequencies, quasi_identifiers, factor, aggregate) -%}
+{% macro _loss_measures(classes, frequencies, quasi_identifiers, factor, aggregate, target, target_weights) -%}
     {%- set all, none_ = quasi_identifiers, [] -%}
     {%- set numbers = quasi_identifiers | selectattr("kind", "equalto", "interval") | list -%}
     {{ return({
@@ -15,7 +15,9 @@
         "ambiguity": [dbt_anonymize.ambiguity("covered_tuples"), none_],
         "kl_divergence": [dbt_anonymize.kl_divergence("covered_tuples", frequencies, quasi_identifiers), none_],
         "entropy_based_loss": [dbt_anonymize.entropy_based_loss("covered_tuples", factor), none_],
-        "classification_metric": [dbt_anonymize.classification_metric(classes, factor), none_],
+        "classification_metric": [
+            dbt_anonymize.classification_metric(classes, factor, target, target_weights), none_
+        ],
         "sse_sst": [dbt_anonymize.sse_sst(classes, frequencies, quasi_identifiers), numbers],
         "total_information_loss": [dbt_anonymize.total_information_loss(classes, quasi_identifiers, factor), none_],
     }) }}

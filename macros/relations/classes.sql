@@ -10,13 +10,15 @@
     population=none,
     population_size=none,
     sensitive_hierarchies={},
-    record_key=none
+    record_key=none,
+    further_targets=[]
 ) -%}
 {{ config(materialized="table") }}
 {%- set measured = dbt_anonymize._measured_columns(sensitive, guarantees) -%}
 {%- set names = quasi_identifiers | map(attribute="name") | list -%}
+{%- set voted = dbt_anonymize._voted_targets(target, further_targets) -%}
 {#- A target that is a quasi-identifier is among the labels. -#}
-{%- set columns = (measured + [target]) | unique(case_sensitive=true) | reject("in", names) | list
+{%- set columns = (measured + [target] + further_targets) | unique(case_sensitive=true) | reject("in", names) | list
     + (["subject"] if has_subject else []) -%}
 {%- set leveled, recoded, stricter, further, shares = {}, {}, [], [], [] -%}
 {%- for number, effort in efforts.items() -%}
@@ -61,7 +63,9 @@ frequencies as (
     further=further,
     stricter=stricter,
 ) }}
-{{- dbt_anonymize._majorities(["effort"] + names, target) }}
+{%- for one in voted %}
+{{- dbt_anonymize._majorities(["effort"] + names, one.target, one.suffix) }}
+{%- endfor %}
 {{- dbt_anonymize._sample_based_suppression(guarantees, names) }}
 
 limits as (
@@ -89,8 +93,9 @@ select
     judged.{{ column.name }},
     {%- endfor %}
     {{ "judged.population_size" if population else "cast(null as " ~ dbt.type_bigint() ~ ") as population_size" }},
-    majorities.majority_records,
-    majorities.has_majority,
+    {%- for one in voted %}
+    {{ one.columns | join(",\n    ") }},
+    {%- endfor %}
     {%- for attribute in measured %}
     {%- for measure in dbt_anonymize._attribute_measures(attribute, guarantees, true) %}
     judged.{{ dbt_anonymize._quote(measure.column) }},
@@ -102,12 +107,14 @@ select
     and judged.is_suppressed
     and limits.violating_records <= limits.may_be_suppressed as is_suppressed
 from judged
-inner join majorities
+{%- for one in voted %}
+inner join {{ one.relation }}
     on
-        judged.effort = majorities.effort
+        judged.effort = {{ one.relation }}.effort
         {%- for name in names %}
-        and {{ dbt_anonymize._quote(name, "judged") }} = {{ dbt_anonymize._quote(name, "majorities") }}
+        and {{ dbt_anonymize._quote(name, "judged") }} = {{ dbt_anonymize._quote(name, one.relation) }}
         {%- endfor %}
+{%- endfor %}
 inner join limits on judged.effort = limits.effort
 {%- endmacro %}
 
@@ -184,12 +191,34 @@ population_classes as (
 {%- endmacro %}
 
 
-{# CTEs that end in `majorities`, of the target in each class. Ties are equal counts: no order of values is needed. #}
-{% macro _majorities(keys, target) -%}
+{# Each target with the suffix of its CTEs, their last one, and the columns of it that the classes have. #}
+{% macro _voted_targets(target, further_targets) -%}
+    {%- set found = [{
+        "target": target, "suffix": "", "relation": "majorities",
+        "columns": ["majorities.majority_records", "majorities.has_majority"],
+    }] -%}
+    {%- for further in further_targets -%}
+        {%- set relation, columns = "majorities_" ~ loop.index, [] -%}
+        {%- for column in ["majority_records", "has_majority"] -%}
+            {%- do columns.append(
+                relation ~ "." ~ column ~ " as " ~ dbt_anonymize._quote(further ~ "_" ~ column)
+            ) -%}
+        {%- endfor -%}
+        {%- do found.append(
+            {"target": further, "suffix": "_" ~ loop.index, "relation": relation, "columns": columns}
+        ) -%}
+    {%- endfor -%}
+    {{ return(found) }}
+{%- endmacro %}
+
+
+{# CTEs that end in `majorities<suffix>`, of a target in each class. Ties are equal counts: no order of values is
+   needed. #}
+{% macro _majorities(keys, target, suffix="") -%}
 {%- set quoted = [] -%}
 {%- for key in keys -%}{%- do quoted.append(dbt_anonymize._quote(key)) -%}{%- endfor %}
 
-counted as (
+counted{{ suffix }} as (
 
     select
         {{ quoted | join(",\n        ") }},
@@ -201,26 +230,26 @@ counted as (
 
 ),
 
-tied as (
+tied{{ suffix }} as (
 
     select
         {{ quoted | join(",\n        ") }},
         records,
         count(*) as number_of_values
-    from counted
+    from counted{{ suffix }}
     group by
         {{ quoted | join(",\n        ") }},
         records
 
 ),
 
-majorities as (
+majorities{{ suffix }} as (
 
     select
         {{ quoted | join(",\n        ") }},
         cast(max(records) as {{ dbt.type_bigint() }}) as majority_records,
         coalesce(max(records) = max(case when number_of_values = 1 then records end), false) as has_majority
-    from tied
+    from tied{{ suffix }}
     group by
         {{ quoted | join(",\n        ") }}
 

@@ -1,11 +1,13 @@
-{% macro frequencies(microdata, quasi_identifiers, sensitive, target, has_subject=false, has_sample=false) -%}
+{% macro frequencies(
+    microdata, quasi_identifiers, sensitive, target, has_subject=false, has_sample=false, further_targets=[]
+) -%}
 {{ config(materialized="table") }}
 {%- set columns = [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}
     {%- do columns.append(dbt_anonymize._quote(quasi_identifier.name)) -%}
     {%- do columns.append(dbt_anonymize._quote(quasi_identifier.name ~ "_leaf")) -%}
 {%- endfor -%}
-{%- for column in (sensitive + [target]) | unique(case_sensitive=true) -%}
+{%- for column in (sensitive + [target] + further_targets) | unique(case_sensitive=true) -%}
     {%- if dbt_anonymize._quote(column) not in columns -%}
         {%- do columns.append(dbt_anonymize._quote(column)) -%}
     {%- endif -%}

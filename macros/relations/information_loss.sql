@@ -1,9 +1,10 @@
 {% macro information_loss(
-    classes, frequencies, quasi_identifiers, efforts, generalization_suppression_factor=0.5, aggregate="geometric_mean"
+    classes, frequencies, quasi_identifiers, efforts, generalization_suppression_factor=0.5, aggregate="geometric_mean",
+    target=none, target_weights={}
 ) -%}
 {{ config(materialized="table") }}
 {%- set measures = dbt_anonymize._loss_measures(
-    classes, frequencies, quasi_identifiers, generalization_suppression_factor, aggregate
+    classes, frequencies, quasi_identifiers, generalization_suppression_factor, aggregate, target, target_weights
 ) -%}
 {%- set columns = [] -%}
 {%- for measure in measures -%}

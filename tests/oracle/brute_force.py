@@ -73,9 +73,11 @@ def tables(draw: st.DrawFn) -> Table:
     columns = [_skewed(random, len(a.levels[0]), count) for a in attributes]
     values = _skewed(random, 3, count)
     target = random.integers(0, 2, count)
+    weight = float(random.choice([0.0, 0.5, 2.0]))
+    further = random.integers(0, 3, count) * (weight > 0)
     has_subject, has_population = draw(st.booleans()), draw(st.booleans())
     subject = random.integers(0, 1 + count // 2, count)
-    rows = np.stack([*columns, values, target, *([subject] * has_subject)], axis=1)
+    rows = np.stack([*columns, values, target, further, *([subject] * has_subject)], axis=1)
     _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     weights = random.integers(1, 4, count)
     records = np.bincount(inverse.reshape(-1), weights=weights).astype(np.int64)
@@ -94,7 +96,7 @@ def tables(draw: st.DrawFn) -> Table:
         subject=subject[first] if has_subject else None,
         population=population,
         population_size=None if population is None else int(population.sum()),
-        target=target[first],
+        targets=((target[first], 1.0), (further[first], weight))[: 1 + (weight > 0)],
     )
 
 

@@ -24,7 +24,7 @@ class Record:
     leaves: tuple[int, ...]
     values: tuple[int, ...]
     person: int | None
-    target: int
+    targets: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def records_of(table: Table) -> list[Record]:
             leaves=tuple(table.leaves[row].tolist()),
             values=tuple(int(codes[row]) for _, codes in table.sensitive),
             person=None if table.subject is None else int(table.subject[row]),
-            target=-1 if table.target is None else int(table.target[row]),
+            targets=tuple(int(codes[row]) for codes, _ in table.targets),
         )
         for row in range(len(table.records))
         for _ in range(int(table.records[row]))
@@ -366,10 +366,16 @@ def entropy_based_loss(released: Released, factors: Factors) -> float:
 
 
 def classification(released: Released, factors: Factors) -> float:
-    """Share of the records that their class misleads about."""
+    """Share of the records that their class misleads about; the mean over the targets."""
+    weights = [weight for _, weight in released.table.targets]
+    shares = [w * _misled(released, factors, target) for target, w in enumerate(weights)]
+    return sum(shares) / sum(weights)
+
+
+def _misled(released: Released, factors: Factors, target: int) -> float:
     cost = factors.suppression * len(released.gone)
     for found in released.kept:
-        ranked = Counter(record.target for record in found.records).most_common(2)
+        ranked = Counter(record.targets[target] for record in found.records).most_common(2)
         if len(ranked) == 2 and ranked[0][1] == ranked[1][1]:
             cost += factors.suppression * len(found.records)
         else:

@@ -23,6 +23,7 @@ from tests.properties.generic import GENERIC_MODELS, GENERIC_SEEDS
 from tests.properties.guarded import GUARDED_MODELS, GUARDED_SEEDS
 from tests.properties.measured import MEASURED_MODELS, MEASURED_SEEDS
 from tests.properties.sampled import SAMPLED_MODELS, SAMPLED_SEEDS
+from tests.properties.several_targets import TARGET_MODELS, TARGET_SEEDS
 from tests.properties.statements import FURTHER_MODELS, FURTHER_SEEDS
 from tests.worlds.hierarchies import SHAPES
 
@@ -67,7 +68,7 @@ def statements() -> Mapping[str, str]:
     models = {name: text for shape in shapes for name, text in shape_models(shape).items()}
     seeds = [name for shape in shapes for name in shape_seeds(shape)]
     models |= GUARDED_MODELS | SAMPLED_MODELS | GENERIC_MODELS | FURTHER_MODELS | GAME_MODELS
-    models |= MEASURED_MODELS | COMPARED_MODELS
+    models |= MEASURED_MODELS | COMPARED_MODELS | TARGET_MODELS
     seeds += [
         *GUARDED_SEEDS,
         *SAMPLED_SEEDS,
@@ -76,6 +77,7 @@ def statements() -> Mapping[str, str]:
         *FURTHER_SEEDS,
         *MEASURED_SEEDS,
         *COMPARED_SEEDS,
+        *TARGET_SEEDS,
     ]
     with tempfile.TemporaryDirectory() as folder:
         return MappingProxyType(compile_models(Path(folder), models, seeds))

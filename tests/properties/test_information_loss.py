@@ -295,7 +295,7 @@ def kernel_losses(
         tuple(attributes),
         np.array(leaves).T,
         np.ones(len(targets), dtype=np.int64),
-        target=np.array([["yes", "no", "maybe"].index(target) for target in targets]),
+        targets=((np.array([["yes", "no", "maybe"].index(target) for target in targets]), 1.0),),
     )
     classes = classes_of(coded, tuple(node))
     suppressed = np.array([effort.labels[row] in effort.suppressed for row in classes.first])

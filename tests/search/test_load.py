@@ -121,15 +121,14 @@ def test_people_values_and_population_are_counted(crowd: Project) -> None:
 
 
 def test_the_target_is_read_where_the_measure_needs_it(built_frequencies: Project) -> None:
-    assert load(built_frequencies).table.target is None
+    assert not load(built_frequencies).table.targets
     table = load(built_frequencies, measure="classification_metric").table
-    assert table.target is not None
     top = classes_of(table, tuple(attribute.height for attribute in table.attributes))
     counted = dict(
         built_frequencies.query("select churned, count(*) from customers group by churned")
     )
-    assert top.targets is not None
-    assert top.targets.counts.tolist() == [counted["no"], counted["yes"]]
+    (counts,) = top.targets
+    assert counts.counts.tolist() == [counted["no"], counted["yes"]]
 
 
 def test_limited_values_become_codes(built_frequencies: Project, tmp_path: object) -> None:

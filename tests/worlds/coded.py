@@ -48,7 +48,7 @@ def _with_null(
 
 @st.composite
 def tables(draw: st.DrawFn, *, min_records: int = 1, has_subject: bool | None = None) -> Table:
-    """Draw a table with one or two sensitive attributes, a target and a population."""
+    """Draw a table with one or two sensitive attributes, one or two targets and a population."""
     names = ["age", "city", "sex"][: draw(st.integers(1, 3))]
     attributes = tuple(draw(hierarchies(name)) for name in names)
     sizes = [len(attribute.levels[0]) for attribute in attributes]
@@ -67,6 +67,10 @@ def tables(draw: st.DrawFn, *, min_records: int = 1, has_subject: bool | None = 
         records[0] += min_records
     drawn = np.array(rows)
     extra = [draw(st.integers(0, 3)) for _ in rows]
+    further = []
+    if draw(st.booleans()):
+        values = np.array([draw(st.integers(0, 2)) for _ in rows])
+        further.append((values, draw(st.sampled_from([0.25, 1.0, 3.0]))))
     total = sum(records)
     return Table(
         attributes=attributes,
@@ -79,7 +83,7 @@ def tables(draw: st.DrawFn, *, min_records: int = 1, has_subject: bool | None = 
         subject=drawn[:, -1].copy() if has_subject else None,
         population=np.array(records) + np.array(extra),
         population_size=total * draw(st.sampled_from([1, 2, 5, 100])) + 1,
-        target=drawn[:, -2].copy(),
+        targets=((drawn[:, -2].copy(), 1.0), *further),
     )
 
 

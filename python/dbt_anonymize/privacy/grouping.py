@@ -43,9 +43,9 @@ def classes_of(table: Table, node: Node) -> Classes:
             value_counts(class_of_row, values, table.records, table.subject)
             for _, values in table.sensitive
         ),
-        targets=None
-        if table.target is None
-        else value_counts(class_of_row, table.target, table.records, None),
+        targets=tuple(
+            value_counts(class_of_row, values, table.records, None) for values, _ in table.targets
+        ),
     )
 
 

@@ -70,8 +70,9 @@ class Table:
     subject: IntArray | None = None  # code of the person; rows are then distinct by person too
     population: IntArray | None = None  # records of the population table
     population_size: int | None = None  # people of the population, for estimators
-    # Codes of the target outside the quasi-identifiers, for the classification metric.
-    target: IntArray | None = None
+    # Codes of each target outside the quasi-identifiers with its weight, for the classification
+    # metric.
+    targets: tuple[tuple[IntArray, float], ...] = ()
     total: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
@@ -102,4 +103,4 @@ class Classes:
     first: IntArray  # smallest row of the table
     population: IntArray | None = None  # records of the population
     values: tuple[ValueCounts, ...] = ()  # of each sensitive attribute
-    targets: ValueCounts | None = None  # of the target, counting records
+    targets: tuple[ValueCounts, ...] = ()  # of each target, counting records

@@ -32,7 +32,7 @@ def load_table(warehouse: Warehouse, spec: Spec, *, measure: str) -> Table:
 
     Rows are in the order of their codes. A NULL quasi-identifier is a leaf of its own with the
     label ``*`` at every level above 0; ``*`` covers everything. Search bounds decide whether raw
-    values are told apart; the measure ``classification_metric`` reads the target.
+    values are told apart; the measure ``classification_metric`` reads the targets.
 
     Raises
     ------
@@ -70,9 +70,8 @@ class _Source:
         keys = [*spec.quasi_identifiers, *leaves, "records"]
         subject = ["subject"] if spec.subject else []
         sampled = ["sample_share"] if spec.declared_shares else []
-        _check_columns(
-            warehouse, spec, frequencies, {*keys, *spec.sensitive, spec.target, *subject, *sampled}
-        )
+        expected = {*keys, *spec.counted_columns, *subject, *sampled}
+        _check_columns(warehouse, spec, frequencies, expected)
         population = None
         if spec.population_relation is not None:
             population = warehouse.relation_of_ref(f"{spec.name}_population", remedy=remedy)
@@ -170,13 +169,13 @@ def _check_sample(spec: Spec) -> None:
 def _kept_columns(spec: Spec, measure: str) -> list[str]:
     """Return the columns beside the quasi-identifiers that guarantees and measure read."""
     attributes = [str(g["attribute"]) for g in spec.guarantees.resolved if "attribute" in g]
-    targets = [spec.target] if measure == "classification_metric" else []
+    targets = spec.loss_targets if measure == "classification_metric" else []
     return list(dict.fromkeys([*attributes, *targets]))
 
 
 @dataclass(frozen=True)
 class _Kept:
-    """A sensitive attribute of a guarantee, or the target."""
+    """A sensitive attribute of a guarantee, or a target."""
 
     name: str
     size: int
@@ -189,8 +188,8 @@ class _Kept:
         missing = int(counts["missing"][0])
         if missing:
             raise SearchError(
-                f"{source.spec.name}: {name} must not be NULL where a guarantee limits it; "
-                f"{missing} records have none. Filter them in a model before."
+                f"{source.spec.name}: {name} must not be NULL where a guarantee limits it or a "
+                f"measure reads it; {missing} records have none. Filter them in a model before."
             )
         return cls(name, int(counts["size"][0]), cls._tree(source, name))
 
@@ -369,7 +368,7 @@ def _table(
     if subject is not None:
         subject = np.unique(subject, return_inverse=True)[1].reshape(-1)
     columns = {one.name: (one, codes) for one, codes in zip(kept, rows.kept, strict=True)}
-    target = columns.get(source.spec.target)
+    weights = source.spec.loss_targets.items()
     limited = {g["attribute"] for g in source.spec.guarantees.resolved if "attribute" in g}
     return Table(
         attributes=tuple(present),
@@ -383,7 +382,7 @@ def _table(
         subject=subject,
         population=None if source.population is None else rows.population,
         population_size=source.spec.population_size,
-        target=None if target is None else target[1],
+        targets=tuple((columns[name][1], weight) for name, weight in weights if name in columns),
     )
 
 

@@ -180,7 +180,7 @@ def _part(table: Table, rows: BoolArray) -> Table:
         records=table.records[rows],
         sensitive=tuple((attribute, values[rows]) for attribute, values in table.sensitive),
         subject=None if table.subject is None else table.subject[rows],
-        target=None if table.target is None else table.target[rows],
+        targets=tuple((values[rows], weight) for values, weight in table.targets),
     )
 
 

@@ -37,7 +37,7 @@ class Rows:
     words : tuple of int arrays (rows,)
         Packed label codes; rows with the same words are in one class.
     apart : tuple of int arrays (rows,)
-        Packed codes of what keeps rows of one class apart: sensitive values, target, subject.
+        Packed codes of what keeps rows of one class apart: sensitive values, targets, subject.
     first : int array (rows,)
         Smallest row of the table in each; ascending.
     records, population : int array (rows,)
@@ -120,10 +120,9 @@ class GroupedClasses(Classes):
         return tuple(self._counts(codes, subject) for _, codes in self._table.sensitive)
 
     @cached_property
-    def targets(self) -> ValueCounts | None:
-        """Counts of the target."""
-        target = self._table.target
-        return None if target is None else self._counts(target, None)
+    def targets(self) -> tuple[ValueCounts, ...]:
+        """Counts of each target."""
+        return tuple(self._counts(codes, None) for codes, _ in self._table.targets)
 
     def _counts(self, codes: IntArray, subject: IntArray | None) -> ValueCounts:
         values = codes[self._rows.first]
@@ -314,7 +313,8 @@ def _pack(table: Table) -> tuple[list[list[IntArray]], list[int], int]:
 
 def _apart(table: Table) -> Words:
     columns = [values for _, values in table.sensitive]
-    columns += [column for column in (table.target, table.subject) if column is not None]
+    columns += [codes for codes, _ in table.targets]
+    columns += [] if table.subject is None else [table.subject]
     return _pack_columns(columns)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from dbt_anonymize.privacy.registry import MEASURES
-from dbt_anonymize.spec.draft import Draft, unknown_column
+from dbt_anonymize.spec.draft import Draft, mapping, unknown_column
 from dbt_anonymize.spec.masks import NUMERIC
 from dbt_anonymize.spec.problems import Problem, did_you_mean, names, shown
 from dbt_anonymize.spec.quality import task_of_measure
@@ -38,6 +38,8 @@ DERIVED_SUFFIXES = {
     "quasi_identifier": ("_lower", "_upper", "_leaf", "_level", "_share"),
     "sensitive": tuple(f"_{measure}" for measure in MEASURES),
 }
+# Of a further target of the classification metric, in the classes.
+TARGET_SUFFIXES = ("_majority_records", "_has_majority")
 # Our own relations: `<name>_<suffix>` of an anonymization, and the history of all. Numbers of
 # efforts change with every search, so those of efforts that do not exist yet count too.
 OWN_RELATIONS = re.compile(
@@ -124,6 +126,10 @@ def _added_columns(draft: Draft) -> Iterator[tuple[str, str]]:
             suffixes = ("_masked",)
         for suffix in suffixes:
             yield name, f"{name}{suffix}"
+    for name in draft.loss_targets or mapping(draft.quality.get("further_targets")):
+        for suffix in TARGET_SUFFIXES:
+            if name != draft.target:
+                yield name, f"{name}{suffix}"
 
 
 def _quasi_identifiers_exist(draft: Draft) -> Iterator[Problem]:
@@ -150,6 +156,22 @@ def _target_is_released(draft: Draft) -> Iterator[Problem]:
     ):
         roles += " quasi_identifier"
     return _has_role(draft, "target", draft.target, roles, (rule, remedy))
+
+
+def _loss_targets_are_released(draft: Draft) -> Iterator[Problem]:
+    if not draft.roles:
+        return
+    for name in map(str, draft.loss_targets):
+        role = draft.roles.get(name)
+        is_kept = role in {"sensitive", "insensitive"} and name not in draft.masks
+        if name != draft.target and not is_kept:
+            yield Problem(
+                ("information_loss", "targets", name),
+                "must be the target, or another column that is released as it is (sensitive or "
+                "insensitive, without a mask)",
+                did_you_mean(name, list(draft.roles), "Choose another column."),
+                f"{name}, which is {role or 'no column'}" + " with a mask" * (name in draft.masks),
+            )
 
 
 def _subject_is_an_identifier(draft: Draft) -> Iterator[Problem]:
@@ -226,6 +248,7 @@ RULES = (
     _column_names_are_free,
     _quasi_identifiers_exist,
     _target_is_released,
+    _loss_targets_are_released,
     _features_are_usable,
     _subject_is_an_identifier,
     _origins_are_protected,

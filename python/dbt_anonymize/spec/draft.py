@@ -34,6 +34,7 @@ class Draft:
     trees: dict[str, int | None]
     search_levels: Mapping[str, Any]
     search_measure: object
+    loss_targets: Mapping[str, Any]
     quality: Mapping[str, Any]
     choose: str | None
     suppression_limit: object
@@ -94,6 +95,7 @@ class Draft:
             trees={n: integer(tree.get("levels")) for n, tree in hierarchies.items() if tree},
             search_levels=mapping(mapping(raw.get("search")).get("levels")),
             search_measure=mapping(raw.get("search")).get("measure"),
+            loss_targets=mapping(mapping(raw.get("information_loss")).get("targets")),
             quality=mapping(raw.get("quality")),
             choose=text(raw.get("choose")),
             suppression_limit=raw.get("suppression_limit"),

@@ -350,6 +350,16 @@ class Spec(Strict):
         return {self.target: self.quality.positive, **further}
 
     @property
+    def loss_targets(self) -> dict[str, float]:
+        """Weight of each target of the classification metric."""
+        return self.information_loss.targets or dict.fromkeys(self.targets, 1.0)
+
+    @property
+    def counted_columns(self) -> list[str]:
+        """Kept columns that the frequencies tell apart: sensitive ones and targets."""
+        return list(dict.fromkeys([*self.sensitive, self.target, *self.loss_targets]))
+
+    @property
     def person(self) -> str:
         """Column that says who somebody is: the subject, or the record key without one."""
         return self.subject or self.record_key

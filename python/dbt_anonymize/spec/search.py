@@ -7,18 +7,22 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dbt_anonymize.information_loss.names import MeasureName
-from dbt_anonymize.validation import Level, Strict
+from dbt_anonymize.validation import ColumnName, Level, Strict
 
 
 class InformationLoss(Strict):
     """How the information losses of the quasi-identifiers are put together.
 
     The factor weighs generalization (0) against suppression (1): below 0.5 suppression costs less,
-    above it generalization does; at 0.5 both cost what they destroy.
+    above it generalization does; at 0.5 both cost what they destroy. The targets of the
+    classification metric have weights; by default it is of all that models predict, alike.
     """
 
     aggregate: Literal["sum", "maximum", "arithmetic_mean", "geometric_mean"] = "geometric_mean"
     generalization_suppression_factor: Annotated[float, Field(ge=0, le=1)] = 0.5
+    targets: (
+        Annotated[dict[ColumnName, Annotated[float, Field(gt=0)]], Field(min_length=1)] | None
+    ) = None
 
 
 class Bounds(Strict):

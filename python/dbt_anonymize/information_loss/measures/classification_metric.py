@@ -1,6 +1,9 @@
-"""Classification metric: records whose class misleads about the target."""
+"""Classification metric: records whose class misleads about the targets."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -20,35 +23,50 @@ class ClassificationMetric(InformationLoss):
 
     A record outside the majority of its class costs the generalization factor; one that is
     suppressed or in a tie, which predicts nobody (ARX alike; Iyengar picks a value), the
-    suppression factor. ARX lets a suppressed record cost ``gs``, half an error by default.
+    suppression factor. ARX lets a suppressed record cost ``gs``, half an error by default. Of
+    several targets it is the weighted mean.
     """
 
     name = "classification_metric"
     column = (
         "Share of records that a majority vote in their class gets wrong, suppressed records "
-        "included (Iyengar 2002); lower is better."
+        "included (Iyengar 2002){targets}; lower is better."
     )
 
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
-        targets, majority = self._majorities(classes, suppressed)
+        gone = suppressed_records(classes, suppressed)
+        costs = [
+            self._misled(targets, majority, gone)
+            for targets, majority in self._majorities(classes, suppressed)
+        ]
+        return self._weighted(sums, costs) / self._most(sums)
+
+    def _misled(self, targets: Distribution, majority: FloatArray, gone: int) -> float:
+        """Return the cost of records that are outside a majority, have none, or are gone."""
         winners = targets.sums(targets.counts == majority[targets.classes])
         is_tied = winners > 1
         tied = float(targets.totals[is_tied].sum())
         outside = float((targets.totals - majority)[~is_tied].sum())
-        gone = suppressed_records(classes, suppressed)
-        cost = self.generalization_factor * outside + self.suppression_factor * (tied + gone)
-        return cost / self._most(sums)
+        return self.generalization_factor * outside + self.suppression_factor * (tied + gone)
 
     def _majorities(
         self, classes: Classes, suppressed: BoolArray
-    ) -> tuple[Distribution, FloatArray]:
-        if classes.targets is None:
+    ) -> Iterator[tuple[Distribution, FloatArray]]:
+        """Yield each target with the records of its most frequent value in each class."""
+        if not classes.targets:
             raise SearchError(
                 "classification_metric as measure of a search needs a target outside the "
                 "quasi-identifiers; the table has none. Declare one, or choose another measure."
             )
-        targets = Distribution.of(classes.targets, len(classes.records), suppressed)
-        return targets, np.maximum(targets.largest(targets.counts.astype(np.float64)), 0.0)
+        for counts in classes.targets:
+            targets = Distribution.of(counts, len(classes.records), suppressed)
+            yield targets, np.maximum(targets.largest(targets.counts.astype(np.float64)), 0.0)
+
+    def _weighted(self, sums: TableSums, costs: Sequence[float]) -> float:
+        """Return the mean of one cost per target, by weight."""
+        weights = [weight for _, weight in sums.table.targets]
+        whole = math.fsum(weights)
+        return math.fsum(w / whole * cost for w, cost in zip(weights, costs, strict=True))
 
     def _most(self, sums: TableSums) -> float:
         return sums.total * max(self.generalization_factor, self.suppression_factor)
@@ -57,8 +75,11 @@ class ClassificationMetric(InformationLoss):
         return np.zeros(len(levels))
 
     def _coarser_bound(self, sums: TableSums, classes: Classes) -> float:
-        # Merging classes never brings a record into a majority.
-        targets, majority = self._majorities(classes, np.zeros(len(classes.records), np.bool_))
-        outside = float((targets.totals - majority).sum())
+        # Merging classes never brings a record into a majority, of no target.
+        nobody = np.zeros(len(classes.records), np.bool_)
+        outside = [
+            float((targets.totals - majority).sum())
+            for targets, majority in self._majorities(classes, nobody)
+        ]
         cheapest = min(self.generalization_factor, self.suppression_factor)
-        return cheapest * outside / self._most(sums) * SLIGHTLY_LESS
+        return cheapest * self._weighted(sums, outside) / self._most(sums) * SLIGHTLY_LESS
