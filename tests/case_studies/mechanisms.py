@@ -141,6 +141,10 @@ def _efforts(base: Levels) -> dict[str, dict[str, Any]]:
     """Return the efforts of one spec by the first words of their row in the page."""
     levels = {"levels": dict(base)}
     coarser = {name: level + 1 for name, level in base.items()}
+    one_by_one = [
+        {name: level + (place < raised) for place, (name, level) in enumerate(base.items())}
+        for raised in range(len(base) + 1)
+    ]
     return {
         "full-domain": levels,
         "local recoding": {"recoding": "local", "rounds": [dict(base), coarser]},
@@ -151,6 +155,12 @@ def _efforts(base: Levels) -> dict[str, dict[str, Any]]:
         "any of these with `no_attack`": {
             **levels,
             "guarantees": {"no_attack": {"adversary_gain": 50, "adversary_cost": 5}},
+        },
+        "payout per record": {
+            "recoding": "local",
+            "rounds": one_by_one,
+            "maximize": "publisher_payout",
+            "guarantees": {"profitable": {"publisher_loss": 2000, "adversary_gain": 2000}},
         },
     }
 
