@@ -186,6 +186,14 @@ def contraceptive_method_choice() -> Study:
     )
 
 
+def contraceptive_payouts() -> Study:
+    """Keep the three answers that are generalized there, and the method."""
+    whole = contraceptive_method_choice()
+    names = [*whole.hierarchies, "method"]
+    rows = [{name: row[name] for name in names} for row in whole.rows]
+    return Study("contraceptive_payouts", rows, whole.hierarchies, tuple(whole.hierarchies))
+
+
 def diabetes() -> Study:
     """Take the unscaled data of scikit-learn; sex is 1 or 2 there."""
     from sklearn.datasets import load_diabetes
@@ -239,6 +247,7 @@ STUDIES: Mapping[str, Callable[[], Study]] = {
         acute_inflammations,
         wisconsin_original,
         contraceptive_method_choice,
+        contraceptive_payouts,
         diabetes,
     )
 }
@@ -250,6 +259,7 @@ FOLDERS = {
     "acute_inflammations": "acute_inflammations",
     "wisconsin_original": "breast_cancer_wisconsin_original",
     "contraceptive_method_choice": "contraceptive_method_choice",
+    "contraceptive_payouts": "contraceptive_method_choice",
 }
 
 

@@ -273,6 +273,35 @@ def test_normal_distributions_of_numbers_do_not_reach_the_published_auc() -> Non
     assert round(float(scores.mean()), 2) == 0.67
 
 
+@needs("contraceptive_payouts")
+def test_records_that_play_bring_more_than_levels_for_all(built: Built) -> None:
+    name = "contraceptive_payouts"
+    found = {row["effort"]: row for row in built.rows(f"{name}_privacy")}
+    more = [
+        found[n + 5]["publisher_payout"] / found[n]["publisher_payout"] - 1 for n in range(1, 6)
+    ]
+    assert (round(min(more), 2), round(max(more), 2)) == (0.06, 0.13)
+    assert {found[n]["break_even_gain"] for n in (2, 3, 4, 5, 7, 8, 9, 10)} == {8, 12}
+    rows = results(built, name)
+    assert max(row["suppressed_records"] for row in rows[6:]) == 4
+    for row in rows[4:6]:
+        assert row["qf_difference_low"] <= 0 <= row["qf_difference_high"]
+    shared = {"model": "MultinomialNB", "test_on": "original"}
+    kept = means(built, name, measure="relative_auc", **shared)
+    assert min(kept, key=lambda effort: kept[effort]) == 3
+    assert all(kept[effort] > 0.98 for effort in range(6, 11))
+    sure = dict.fromkeys(range(11), (0.0, 0))
+    for row in built.rows(f"{name}_calibration"):
+        if row["bin_from"] >= 0.9 and {**row, **shared} == row:
+            right, records = sure[row["effort"]]
+            right += row["records"] * row["observed_share"]
+            sure[row["effort"]] = (right, records + row["records"])
+    share = {effort: right / records for effort, (right, records) in sure.items()}
+    assert round(share[0], 2) == 0.96
+    of_records = [round(share[effort], 2) for effort in range(6, 11)]
+    assert (min(of_records), max(of_records)) == (0.76, 0.84)
+
+
 @needs("diabetes")
 def test_both_ways_to_fit_agree_where_hierarchies_are_declared(built: Built) -> None:
     shared = {"model": "ridge", "measure": "r2", "test_on": "original"}
