@@ -40,6 +40,9 @@ totals as (
 {%- do queried.append([v, view]) %}
 {{- dbt_anonymize._query_errors(v, view, quasi_identifiers, sanity_bound) }}
 {%- endif %}
+{%- if view | length == 2 %}
+{{- dbt_anonymize._correlation(v, dbt_anonymize._interval_pair(view, quasi_identifiers)) }}
+{%- endif %}
 
 distance_{{ v }} as (
 
@@ -60,6 +63,20 @@ select
     case when totals.records > 0 then distance_{{ loop.index }}.distance end as value
 from totals
 left join distance_{{ loop.index }} on totals.effort = distance_{{ loop.index }}.effort
+{%- if view | length == 2 %}
+union all
+select
+    totals.effort,
+    'correlation_difference' as statistic,
+    {{ dbt_anonymize._attributes_of_view(view) }},
+    {#- Without any pair of numbers there is no row: correlations of nothing are 0. #}
+    case
+        when totals.records > 0
+            then coalesce(abs(correlation_{{ loop.index }}.released - correlation_{{ loop.index }}.original), 0)
+    end as value
+from totals
+left join correlation_{{ loop.index }} on totals.effort = correlation_{{ loop.index }}.effort
+{%- endif %}
 {{- "\nunion all" if queried or not loop.last }}
 {%- endfor %}
 {%- for v, view in queried %}

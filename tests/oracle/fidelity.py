@@ -71,6 +71,45 @@ def distance(original: dict[Cell, float], released: dict[Cell, float]) -> float 
     return sum(abs(original.get(c, 0) / whole - released.get(c, 0) / total) for c in cells) / 2
 
 
+def _dot(first: Sequence[float], second: Sequence[float]) -> float:
+    return math.fsum(a * b for a, b in zip(first, second, strict=True))
+
+
+def pearson(cells: dict[Cell, float], midpoints: Sequence[Sequence[float]]) -> float:
+    """Return Pearson's coefficient of the midpoints of two leaves; 0 where one is constant."""
+    known = {cell: n for cell, n in cells.items() if None not in cell and n}
+    if any(len({cell[side] for cell in known}) < 2 for side in (0, 1)):
+        return 0.0
+    values = [[midpoints[side][cell[side]] for cell in known] for side in (0, 1)]  # type: ignore[index]
+    weights = list(known.values())
+    means = [_dot(weights, found) / sum(weights) for found in values]
+    first, second = (
+        [value - mean for value in found] for found, mean in zip(values, means, strict=True)
+    )
+    products = [
+        _dot(weights, [a * b for a, b in zip(left, right, strict=True)])
+        for left, right in ((first, second), (first, first), (second, second))
+    ]
+    return products[0] / math.sqrt(products[1] * products[2])
+
+
+def cramers_v(cells: dict[Cell, float]) -> float:
+    """Return Cramer's V of two attributes, NULL a category; 0 where one is constant."""
+    total = sum(cells.values())
+    margins: list[dict[Leaf, float]] = [defaultdict(float), defaultdict(float)]
+    for cell, n in cells.items():
+        for side, leaf in enumerate(cell):
+            margins[side][leaf] += n
+    smaller = min(map(len, margins))
+    if smaller < 2:
+        return 0.0
+    chi_squared = math.fsum(
+        (cells.get((a, b), 0.0) - n * m / total) ** 2 / (n * m / total)
+        for (a, n), (b, m) in itertools.product(margins[0].items(), margins[1].items())
+    )
+    return math.sqrt(chi_squared / total / (smaller - 1))
+
+
 def draws(query: int, random_state: int) -> list[float]:
     """Return the four numbers that a query is made of."""
     found = []

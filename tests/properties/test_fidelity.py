@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import pearsonr
+from scipy.stats.contingency import association
 
 from tests.oracle import fidelity as recount
 from tests.oracle.fidelity import Compared
-from tests.oracle.generalization import CategoricalHierarchy, IntervalHierarchy, bounds, generalize
+from tests.oracle.generalization import (
+    CategoricalHierarchy,
+    Hierarchy,
+    IntervalHierarchy,
+    bounds,
+    generalize,
+)
 from tests.properties.batch import Batch
 from tests.properties.compared import (
     EFFORT_LEVELS,
     NAMES,
+    NUMBERS,
     QUERIES,
     RANDOM_STATE,
     SHARE,
@@ -30,7 +41,7 @@ from tests.worlds.hierarchies import (
     interval_hierarchies,
 )
 
-Levels = list[tuple[int, int]]
+Levels = list[tuple[int, int, int]]
 Drawn = tuple[Compared, Levels, list[int]]
 
 
@@ -39,13 +50,14 @@ def tables(draw: st.DrawFn) -> Drawn:
     """Draw records, the levels of each in effort 2, and in which efforts it is suppressed."""
     ages, cities = draw(interval_hierarchies()), draw(categorical_hierarchies())
     values = [None, *(b for b in ages.breaks[:-1])]
-    raw = st.tuples(st.sampled_from(values), st.sampled_from([None, *cities.values]))
+    number = st.sampled_from(values)
+    raw = st.tuples(number, st.sampled_from([None, *cities.values]), number)
     kept = st.sampled_from([None, "flu", "asthma"])
     records = draw(st.lists(st.tuples(raw, kept), min_size=1, max_size=9))
     level = st.integers(0, LEVELS)
-    levels = draw(st.tuples(*[st.tuples(level, level)] * len(records)))
+    levels = draw(st.tuples(*[st.tuples(level, level, level)] * len(records)))
     suppressed = draw(st.tuples(*[st.integers(0, 15)] * len(records)))
-    return Compared((ages, cities), tuple(records)), list(levels), list(suppressed)
+    return Compared((ages, cities, ages), tuple(records)), list(levels), list(suppressed)
 
 
 def levels_of(drawn: Drawn, effort: int) -> Levels:
@@ -58,9 +70,9 @@ def released_in(drawn: Drawn, effort: int) -> list[bool]:
     return [not effort or not bits >> effort & 1 for bits in drawn[2]]
 
 
-def load(batch: Batch, drawn: Drawn) -> None:
+def load(batch: Warehouse, drawn: Drawn) -> None:
     found = drawn[0]
-    ages, cities = found.hierarchies
+    ages, cities, _ = found.hierarchies
     assert isinstance(ages, IntervalHierarchy)
     batch.load_hierarchy("compared_age", ages)
     batch.load_hierarchy("compared_city", cities)
@@ -75,13 +87,17 @@ def load(batch: Batch, drawn: Drawn) -> None:
                     str(generalize(ages, own[0], raw[0])),
                     *bounds(ages, own[0], raw[0]),
                     str(generalize(cities, own[1], raw[1])),
+                    str(generalize(ages, own[2], raw[2])),
+                    *bounds(ages, own[2], raw[2]),
                     *own,
                     kept,
                     not shown,
                 )
             )
         columns = {"age": "varchar", "age_lower": "double", "age_upper": "double"}
-        columns |= {"city": "varchar", "age_level": "integer", "city_level": "integer"}
+        columns |= {"city": "varchar", "income": "varchar"}
+        columns |= {"income_lower": "double", "income_upper": "double"}
+        columns |= dict.fromkeys(("age_level", "city_level", "income_level"), "integer")
         columns |= {"illness": "varchar", "is_suppressed": "boolean"}
         batch.load(f"compared_effort_{effort}", columns, rows)
 
@@ -97,8 +113,11 @@ def expected(drawn: Drawn) -> dict[tuple[Any, ...], float | None]:
         ]
         for effort, cells in enumerate(each):
             values[effort, "distance", *key] = recount.distance(each[0], cells)
-            if view == (0, 1):
-                errors = _errors(found, each[0], cells, SHARE if effort == 3 else 1)
+            if len(view) == 2:
+                change = abs(_correlation(found, view, cells) - _correlation(found, view, each[0]))
+                values[effort, "correlation_difference", *key] = change if cells else None
+            if view in ((0, 1), NUMBERS):
+                errors = _errors(found, view, each[0], cells, SHARE if effort == 3 else 1)
                 for name, numbers in errors.items():
                     for suffix, percent in (("median", 50), ("p95", 95)):
                         value = recount.percentile(numbers, percent) if cells else None
@@ -106,10 +125,23 @@ def expected(drawn: Drawn) -> dict[tuple[Any, ...], float | None]:
     return values
 
 
+def _correlation(found: Compared, view: tuple[int, ...], cells: dict[Any, float]) -> float:
+    if view != NUMBERS:
+        return recount.cramers_v(cells)
+    midpoints = [
+        [found.midpoint(p, n) for n, _ in enumerate(found.hierarchies[p].rows)] for p in view
+    ]
+    return recount.pearson(cells, midpoints)
+
+
 def _errors(
-    found: Compared, original: dict[Any, float], released: dict[Any, float], share: float
+    found: Compared,
+    view: tuple[int, ...],
+    original: dict[Any, float],
+    released: dict[Any, float],
+    share: float,
 ) -> dict[str, list[float]]:
-    sizes = [len(hierarchy.rows) for hierarchy in found.hierarchies]
+    sizes = [len(hierarchy.rows) for hierarchy in (found.hierarchies[p] for p in view)]
     midpoints = [found.midpoint(0, leaf) for leaf in range(sizes[0])]
     errors: dict[str, list[float]] = {"count_error": [], "mean_error": []}
     for query in range(QUERIES):
@@ -141,11 +173,41 @@ def test_fidelity_equals_a_recount_and_effort_0_differs_in_nothing(
     for rows, drawn in zip(batch.rows_of_each("compared_fidelity"), batched, strict=True):
         found = keyed(rows)
         assert len(found) == len(rows)
-        assert found == pytest.approx(expected(drawn), rel=1e-9, abs=1e-9)
+        # The root of what should be 0 is 1e-8.
+        assert found == pytest.approx(expected(drawn), rel=1e-9, abs=1e-7)
         untouched = [value for (effort, *_), value in found.items() if effort == 0]
         assert {0.0, *(value for value in untouched if value is not None)} == {0.0}
         for (_, statistic, *_), value in found.items():
             assert statistic != "distance" or value is None or -1e-9 <= value <= 1 + 1e-9
+
+
+def test_correlations_are_those_of_scipy() -> None:
+    cells = {(0, 0): 3.0, (0, 1): 1.0, (1, 1): 4.0, (2, 0): 2.0, (2, None): 1.0}
+    known = [cell for cell, n in cells.items() if None not in cell for _ in range(int(n))]
+    places = [0.1, 0.4, 0.9]
+    values = [[places[leaf] for leaf in side] for side in zip(*known, strict=True)]
+    assert recount.pearson(cells, [places] * 2) == pytest.approx(pearsonr(*values).statistic)
+    table = [[int(cells.get((a, b), 0)) for b in (0, 1, None)] for a in range(3)]
+    assert recount.cramers_v(cells) == pytest.approx(association(table, method="cramer"))
+    assert recount.cramers_v({(0, 0): 2.0, (1, 0): 1.0}) == 0
+
+
+@pytest.mark.parametrize("name", ["age", "city"])
+def test_a_label_outside_of_its_hierarchy_stops_the_build(warehouse: Warehouse, name: str) -> None:
+    ages = IntervalHierarchy((0.0, 1.0, 2.0), (("low", "high"),) + (("*",) * 2,) * 2)
+    cities = CategoricalHierarchy(("x", "y"), (("a", "b"),) + (("*",) * 2,) * 2)
+    record = ((0.0, "x", 1.0), "flu")
+    load(warehouse, (Compared((ages, cities, ages), (record,)), [(1, 1, 1)], [0]))
+    assert warehouse.rows("compared_fidelity")
+    if name == "age":
+        elsewhere: Hierarchy = IntervalHierarchy((7.0, 8.0, 9.0), ages.labels)
+    else:
+        elsewhere = CategoricalHierarchy(("v", "w"), (("c", "d"), *cities.labels[1:]))
+    warehouse.load_hierarchy(f"compared_{name}", elsewhere)
+    message = f"compared_fidelity: a label of {name} is not in its hierarchy."
+    with pytest.raises(duckdb.Error, match=re.escape(message)) as stopped:
+        warehouse.rows("compared_fidelity")
+    assert "flu" not in str(stopped.value)
 
 
 def test_queries_are_spread_over_the_leaves() -> None:
