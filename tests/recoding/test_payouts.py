@@ -14,6 +14,7 @@ from tests.oracle import privacy
 from tests.oracle.generalization import IntervalHierarchy, generalize
 from tests.oracle.recoding import Leaves, World
 from tests.recoding.compilation import GAME, PAID_CASES, Case
+from tests.sampling import examples
 from tests.worlds.recoded import PROPERTY, Warehouse, worlds
 
 TIE = 1e-8
@@ -124,7 +125,7 @@ def best_cut(world: World, case: Case, rounds: Sequence[Shown]) -> float:
 
 @each_case
 @given(data=st.data())
-@PROPERTY
+@examples(PROPERTY, 20, 3)
 def test_payouts_per_record_equal_a_plain_recount(
     data: st.DataObject, case: Case, warehouse: Warehouse
 ) -> None:
