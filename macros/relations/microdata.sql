@@ -1,7 +1,7 @@
 {% macro microdata(
     anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none,
     masks={}, dropped=[], sample=none, sample_shares=[], person=none, mask_keys=none,
-    free_text=[]
+    free_text=[], outer=none
 ) -%}
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
 {%- set checked = [] -%}
@@ -22,6 +22,15 @@
     }},
     post_hook="{{ dbt_anonymize._check_microdata() }}",
 ) }}
+{#- What stands behind the columns of the source. -#}
+{%- set added = ["subjects.subject"] if subject else [] -%}
+{%- if sample -%}
+    {%- do added.append(dbt_anonymize._sample_share("drawn.draw", sample_shares) ~ " as sample_share") -%}
+{%- endif -%}
+{%- if outer -%}
+    {%- set drawn = dbt_anonymize._quote(subject or record_key, "source") -%}
+    {%- do added.append(dbt_anonymize.is_outer(drawn, outer.share, outer.random_state) ~ " as is_outer") -%}
+{%- endif -%}
 {%- set found = {} -%}
 {%- for column in (adapter.get_columns_in_relation(source) if execute else []) -%}
     {%- do found.update({column.name: column}) -%}
@@ -72,7 +81,7 @@ select
     leaves_{{ loop.index }}.leaf as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") }},
     {%- endfor %}
     {%- for column in kept_columns %}
-    {%- set has_more = not loop.last or subject or sample %}
+    {%- set has_more = not loop.last or added %}
     {#- Of an identifier only the mask is here; of other columns both, since effort 0 has the value. #}
     {%- if column not in identifiers %}
     {{ dbt_anonymize._normalized(found.get(column), column) }}{{ "," if column in masks or has_more }}
@@ -87,11 +96,8 @@ select
         {{- "," if has_more }}
     {%- endif %}
     {%- endfor %}
-    {%- if subject %}
-    subjects.subject{{ "," if sample }}
-    {%- endif %}
-    {%- if sample %}
-    {{ dbt_anonymize._sample_share("drawn.draw", sample_shares) }} as sample_share
+    {%- if added %}
+    {{ added | join(",\n    ") }}
     {%- endif %}
 from source
 {%- if sample %}

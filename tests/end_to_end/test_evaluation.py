@@ -14,10 +14,11 @@ from scipy.stats import t as student_t  # type: ignore[import-untyped]
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.spec.training import describe_training, training_factors
 from tests.end_to_end.test_guarantees import declare, fetch
+from tests.oracle.outer import is_outer
 from tests.projects import Project
 
 WITHOUT_TESTS = ("build", "--exclude-resource-type", "test", "unit_test")
-FOLDS = 4
+FOLDS, OUTER_SHARE = 4, 0.2
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +41,7 @@ def evaluated(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory)
             "random_state": 3,
             "numbers": "bounds",
             "fit": "per_split",
+            "outer_share": OUTER_SHARE,
             "margin": 0.5,
             "confidence": 0.9,
             "importance": True,
@@ -53,6 +55,11 @@ def evaluated(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory)
     outcome = project.dbt(*WITHOUT_TESTS)
     assert outcome.succeeded, outcome.messages
     return project
+
+
+def outer_keys(project: Project) -> set[int]:
+    keys = [key for (key,) in project.query("select customer_id from customers_microdata")]
+    return {key for key in keys if is_outer(str(key), OUTER_SHARE, 3)}
 
 
 def splits_of(project: Project, effort: int, model: str, fit: str) -> dict[tuple[int, int], float]:
@@ -142,13 +149,13 @@ def test_confusion_curves_and_calibration_count_every_test_record(evaluated: Pro
     for row in fetch(evaluated, "from customers_confusion where test_on = 'original'"):
         by_class[row["effort"], row["model"], row["fit"]] += row["records"]
     assert len(by_class) == 4 * 3 * 2
-    assert set(by_class.values()) == {2 * 400}
+    assert set(by_class.values()) == {2 * (400 - len(outer_keys(evaluated)))}
     found = fetch(
         evaluated,
         "select effort, model, fit, class, sum(records) as records from customers_calibration "
         "where test_on = 'original' group by all",
     )
-    assert {row["records"] for row in found} == {2 * 400}
+    assert {row["records"] for row in found} == {2 * (400 - len(outer_keys(evaluated)))}
     ends = fetch(
         evaluated,
         "select min(x) as x0, max(x) as x1, min(y) as y0, max(y) as y1 from customers_curves "
@@ -165,6 +172,7 @@ def test_groups_are_those_of_the_levels(evaluated: Project) -> None:
         for row in fetch(
             evaluated,
             f'select "{column}" as label, count(*) as records from customers_effort_{effort} '
+            "where customer_id in (select customer_id from customers_microdata where not is_outer) "
             "group by all having count(*) >= 4",
         )
     }
@@ -174,6 +182,26 @@ def test_groups_are_those_of_the_levels(evaluated: Project) -> None:
     # Efforts, models, fits, forms of test records.
     assert len(rows) == len(expected) * 4 * 3 * 2 * 2
     assert all(row["difference"] == 0 for row in rows if row["effort"] == 0)
+
+
+def test_the_chosen_effort_is_scored_on_outer_records_that_are_released_too(
+    evaluated: Project,
+) -> None:
+    drawn = evaluated.query("select customer_id from customers_microdata where is_outer")
+    assert {key for (key,) in drawn} == outer_keys(evaluated)
+    rows = fetch(evaluated, "from customers_outer_quality order by effort")
+    results = fetch(
+        evaluated, "from customers_results where effort = 0 or is_chosen order by effort"
+    )
+    assert [row["effort"] for row in rows] == [row["effort"] for row in results]
+    assert [row["qf_mean"] for row in rows] == [row["qf_mean"] for row in results]
+    for row in rows:
+        assert row["outer_records"] == len(outer_keys(evaluated))
+        assert row["training_records"] <= 400 - len(outer_keys(evaluated))
+        assert row["qf_low"] <= row["qf"] <= row["qf_high"]
+        assert (row["zero_rule"], row["measure"], row["model"]) == (0.5, "roc_auc", "tree")
+    assert rows[0]["qf_difference"] == rows[0]["qf_difference_low"] == 0
+    assert results[1]["records"] == 400
 
 
 def test_a_grid_has_predictions_of_each_effort(evaluated: Project) -> None:

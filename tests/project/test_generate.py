@@ -7,6 +7,7 @@ import contextlib
 import inspect
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt_anonymize.evaluation import evaluate
+from dbt_anonymize.evaluation import evaluate, evaluate_outer
 from dbt_anonymize.project.generate import generate, render
 from dbt_anonymize.spec import Spec
 from tests.differential_privacy.private import changed
@@ -39,7 +40,7 @@ HOSTILE_NAMES = [
 
 
 def python_call_of(code: str) -> dict[str, Any]:
-    """Return what the generated Python model passes to `evaluate`."""
+    """Return what the generated Python model passes to `evaluate` or `evaluate_outer`."""
     received: dict[str, Any] = {}
 
     class Dbt:
@@ -50,9 +51,10 @@ def python_call_of(code: str) -> dict[str, Any]:
             received["config"] = options
 
     namespace: dict[str, Any] = {}
-    code = code.replace("    from dbt_anonymize.evaluation import evaluate\n", "")
+    code = re.sub(r"    from dbt_anonymize.evaluation import \w+\n", "", code)
     exec(code, namespace)  # noqa: S102 (the generated model itself)
-    namespace["evaluate"] = lambda session, **arguments: received.update(arguments)
+    for name in ("evaluate", "evaluate_outer"):
+        namespace[name] = lambda session, **arguments: received.update(arguments)
     namespace["model"](Dbt(), None)
     return received
 
@@ -161,23 +163,30 @@ def test_a_column_that_is_no_feature_needs_no_level() -> None:
     assert [set(effort["levels"]) for effort in arguments["efforts"]] == [{"age"}] * 3
 
 
-def test_an_evaluation_takes_exactly_the_arguments_that_models_give() -> None:
+@pytest.mark.parametrize("called", [evaluate, evaluate_outer], ids=["inner", "outer"])
+def test_an_evaluation_takes_exactly_the_arguments_that_models_give(
+    called: Callable[..., Any],
+) -> None:
     with_subject = spec(subject="phone", population={"ref": "everybody", "size": 1_000_000})
     further = {
         "fit": "per_split",
         "groups": ["age"],
         "importance": True,
         "decision_grid": ["age", "city"],
+        "outer_share": 0.25,
     }
     with_subject["quality"] = {**with_subject["quality"], **further}
     known = {
         name: parameter.default is parameter.empty
-        for name, parameter in inspect.signature(evaluate).parameters.items()
+        for name, parameter in inspect.signature(called).parameters.items()
         if name != "session"
     }
     given: set[str] = set()
-    for content in (SPEC, with_subject):
-        arguments = python_call_of(files_of(content)["visits_evaluation.py"])
+    file = "visits_evaluation.py" if called is evaluate else "visits_outer_quality.py"
+    for files in (files_of(SPEC), files_of(with_subject)):
+        if file not in files:
+            continue
+        arguments = python_call_of(files[file])
         del arguments["config"]
         assert {name for name, is_required in known.items() if is_required} <= set(arguments)
         given |= set(arguments)
@@ -197,7 +206,11 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
     release = {"composition": "strict", "recompute": True}
     sample = {"share": 0.5, "strata": ["ill"]}
     sampled = spec(mapping="token", release=release, sample=sample)
-    for content in (SPEC, rich(), sampled, changed(name="visits")):
+    outer = spec(
+        quality={**SPEC["quality"], "fit": "per_split", "outer_share": 0.25},
+        information_loss={"targets": {"income": 2, "ill": 1}},
+    )
+    for content in (SPEC, rich(), sampled, outer, changed(name="visits")):
         for file, sql in files_of(content).items():
             if file.endswith(".sql"):
                 name, arguments = call_of(sql)

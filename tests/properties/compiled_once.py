@@ -22,6 +22,7 @@ from tests.properties.games import GAME_MODELS, GAME_SEEDS
 from tests.properties.generic import GENERIC_MODELS, GENERIC_SEEDS
 from tests.properties.guarded import GUARDED_MODELS, GUARDED_SEEDS
 from tests.properties.measured import MEASURED_MODELS, MEASURED_SEEDS
+from tests.properties.outer import OUTER_MODELS, OUTER_SEEDS
 from tests.properties.sampled import SAMPLED_MODELS, SAMPLED_SEEDS
 from tests.properties.several_targets import TARGET_MODELS, TARGET_SEEDS
 from tests.properties.statements import FURTHER_MODELS, FURTHER_SEEDS
@@ -68,7 +69,7 @@ def statements() -> Mapping[str, str]:
     models = {name: text for shape in shapes for name, text in shape_models(shape).items()}
     seeds = [name for shape in shapes for name in shape_seeds(shape)]
     models |= GUARDED_MODELS | SAMPLED_MODELS | GENERIC_MODELS | FURTHER_MODELS | GAME_MODELS
-    models |= MEASURED_MODELS | COMPARED_MODELS | TARGET_MODELS
+    models |= MEASURED_MODELS | COMPARED_MODELS | TARGET_MODELS | OUTER_MODELS
     seeds += [
         *GUARDED_SEEDS,
         *SAMPLED_SEEDS,
@@ -78,6 +79,7 @@ def statements() -> Mapping[str, str]:
         *MEASURED_SEEDS,
         *COMPARED_SEEDS,
         *TARGET_SEEDS,
+        *OUTER_SEEDS,
     ]
     with tempfile.TemporaryDirectory() as folder:
         return MappingProxyType(compile_models(Path(folder), models, seeds))

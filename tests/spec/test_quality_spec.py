@@ -44,6 +44,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"model": "cox"}, "quality.model: must be a model of classification"),
     ({"model": "sklearn.nothing.Here"}, "quality.model: must be importable"),
     ({"model": "os.path.join"}, "quality.model: must be importable"),
+    ({"outer_share": 0.2}, "quality.fit: must be per_split beside outer_share"),
+    ({"outer_share": 1, "fit": "per_split"}, "quality.outer_share: must be < 1"),
     ({"measure": "specificity"}, "quality.positive: must name the class that specificity"),
     (
         {"measure": "r2", "model": "ridge", "positive": "yes"},

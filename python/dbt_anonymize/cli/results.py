@@ -41,6 +41,7 @@ def results(
     from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
     from dbt_anonymize.project.results import (  # noqa: PLC0415
         explained,
+        outer_quality,
         read_results,
         release_location,
         results_are_current,
@@ -51,7 +52,7 @@ def results(
     with errors_without_traceback():
         project = find_project(project_dir)
         specs = chosen_specs(project, names)
-        found: dict[str, tuple[list[EffortResult], str | None, bool] | str] = {}
+        found: dict[str, tuple[list[EffortResult], list[str], str | None, bool] | str] = {}
         failures: dict[str, Failure | None] = {}
         with open_warehouse(project, target) as warehouse:
             for spec in specs:
@@ -59,6 +60,7 @@ def results(
                 try:
                     found[spec.name] = (
                         read_results(warehouse, spec.name),
+                        outer_quality(warehouse, spec),
                         release_location(warehouse, spec.name),
                         results_are_current(warehouse, spec),
                     )
@@ -73,10 +75,10 @@ def results(
         if isinstance(read, str):  # the others are there to be seen
             say(f"{read}\n", err=True)
             continue
-        efforts, place, is_current = read
+        efforts, of_outer, place, is_current = read
         console.print(f"{spec.name}: {spec.description}")
         console.print(_results_table(spec.quality.measure, efforts))
-        for sentence in explained(efforts, spec.quality.task):
+        for sentence in [*explained(efforts, spec.quality.task), *of_outer]:
             console.print(sentence)
         console.print(_release_line(place, efforts))
         for warning in _warnings(project, spec, failures[spec.name], is_current=is_current):

@@ -31,6 +31,8 @@ import numpy as np
 
 from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
 
+# Measures that count errors: QF is their negative.
+LOWER_IS_BETTER = frozenset({"brier_score", "log_loss", "mae", "rmse"})
 # Risks that differ by less are equal, as in scikit-survival: sums in another order round otherwise.
 _EQUAL_RISK = 1e-8
 

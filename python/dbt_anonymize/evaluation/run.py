@@ -12,8 +12,8 @@ from dbt_anonymize.evaluation.data.features import Reading
 from dbt_anonymize.evaluation.data.grid import make_grid
 from dbt_anonymize.evaluation.data.groups import GroupColumn, read_groups
 from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureColumn
-from dbt_anonymize.evaluation.data.relations import column_kind, is_empty
-from dbt_anonymize.evaluation.data.sampling import Sample, draw_sample
+from dbt_anonymize.evaluation.data.relations import column_kind
+from dbt_anonymize.evaluation.data.sampling import Sample, draw_sample, inner_sql
 from dbt_anonymize.evaluation.data.subjects import (
     make_recount,
     rank_sql,
@@ -57,6 +57,7 @@ def evaluate(
     smallest_group: int = 1,
     importance: str | None = None,
     decision_grid: Sequence[str] = (),
+    outer: duckdb.DuckDBPyRelation | None = None,
 ) -> pd.DataFrame:
     """Train models on every effort and score them on records that they have never seen.
 
@@ -72,28 +73,26 @@ def evaluate(
     `GroupColumn`) by which quality is reported, for groups of at least ``smallest_group`` subjects.
     ``importance``: the measure by which permutation importance is judged, or None.
     ``decision_grid``: two features over which the models of the first split are asked, or none.
+    ``outer``: record keys with ``is_outer``; as if these records were not in the source.
 
     Returns one row per fact, see ``outputs.evaluation_frame``; none if the source is empty. What
     relations do not allow is an `EvaluationError`.
     """
     log = dbt_logger()
-    chosen = [
-        Effort(e["effort"], e["relation"], e["levels"], e.get("k"), e.get("has_means", False))
-        for e in efforts
-    ]
+    chosen = efforts_of(efforts)
     wanted = [TargetColumn(**target) for target in targets]
     read_as = Reading(**reading)
-    trained = _with_spaces(_with_zero_rule(models), wanted, read_as)
+    trained = models_of(models, wanted, read_as)
     check_recountable(guarantees)
-    if is_empty(chosen[0].relation):
+    seen = None if outer is None else inner_sql(outer, record_key)
+    drawn = _sample(
+        *(chosen[0], record_key, sample, random_state, seen), fit=fit, anonymization=anonymization
+    )
+    if drawn.size == 0:
         log.info(f"{anonymization}: no records, so no models are trained")
         return evaluation_frame(None, [], Tallies())
     reader = EffortReader(
-        chosen[0],
-        [FeatureColumn(f["name"], f["kind"], f.get("hierarchy")) for f in features],
-        read_as,
-        _sample(chosen[0], record_key, sample, random_state, fit=fit, anonymization=anonymization),
-        record_key,
+        *(chosen[0], columns_of(features), read_as, drawn, record_key),
         may_be_hidden=suppressed == "missing",
         has_recount=fit == "per_split",
     )
@@ -119,12 +118,13 @@ def _sample(
     record_key: str,
     largest: int,
     random_state: int,
+    seen: str | None,
     *,
     fit: str,
     anonymization: str,
 ) -> Sample:
-    drawn = draw_sample(untouched.relation, record_key, largest, random_state)
-    if drawn.condition is None:
+    drawn = draw_sample(untouched.relation, record_key, largest, random_state, seen)
+    if drawn.size == drawn.records:
         return drawn
     if fit == "per_split":
         raise EvaluationError(
@@ -220,6 +220,26 @@ def _run(problem: Problem, anonymization: str, log: Any) -> pd.DataFrame:
     for line in failure_lines(problem, outcomes):
         log.warning(f"{anonymization}: {line}")
     return evaluation_frame(problem, outcomes, tallies)
+
+
+def efforts_of(given: Sequence[Mapping[str, Any]]) -> list[Effort]:
+    """Return efforts as a generated model hands them over."""
+    return [
+        Effort(e["effort"], e["relation"], e["levels"], e.get("k"), e.get("has_means", False))
+        for e in given
+    ]
+
+
+def columns_of(features: Sequence[Mapping[str, Any]]) -> list[FeatureColumn]:
+    """Return features as a generated model hands them over."""
+    return [FeatureColumn(f["name"], f["kind"], f.get("hierarchy")) for f in features]
+
+
+def models_of(
+    given: Sequence[Mapping[str, Any]], targets: Sequence[TargetColumn], reading: Reading
+) -> list[Model]:
+    """Return models as a generated model hands them over, and the zero rule."""
+    return _with_spaces(_with_zero_rule(given), targets, reading)
 
 
 def _with_zero_rule(models: Sequence[Mapping[str, Any]]) -> list[Model]:

@@ -107,14 +107,14 @@ def score_task(problem: Problem, task: Task) -> TaskResult:
     outcomes: list[Outcome] = []
     suppressed: dict[int, float] = {}
     for fold, split in enumerate(splits, start=1):
-        scored = _Split(problem, task, fold, split, model_seed, tallies, suppressed)
+        scored = SplitScorer(problem, task, fold, split, model_seed, tallies, suppressed)
         for effort in task.efforts:
             outcomes.extend(scored.score_effort(effort))
     return TaskResult(outcomes, tallies.packed(), suppressed)
 
 
 @dataclass
-class _Split:
+class SplitScorer:
     """One split of one target."""
 
     problem: Problem
@@ -127,6 +127,7 @@ class _Split:
 
     @property
     def target(self) -> Target:
+        """Return what is predicted."""
         return self.problem.targets[self.task.target]
 
     @cached_property
@@ -138,7 +139,7 @@ class _Split:
     def score_effort(self, effort: int) -> Iterator[Outcome]:
         """Yield an outcome per fit and model."""
         spaces = self.problem.efforts[effort].own
-        for fits, released, per_split in self._fits(effort):
+        for fits, released, per_split in self.fits(effort):
             views: dict[int, View] = {}  # spaces of the same features share one
             reason = self._reason_against(released)
             for position, model in enumerate(self.problem.models):
@@ -162,7 +163,7 @@ class _Split:
                     split = (self.task.repetition, self.fold)
                     yield Outcome(*place, *split, values.measures, why, values.details)
 
-    def _fits(self, effort: int) -> Iterator[tuple[tuple[str, ...], Bools | None, bool]]:
+    def fits(self, effort: int) -> Iterator[tuple[tuple[str, ...], Bools | None, bool]]:
         """Yield the fits, the released training records, and whether they alone are counted.
 
         Fits that do not differ are one; None is released where the guarantees can never hold.
@@ -268,6 +269,7 @@ class _Split:
             own = predictions_at(predicted, first + each.place)
             first += len(each.rows)
             values = measured(target, test, own)
+            self.keep(places, each.test_on, own)
             if isinstance(own, Predicted) and target.codes is not None:
                 cells = [Cell(*place, test_on) for place in places for test_on in each.test_on]
                 self.tallies.add(cells, target.codes[test], own, len(target.classes))
@@ -276,6 +278,11 @@ class _Split:
                 groups = self.problem.reported_groups
                 details.extend(group_details(groups, target, test, own, test_on))
         return Scored(found, details)
+
+    def keep(
+        self, places: Sequence[Place], test_on: tuple[str, ...], predicted: Predicted | Floats
+    ) -> None:
+        """Take the predictions of a model for each test record; nobody needs them here."""
 
 
 def _reason(model: Model, error: Exception) -> str:

@@ -134,6 +134,8 @@ def render(spec: Spec) -> dict[str, str]:
             templates.append("decision_grid.sql")
         if spec.quality.importance:
             templates.append("importance.sql")
+        if spec.quality.outer_share:
+            templates.append("outer_quality.py")
         if spec.quality.groups:
             templates.append("quality_by_group.sql")
     files = {

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.pluralize import counted
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
@@ -102,6 +103,27 @@ def _certainty(chosen: EffortResult, efforts: Sequence[EffortResult]) -> Iterato
             for share, number in sorted(shares, key=lambda one: (-one[0], one[1]))
         )
         yield f"chosen if repetitions are drawn again: {listed}"
+
+
+def outer_quality(warehouse: Warehouse, spec: Spec) -> list[str]:
+    """Say how good the chosen effort is on outer records, where the spec has some."""
+    if not spec.quality.outer_share:
+        return []
+    relation = warehouse.relation_of_ref(f"{spec.name}_outer_quality")
+    columns = "effort, outer_records, qf, qf_low, qf_high, qf_mean, reason"
+    sql = f"select {columns} from {relation} order by effort"  # noqa: S608 (names of our own)
+    said = []
+    for effort, records, qf, low, high, qf_mean, reason in warehouse.rows(sql):
+        if qf is None:
+            said.append(f"effort {effort} has no QF on outer records: {reason or 'undefined'}")
+            continue
+        ends = "" if low is None else f", with an interval from {low:.3f} to {high:.3f}"
+        chosen_by = "" if qf_mean is None else f"; {qf_mean:.3f} where it was chosen"
+        said.append(
+            f"effort {effort} on {counted(records, 'outer record')}, unseen until it was chosen: "
+            f"QF {qf:.3f}{ends}{chosen_by}"
+        )
+    return said
 
 
 def results_are_current(warehouse: Warehouse, spec: Spec) -> bool:

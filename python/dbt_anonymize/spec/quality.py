@@ -127,6 +127,8 @@ class Quality(Strict):
     sample: Annotated[int, Field(ge=10)] = 100_000
     margin: Annotated[FiniteFloat, Field(ge=0)] = 0.0
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
+    # Share of subjects that only score the chosen effort, and are in no other part of quality.
+    outer_share: Annotated[float, Field(gt=0, lt=1)] | None = None
     # Two features over which the predictions of the first split are reported.
     decision_grid: Annotated[list[ColumnName], Field(min_length=2, max_length=2)] | None = None
     # Whether permutation importance is measured, which costs predictions for every feature.

@@ -123,6 +123,17 @@ def _time_belongs_to_an_event(quality: Mapping[str, Any], task: str | None) -> I
         )
 
 
+def _outer_records_are_unseen(quality: Mapping[str, Any], _task: str | None) -> Iterator[Problem]:
+    if quality.get("outer_share") is not None and quality.get("fit") != "per_split":
+        yield Problem(
+            ("quality", "fit"),
+            "must be per_split beside outer_share: otherwise the outer records help to decide what "
+            "is suppressed in training, and with recodings what labels say",
+            "Write fit: per_split, or remove outer_share.",
+            shown(quality.get("fit", "once")),
+        )
+
+
 def _shares_are_added_up(quality: Mapping[str, Any], task: str | None) -> Iterator[Problem]:
     # Not at the top: as in _model.
     from dbt_anonymize.errors import EvaluationError  # noqa: PLC0415
@@ -232,6 +243,7 @@ _RULES: tuple[Callable[[Mapping[str, Any], str | None], Iterator[Problem]], ...]
     _one_way_to_name_models,
     _positive_fits_the_measure,
     _time_belongs_to_an_event,
+    _outer_records_are_unseen,
     _shares_are_added_up,
     _models_exist,
 )

@@ -21,6 +21,8 @@ from dbt_anonymize.spec.draft import Draft, mapping
 from dbt_anonymize.spec.problems import Problem, did_you_mean, names, shown
 from dbt_anonymize.spec.quality_rules import choice_violations, quality_violations
 
+# The measure of information loss that depends on what models predict.
+TARGET_MEASURE = "classification_metric"
 # Type of the pydantic error that stands for all problems found here.
 BROKEN_RULES = "broken_rules"
 
@@ -77,6 +79,17 @@ def _quality_is_measurable(draft: Draft) -> Iterator[Problem]:
         )
 
 
+def _a_search_reads_no_outer_target(draft: Draft) -> Iterator[Problem]:
+    if draft.quality.get("outer_share") is not None and draft.search_measure == TARGET_MEASURE:
+        yield Problem(
+            ("search", "measure"),
+            "must not read targets beside quality.outer_share: those of the outer records would "
+            "help to find the efforts",
+            "Search by another measure, such as loss, or remove outer_share.",
+            TARGET_MEASURE,
+        )
+
+
 def _a_grid_has_two_features(draft: Draft) -> Iterator[Problem]:
     grid = draft.quality.get("decision_grid")
     if not isinstance(grid, list) or len(grid) != 2:
@@ -126,4 +139,5 @@ _RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
     _quality_is_measurable,
     _groups_are_columns,
     _a_grid_has_two_features,
+    _a_search_reads_no_outer_target,
 )

@@ -92,11 +92,6 @@ def number_sql(column: str, kind: Kind) -> str:
     return f"cast({quote_name(column)} as double)"
 
 
-def is_empty(relation: duckdb.DuckDBPyRelation) -> bool:
-    """Tell whether a relation has no rows."""
-    return not query(relation, f"select 1 from {SOURCE} limit 1").fetchall()  # noqa: S608
-
-
 def read_arrays(
     relation: duckdb.DuckDBPyRelation, expressions: Mapping[str, str], order_by: str
 ) -> dict[str, NDArray[Any]]:

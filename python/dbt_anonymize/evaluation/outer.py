@@ -1,0 +1,228 @@
+"""The body of the Python model ``<anonymization>_outer_quality``: the chosen effort, once.
+
+Outer records are in no other part of an evaluation. The model that decides is trained on all inner
+records, as the chosen effort would release them if there were no others, and tested on all outer
+ones. Intervals are percentiles over resamples of the outer subjects (Efron 1979); efforts share the
+resamples, so differences are paired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
+from dbt_anonymize.evaluation.data.features import Reading
+from dbt_anonymize.evaluation.data.reading import EffortReader
+from dbt_anonymize.evaluation.data.relations import SOURCE, query, read_arrays
+from dbt_anonymize.evaluation.data.sampling import draw_sample, inner_sql
+from dbt_anonymize.evaluation.data.targets import TargetColumn
+from dbt_anonymize.evaluation.details import measured, predictions_at
+from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER, Predicted
+from dbt_anonymize.evaluation.problem import Problem, Task
+from dbt_anonymize.evaluation.run import columns_of, efforts_of, models_of, read_problem
+from dbt_anonymize.evaluation.scoring import Place, SplitScorer
+from dbt_anonymize.evaluation.splits import Split, Splitting, seeds
+from dbt_anonymize.evaluation.suppression import check_recountable
+from dbt_anonymize.evaluation.tallies import Tallies
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas as pd
+
+RESAMPLES = 1_000
+# Resamples of fewer subjects say little about others.
+FEWEST_SUBJECTS = 10
+NOBODY_OUTER = "no record is outer"
+# A repetition that no evaluation has.
+_REPETITION = 0
+_INTERVALS = ("qf", "qf_difference")
+COLUMN_TYPES = {
+    "effort": "int64",
+    "target": "str",
+    "model": "str",
+    "measure": "str",
+    "training_records": "Int64",
+    "outer_records": "int64",
+    **{f"{name}{end}": "float64" for name in _INTERVALS for end in ("", "_low", "_high")},
+    "zero_rule": "float64",
+    "beats_zero_rule": "boolean",
+    "qf_mean": "float64",
+    "reason": "str",
+}
+
+
+def evaluate_outer(
+    session: duckdb.DuckDBPyConnection,
+    *,
+    anonymization: str,
+    results: duckdb.DuckDBPyRelation,
+    outer: duckdb.DuckDBPyRelation,
+    efforts: Sequence[Mapping[str, Any]],
+    record_key: str,
+    features: Sequence[Mapping[str, Any]],
+    target: Mapping[str, Any],
+    model: Mapping[str, Any],
+    measure: str,
+    random_state: int,
+    reading: Mapping[str, str],
+    suppressed: str,
+    test_on: str,
+    confidence: float,
+    guarantees: Sequence[Mapping[str, Any]],
+    subjects: Mapping[str, Any] | None = None,
+    population_size: int | None = None,
+) -> pd.DataFrame:
+    """Score the effort that ``results`` name as chosen, and effort 0, on the outer records.
+
+    ``outer`` holds record keys with ``is_outer``; other arguments are those of `evaluate`, of the
+    one target, model and measure that decide. Returns a row per effort with the columns of
+    `COLUMN_TYPES`; none if no effort is chosen.
+    """
+    sql = f"select effort, qf_mean from {SOURCE} where effort = 0 or is_chosen order by effort"  # noqa: S608
+    qf = dict(query(results, sql).fetchall())
+    if len(qf) < 2:
+        return _frame([])
+    chosen = [effort for effort in efforts_of(efforts) if effort.effort in qf]
+    wanted, read_as = TargetColumn(**target), Reading(**reading)
+    trained = models_of([model], [wanted], read_as)
+    check_recountable(guarantees)
+    records = draw_sample(chosen[0].relation, record_key, 2**62, random_state)
+    reader = EffortReader(
+        *(chosen[0], columns_of(features), read_as, records, record_key),
+        may_be_hidden=suppressed == "missing",
+        has_recount=True,
+    )
+    problem = read_problem(
+        *(reader, chosen, [wanted], trained),
+        splitting=Splitting(repetitions=1, test_share=0.5),
+        random_state=random_state,
+        subjects=subjects,
+        guarantees=guarantees,
+        population_size=population_size,
+    )
+    inner = f"cast({inner_sql(outer, record_key)} as bigint)"
+    flags = read_arrays(chosen[0].relation, {"inner": inner}, order_by=record_key)["inner"]
+    split = Split(train=np.flatnonzero(flags == 1), test=np.flatnonzero(flags != 1))
+    return _frame(HeldOut(problem, split, measure, test_on, confidence).rows(list(qf.values())))
+
+
+def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    import pandas as pd  # noqa: PLC0415
+
+    return pd.DataFrame(
+        {n: pd.Series([row[n] for row in rows], dtype=kind) for n, kind in COLUMN_TYPES.items()}
+    )
+
+
+@dataclass
+class _Keeper(SplitScorer):
+    """Keeps what models predict and how many training records efforts release."""
+
+    predicted: dict[tuple[int, int, str, str], Predicted | Floats] = field(default_factory=dict)
+    released: dict[tuple[int, str], int] = field(default_factory=dict)
+
+    def fits(self, effort: int) -> Iterator[tuple[tuple[str, ...], Bools | None, bool]]:
+        for fits, released, per_split in super().fits(effort):
+            count = 0 if released is None else int(released.sum())
+            self.released |= {(effort, fit): count for fit in fits}
+            yield fits, released, per_split
+
+    def keep(
+        self, places: Sequence[Place], test_on: tuple[str, ...], predicted: Predicted | Floats
+    ) -> None:
+        for effort, _, model, fit in places:
+            self.predicted |= {(effort, model, fit, kind): predicted for kind in test_on}
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """A problem with one target and two efforts, and the split into inner and outer records."""
+
+    problem: Problem
+    split: Split
+    measure: str
+    test_on: str
+    confidence: float
+
+    def rows(self, qf_means: Sequence[float | None]) -> list[dict[str, Any]]:
+        """Return the columns of each effort by name."""
+        fit = self.problem.fits[-1]
+        scorer, reasons = self._scored(fit)
+        zero_rule = (0, len(self.problem.models) - 1)
+        asked = [(0, 0), (1, 0), zero_rule]
+        predicted = [scorer.predicted.get((*place, fit, self.test_on)) for place in asked]
+        everybody = np.arange(len(self.split.test))
+        qf = np.array([self.qf(one, everybody) for one in predicted])
+        drawn = np.array(
+            [[self.qf(one, rows) for one in predicted] for rows in self.resamples()]
+        ).reshape(-1, len(asked))
+        found = []
+        for at in (0, 1):
+            own, difference, over_zero = (
+                self.interval(values)
+                for values in (drawn[:, at], drawn[:, at] - drawn[:, 0], drawn[:, at] - drawn[:, 2])
+            )
+            found.append(
+                {
+                    "effort": self.problem.efforts[at].effort,
+                    "target": self.problem.targets[0].name,
+                    "model": self.problem.models[0].name,
+                    "measure": self.measure,
+                    "training_records": scorer.released.get((at, fit), 0),
+                    "outer_records": len(self.split.test),
+                    "qf": qf[at],
+                    **dict(zip(("qf_low", "qf_high"), own, strict=True)),
+                    "qf_difference": qf[at] - qf[0],
+                    "qf_difference_low": difference[0],
+                    "qf_difference_high": difference[1],
+                    "zero_rule": qf[2],
+                    "beats_zero_rule": None if np.isnan(over_zero[0]) else over_zero[0] > 0,
+                    "qf_mean": qf_means[at],
+                    "reason": reasons.get(at),
+                }
+            )
+        return found
+
+    def _scored(self, fit: str) -> tuple[_Keeper, dict[int, str | None]]:
+        """Train the models; return what they predict, and why an effort has no score."""
+        task = Task(0, _REPETITION, (0, 1))
+        seed = seeds(self.problem.random_state, _REPETITION)[1]
+        scorer = _Keeper(self.problem, task, 1, self.split, seed, Tallies(), {})
+        if not len(self.split.test):
+            return scorer, dict.fromkeys(task.efforts, NOBODY_OUTER)
+        outcomes = [outcome for effort in task.efforts for outcome in scorer.score_effort(effort)]
+        return scorer, {o.effort: o.reason for o in outcomes if (o.model, o.fit) == (0, fit)}
+
+    def qf(self, predicted: Predicted | Floats | None, rows: Codes) -> float:
+        """Return the QF of predictions for outer records, some of them several times."""
+        if predicted is None:
+            return np.nan
+        own = predictions_at(predicted, rows)
+        value = measured(self.problem.targets[0], self.split.test[rows], own)[self.measure, None]
+        return -value if self.measure in LOWER_IS_BETTER else value
+
+    def resamples(self) -> Iterator[Codes]:
+        """Yield the outer records of as many subjects as there are, drawn with replacement."""
+        test, groups = self.split.test, self.problem.groups
+        subject = np.arange(len(test)) if groups is None else groups[test]
+        _, sizes = np.unique(subject, return_counts=True)
+        if len(sizes) < FEWEST_SUBJECTS:
+            return
+        of_subject = np.split(np.argsort(subject, kind="stable"), np.cumsum(sizes)[:-1])
+        draws = np.random.default_rng([self.problem.random_state, _REPETITION])
+        for _ in range(RESAMPLES):
+            picked = draws.integers(len(sizes), size=len(sizes))
+            yield picked if groups is None else np.concatenate([of_subject[at] for at in picked])
+
+    def interval(self, values: Floats) -> tuple[float, float]:
+        """Return both ends; resamples that leave the measure undefined do not count."""
+        known = values[~np.isnan(values)]
+        if not len(known):
+            return np.nan, np.nan
+        tail = (1 - self.confidence) / 2
+        low, high = np.quantile(known, [tail, 1 - tail])
+        return float(low), float(high)

@@ -1,0 +1,23 @@
+"""What a search cannot find efforts for, though a build can measure them."""
+
+from __future__ import annotations
+
+from dbt_anonymize.errors import SearchError
+from dbt_anonymize.spec import Spec
+
+
+def check_readable(spec: Spec, measure: str) -> None:
+    """Raise a `SearchError` if guarantees or measure need other records than a search reads."""
+    compared = {"t_closeness", "n_t_closeness", "beta_likeness", "delta_disclosure"}
+    models = [g["model"] for g in spec.guarantees.resolved if g["model"] in compared]
+    if spec.sample and models:
+        raise SearchError(
+            f"{spec.name}: {models[0]} cannot be searched in a sample: it compares with the whole "
+            "source, which is not read. Write the efforts by hand."
+        )
+    if spec.quality.outer_share and measure == "classification_metric":
+        raise SearchError(
+            f"{spec.name}: the measure of a search must not read targets beside "
+            "quality.outer_share, since those of the outer records would help to find the efforts; "
+            f"got {measure}. Search by another measure, or remove outer_share."
+        )
