@@ -76,7 +76,6 @@ def main(rows: int) -> None:
             connection.execute(view)
         scan = "select count(equivalence_class), sum(class_size) from customers_effort_3"
         step(connection, "scan of an effort", scan)
-        step(connection, "fidelity", f"create table fidelity as {golden('fidelity')}")
         step(connection, "release", f"create table released as {golden('anonymized')}")
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
         print(f"{'largest memory':<20}{memory:8.2f} GB")
