@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup setup-dev demo lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres faults seeds generate bench clean
+.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres faults seeds generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -91,6 +91,12 @@ postgres: ## Run the tests of vault, grants and re-linking on the server of DBT_
 	@$(MAKE) setup-dev
 	$(PIP) --editable '.[dev,postgres]'
 	$(BIN)/pytest tests/postgres
+
+chromium: setup-dev ## Install Chromium (apt) and axe-core (npm), and test a report in the browser
+	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
+	mkdir -p .axe
+	cd .axe && npm pack --silent axe-core@4.14.1 && tar -xzf axe-core-4.14.1.tgz package/axe.min.js
+	$(BIN)/pytest tests/report
 
 faults: export DBT_ANONYMIZE_FULL := 1
 faults: setup-dev ## Kill builds 100 times, publish at once 20 times, build 10 million records with 1 GB of memory

@@ -18,6 +18,7 @@ from dbt_anonymize.cli.hierarchy import app as hierarchy_app
 from dbt_anonymize.cli.init import init
 from dbt_anonymize.cli.profile import profile
 from dbt_anonymize.cli.relink import relink
+from dbt_anonymize.cli.report import report
 from dbt_anonymize.cli.results import results
 from dbt_anonymize.cli.search import search
 from dbt_anonymize.cli.verify import verify
@@ -50,5 +51,6 @@ def _main(
     """Declare, generate and look at anonymizations; `dbt build` does the work."""
 
 
-for _command in (generate, search, relink, verify, results, dossier, init, epsilon, profile):
+_COMMANDS = (generate, search, relink, verify, results, report, dossier, init, epsilon, profile)
+for _command in _COMMANDS:
     app.command()(_command)

@@ -71,8 +71,8 @@ class Evidence:
 
 def collect(warehouse: Warehouse, spec: Spec) -> Evidence:
     """Read the relations of an anonymization; what is not there is missing."""
-    relations = {part: _read(warehouse, _relation(warehouse, spec, part)) for part in PARTS}
-    relations["history"] = _read(warehouse, _find(warehouse, HISTORY))
+    relations = {part: read_relation(warehouse, _relation(warehouse, spec, part)) for part in PARTS}
+    relations["history"] = read_relation(warehouse, find_relation(warehouse, HISTORY))
     if relations["results"] is None:
         raise WarehouseError(
             f"{spec.name}: must be built before there is anything to document; it has no results. "
@@ -90,24 +90,29 @@ def _relation(warehouse: Warehouse, spec: Spec, part: str) -> Any:
     """Return a relation, or None; those that are no models lie beside one that is."""
     beside = {"attacks": "results", "verification": "results", "releases": "identifiers"}
     if part not in beside:
-        return _find(warehouse, f"{spec.name}_{part}")
-    found = _find(warehouse, f"{spec.name}_{beside[part]}")
+        return find_relation(warehouse, f"{spec.name}_{part}")
+    found = find_relation(warehouse, f"{spec.name}_{beside[part]}")
     if found is None:
         return None
     return warehouse.find(found.incorporate(path={"identifier": f"{spec.name}_{part}"}))
 
 
-def _find(warehouse: Warehouse, name: str) -> Any:
+def find_relation(warehouse: Warehouse, name: str) -> Any:
+    """Return the relation of a model or seed, or None where it is not built."""
     try:
         return warehouse.relation_of_ref(name)
     except WarehouseError:
         return None
 
 
-def _read(warehouse: Warehouse, relation: Any) -> list[Row] | None:
+def read_relation(
+    warehouse: Warehouse, relation: Any, query: str = "select * from {relation}"
+) -> list[Row] | None:
+    """Return the rows of a query of a relation, by name; None where there is no relation."""
     if relation is None:
         return None
     cursor = warehouse.cursor()
-    cursor.execute(f"select * from {relation}")  # noqa: S608 (name of our own)
+    # Not `format`: names within the query may hold braces.
+    cursor.execute(query.replace("{relation}", str(relation)))
     names = [str(column[0]) for column in cursor.description]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -1,0 +1,1 @@
+"""What the last build found, to look at: one HTML file, Markdown or JSON."""

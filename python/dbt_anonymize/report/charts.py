@@ -1,0 +1,323 @@
+"""The charts of a report, by Altair; each draws the data of a section.
+
+Colours are of Okabe and Ito, which people with colour vision deficiency tell apart; what matters
+differs in shape or place too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from dbt_anonymize.report.section import Section
+
+BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#6b6b6b"
+PALETTE = [BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+_WIDTH = 620
+_DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
+
+
+def spec_of(section: Section) -> dict[str, Any] | None:
+    """Return the chart of a section as Vega-Lite, or None where it has none."""
+    if section.chart is None:
+        return None
+    chart = _CHARTS[section.chart](section).configure(
+        font="system-ui, sans-serif",
+        axis=alt.AxisConfig(labelFontSize=12, titleFontSize=13, titleFontWeight="normal"),
+        header=alt.HeaderConfig(labelFontSize=13, titleFontSize=13),
+        legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12, labelLimit=260),
+        view=alt.ViewConfig(stroke="#dddddd"),
+    )
+    found: dict[str, Any] = chart.to_dict()
+    return found
+
+
+def _data(section: Section) -> alt.InlineData:
+    return alt.InlineData(values=list(section.data))
+
+
+def _effort(title: str | None = "effort") -> alt.X:
+    return alt.X("effort:O", title=title, axis=alt.Axis(labelAngle=0))
+
+
+def _quality(section: Section) -> Any:
+    """Three rows over the efforts; `alpha` and `chosen` are signals that the page sets."""
+    options = section.options
+    alpha = alt.param(name="alpha", value=options["alpha"])
+    chosen = alt.param(name="chosen", value=options["chosen"] if options["chosen"] else -1)
+    data = _data(section)
+    base = alt.Chart(data).properties(width=_WIDTH, height=130)
+    is_chosen = "datum.effort === chosen"
+    color = alt.condition(is_chosen, alt.value(ORANGE), alt.value(BLUE))
+    shape = alt.condition(is_chosen, alt.value("diamond"), alt.value("circle"))
+    size = alt.condition(is_chosen, alt.value(170), alt.value(70))
+    marks = {"color": color, "shape": shape, "size": size}
+    scale = alt.Scale(zero=False, nice=True)
+    error = base.mark_rule(strokeWidth=2).encode(
+        x=_effort(None), y=alt.Y("low:Q", scale=scale), y2="high:Q", color=color
+    )
+    mean = base.mark_point(filled=True, opacity=1).encode(
+        x=_effort(None),
+        y=alt.Y("qf:Q", title=f"QF ({options['measure']})", scale=scale),
+        tooltip=["effort:O", "qf:Q", "low:Q", "high:Q"],
+        **marks,
+    )
+    layers = [error, mean]
+    if options["zero_rule"] is not None:
+        zero = alt.Chart(alt.InlineData(values=[{"zero": options["zero_rule"]}]))
+        layers.append(zero.mark_rule(strokeDash=[6, 4], color=GREY).encode(y="zero:Q"))
+        layers.append(
+            zero.mark_text(align="left", dx=4, dy=-6, x=0, color=GREY, text="zero rule").encode(
+                y="zero:Q"
+            )
+        )
+    private = base.mark_point(filled=True, opacity=1).encode(
+        x=_effort(None),
+        y=alt.Y("qnf:Q", title="QNF", scale=scale),
+        tooltip=["effort:O", "qnf:Q", "k:Q"],
+        **marks,
+    )
+    both = (
+        base.transform_calculate(now="datum.qf + alpha * datum.qnf")
+        .mark_point(filled=True, opacity=1)
+        .encode(
+            x=_effort(),
+            y=alt.Y("now:Q", title="Q = QF + alpha * QNF", scale=scale),
+            tooltip=["effort:O", alt.Tooltip("now:Q", title="Q")],
+            **marks,
+        )
+    )
+    return alt.vconcat(alt.layer(*layers), private, both).add_params(alpha, chosen)
+
+
+def _plane(section: Section) -> Any:
+    base = alt.Chart(_data(section)).properties(width=_WIDTH, height=320)
+    scale = alt.Scale(zero=False, nice=True, padding=20)
+    x, y = (
+        alt.X("qnf:Q", title="QNF: more private", scale=scale),
+        alt.Y("qf:Q", title="QF: more useful", scale=scale),
+    )
+    kind = (
+        "datum.is_chosen ? 'chosen' : datum.effort === 0 ? 'untouched table' : "
+        "datum.qualifies ? 'qualifies' : 'does not qualify'"
+    )
+    kinds = ["chosen", "qualifies", "does not qualify", "untouched table"]
+    points = base.transform_calculate(kind=kind)
+    dots = points.mark_point(filled=True, size=130, opacity=1).encode(
+        x=x,
+        y=y,
+        color=alt.Color(
+            "kind:N", title=None, scale=alt.Scale(domain=kinds, range=[ORANGE, BLUE, GREY, "#000"])
+        ),
+        shape=alt.Shape(
+            "kind:N",
+            title=None,
+            scale=alt.Scale(domain=kinds, range=["diamond", "circle", "cross", "square"]),
+        ),
+        tooltip=["effort:O", "qnf:Q", "qf:Q"],
+    )
+    front = (
+        base.transform_filter("datum.is_on_front")
+        .mark_line(color=GREEN, strokeWidth=1.5)
+        .encode(x=x, y=y, order="qnf:Q")
+    )
+    names = base.mark_text(dx=11, dy=-9, fontSize=13).encode(x=x, y=y, text="effort:O")
+    zero = (
+        base.transform_filter("datum.effort === 0 && datum.zero_rule !== null")
+        .mark_rule(strokeDash=[6, 4], color=GREY)
+        .encode(y="zero_rule:Q")
+    )
+    said = zero.mark_text(align="left", dx=4, dy=-7, x=0, color=GREY, text="zero rule")
+    return alt.layer(front, zero, said, dots, names)
+
+
+def _class_sizes(section: Section) -> Any:
+    order = list(section.options["order"])
+    return (
+        alt.Chart(_data(section))
+        .mark_rect(stroke="white")
+        .encode(
+            x=alt.X(
+                "size:O", title="records in the class", sort=order, axis=alt.Axis(labelAngle=-30)
+            ),
+            y=alt.Y("effort:O", title="effort"),
+            color=alt.Color(
+                "share:Q",
+                title="share of records",
+                scale=alt.Scale(scheme="viridis", reverse=True, domain=[0, 1]),
+                legend=alt.Legend(format=".0%"),
+            ),
+            tooltip=["effort:O", "size:O", "classes:Q", alt.Tooltip("share:Q", format=".1%")],
+        )
+        .properties(width=_WIDTH - 60, height=alt.Step(30))
+    )
+
+
+def _risks(section: Section) -> Any:
+    return (
+        alt.Chart(_data(section))
+        .mark_line(interpolate="step-after", point=True)
+        .encode(
+            x=alt.X(
+                "risk:Q",
+                title="risk at most",
+                scale=alt.Scale(type="log"),
+                axis=alt.Axis(format="~%"),
+            ),
+            y=alt.Y("share:Q", title="share of records", axis=alt.Axis(format="%")),
+            color=alt.Color("effort:O", title="effort", scale=alt.Scale(scheme="viridis")),
+            tooltip=["effort:O", "risk:Q", alt.Tooltip("share:Q", format=".1%")],
+        )
+        .properties(width=_WIDTH - 40, height=280)
+    )
+
+
+def _columns(section: Section) -> Any:
+    return (
+        alt.Chart(_data(section))
+        .mark_bar(color=BLUE)
+        .encode(
+            x=alt.X(
+                "uniqueness:Q",
+                title="records singled out",
+                axis=alt.Axis(format="%"),
+                scale=alt.Scale(domain=[0, 1]),
+            ),
+            y=alt.Y("columns:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
+            tooltip=["columns:N", alt.Tooltip("uniqueness:Q", format=".1%")],
+        )
+        .properties(width=_WIDTH - 140, height=alt.Step(24))
+    )
+
+
+def _attacks(section: Section) -> Any:
+    kinds = ["main", "control", "naive"]
+    return (
+        alt.Chart(_data(section))
+        .mark_point(filled=True, size=90, opacity=0.9)
+        .encode(
+            x=alt.X("success:Q", title="success", scale=alt.Scale(domain=[0, 1])),
+            y=alt.Y("attack:N", title=None, sort=None, axis=alt.Axis(labelLimit=360, grid=True)),
+            color=alt.Color(
+                "kind:N", title=None, scale=alt.Scale(domain=kinds, range=[ORANGE, BLUE, GREY])
+            ),
+            shape=alt.Shape(
+                "kind:N",
+                title=None,
+                scale=alt.Scale(domain=kinds, range=["diamond", "circle", "cross"]),
+            ),
+            tooltip=["attack:N", "kind:N", "success:Q"],
+        )
+        .properties(width=_WIDTH - 260, height=alt.Step(24))
+    )
+
+
+def _labels(section: Section) -> Any:
+    return (
+        alt.Chart(_data(section))
+        .mark_bar(color=BLUE)
+        .encode(
+            y=alt.Y("label:N", title=None, sort=list(section.options["order"])),
+            x=alt.X("records:Q", title="records, about"),
+            tooltip=["effort:O", "label:N", "records:Q"],
+        )
+        .properties(width=250, height=alt.Step(16))
+        .facet(alt.Facet("effort:O", title="effort"), columns=2)
+        .resolve_scale(y="independent")
+    )
+
+
+def _losses(section: Section) -> Any:
+    return (
+        alt.Chart(_data(section))
+        .mark_line(point=True)
+        .encode(
+            x=_effort(),
+            y=alt.Y("loss:Q", title="loss", scale=alt.Scale(domain=[0, 1])),
+            color=alt.Color("column:N", title=None, scale=alt.Scale(range=PALETTE)),
+            strokeDash=alt.StrokeDash("column:N", title=None, scale=alt.Scale(range=_DASHES)),
+            tooltip=["effort:O", "column:N", "loss:Q"],
+        )
+        .properties(width=_WIDTH - 140, height=260)
+    )
+
+
+def _curve(section: Section) -> Any:
+    options = section.options
+    unit = alt.Scale(domain=[0, 1])
+    tables = list(dict.fromkeys(str(row["table"]) for row in section.data))
+    lines = (
+        alt.Chart(_data(section))
+        .mark_line(point=bool(options.get("has_points")), strokeWidth=2)
+        .encode(
+            x=alt.X("x:Q", title=options["x"], scale=unit),
+            y=alt.Y("y:Q", title=options["y"], scale=unit),
+            order="place:Q",
+            color=alt.Color(
+                "table:N",
+                title="learned from",
+                scale=alt.Scale(domain=tables, range=[BLUE, ORANGE]),
+            ),
+            strokeDash=alt.StrokeDash(
+                "table:N", title="learned from", scale=alt.Scale(domain=tables, range=_DASHES[:2])
+            ),
+        )
+        .properties(width=360, height=360)
+    )
+    if not options["has_diagonal"]:
+        return lines
+    ends = alt.InlineData(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])
+    diagonal = alt.Chart(ends).mark_line(color=GREY, strokeWidth=1).encode(x="x:Q", y="y:Q")
+    return alt.layer(diagonal, lines)
+
+
+def _regions(section: Section) -> Any:
+    return (
+        alt.Chart(_data(section))
+        .mark_rect()
+        .encode(
+            x=alt.X("x:O", title=section.options["x"], axis=alt.Axis(labels=False, ticks=False)),
+            y=alt.Y(
+                "y:O",
+                title=section.options["y"],
+                sort="descending",
+                axis=alt.Axis(labels=False, ticks=False),
+            ),
+            color=alt.Color(
+                "prediction:Q",
+                title="prediction",
+                scale=alt.Scale(scheme="blueorange", domain=[0, 1]),
+            ),
+        )
+        .properties(width=260, height=260)
+        .facet(alt.Facet("table:N", title="learned from"), columns=2)
+    )
+
+
+def _history(section: Section) -> Any:
+    return (
+        alt.Chart(_data(section))
+        .mark_line(point=True, color=BLUE)
+        .encode(
+            x=alt.X("run_at:O", title="built (UTC)", axis=alt.Axis(labelAngle=-30)),
+            y=alt.Y("qf:Q", title="QF of the chosen effort", scale=alt.Scale(zero=False)),
+            tooltip=["run_at:O", "effort:O", "qf:Q", "q:Q"],
+        )
+        .properties(width=_WIDTH, height=200)
+    )
+
+
+_CHARTS = {
+    "quality": _quality,
+    "plane": _plane,
+    "class_sizes": _class_sizes,
+    "risks": _risks,
+    "columns": _columns,
+    "attacks": _attacks,
+    "labels": _labels,
+    "losses": _losses,
+    "curve": _curve,
+    "regions": _regions,
+    "history": _history,
+}

@@ -1,0 +1,203 @@
+"""A report as HTML, Markdown or JSON; what comes from data is never markup."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import json
+from datetime import UTC, datetime
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+from markupsafe import Markup, escape
+
+from dbt_anonymize.dossier.rendering import plain
+from dbt_anonymize.literals import printable
+from dbt_anonymize.report.reading import Findings
+from dbt_anonymize.report.section import Section
+from dbt_anonymize.report.sections import sections
+from dbt_anonymize.report.sections.choice import alpha_of, largest_alpha
+from dbt_anonymize.report.summary import answers
+
+# Steps of the slider; the declared alpha is one of them.
+_STEPS = 200
+
+
+def as_json(found: Findings, *, now: datetime | None = None) -> str:
+    """Return a report as JSON: answers, and the table of each part."""
+    content = {
+        "name": found.spec.name,
+        "description": found.spec.description,
+        **_made(now),
+        "answers": {a.question: list(a.sentences) for a in answers(found)},
+        "alpha": alpha_of(found),
+        "sections": [
+            {
+                "key": part.key,
+                "title": part.title,
+                "sentence": part.sentence,
+                "headings": list(part.headings),
+                "rows": [list(row) for row in part.rows],
+            }
+            for part in sections(found)
+        ],
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def as_markdown(found: Findings, *, now: datetime | None = None) -> str:
+    """Return a report as Markdown, for a pull request."""
+    return (
+        _environment()
+        .get_template("report.md.j2")
+        .render(
+            spec=found.spec,
+            answers=answers(found),
+            sections=[part for part in sections(found) if len(part.rows) <= _LONGEST],
+            **_made(now),
+        )
+    )
+
+
+def as_html(found: Findings, *, now: datetime | None = None) -> str:
+    """Return a report as one HTML file that loads nothing."""
+    parts = sections(found)
+    scripts = [_bundle(), _file("page.js")]
+    style = _file("page.css")
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            spec=found.spec,
+            found=found,
+            answers=answers(found),
+            sections=parts,
+            choice=_choice(found),
+            charts=_embedded(_chart_specs(parts)),
+            data=_embedded(_choice(found)),
+            scripts=[Markup(script) for script in scripts],  # noqa: S704 (our own)
+            style=Markup(style),  # noqa: S704 (our own)
+            policy=_policy(scripts),
+            **_made(now),
+        )
+    )
+
+
+# Longer tables are in HTML and JSON.
+_LONGEST = 30
+
+
+def _made(now: datetime | None) -> dict[str, str]:
+    return {
+        "made": (now or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC"),
+        "version": version("dbt-anonymize"),
+    }
+
+
+def _choice(found: Findings) -> dict[str, Any]:
+    """Return what the slider needs: lines of the efforts, ranges and steps."""
+    alpha, largest = alpha_of(found), largest_alpha(found)
+    step = alpha / max(1, round(alpha / largest * _STEPS)) if alpha else largest / _STEPS
+    return {
+        "alpha": alpha,
+        "step": step,
+        "steps": round(largest / step),
+        "start": round(alpha / step),
+        "rule": found.spec.choose,
+        "lines": [
+            {
+                "effort": int(row["effort"]),
+                "qf": None if row["qf_mean"] is None else float(row["qf_mean"]),
+                "qnf": None if row["qnf"] is None else float(row["qnf"]),
+                "qualifies": bool(row["qualifies"]),
+                "share": None if row["choice_share"] is None else float(row["choice_share"]),
+            }
+            for row in found.results
+        ],
+        "released": None if found.chosen is None else int(found.chosen["effort"]),
+        "ranges": [
+            {
+                "from": float(row["alpha_from"]),
+                "to": None if row["alpha_to"] is None else float(row["alpha_to"]),
+                "effort": int(row["effort"]),
+            }
+            for row in found.rows("alpha_ranges")
+        ],
+    }
+
+
+def _chart_specs(parts: list[Section]) -> dict[str, Any]:
+    from dbt_anonymize.report.charts import spec_of  # noqa: PLC0415 (needs the extra)
+
+    return {part.key: spec for part in parts if (spec := spec_of(part)) is not None}
+
+
+def _embedded(content: Any) -> Markup:
+    r"""Return JSON that ends no script element, whatever it holds.
+
+    Examples
+    --------
+    >>> _embedded("</script><!--")
+    Markup('"\\u003c/script\\u003e\\u003c!--"')
+    """
+    text = json.dumps(content, allow_nan=False)
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)  # noqa: S704 (nothing that HTML reads is left)
+
+
+@functools.cache
+def _bundle() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script."""
+    import vl_convert  # noqa: PLC0415 (needs the extra)
+
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version="6.4"))
+
+
+def _file(name: str) -> str:
+    return files("dbt_anonymize.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _policy(scripts: list[str]) -> str:
+    """Return the content security policy: these scripts by their hash, and no request."""
+    hashes = [
+        f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+        for text in scripts
+    ]
+    return (
+        f"default-src 'none'; script-src {' '.join(hashes)}; style-src 'unsafe-inline'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def code(text: str) -> Markup:
+    """Return a text of ours as HTML, with what is between backticks as code.
+
+    Examples
+    --------
+    >>> code("run `dbt build` <now>")
+    Markup('run <code>dbt build</code> &lt;now&gt;')
+    """
+    parts = str(escape(printable(text))).split("`")
+    if len(parts) % 2 == 0:
+        return escape(printable(text))
+    marked = (f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))
+    return Markup("".join(marked))  # noqa: S704 (escaped above)
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("dbt_anonymize.report"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=jinja2.select_autoescape(["html.j2"]),
+    )
+    environment.filters["plain"] = plain
+    environment.filters["code"] = code
+    return environment

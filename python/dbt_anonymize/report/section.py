@@ -1,0 +1,54 @@
+"""One part of a report: a sentence, a table, and what a chart draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dbt_anonymize.dossier.figures import shown
+
+Cell = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Section:
+    """``chart`` is a function of `charts`, which draws ``data``; the table says the same."""
+
+    key: str
+    title: str
+    sentence: str
+    headings: Sequence[str] = ()
+    rows: Sequence[Sequence[Cell]] = ()
+    data: Sequence[Mapping[str, Any]] = ()
+    chart: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def texts(self) -> list[list[str]]:
+        """The table as it is read."""
+        return [["-" if cell is None else shown(cell) for cell in row] for row in self.rows]
+
+
+def missing(key: str, title: str, relation: str, made_by: str) -> Section:
+    """Return a part of which there is nothing, and what makes it."""
+    return Section(key, title, f"Not there: {relation} is missing or empty. Run `{made_by}`.")
+
+
+def words(name: object) -> str:
+    """Return a name of a column or measure as words.
+
+    Examples
+    --------
+    >>> words("roc_auc")
+    'roc auc'
+    """
+    return str(name).replace("_", " ")
+
+
+def number(value: Any) -> float | None:
+    """Return a number of a relation, also a decimal; NULL and NaN are None."""
+    if value is None:
+        return None
+    found = float(value)
+    return None if found != found else found  # noqa: PLR0124 (NaN)

@@ -1,0 +1,45 @@
+"""The history of all runs."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from dbt_anonymize.dossier.evidence import HISTORY
+from dbt_anonymize.report.reading import Findings
+from dbt_anonymize.report.section import Section, missing, number
+
+_MOST_RUNS = 50
+
+
+def sections(found: Findings) -> list[Section]:
+    """Return what each run chose."""
+    rows = [row for row in found.evidence.rows("history", name=found.spec.name) if row["is_chosen"]]
+    title = "Builds so far"
+    if not rows:
+        return [missing("history", title, HISTORY, "dbt build")]
+    rows = sorted(rows, key=lambda row: str(row["run_at"]))[-_MOST_RUNS:]
+    data: list[dict[str, Any]] = [
+        {
+            "run_at": str(row["run_at"])[:19],
+            "effort": int(row["effort"]),
+            "k": None if row["k"] is None else int(row["k"]),
+            "qf": number(row["qf_mean"]),
+            "q": number(row["q"]),
+            "fingerprint": str(row["fingerprint"]),
+        }
+        for row in rows
+    ]
+    changes = sum(a["effort"] != b["effort"] for a, b in itertools.pairwise(data))
+    return [
+        Section(
+            "history",
+            title,
+            f"{len(data)} builds chose an effort; the choice changed {changes} times. The "
+            "specification of a build is told by its fingerprint.",
+            ("built (UTC)", "effort", "k", "QF", "Q", "specification"),
+            [tuple(row.values()) for row in data],
+            data,
+            "history" if len(data) > 1 else None,
+        )
+    ]

@@ -1,0 +1,163 @@
+"""What comes first: what is released, what it promises, what it costs, how sure the choice is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from dbt_anonymize.pluralize import counted
+from dbt_anonymize.project.results import EffortResult, explained
+from dbt_anonymize.report.reading import Findings
+from dbt_anonymize.report.section import number, words
+
+_PROMISES = {
+    "k_anonymity": "Each released record is one of at least {k} with the same generalized values.",
+    "k_map": "Each released record fits at least {k} people of the population.",
+    "alpha_k_anonymity": "No group of {k} or more tells a value of {attribute} with a certainty "
+    "above {alpha:.0%}.",
+    "l_diversity": "Each group holds at least {l} different values of {attribute} ({variant}).",
+    "t_closeness": "In each group {attribute} is distributed as in the whole table, up to {t}.",
+    "differential_privacy": "Whether a person was in the source changes what is released by a "
+    "factor of at most e^{epsilon}, but for a chance of {delta}.",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question that readers have, and what is known about it, a sentence each."""
+
+    question: str
+    sentences: tuple[str, ...]
+
+
+def answers(found: Findings) -> list[Answer]:
+    """Return the answers in plain words."""
+    return [
+        Answer("What is released?", tuple(_released(found))),
+        Answer("What does it promise?", tuple(_promised(found))),
+        Answer("What does it cost?", tuple(_costs(found))),
+        Answer("How sure is the choice?", tuple(_certainty(found))),
+    ]
+
+
+def _released(found: Findings) -> Iterator[str]:
+    spec, chosen = found.spec, found.chosen
+    if not found.evidence.is_current:
+        yield (
+            "The specification has changed since the build: what follows is of the earlier one. "
+            "Run `dbt-anonymize generate` and `dbt build`."
+        )
+    if chosen is None:
+        yield "Nothing of these results: no effort qualifies."
+        return
+    total, left_out = int(chosen["records"]), int(chosen["suppressed_records"])
+    if spec.sample_shares.get(int(chosen["effort"])):
+        yield f"A sample of the records, generalized (effort {chosen['effort']})."
+    else:
+        kept = f"{total - left_out:,} of {total:,}" if left_out else f"All {total:,}"
+        yield f"{kept} records, generalized (effort {chosen['effort']})."
+    hidden = spec.identifiers
+    as_they_are = [name for name in spec.kept_columns if name not in spec.masks]
+    yield (
+        f"Generalized: {', '.join(spec.quasi_identifiers)}."
+        + (f" Removed: {', '.join(hidden)}." if hidden else "")
+        + (f" As they are: {', '.join(as_they_are)}." if as_they_are else "")
+        + (f" Masked: {', '.join(spec.masks)}." if spec.masks else "")
+    )
+    if found.evidence.release is None:
+        yield "It is not published yet: run `dbt build`."
+    else:
+        yield f"It lies in {found.evidence.release}."
+
+
+def _promised(found: Findings) -> Iterator[str]:
+    chosen = found.chosen
+    for guarantee in found.spec.all_guarantees:
+        if "effort" in guarantee and (chosen is None or guarantee["effort"] != chosen["effort"]):
+            continue
+        yield promise(guarantee)
+    if chosen is not None and chosen["k"] is not None:
+        yield (
+            "The smallest group of the released effort has "
+            + counted(
+                int(chosen["k"]), *(("person", "people") if found.spec.subject else ("record",))
+            )
+            + "."
+        )
+    failed = len(found.evidence.rows("verification", status="FAILED"))
+    if not found.evidence.rows("verification"):
+        yield "Not verified: run `dbt-anonymize verify`."
+    elif failed:
+        yield f"VERIFICATION FAILED: {counted(failed, 'finding')}. See `dbt-anonymize verify`."
+    elif not found.evidence.is_verified_since:
+        yield "The last verification is older than the last build: run `dbt-anonymize verify`."
+    else:
+        yield "Verified independently of the build: nothing failed."
+    yield (
+        "It does not promise that nobody can be found by columns that are released as they are, or "
+        "by another release about the same people."
+    )
+
+
+def promise(guarantee: Mapping[str, Any]) -> str:
+    """Return a guarantee in words, else its name and parameters.
+
+    Examples
+    --------
+    >>> promise({"model": "k_map", "k": 5})
+    'Each released record fits at least 5 people of the population.'
+    >>> promise({"model": "delta_presence", "maximum": 0.5})
+    'delta presence: maximum 0.5.'
+    """
+    values = {name: value for name, value in guarantee.items() if value is not None}
+    template = _PROMISES.get(str(values.pop("model")))
+    values.pop("effort", None)
+    if template is not None:
+        try:
+            return template.format(**values)
+        except KeyError:  # in another form, of which all parameters are listed
+            pass
+    listed = ", ".join(f"{words(name)} {value}" for name, value in values.items())
+    return f"{words(guarantee['model'])}: {listed}."
+
+
+def _costs(found: Findings) -> Iterator[str]:
+    chosen = found.chosen
+    if chosen is None:
+        yield "Nothing is released, so nothing is known of its cost."
+        return
+    name = words(found.spec.quality.measure)
+    difference, low, high = (
+        number(chosen[column])
+        for column in ("qf_difference", "qf_difference_low", "qf_difference_high")
+    )
+    if difference is not None:
+        interval = "" if low is None or high is None else f", between {low:+.3f} and {high:+.3f}"
+        yield (
+            f"Against the untouched table a model changes by {difference:+.3f} in {name}{interval}."
+        )
+    original = next((row for row in found.results if row["effort"] == 0), None)
+    if original is not None and chosen["qf_mean"] is not None:
+        zero = number(chosen["zero_rule"])
+        yield (
+            f"QF is {float(chosen['qf_mean']):.3f} after {float(original['qf_mean'] or 0):.3f}"
+            + ("." if zero is None else f"; without learning anything it would be {zero:.3f}.")
+        )
+    if left_out := int(chosen["suppressed_records"]):
+        share = left_out / int(chosen["records"])
+        records = counted(left_out, "record")
+        yield f"Left out, since their groups are too small: {records} ({share:.1%})."
+    else:
+        yield "No record is left out."
+
+
+def _certainty(found: Findings) -> Iterator[str]:
+    names = [field.name for field in fields(EffortResult)]
+    efforts = [EffortResult(**{name: row[name] for name in names}) for row in found.results]
+    for sentence in explained(efforts, found.spec.quality.task):
+        yield f"{sentence[0].upper()}{sentence[1:]}."
+    if found.chosen is None:
+        for effort in efforts:
+            if effort.effort:
+                yield f"Effort {effort.effort} {effort.reason}."

@@ -1,0 +1,74 @@
+"use strict";
+(async () => {
+  const read = (id) => JSON.parse(document.getElementById(id).textContent);
+  const charts = read("charts"), choice = read("choice"), views = {};
+  // The interpreter of expressions needs no eval, which the policy refuses; Vega reads nothing from anywhere.
+  const options = {
+    ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: { disableDefaultStyle: true },
+    loader: { load: () => Promise.reject(new Error("nothing is loaded")) },
+  };
+  const number = (value) => Number(value.toPrecision(4)).toString();
+  const slider = document.getElementById("alpha");
+  const rows = (key) => [...document.querySelectorAll(`#${key} tbody tr`)];
+
+  function show(alpha) {
+    const lines = choice.lines.filter((line) => line.qf !== null && line.qnf !== null)
+      .map((line) => ({ ...line, q: line.qf + alpha * line.qnf }));
+    const best = lines.filter((line) => line.qualifies).reduce((a, b) => (!a || b.q > a.q ? b : a), null);
+    const untouched = lines.find((line) => line.effort === 0);
+    document.getElementById("alpha-value").textContent = number(alpha);
+    slider.setAttribute("aria-valuetext", `alpha ${number(alpha)}` + (best ? `, effort ${best.effort}` : ""));
+    const said = [];
+    if (best) {
+      const rule = choice.rule === "max_q" ? "is chosen" : "has the highest Q (the declared rule is another)";
+      said.push(`At alpha ${number(alpha)}, effort ${best.effort} ${rule}: Q = ${number(best.q)}.`);
+      const range = choice.ranges.find((r) => alpha >= r.from && (r.to === null || alpha <= r.to));
+      if (range && range.effort === best.effort) {
+        said.push(`So it is for every alpha from ${number(range.from)}` +
+          (range.to === null ? " on." : ` to ${number(range.to)}.`));
+      }
+      if (untouched && untouched.q > best.q) {
+        said.push("The untouched table has a higher Q, so no effort is worth what it costs.");
+      }
+      if (alpha === choice.alpha && best.share !== null) {
+        said.push(`If repetitions are drawn again, it is chosen in ${(best.share * 100).toFixed(1)} %.`);
+      }
+    } else {
+      said.push("No effort qualifies.");
+    }
+    document.getElementById("alpha-choice").textContent = said.join(" ");
+    document.getElementById("alpha-choice").dataset.effort = best ? best.effort : "";
+    rows("ranges").forEach((row, place) => {
+      const range = choice.ranges[place];
+      row.classList.toggle("now", alpha >= range.from && (range.to === null || alpha < range.to));
+    });
+    const bySheet = new Map(lines.map((line) => [String(line.effort), line]));
+    rows("quality").forEach((row) => {
+      const line = bySheet.get(row.cells[0].textContent);
+      if (line) row.cells[6].textContent = number(line.q);
+      row.classList.toggle("now", Boolean(best) && line === best);
+    });
+    if (views.quality) {
+      views.quality.signal("alpha", alpha).signal("chosen", best ? best.effort : -1).runAsync();
+    }
+  }
+
+  const chosenAlpha = () => (Number(slider.value) === choice.start ? choice.alpha : Number(slider.value) * choice.step);
+  if (slider) {
+    slider.addEventListener("input", () => show(chosenAlpha()));
+    document.getElementById("alpha-reset").addEventListener("click", () => {
+      slider.value = choice.start;
+      show(choice.alpha);
+    });
+  }
+  for (const [key, spec] of Object.entries(charts)) {
+    // The element has a label of its own, and a table below: what Vega would say of every mark is noise.
+    spec.config = { ...spec.config, aria: false };
+    const place = document.getElementById(`chart-${key}`);
+    views[key] = (await vegaEmbed(place, spec, options)).view;
+    place.querySelector("svg").setAttribute("aria-hidden", "true");
+  }
+  if (slider) show(chosenAlpha());
+  window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
+  document.documentElement.dataset.ready = "yes";
+})();

@@ -1,0 +1,87 @@
+"""A report in headless Chromium: `make chromium` installs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dbt_anonymize.report.rendering import as_html
+from tests.report import chromium
+from tests.report.findings import findings
+
+CHOICE = "document.getElementById('alpha-choice')"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[chromium.Page]:
+    """Give the report in a browser; without a browser nothing of it is tested, which is said."""
+    if chromium.BROWSER is None:
+        pytest.skip("NOT TESTED: the report in a browser. Run `make chromium` first.")
+    folder = tmp_path_factory.mktemp("chromium")
+    file = folder / "report.html"
+    file.write_text(as_html(findings()), encoding="utf-8")
+    with chromium.page(folder / "profile") as page:
+        page.open(file.as_uri())
+        yield page
+
+
+def _chosen(page: chromium.Page) -> tuple[str, str]:
+    """Return the chosen effort as the page says it, and as the table marks it."""
+    return page.evaluate(f"{CHOICE}.dataset.effort"), page.evaluate(
+        "document.querySelector('#quality tr.now td').textContent"
+    )
+
+
+def test_the_slider_moves_by_keyboard_and_the_choice_follows(page: chromium.Page) -> None:
+    page.evaluate("document.getElementById('alpha').focus()")
+    assert "At alpha 0.1, effort 1 is chosen: Q = 0.93." in page.evaluate(f"{CHOICE}.textContent")
+    assert "chosen in 75.0 %" in page.evaluate(f"{CHOICE}.textContent")
+    drawn = page.evaluate("document.getElementById('chart-quality').innerHTML")
+    page.press("End", 35)
+    assert _chosen(page) == ("2", "2")
+    assert "effort 2" in page.evaluate(
+        "document.getElementById('alpha').getAttribute('aria-valuetext')"
+    )
+    assert page.evaluate("new Promise(done => setTimeout(() => done(true), 200))")
+    assert page.evaluate("document.getElementById('chart-quality').innerHTML") != drawn
+    assert page.evaluate("document.querySelectorAll('#ranges tr.now').length") == 1
+    page.press("Home", 36)
+    assert _chosen(page) == ("1", "1")
+    assert "no effort is worth what it costs" in page.evaluate(f"{CHOICE}.textContent")
+    for _ in range(20):
+        page.press("ArrowRight", 39)
+    assert float(page.evaluate("document.getElementById('alpha-value').textContent")) > 0
+    page.evaluate("document.getElementById('alpha-reset').click()")
+    assert page.evaluate("document.getElementById('alpha-value').textContent") == "0.1"
+
+
+def test_every_chart_is_drawn_nothing_is_asked_for_and_nothing_complains(
+    page: chromium.Page,
+) -> None:
+    charts = page.evaluate("document.querySelectorAll('.chart').length")
+    assert page.evaluate("document.querySelectorAll('.chart svg').length") == charts > 10
+    assert [url for url in page.requests if not url.startswith(("file:", "data:"))] == []
+    assert len(page.requests) == 1
+    assert page.problems == []
+
+
+def test_the_policy_refuses_what_is_not_of_the_report(page: chromium.Page) -> None:
+    """A script that is put into the page does not run: break the policy, and this fails."""
+    page.evaluate(
+        "{const s = document.createElement('script'); s.textContent = 'window.broken = 1';"
+        "document.body.append(s)}"
+    )
+    assert page.evaluate("window.broken === undefined")
+    page.events.clear()
+
+
+def test_axe_finds_nothing(page: chromium.Page) -> None:
+    """Accessibility; `make chromium` fetches axe-core from npm."""
+    file = Path(__file__).parents[2] / ".axe" / "package" / "axe.min.js"
+    if not file.is_file():
+        pytest.skip("NOT TESTED: accessibility by axe. Run `make chromium` first.")
+    page.evaluate(f"{file.read_text(encoding='utf-8')}; 0")
+    found = page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes[0].html]))")
+    assert found == []

@@ -1,0 +1,256 @@
+"""A report says what relations hold, shows nobody, is never made of markup and loads nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from types import SimpleNamespace
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbt_anonymize.dossier.evidence import PARTS
+from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.report import reading
+from dbt_anonymize.report.charts import spec_of
+from dbt_anonymize.report.reading import Findings, fewest_shown, rounded, without_small
+from dbt_anonymize.report.rendering import as_html, as_json, as_markdown
+from dbt_anonymize.report.sections import sections
+from dbt_anonymize.spec import Spec
+from tests.differential_privacy.private import changed
+from tests.report.findings import ALPHA, LINES, findings, spec
+
+NOW = datetime(2026, 1, 3, tzinfo=UTC)
+HOSTILE = "</script><script>alert(1)</script><img src=https://example.org/x> ` [x](javascript:y)|"
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return as_html(findings(), now=NOW)
+
+
+class _Elements(HTMLParser):
+    """Collects elements and what scripts hold."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.is_in_script = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.is_in_script = tag == "script"
+        if self.is_in_script:
+            self.scripts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.is_in_script = False
+
+    def handle_data(self, data: str) -> None:
+        if self.is_in_script:
+            self.scripts[-1] += data
+
+
+def test_every_part_has_a_sentence_and_a_table_and_is_drawn() -> None:
+    parts = {part.key: part for part in sections(findings())}
+    drawn = {"quality", "plane", "class_sizes", "risks", "columns", "attacks", "labels_0"}
+    drawn |= {"losses", "roc", "precision_recall", "calibration", "regions", "history"}
+    assert {key for key, part in parts.items() if spec_of(part)} == drawn
+    assert set(parts) == drawn | {"ranges", "invented", "labels_1"}
+    for part in parts.values():
+        assert part.sentence.endswith(".")
+        assert part.rows or part.key == "labels_1"
+        assert all(len(row) == len(part.headings) for row in part.rows)
+
+
+def test_the_figures_are_those_of_the_results() -> None:
+    told = json.loads(as_json(findings(), now=NOW))
+    table = next(part for part in told["sections"] if part["key"] == "quality")
+    for row, (effort, (qf, qnf, k, _, qualifies)) in zip(table["rows"], LINES.items(), strict=True):
+        shown = dict(zip(table["headings"], row, strict=True))
+        assert (shown["effort"], shown["k"], shown["QF"], shown["QNF"]) == (effort, k, qf, qnf)
+        assert shown["Q"] == pytest.approx(qf + ALPHA * qnf)
+        assert shown["qualifies"] is qualifies
+    said = str(told["answers"])
+    assert "All 100 records, generalized (effort 1)." in said
+    assert "one of at least 3 with the same generalized values" in said
+    assert "changes by -0.020 in accuracy, between -0.040 and +0.000" in said
+    assert "effort 1 in 75.0%, effort 2 in 25.0%" in said
+    assert "Not verified" in said
+
+
+def test_suppressed_records_and_failed_proofs_are_said() -> None:
+    of = findings()
+    rows = [dict(row) | {"is_chosen": row["effort"] == 2} for row in of.results]
+    failed = [{"status": "FAILED", "verified_at": "2026-01-03 00:00:00"}]
+    relations = {**of.evidence.relations, "results": rows, "verification": failed}
+    said = as_markdown(replace(of, evidence=replace(of.evidence, relations=relations)), now=NOW)
+    assert "93 of 100 records, generalized" in said
+    assert "too small: 7 records (7.0%)" in said
+    assert "VERIFICATION FAILED: 1 finding" in said
+    none = [dict(row) | {"is_chosen": False} for row in of.results]
+    relations = {**relations, "results": none}
+    said = as_html(replace(of, evidence=replace(of.evidence, relations=relations)), now=NOW)
+    assert "no effort qualifies" in said
+    assert 'id="alpha"' in said
+
+
+@pytest.mark.parametrize("part", sorted({*PARTS, *findings().parts} - {"results", "releases"}))
+@pytest.mark.parametrize("rows", [None, []])
+def test_what_is_missing_is_said_with_what_makes_it(part: str, rows: list[Any] | None) -> None:
+    of = findings()
+    if part in of.parts:
+        of = replace(of, parts={**of.parts, part: rows})
+    else:
+        of = replace(
+            of, evidence=replace(of.evidence, relations={**of.evidence.relations, part: rows})
+        )
+    text = as_markdown(of, now=NOW)
+    if part not in {"privacy", "verification", "decision_grid"}:
+        relation = "anonymization_results" if part == "history" else f"people_{part}"
+        assert f"{relation} is missing or empty. Run" in text
+
+
+def test_nothing_is_loaded_and_only_own_scripts_run(page: str) -> None:
+    found = _Elements(page)
+    for tag, attributes in found.elements:
+        assert "src" not in attributes
+        assert not any(name.startswith("on") or name == "style" for name in attributes), tag
+        target = attributes.get("href") or attributes.get("action")
+        assert target is None or target.startswith("#") or target == "data:,"
+    policy = next(a["content"] or "" for t, a in found.elements if "http-equiv" in a)
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe-eval" not in policy
+    allowed = set(re.findall(r"'sha256-([^']+)'", policy))
+    code = [
+        text
+        for text, (_, attributes) in zip(
+            found.scripts, [e for e in found.elements if e[0] == "script"], strict=True
+        )
+        if attributes.get("type") != "application/json"
+    ]
+    hashes = {base64.b64encode(hashlib.sha256(c.encode()).digest()).decode() for c in code}
+    assert hashes == allowed
+    assert not re.search(r"script-src[^;]*unsafe", policy)
+    data = found.scripts[0]
+    assert "http" not in data.replace("https://vega.github.io/schema/vega-lite/", "")
+    assert len(page) < 1_100_000
+
+
+def test_names_and_labels_are_never_markup() -> None:
+    of = findings()
+    labels = {"age": [{"effort": 1, "label": HOSTILE, "records": 60}], "town": []}
+    attacks = [dict(row) | {"against": HOSTILE} for row in of.rows("attacks")]
+    evidence = replace(
+        of.evidence,
+        spec=spec(description=HOSTILE),
+        relations={**of.evidence.relations, "attacks": attacks},
+    )
+    hostile = replace(of, labels=labels, evidence=evidence)
+    tags = [tag for tag, _ in _Elements(as_html(hostile, now=NOW)).elements]
+    plain = [tag for tag, _ in _Elements(as_html(of, now=NOW)).elements]
+    assert tags.count("script") == plain.count("script") == 4
+    assert "img" not in tags
+    text = as_markdown(hostile, now=NOW)
+    assert "<script" not in text
+    assert json.loads(as_json(hostile, now=NOW))["description"] == HOSTILE
+
+
+def test_under_differential_privacy_no_labels_are_counted() -> None:
+    private = Spec.model_validate(changed())
+    of = findings()
+    parts = sections(replace(of, evidence=replace(of.evidence, spec=private)))
+    (labels,) = [part for part in parts if part.key.startswith("labels")]
+    assert labels.sentence.startswith("Not shown")
+    assert not labels.rows
+    with _warehouse() as warehouse:
+        assert reading._labels(warehouse, private) == {}  # type: ignore[arg-type]
+
+
+@given(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 40)), max_size=30), st.integers(5, 9))
+def test_no_count_tells_of_fewer_than_so_many(rows: list[tuple[int, int]], fewest: int) -> None:
+    """Whatever is shown is a multiple, and every named label has as many records."""
+    given_rows = [
+        {"effort": effort, "label": str(place), "records": records}
+        for place, (effort, records) in enumerate(rows)
+    ]
+    for row in without_small(given_rows, fewest):
+        assert row["records"] % fewest == 0
+        assert row["records"] >= fewest
+        if row["label"] is not None:
+            true = given_rows[int(row["label"])]["records"]
+            assert true >= fewest
+            assert abs(true - row["records"]) * 2 <= fewest
+    assert rounded(fewest - 1, fewest) == 0
+
+
+class _Warehouse:
+    """Relations of a DuckDB in memory."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+        column = SimpleNamespace(translate_type=lambda kind: {"string": "text"}[kind])
+        self.adapter = SimpleNamespace(Column=column, quote=lambda name: f'"{name}"')
+
+    def relation_of_ref(self, name: str) -> str:
+        tables = self.connection.execute("select table_name from information_schema.tables")
+        if (name,) not in tables.fetchall():
+            raise WarehouseError(f"{name}: must exist.")
+        return f'"{name}"'
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        return self.connection.cursor()
+
+
+@contextmanager
+def _warehouse() -> Iterator[_Warehouse]:
+    with duckdb.connect() as connection:
+        connection.execute(
+            """
+            create table people_classes as select * from (values
+                (0, '33', 'a', 1, 1, false),
+                (1, '[0, 10)', 'a', 12, 12, false),
+                (1, '[10, 20)', 'secret', 2, 2, false),
+                (1, '[10, 20)', 'withheld', 20, 20, true)
+            ) as t (effort, age, town, class_size, records, is_suppressed);
+            create table people_decision_grid as
+            select 1 as effort, 'value' as target, 'naive_bayes' as model, 'once' as fit,
+                'original' as test_on, 'yes' as class, 1234.5 + 2 * i as x, 6789.5 as y,
+                0.5 as prediction
+            from range(3) as r (i);
+            create table ages as select '0' as lower_bound, '10' as upper_bound,
+                '[0, 10)' as level_1, '*' as level_2;
+            create table towns as select 'secret' as value, 'south' as level_1, '*' as level_2
+            """
+        )
+        yield _Warehouse(connection)
+
+
+def test_rare_labels_values_and_suppressed_classes_are_not_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reading, "collect", lambda _warehouse, _spec: findings().evidence)
+    with _warehouse() as warehouse:
+        found = reading.find(warehouse, spec())  # type: ignore[arg-type]
+    assert fewest_shown(spec()) == 5
+    assert found.labels["town"] == [{"effort": 1, "label": "a", "records": 10}]
+    assert [row["x"] for row in found.rows("decision_grid")] == [1, 2, 3]
+    sizes = {(r["effort"], r["size_from"], int(r["records"])) for r in found.rows("classes")}
+    assert sizes == {(0, 1, 1), (1, 10, 12), (1, 2, 2)}
+    text = as_json(found, now=NOW) + as_html(found, now=NOW)
+    for value in ("secret", "withheld", "1234.5", "6789.5", '"33"'):
+        assert value not in text
+    assert found.parts["curves"] is None
+    assert isinstance(found, Findings)
