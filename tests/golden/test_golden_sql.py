@@ -101,7 +101,7 @@ def _of_rounds() -> dict[str, str]:
 
 
 def _of_searches(folder: Path) -> dict[str, str]:
-    """Return what a search asks the warehouse, with a population and without."""
+    """Return what a search asks the warehouse, with a population and without, and who is outer."""
 
     def attribute(name: str, kind: str) -> dict[str, object]:
         return {"name": name, "kind": kind, "hierarchy": Ref(f"hierarchy_{name}"), "levels": 2}
@@ -139,11 +139,23 @@ def _of_searches(folder: Path) -> dict[str, str]:
             levels=2,
         ),
     }
+    queries = {f"search_{name}": text for name, text in queries.items()}
+    queries["outer_microdata"] = call(
+        "microdata",
+        anonymization="outer",
+        source=rows,
+        record_key="visit",
+        identifiers=[],
+        quasi_identifiers=[age],
+        kept_columns=["illness"],
+        target="illness",
+        guarantees=[{"model": "k_anonymity", "k": 2}],
+        subject='it\'s "her"',
+        outer={"share": 0.2, "random_state": 7},
+    )
     seeds = ["frequencies", "population", "hierarchy_age", "hierarchy_city"]
-    return {
-        f"search_{name}.sql": sql.strip() + "\n"
-        for name, sql in compile_models(folder, queries, seeds).items()
-    }
+    compiled = compile_models(folder, queries, seeds)
+    return {f"{name}.sql": sql.strip() + "\n" for name, sql in compiled.items()}
 
 
 def compiled_sql(project: Project) -> dict[str, str]:
