@@ -79,9 +79,9 @@ def test_results_say_how_good_the_chosen_effort_is_on_outer_records() -> None:
         (3, 80, None, None, None, 0.8, "no training record is released"),
     )
     assert outer_quality(rows, Spec.model_validate(spec(quality=QUALITY))) == [
-        "effort 0 on 1 outer record, unseen until it was chosen: QF 0.900",
-        "effort 2 on 80 outer records, unseen until it was chosen: QF 0.800, with an interval from "
-        "0.700 to 0.875; 0.850 where it was chosen",
+        "effort 0 on 1 outer record, which no choice has seen: QF 0.900",
+        "effort 2 on 80 outer records, which no choice has seen: QF 0.800, with an interval from "
+        "0.700 to 0.875; 0.850 over the splits",
         "effort 3 has no QF on outer records: no training record is released",
     ]
     assert outer_quality(rows, Spec.model_validate(SPEC)) == []

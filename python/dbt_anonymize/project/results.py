@@ -118,9 +118,9 @@ def outer_quality(warehouse: Warehouse, spec: Spec) -> list[str]:
             said.append(f"effort {effort} has no QF on outer records: {reason or 'undefined'}")
             continue
         ends = "" if low is None else f", with an interval from {low:.3f} to {high:.3f}"
-        chosen_by = "" if qf_mean is None else f"; {qf_mean:.3f} where it was chosen"
+        chosen_by = "" if qf_mean is None else f"; {qf_mean:.3f} over the splits"
         said.append(
-            f"effort {effort} on {counted(records, 'outer record')}, unseen until it was chosen: "
+            f"effort {effort} on {counted(records, 'outer record')}, which no choice has seen: "
             f"QF {qf:.3f}{ends}{chosen_by}"
         )
     return said
