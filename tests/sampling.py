@@ -39,22 +39,35 @@ def draw(what: str, cases: Sequence[Any], sampled: int) -> list[Any]:
 
 
 def mark_undrawn(items: Iterable[pytest.Item]) -> None:
-    """Make cases of tests with the mark ``sampled(n)`` slow, all but n that the seed draws."""
-    tests: dict[tuple[Hashable, str], list[pytest.Item]] = {}
+    """Make slow what the seed does not draw.
+
+    Of the cases of a test with the mark ``sampled(n)`` n run, and of what is left of a module with
+    the mark ``sampled_tests(n)``, n again.
+    """
+    items = list(items)
+    _draw_of_each(items, "sampled", "cases", lambda item: getattr(item, "originalname", item.name))
+    left = [item for item in items if not item.get_closest_marker("slow")]
+    _draw_of_each(left, "sampled_tests", "costly tests", lambda item: "")
+
+
+def _draw_of_each(
+    items: Iterable[pytest.Item], mark: str, what: str, name_of: Callable[[pytest.Item], str]
+) -> None:
+    groups: dict[tuple[Hashable, str], list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("sampled"):
-            name = getattr(item, "originalname", item.name)
-            tests.setdefault((item.path, name), []).append(item)
-    ran, of = drawn.get("cases", (0, 0))
-    for (_, name), cases in tests.items():
-        (wanted,) = next(cases[0].iter_markers("sampled")).args
-        number = len(cases) if FULL else min(wanted, len(cases))
-        chosen = random.Random(f"{SEED} {name}").sample(cases, number)
-        for item in cases:
+        if item.get_closest_marker(mark):
+            groups.setdefault((item.path, name_of(item)), []).append(item)
+    ran, of = drawn.get(what, (0, 0))
+    for (path, name), group in groups.items():
+        (wanted,) = next(group[0].iter_markers(mark)).args
+        number = len(group) if FULL else min(wanted, len(group))
+        label = name or getattr(path, "stem", "")
+        chosen = random.Random(f"{SEED} {label}").sample(group, number)
+        for item in group:
             if item not in chosen:
                 item.add_marker("slow")
-        ran, of = ran + number, of + len(cases)
-    drawn["cases"] = (ran, of)
+        ran, of = ran + number, of + len(group)
+    drawn[what] = (ran, of)
 
 
 def sample(

@@ -9,6 +9,8 @@ import pytest
 from tests.end_to_end.stopping import SEED_AND_RUN, require, stops
 from tests.projects import Project
 
+pytestmark = pytest.mark.sampled_tests(5)
+
 PLANTED = "ZIP-of-a-person"
 
 

@@ -26,6 +26,8 @@ from tests.end_to_end.guaranteed import (
 from tests.end_to_end.test_fail_closed import PLANTED, everything_written, stops
 from tests.projects import Project
 
+pytestmark = pytest.mark.sampled_tests(5)
+
 ROUNDS = (
     {"birth_date": 2, "zip": 1, "gender": 0},
     {"birth_date": 3, "zip": 2, "gender": 1},

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 
+import pytest
+
 from tests.projects import Project
 from tests.vault.projects import edit_spec
+
+pytestmark = pytest.mark.sampled_tests(3)
 
 
 def test_a_missing_folder_of_the_vault_is_named_before_duckdb_opens_it(consumer: Project) -> None:

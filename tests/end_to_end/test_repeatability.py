@@ -5,7 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from tests.projects import Project
+
+pytestmark = pytest.mark.sampled_tests(3)
 
 TABLES = (
     "customers_frequencies",

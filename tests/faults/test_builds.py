@@ -12,6 +12,8 @@ from tests.faults.people import WAREHOUSE, files_of_release, other_people, relea
 from tests.faults.processes import Launcher, wait_for
 from tests.projects import Project
 
+pytestmark = pytest.mark.sampled_tests(5)
+
 RELEASE = "release/dev/customers.duckdb"
 CUSTOMERS = "seeds/customers.csv"
 ZIP_CODES = "seeds/customers_hierarchy_zip.csv"

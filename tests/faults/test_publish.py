@@ -25,6 +25,8 @@ from dbt_anonymize.release.publish import publish
 from tests.faults.people import RELEASE, TABLE, WAREHOUSE, files_of_release, released, write_people
 from tests.faults.processes import Launcher, wait_for
 
+pytestmark = pytest.mark.sampled_tests(22)
+
 
 @pytest.fixture
 def people(tmp_path: Path) -> dict[str, Any]:

@@ -14,6 +14,8 @@ import yaml
 
 from tests.projects import Project
 
+pytestmark = pytest.mark.sampled_tests(3)
+
 # In the columns of identifiers, of quasi-identifiers and of others: what nobody may read.
 NAME, MAIL, ZIP, GENDER = "Planted-Name", "planted@mail.example", "PLANTEDZIP", "planted-gender"
 PLANTED = (NAME, MAIL, ZIP, GENDER, "PLANTED-ORDER", "1977-07-07")

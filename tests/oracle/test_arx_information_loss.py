@@ -26,10 +26,13 @@ from tests.oracle.arx_measures import make_arx_loss
 from tests.properties.compilation import Ref, call, compile_models
 from tests.properties.warehouse import Warehouse
 
-pytestmark = pytest.mark.skipif(
-    not (EXPECTATIONS.exists() and ADULT.exists()),
-    reason=f"needs the adult table and ARX's expectations: {ADULT}, {EXPECTATIONS}",
-)
+pytestmark = [
+    pytest.mark.sampled_tests(20),
+    pytest.mark.skipif(
+        not (EXPECTATIONS.exists() and ADULT.exists()),
+        reason=f"needs the adult table and ARX's expectations: {ADULT}, {EXPECTATIONS}",
+    ),
+]
 
 # Of measures without a term for suppression, ARX's number is ours where nothing is suppressed.
 MONOTONE = {"monotone_non_uniform_entropy", "monotone_discernibility"}

@@ -15,6 +15,8 @@ from tests.projects import Project
 from tests.search.reports import efforts_of
 from tests.search.running import load, run, text_of, with_spec
 
+pytestmark = pytest.mark.sampled_tests(2)
+
 
 def test_dbt_builds_what_the_search_promised(searched: Project, tmp_path: Path) -> None:
     from dbt_anonymize.project import generate

@@ -15,7 +15,10 @@ from dbt_anonymize.vault.files import keep_files_private, protect_vault
 from tests.projects import Project
 from tests.vault.projects import copy_with
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+pytestmark = [
+    pytest.mark.sampled_tests(13),
+    pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX"),
+]
 
 
 def mode(path: Path) -> str:

@@ -14,6 +14,8 @@ from tests.projects import Project
 from tests.spec.declarations import spec
 from tests.vault.projects import copy_with
 
+pytestmark = pytest.mark.sampled_tests(6)
+
 
 @pytest.fixture(scope="module")
 def parsed(tmp_path_factory: pytest.TempPathFactory) -> Project:

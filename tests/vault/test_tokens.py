@@ -14,6 +14,8 @@ from dbt_anonymize.vault.tokens import append_tokens
 from tests.projects import Project
 from tests.vault.projects import copy_with, edit_spec, everything_written
 
+pytestmark = pytest.mark.sampled_tests(12)
+
 TOKENS = "select person, token from vault.main.members_tokens order by person"
 RELEASED = "release_members.members_anonymized"
 # The release and what leads to it, without training models anew.

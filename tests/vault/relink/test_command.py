@@ -36,6 +36,8 @@ from tests.vault.relink.running import (
     relink,
 )
 
+pytestmark = pytest.mark.sampled_tests(6)
+
 PLANTED = "Jane-of-the-test"
 # Where the second block of a DuckDB file begins: after the headers and a block of the catalogue.
 _LAST_BLOCK = 12_288 + 262_144

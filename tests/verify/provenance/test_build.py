@@ -19,6 +19,8 @@ from dbt_anonymize.verify.provenance.check import check_provenance
 from tests.projects import Project
 from tests.verify.leaks.clinic import write_clinic
 
+pytestmark = pytest.mark.sampled_tests(5)
+
 ORDINARY = """
 {% macro generate_schema_name(custom_schema_name, node) -%}
     {{ return(default__generate_schema_name(custom_schema_name, node)) }}

@@ -8,6 +8,8 @@ import pytest
 
 from tests.verify.recomputation.world import RECODINGS, World, open_world, spec_of
 
+pytestmark = pytest.mark.sampled_tests(90)
+
 MAPPINGS = ("none", "class", "token")
 WORLDS = [
     ("none", "full_domain"),
