@@ -105,7 +105,21 @@ def _relations() -> dict[str, Any]:
                 "risk": 0.14,
                 "declared_limit": 0.5,
                 "holds": True,
-            }
+                "is_warning": False,
+            },
+            {
+                "attack": "composition",
+                "measure": "smallest_joint_class",
+                "attribute": None,
+                "against": "release others",
+                "main": 1.0,
+                "control": None,
+                "naive": None,
+                "risk": None,
+                "declared_limit": None,
+                "holds": None,
+                "is_warning": True,
+            },
         ],
         "verification": [],
         "history": [

@@ -91,6 +91,13 @@ def test_the_figures_are_those_of_the_results() -> None:
     assert "Not verified" in said
 
 
+def test_counts_are_no_rates_and_warnings_are_said() -> None:
+    (attacks,) = [part for part in sections(findings()) if part.key == "attacks"]
+    assert {row["attack"] for row in attacks.data} == {"linkage, highest success"}
+    assert len(attacks.rows) == 2
+    assert "1 warning: see the table" in attacks.sentence
+
+
 def test_suppressed_records_and_failed_proofs_are_said() -> None:
     of = findings()
     rows = [dict(row) | {"is_chosen": row["effort"] == 2} for row in of.results]
@@ -220,7 +227,7 @@ def _warehouse() -> Iterator[_Warehouse]:
         connection.execute(
             """
             create table people_classes as select * from (values
-                (0, '33', 'a', 1, 1, false),
+                (0, '33', 'rawtown', 30, 30, false),
                 (1, '[0, 10)', 'a', 12, 12, false),
                 (1, '[10, 20)', 'secret', 2, 2, false),
                 (1, '[10, 20)', 'withheld', 20, 20, true)
@@ -248,9 +255,9 @@ def test_rare_labels_values_and_suppressed_classes_are_not_read(
     assert found.labels["town"] == [{"effort": 1, "label": "a", "records": 10}]
     assert [row["x"] for row in found.rows("decision_grid")] == [1, 2, 3]
     sizes = {(r["effort"], r["size_from"], int(r["records"])) for r in found.rows("classes")}
-    assert sizes == {(0, 1, 1), (1, 10, 12), (1, 2, 2)}
+    assert sizes == {(0, 20, 30), (1, 10, 12), (1, 2, 2)}
     text = as_json(found, now=NOW) + as_html(found, now=NOW)
-    for value in ("secret", "withheld", "1234.5", "6789.5", '"33"'):
+    for value in ("rawtown", "secret", "withheld", "1234.5", "6789.5", '"33"'):
         assert value not in text
     assert found.parts["curves"] is None
     assert isinstance(found, Findings)

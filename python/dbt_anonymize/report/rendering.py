@@ -19,7 +19,7 @@ from dbt_anonymize.literals import printable
 from dbt_anonymize.report.reading import Findings
 from dbt_anonymize.report.section import Section
 from dbt_anonymize.report.sections import sections
-from dbt_anonymize.report.sections.choice import alpha_of, largest_alpha
+from dbt_anonymize.report.sections.choice import alpha_of, largest_alpha, rule_of
 from dbt_anonymize.report.summary import answers
 
 # Steps of the slider; the declared alpha is one of them.
@@ -87,7 +87,7 @@ def as_html(found: Findings, *, now: datetime | None = None) -> str:
 
 
 # Longer tables are in HTML and JSON.
-_LONGEST = 30
+_LONGEST = 40
 
 
 def _made(now: datetime | None) -> dict[str, str]:
@@ -106,12 +106,13 @@ def _choice(found: Findings) -> dict[str, Any]:
         "step": step,
         "steps": round(largest / step),
         "start": round(alpha / step),
-        "rule": found.spec.choose,
+        "rule": rule_of(found),
         "lines": [
             {
                 "effort": int(row["effort"]),
                 "qf": None if row["qf_mean"] is None else float(row["qf_mean"]),
                 "qnf": None if row["qnf"] is None else float(row["qnf"]),
+                "k": int(row["k"] or 0),
                 "qualifies": bool(row["qualifies"]),
                 "share": None if row["choice_share"] is None else float(row["choice_share"]),
             }

@@ -13,6 +13,7 @@ _LOWER_IS_BETTER = {"brier_score", "log_loss", "mae", "rmse"}
 _RULES = {
     "max_q": "the highest Q among the efforts that qualify",
     "strongest_non_inferior": "the strongest effort that is not inferior",
+    "declared": "that release.effort of the specification names it",
     "pareto_knee": "the knee of the front of privacy and usefulness",
 }
 
@@ -29,7 +30,7 @@ def quality(found: Findings) -> Section:
     name = words(found.spec.quality.measure)
     sign = "minus " if found.spec.quality.measure in _LOWER_IS_BETTER else ""
     what = (
-        f"Effort {chosen['effort']} is released; the rule is {_RULES[found.spec.choose]}."
+        f"Effort {chosen['effort']} is released; the rule is {_RULES[rule_of(found)]}."
         if chosen
         else "No effort qualifies, so none is released."
     )
@@ -65,6 +66,11 @@ def quality(found: Findings) -> Section:
             "measure": sign + name,
         },
     )
+
+
+def rule_of(found: Findings) -> str:
+    """Return what chooses an effort: a rule of the spec, or its declaration."""
+    return found.spec.choose if found.spec.release.effort == "auto" else "declared"
 
 
 def alpha_of(found: Findings) -> float:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from dbt_anonymize.pluralize import counted
 from dbt_anonymize.report.reading import SIZES, Findings
 from dbt_anonymize.report.section import Section, missing, number, words
 
 _MOST_SUBSETS = 15
+_SHOWN = ("attack", "main", "control", "naive", "risk", "limit", "holds")
+# Measures of attacks that are no rates.
+_COUNTS = {"unexplained_rows"}
 
 
 def sections(found: Findings) -> list[Section]:
@@ -139,26 +143,34 @@ def attacks(found: Findings) -> Section:
         name = ", ".join(words(part) for part in about if part is not None)
         values = {part: number(row[part]) for part in ("main", "control", "naive", "risk")}
         limit = number(row["declared_limit"])
-        data.append({"attack": name, **values, "limit": limit, "holds": row["holds"]})
+        is_count = row["attack"] == "composition" or row["measure"] in _COUNTS
+        data.append(
+            {"attack": name, **values, "limit": limit, "holds": row["holds"], "is_count": is_count}
+        )
     broken = sum(row["holds"] is False for row in data)
+    warnings = sum(bool(row["is_warning"]) for row in rows)
     return Section(
         "attacks",
         title,
         "Main is the success on people of the release; control on people who were left out, "
         "naive without the release. Only what main exceeds control tells something about a person. "
+        "Numbers of records or classes are in the table alone. "
         + (
-            f"{broken} declared limits do not hold." if broken else "No declared limit is exceeded."
-        ),
-        ("attack", "main", "control", "naive", "risk", "declared limit", "holds"),
+            f"{counted(broken, 'declared limit')} exceeded."
+            if broken
+            else "No declared limit is exceeded."
+        )
+        + (f" {counted(warnings, 'warning')}: see the table." if warnings else ""),
+        ("attack", "main", "control", "naive", "risk", "declared limit", "holds", "warning"),
         [
-            (r["attack"], r["main"], r["control"], r["naive"], r["risk"], r["limit"], r["holds"])
-            for r in data
+            (*(r[name] for name in _SHOWN), "warning" if row["is_warning"] else None)
+            for r, row in zip(data, rows, strict=True)
         ],
         [
             {"attack": row["attack"], "kind": kind, "success": row[kind]}
             for row in data
             for kind in ("main", "control", "naive")
-            if row[kind] is not None and 0 <= row[kind] <= 1
+            if row[kind] is not None and not row["is_count"]
         ],
         "attacks",
     )

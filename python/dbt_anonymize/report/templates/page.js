@@ -14,13 +14,17 @@
   function show(alpha) {
     const lines = choice.lines.filter((line) => line.qf !== null && line.qnf !== null)
       .map((line) => ({ ...line, q: line.qf + alpha * line.qnf }));
-    const best = lines.filter((line) => line.qualifies).reduce((a, b) => (!a || b.q > a.q ? b : a), null);
+    // As the build chooses: the highest Q, and of equal ones the largest k, then the weakest effort.
+    const able = lines.filter((line) => line.qualifies);
+    const most = Math.max(...able.map((line) => line.q));
+    const best = able.filter((line) => line.q >= most - 1e-12 * (1 + Math.abs(most)))
+      .sort((a, b) => b.k - a.k || a.effort - b.effort)[0] || null;
     const untouched = lines.find((line) => line.effort === 0);
     document.getElementById("alpha-value").textContent = number(alpha);
     slider.setAttribute("aria-valuetext", `alpha ${number(alpha)}` + (best ? `, effort ${best.effort}` : ""));
     const said = [];
     if (best) {
-      const rule = choice.rule === "max_q" ? "is chosen" : "has the highest Q (the declared rule is another)";
+      const rule = choice.rule === "max_q" ? "is chosen" : "has the highest Q, but the release is not chosen by Q";
       said.push(`At alpha ${number(alpha)}, effort ${best.effort} ${rule}: Q = ${number(best.q)}.`);
       const range = choice.ranges.find((r) => alpha >= r.from && (r.to === null || alpha <= r.to));
       if (range && range.effort === best.effort) {
