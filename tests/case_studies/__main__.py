@@ -7,7 +7,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from tests.case_studies import cells, mechanisms
+from tests.case_studies import cells, clusters, mechanisms
 from tests.case_studies.building import build
 from tests.case_studies.masking_effect import plot, rows
 from tests.case_studies.pages import CASE_STUDIES, CasePage
@@ -35,6 +35,10 @@ def main(names: list[str]) -> None:
     texts["masking_effect"] = CasePage("masking_effect").confirmed(
         lambda _: rows(), lambda _: plot()
     )
+    if is_available("cell_suppression"):
+        texts[clusters.NAME] = CasePage(clusters.NAME).confirmed(
+            lambda _: clusters.rows(), lambda _: ""
+        )
     for name, text in texts.items():
         (CASE_STUDIES / f"{name}.md").write_text(text, encoding="utf-8")
 

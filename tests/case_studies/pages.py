@@ -19,6 +19,8 @@ from tests.docs.pages import DOCS
 CASE_STUDIES = DOCS / "case_studies"
 KEYS = frozenset(
     {
+        "table",
+        "cluster_size",
         "design",
         "effort",
         "target",

@@ -20,7 +20,7 @@ from tests.search.running import run as search
 
 NAMES = [*STUDIES]
 DRAWN = draw("case studies", NAMES, 1)
-PAGES = [*NAMES, *LARGE_STUDIES, "README", "masking_effect", "differential_privacy"]
+PAGES = [*NAMES, *LARGE_STUDIES, "README", "masking_effect", "differential_privacy", "clustering"]
 
 Row = dict[str, Any]
 
