@@ -5,36 +5,69 @@ Exit codes: 0 fine, 1 a check failed, 2 bad input.
 
 from __future__ import annotations
 
-from importlib.metadata import version
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from dbt_anonymize.cli.common import HELP
-from dbt_anonymize.cli.dossier import dossier
-from dbt_anonymize.cli.epsilon import epsilon
-from dbt_anonymize.cli.generate import generate
-from dbt_anonymize.cli.hierarchy import app as hierarchy_app
-from dbt_anonymize.cli.init import init
-from dbt_anonymize.cli.profile import profile
-from dbt_anonymize.cli.relink import relink
-from dbt_anonymize.cli.report import report
-from dbt_anonymize.cli.results import results
-from dbt_anonymize.cli.search import search
-from dbt_anonymize.cli.verify import verify
+
+# A module of this package each, in the order in which they are listed. It has a function of its
+# name, or is a group of commands with an `app`.
+COMMANDS = (
+    "generate",
+    "search",
+    "relink",
+    "verify",
+    "results",
+    "report",
+    "dossier",
+    "init",
+    "epsilon",
+    "profile",
+    "hierarchy",
+)
+
+
+class _LazyCommands(TyperGroup):
+    """Imports a command when it is needed: each answers --help without the others."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        # To suggest what was meant, all must be known.
+        wanted = [cmd_name] if cmd_name in COMMANDS else self.list_commands(ctx)
+        for name in wanted:
+            if name not in self.commands:
+                self.add_command(_command(name), name)
+        return self.commands.get(cmd_name)
+
+
+def _command(name: str) -> Any:
+    module = import_module(f"dbt_anonymize.cli.{name}")
+    if hasattr(module, "app"):
+        return typer.main.get_command(module.app)
+    alone = typer.Typer(context_settings=HELP, add_completion=False, rich_markup_mode="rich")
+    alone.command(name)(getattr(module, name))
+    return typer.main.get_command(alone)
+
 
 app = typer.Typer(
+    cls=_LazyCommands,
     help="Test-driven anonymization of tables about people, with dbt.",
     no_args_is_help=True,
     context_settings=HELP,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.add_typer(hierarchy_app, name="hierarchy", help="Make and check generalization hierarchies.")
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version  # noqa: PLC0415 (takes a while)
+
         typer.echo(f"dbt-anonymize {version('dbt-anonymize')}")
         raise typer.Exit
 
@@ -49,8 +82,3 @@ def _main(
     ] = False,
 ) -> None:
     """Declare, generate and look at anonymizations; `dbt build` does the work."""
-
-
-_COMMANDS = (generate, search, relink, verify, results, report, dossier, init, epsilon, profile)
-for _command in _COMMANDS:
-    app.command()(_command)
