@@ -15,7 +15,7 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 
-from dbt_anonymize.privacy.table import Attribute, Table
+from dbt_anonymize.privacy.table import Attribute, SensitiveAttribute, Table
 
 # Drawn tables: name, number of leaves, leaves per label of each level below the root, skew.
 DRAWN = (
@@ -43,14 +43,27 @@ class CodedTable:
         """Names of the columns, for SQL."""
         return ", ".join(f"c{i}" for i in range(len(self.attributes)))
 
-    def grouped(self) -> Table:
-        """Return the distinct rows with counts, in the order of first appearance."""
+    def grouped(self, sensitive: str | None = None) -> Table:
+        """Return the distinct rows with counts, in the order of first appearance.
+
+        A sensitive column is no quasi-identifier, and the target of models.
+        """
         counted = f"select {self.columns}, count(*) as records from coded"  # noqa: S608
         found = self.connection.execute(
             f"{counted} group by {self.columns} order by min(rowid)"
         ).fetchnumpy()
-        leaves = [found[f"c{i}"].astype(np.int64) for i in range(len(self.attributes))]
-        return Table(self.attributes, np.stack(leaves, axis=1), found["records"].astype(np.int64))
+        columns = {
+            attribute.name: found[f"c{position}"].astype(np.int64)
+            for position, attribute in enumerate(self.attributes)
+        }
+        attributes = tuple(a for a in self.attributes if a.name != sensitive)
+        leaves = np.stack([columns[a.name] for a in attributes], axis=1)
+        records = found["records"].astype(np.int64)
+        if sensitive is None:
+            return Table(attributes, leaves, records)
+        values = np.unique(columns[sensitive], return_inverse=True)[1]
+        declared = SensitiveAttribute(sensitive, int(values.max()) + 1)
+        return Table(attributes, leaves, records, ((declared, values),), targets=((values, 1.0),))
 
 
 def read_table(table: Path, hierarchies: Path, prefix: str) -> CodedTable:
