@@ -114,7 +114,7 @@ bench: setup-dev ## Measure SQL, search and recoding on a million rows, and the 
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/loading.py 1000000
-	$(BIN)/python benchmarks/search.py 1000000
+	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/recoding.py
 
 clean: ## Remove everything that was built, but not .venv

@@ -23,6 +23,9 @@ from dbt_anonymize.search.feasibility import Guide
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.results import CheckedNode, Progress, Status, VisitedNodes
 
+# A member of an enumeration is looked up at every use.
+_OPEN = int(Status.OPEN)
+
 
 class EnumeratedSearch:
     """What is known about each node; released classes have at least ``k`` subjects."""
@@ -94,9 +97,8 @@ class EnumeratedSearch:
         if best is None or self._guide is not None:
             return None
         bound, rank, status = (a.reshape(-1) for a in (self._bound, self._rank, self.status))
-        finer = (self.lattice.index(node) for node in self.lattice.just_finer(best.node))
         return min(
-            (index for index in finer if status[index] == Status.OPEN),
+            (i for i in self.lattice.just_finer_indices(best.node) if status[i] == _OPEN),
             key=lambda index: (bound[index], rank[index], index),
             default=None,
         )
@@ -104,11 +106,11 @@ class EnumeratedSearch:
     def _choose(self) -> int | None:
         self._is_suggested = False
         top = self.lattice.size - 1
-        if not self.found and self.status.reshape(-1)[top] == Status.OPEN:
+        if not self.found and self.status.reshape(-1)[top] == _OPEN:
             return top
         while self._starts:
             start = self._starts.pop()
-            if self.status.reshape(-1)[start] == Status.OPEN:
+            if self.status.reshape(-1)[start] == _OPEN:
                 self._is_suggested = True
                 return start
         index = int(self._next.argmin())
@@ -116,7 +118,7 @@ class EnumeratedSearch:
             return None
         if self._guide is None:
             return index
-        is_open = self.status == Status.OPEN
+        is_open = self.status == _OPEN
         is_settled = self._is_feasible | (self.status == Status.INFEASIBLE)
         suggested = self._guide.suggest(is_open, is_settled)
         if suggested is None or not is_open.reshape(-1)[suggested]:
@@ -133,7 +135,7 @@ class EnumeratedSearch:
         self._k = k
         self._is_feasible[:] = False
         loss, has_rules = self.checker.loss, self.checker.guarantees.release_rules
-        self.status[self.status == Status.PRUNED] = Status.OPEN
+        self.status[self.status == Status.PRUNED] = _OPEN
         status, bound = self.status.reshape(-1), self._bound.reshape(-1)
         for index, found in list(self.found.items()):
             if found.is_feasible and found.k >= k:
@@ -142,8 +144,8 @@ class EnumeratedSearch:
                 if found.is_feasible and loss.is_monotone_in_suppression and not has_rules:
                     bound[index] = max(bound[index], float(found.loss))
                 del self.found[index]
-                status[index] = Status.OPEN
-        np.copyto(self._order, np.where(self.status == Status.OPEN, self._rank, math.inf))
+                status[index] = _OPEN
+        np.copyto(self._order, np.where(self.status == _OPEN, self._rank, math.inf))
 
     def _visit(self, index: int, best: CheckedNode | None) -> CheckedNode | None:
         """Check a node if it can be better than the best; return the better of both."""
@@ -169,7 +171,7 @@ class EnumeratedSearch:
 
     def bound(self, best: CheckedNode | None) -> float:
         """Return a lower bound of the loss of all feasible nodes, as far as is known."""
-        is_open = self.status == Status.OPEN
+        is_open = self.status == _OPEN
         least = math.inf if best is None else float(best.loss)
         if not is_open.any():
             return least
@@ -204,7 +206,7 @@ class EnumeratedSearch:
     def _exclude_finer(self, node: Node) -> None:
         box = self.lattice.finer(node)
         status = self.status[box]
-        status[status == Status.OPEN] = Status.INFEASIBLE
+        status[status == _OPEN] = Status.INFEASIBLE
         self._order[box] = math.inf
 
     def _raise_bounds(self, check: Check) -> None:
@@ -220,7 +222,7 @@ class EnumeratedSearch:
             return
         box = self.lattice.finer(node)
         finer = np.zeros(self.lattice.shape, dtype=np.bool_)
-        finer[box] = self.status[box] == Status.OPEN
+        finer[box] = self.status[box] == _OPEN
         indices = np.flatnonzero(finer)
         if not len(indices):
             return
@@ -236,7 +238,7 @@ class EnumeratedSearch:
             self._next[indices] = flat[indices]
 
     def _prune(self, best: CheckedNode) -> None:
-        hopeless = (self.status == Status.OPEN) & _excludes(self._bound, best)
+        hopeless = (self.status == _OPEN) & _excludes(self._bound, best)
         self.status[hopeless] = Status.PRUNED
         self._order[hopeless] = math.inf
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -43,25 +44,35 @@ class Lattice:
             tuple(attribute.top for attribute in table.attributes),
         )
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """Number of levels per attribute."""
         return tuple(high - low + 1 for low, high in zip(self.lowest, self.highest, strict=True))
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of nodes."""
         return math.prod(self.shape)
 
+    @cached_property
+    def strides(self) -> tuple[int, ...]:
+        """By how much the number of a node rises with one level of each attribute."""
+        return tuple(math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape)))
+
     def node(self, index: int) -> Node:
         """Return a node by its number in the order of an array of this shape."""
-        offsets = np.unravel_index(index, self.shape) if self.shape else ()
-        return tuple(int(o) + low for o, low in zip(offsets, self.lowest, strict=True))
+        levels = []
+        for stride, low in zip(self.strides, self.lowest, strict=True):
+            offset, index = divmod(index, stride)
+            levels.append(low + offset)
+        return tuple(levels)
 
     def index(self, node: Node) -> int:
         """Return the number of a node."""
-        offsets = tuple(level - low for level, low in zip(node, self.lowest, strict=True))
-        return int(np.ravel_multi_index(offsets, self.shape)) if self.shape else 0
+        return sum(
+            (level - low) * stride
+            for level, low, stride in zip(node, self.lowest, self.strides, strict=True)
+        )
 
     def levels(self, indices: IntArray) -> IntArray:
         """Return the levels (nodes, attributes) of nodes by number."""
@@ -75,6 +86,12 @@ class Lattice:
         for attribute, level in enumerate(node):
             if level > self.lowest[attribute]:
                 yield (*node[:attribute], level - 1, *node[attribute + 1 :])
+
+    def just_finer_indices(self, node: Node) -> list[int]:
+        """Return the numbers of these nodes."""
+        index = self.index(node)
+        levels = zip(node, self.lowest, self.strides, strict=True)
+        return [index - stride for level, low, stride in levels if level > low]
 
     def finer(self, node: Node) -> Box:
         """Return the part of such an array with the node and all finer ones."""
