@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres faults seeds generate bench clean
+.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres faults seeds dist generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -105,6 +105,11 @@ faults: setup-dev ## Kill builds 100 times, publish at once 20 times, build 10 m
 
 seeds: setup-dev ## Write the demonstration's seeds anew
 	$(BIN)/python scripts/make_demo_seeds.py
+
+# The backend itself, without an environment of its own for the build; the wheel is made from the clone as it is.
+dist: setup-dev ## Build wheel and source distribution into dist/
+	rm -rf build dist
+	$(BIN)/python -c 'from setuptools import build_meta as b; b.build_sdist("dist"); b.build_wheel("dist")'
 
 generate: setup ## Write the models of all specs in anonymizations/
 	$(BIN)/dbt-anonymize generate

@@ -33,6 +33,7 @@ ProjectDir = Annotated[
     Path, typer.Option("--project-dir", help="A dbt project, or a folder in it.")
 ]
 Target = Annotated[str | None, typer.Option(help="Target of the profile; that of dbt by default.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")]
 # Also of the groups of commands below; `-h` is what people try first.
 HELP = {"help_option_names": ["-h", "--help"]}
 _IS_QUIET = ContextVar("is_quiet", default=False)

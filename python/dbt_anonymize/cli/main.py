@@ -16,6 +16,7 @@ from dbt_anonymize.cli.common import HELP
 # A module of this package each, in the order in which they are listed. It has a function of its
 # name, or is a group of commands with an `app`.
 COMMANDS = (
+    "new",
     "generate",
     "search",
     "relink",

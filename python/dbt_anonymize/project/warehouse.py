@@ -16,11 +16,11 @@ from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.profile import dbt_arguments, read_profile
 from dbt_anonymize.spec.problems import did_you_mean
 from dbt_anonymize.vault.files import private_files, protect_vault, require_folders
+from dbt_anonymize.versions import PACKAGE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-PACKAGE = "dbt_anonymize"
 _ROWS_AT_ONCE = 100_000
 # Rows of one `insert ... values`: few enough for the limits of every warehouse.
 _ROWS_OF_A_STATEMENT = 500

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from dbt_anonymize.project.warehouse import PACKAGE, Warehouse
+from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.provenance.compiled import reached_from
+from dbt_anonymize.versions import PACKAGE
 
 _OWN_HOOK = re.compile(r"\s*\{\{\s*dbt_anonymize\.\w+\([^(){}]*\)\s*\}\}\s*")
 _DYNAMIC = re.compile(

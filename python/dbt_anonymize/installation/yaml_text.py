@@ -1,0 +1,239 @@
+"""Add to the text of a YAML file; comments, order and style of everything else stay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import yaml
+
+from dbt_anonymize.errors import ProjectError
+
+Path = Sequence[str | int]
+_STEP = 2
+
+
+def added(text: str, path: Path, value: Any) -> str:
+    r"""Return the text with a value at a path of keys that is not there yet.
+
+    What cannot be added by text alone (anchors, tags, a scalar in the way) is a `ProjectError`.
+
+    Examples
+    --------
+    >>> print(added("name: shop  # ours\nflags: {a: true}\n", ["flags", "b"], False), end="")
+    name: shop  # ours
+    flags: {a: true, b: false}
+    """
+    before = _loaded(text)
+    edited = _added(text, list(path), value)
+    return _checked(edited, _with(before, list(path), value), path, value)
+
+
+def appended(text: str, path: Path, value: Any) -> str:
+    r"""Return the text with a last item of the list at a path, which may be missing; as `added`.
+
+    Examples
+    --------
+    >>> print(appended("packages:\n  - local: a\n", ["packages"], {"local": "b"}), end="")
+    packages:
+      - local: a
+      - local: b
+    """
+    found = _loaded(text)
+    for key in path:
+        found = found.get(key) if isinstance(found, dict) else None
+    if found is None:
+        return added(text, path, [value])
+    node = yaml.compose(text, Loader=yaml.SafeLoader)
+    for key in path:
+        node = _child(node, key) if node is not None else None
+    edited = text if node is None else _appended(text, node, [value])
+    expected = _with(_loaded(text), list(path), value) if isinstance(found, list) else None
+    return _checked(edited, expected, path, value)
+
+
+def replaced(text: str, path: Path, value: str) -> str:
+    r"""Return the text with another scalar at a path.
+
+    Examples
+    --------
+    >>> replaced("packages:\n  - local: a  # ours\n", ["packages", 0, "local"], "b")
+    'packages:\n  - local: b  # ours\n'
+    """
+    expected = _loaded(text)
+    holder = expected
+    for key in path[:-1]:
+        holder = holder[key]
+    holder[path[-1]] = value
+    node = _node(text, path)
+    start, end = node.start_mark.index, node.end_mark.index
+    return _checked(f"{text[:start]}{_flow(value)}{text[end:]}", expected, path, value)
+
+
+def inserted(text: str, path: Path, position: int, value: str) -> str:
+    r"""Return the text with a scalar before an item of a list.
+
+    Examples
+    --------
+    >>> inserted("order: [shop, dbt]\n", ["order"], 1, "ours")
+    'order: [shop, ours, dbt]\n'
+    """
+    expected = _loaded(text)
+    found = expected
+    for key in path:
+        found = found[key]
+    found.insert(position, value)
+    node: Any = _node(text, path)
+    item = node.value[position]
+    start = item.start_mark.index
+    if node.flow_style:
+        edited = f"{text[:start]}{_flow(value)}, {text[start:]}"
+    else:
+        line = text.rindex("\n", 0, start) + 1
+        indent = " " * node.start_mark.column
+        edited = f"{text[:line]}{indent}- {_flow(value)}\n{text[line:]}"
+    return _checked(edited, expected, path, value)
+
+
+def _added(text: str, path: list[str | int], value: Any) -> str:
+    node: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+    if node is None or _is_null(node):
+        return f"{text.rstrip()}\n{_block(_nested(path, value), 0)}".lstrip("\n")
+    for place, key in enumerate(path):
+        below = _child(node, key)
+        if below is None:
+            return _appended(text, node, _nested(path[place:], value))
+        if _is_null(below):
+            content = _nested(path[place + 1 :], value)
+            column = _key_column(node, key) + _STEP
+            end = below.start_mark.index
+            head, tail = text[:end].rstrip(" "), text[below.end_mark.index :].partition("\n")
+            return f"{head}{tail[0]}\n{_block(content, column)}{tail[2]}"
+        node = below
+    return text
+
+
+def _appended(text: str, node: yaml.Node, content: Any) -> str:
+    """Add a mapping of one key, or a list of one item, to the end of a collection."""
+    if not isinstance(node, yaml.CollectionNode):
+        return text
+    if node.flow_style:
+        end = node.end_mark.index - 1
+        comma = ", " if node.value else ""
+        return f"{text[:end].rstrip()}{comma}{_flow(content)[1:-1]}{text[end:]}"
+    lines = text.splitlines(keepends=True)
+    last = _last(node)
+    mark = last.end_mark
+    row = mark.line if mark.column == 0 and mark.index > last.start_mark.index else mark.line + 1
+    while row and not lines[row - 1].strip():  # after what is written, not after blank lines
+        row -= 1
+    if lines[row - 1][-1:] != "\n":
+        lines[row - 1] += "\n"
+    lines.insert(row, _block(content, node.start_mark.column))
+    return "".join(lines)
+
+
+def _last(node: yaml.Node) -> yaml.Node:
+    if isinstance(node, yaml.CollectionNode) and node.value and not node.flow_style:
+        item = node.value[-1]
+        key, value = item if isinstance(item, tuple) else (item, item)
+        # Nothing after the colon has no place of its own.
+        return (
+            key
+            if _is_null(value) and value.start_mark.index == value.end_mark.index
+            else (_last(value))
+        )
+    return node
+
+
+def _node(text: str, path: Path) -> yaml.Node:
+    node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
+    for key in path:
+        node = _child(node, key)
+    return node  # type: ignore[no-any-return]
+
+
+def _child(node: yaml.Node, key: str | int) -> yaml.Node | None:
+    if isinstance(key, int):
+        return node.value[key]  # type: ignore[no-any-return]
+    pairs = node.value if isinstance(node, yaml.MappingNode) else ()
+    return next((value for name, value in pairs if name.value == key), None)
+
+
+def _key_column(node: yaml.Node, key: str | int) -> int:
+    return next((name.start_mark.column for name, _ in node.value if name.value == key), 0)
+
+
+def _is_null(node: yaml.Node) -> bool:
+    return node.tag == "tag:yaml.org,2002:null"
+
+
+def _nested(path: Sequence[str | int], value: Any) -> Any:
+    for key in reversed(path):
+        value = {key: value}
+    return value
+
+
+def _with(content: Any, path: list[str | int], value: Any) -> Any:
+    """Return parsed content with the value added, as the text should say it."""
+    if not path:
+        return value if content is None else [*content, value]
+    if not isinstance(content, dict | None):
+        return None
+    found = dict(content or {})
+    found[str(path[0])] = _with(found.get(str(path[0])), path[1:], value)
+    return found
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f" in line {mark.line + 1}" if mark else ""
+        raise ProjectError(f"must be valid YAML; there is an error{place}. Correct it.") from None
+
+
+def _checked(edited: str, expected: Any, path: Path, value: Any) -> str:
+    try:
+        after = yaml.safe_load(edited)
+    except yaml.YAMLError:
+        after = None
+    if expected is None or after != expected:
+        raise ProjectError(
+            "must be plain YAML to be added to; something is in the way. Write by hand, under "
+            f"{'.'.join(map(str, path))}:\n{_block(value, 0)}"
+        )
+    return edited
+
+
+def _block(value: Any, indent: int) -> str:
+    text = block_yaml(value)
+    return "".join(f"{' ' * indent}{line}\n" for line in text.splitlines() if line != "...")
+
+
+class _Indented(yaml.SafeDumper):
+    """Indents lists below their key, as dbt's own files do."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+
+def block_yaml(value: Any) -> str:
+    r"""Return YAML over several lines.
+
+    Examples
+    --------
+    >>> block_yaml({"packages": [{"local": "a"}]})
+    'packages:\n  - local: a\n'
+    """
+    return str(
+        yaml.dump(value, Dumper=_Indented, sort_keys=False, allow_unicode=True, width=1_000_000)
+    )
+
+
+def _flow(value: Any) -> str:
+    text = yaml.safe_dump(
+        value, sort_keys=False, allow_unicode=True, width=1_000_000, default_flow_style=True
+    )
+    return text.removesuffix("...\n").strip()

@@ -1,0 +1,34 @@
+"""The dbt package as a project has installed it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dbt_anonymize.errors import ProjectError
+from dbt_anonymize.spec.draft import mapping
+from dbt_anonymize.spec.yaml_file import read_yaml
+from dbt_anonymize.versions import PACKAGE, mismatch
+
+_PROJECT_FILE = "dbt_project.yml"
+
+
+def installed_folder(root: Path) -> Path | None:
+    """Return where `dbt deps` has put the package, or None."""
+    declared = mapping(read_yaml(root / _PROJECT_FILE)[0]).get("packages-install-path")
+    folder = root / (declared if isinstance(declared, str) else "dbt_packages") / PACKAGE
+    return folder if (folder / _PROJECT_FILE).is_file() else None
+
+
+def installed_version(root: Path) -> str | None:
+    """Return the version of the installed package, or None where there is none."""
+    folder = installed_folder(root)
+    found = mapping(read_yaml(folder / _PROJECT_FILE)[0]).get("version") if folder else None
+    return None if found is None else str(found)
+
+
+def check_installed(root: Path) -> None:
+    """Raise a `ProjectError` if the installed package is not that of this command."""
+    found = installed_version(root)
+    problem = mismatch(found) if found is not None else None
+    if problem:
+        raise ProjectError(problem)

@@ -1,0 +1,79 @@
+"""What is added to a YAML file leaves everything else as it is."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dbt_anonymize.errors import ProjectError
+from dbt_anonymize.installation.yaml_text import added, appended, inserted, replaced
+from tests.sampling import examples
+
+WORDS = st.sampled_from(["a", "shop", "two words", "no", "1", "{{ x }}", "größe"])
+CONTENT = st.dictionaries(
+    st.sampled_from(["x", "y", "z"]),
+    st.one_of(
+        WORDS,
+        st.integers(),
+        st.lists(st.one_of(WORDS, st.dictionaries(WORDS, WORDS, max_size=2)), max_size=3),
+        st.dictionaries(WORDS, st.one_of(WORDS, st.lists(WORDS, max_size=2)), max_size=3),
+    ),
+    max_size=3,
+)
+
+
+@given(content=CONTENT, is_flow=st.booleans())
+@settings(examples(settings(deadline=None), 200))
+def test_a_key_is_added_to_any_file(content: dict[str, object], is_flow: bool) -> None:
+    text = yaml.safe_dump(content, default_flow_style=is_flow, allow_unicode=True)
+    assert yaml.safe_load(added(text, ["new", "below"], [1])) == content | {"new": {"below": [1]}}
+
+
+@given(content=CONTENT.filter(lambda c: isinstance(c.get("x"), list)), is_flow=st.booleans())
+@settings(examples(settings(deadline=None), 100))
+def test_an_item_is_added_to_any_list(content: dict[str, list[object]], is_flow: bool) -> None:
+    text = yaml.safe_dump(content, default_flow_style=is_flow, allow_unicode=True)
+    expected = {**content, "x": [*content["x"], {"local": "p"}]}
+    assert yaml.safe_load(appended(text, ["x"], {"local": "p"})) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "after"),
+    [
+        ("", ["a"], "a:\n  - 1\n"),
+        ("# only words\n", ["a"], "# only words\na:\n  - 1\n"),
+        ("a:\nb: 2\n", ["a"], "a:\n  - 1\nb: 2\n"),
+        ("a: [2]  # why\n", ["a"], "a: [2, 1]  # why\n"),
+        ("a: []\n", ["a"], "a: [1]\n"),
+        ("a:\n  # first\n  - 2  # why\n\n# next\nb: 3\n", ["a"], None),
+        ("a:\n- 2", ["a"], "a:\n- 2\n- 1\n"),
+        ("a:\r\n- 2\r\n", ["a"], None),
+        ("a:\n- |\n  text\n\n# next\nb: 1\n", ["a"], None),
+        ("x: {a: [2], b: {}}\n", ["x", "a"], "x: {a: [2, 1], b: {}}\n"),
+    ],
+)
+def test_comments_and_style_stay(text: str, path: list[str], after: str | None) -> None:
+    edited = appended(text, path, 1)
+    assert after is None or edited == after
+    assert all(line in edited for line in text.splitlines() if line.strip().startswith("#"))
+
+
+def test_what_is_in_the_way_is_named_with_the_lines_to_write() -> None:
+    with pytest.raises(ProjectError, match=r"Write by hand, under a:\nlocal: p"):
+        appended("a: words\n", ["a"], {"local": "p"})
+    with pytest.raises(ProjectError, match="must be plain YAML"):
+        added("a: words\n", ["a", "b"], 1)
+    with pytest.raises(ProjectError, match="must be plain YAML"):
+        added("a: &x {}\nb: *x\n", ["a", "c"], 1)
+    with pytest.raises(ProjectError, match="must be valid YAML; there is an error in line 2"):
+        added("a: [\nb: }\n", ["a"], 1)
+
+
+def test_scalars_are_replaced_and_inserted_where_they_are() -> None:
+    block = "dispatch:\n  - search_order:\n    - shop  # first\n    - dbt\n"
+    assert inserted(block, ["dispatch", 0, "search_order"], 1, "ours") == block.replace(
+        "    - dbt", "    - ours\n    - dbt"
+    )
+    assert replaced("a: {b: 'c'}  # why\n", ["a", "b"], "yes") == "a: {b: 'yes'}  # why\n"
