@@ -1,164 +1,151 @@
 {#
-  CTE `correlation_<v>`, one row per effort: the correlation of two attributes in the original and in the release, each
-  in leaf space; 0 where one of the two has one value only. `intervals`, the numbers of two intervals: Pearson's
-  coefficient of the midpoints of leaves, without NULL. Otherwise Cramer's V, of which NULL is a category.
+  CTE `correlations`, one row per pair and effort: the correlation in the original and in the release, each in leaf
+  space; 0 where one of the two attributes has one value only. Pearson's coefficient of the midpoints of two intervals,
+  without NULL; otherwise Cramer's V, of which NULL is a category.
 #}
-{% macro _correlation(v, intervals) -%}
-{{ dbt_anonymize._pearson(v, intervals) if intervals else dbt_anonymize._cramers_v(v) }}
+{% macro _correlations() -%}
+{%- set sides = ["original", "released"] -%}
+{{ dbt_anonymize._pearson(sides) }}
+{{- dbt_anonymize._cramers_v(sides) }}
+
+correlations as (
+    {%- for relation in ["coefficients", "associations"] %}
+
+    select
+        view_id,
+        effort,
+        original,
+        released
+    from {{ relation }}
+    {{- "\n\n    union all" if not loop.last }}
+    {%- endfor %}
+
+),
 {%- endmacro %}
 
 
-{% macro _pearson(v, intervals) -%}
-{%- set sides = ["original", "released"] %}
+{% macro _pearson(sides) %}
 
-centres_{{ v }} as (
+centres as (
 
     select
-        cells.effort,
+        view_id,
+        effort,
         {%- for side in sides %}
         {%- for leaf in [1, 2] %}
-        sum(cells.{{ side }} * side_{{ leaf }}.midpoint) / nullif(sum(cells.{{ side }}), 0) as {{ side }}_{{ leaf }},
-        max(case when cells.{{ side }} > 0 then cells.leaf_{{ leaf }} end)
-        > min(case when cells.{{ side }} > 0 then cells.leaf_{{ leaf }} end) as {{ side }}_{{ leaf }}_varies
+        sum({{ side }} * midpoint_{{ leaf }}) / nullif(sum({{ side }}), 0) as {{ side }}_{{ leaf }},
+        count(distinct case when {{ side }} > 0 then leaf_{{ leaf }} end) as {{ side }}_values_{{ leaf }}
         {{- "," if not (loop.last and side == "released") }}
         {%- endfor %}
         {%- endfor %}
-    from compared_{{ v }} as cells
-    {{- dbt_anonymize._midpoints_of_cells(intervals) }}
-    group by cells.effort
+    from compared
+    {#- NULL has no midpoint. #}
+    where midpoint_1 is not null and midpoint_2 is not null
+    group by
+        view_id,
+        effort
 
 ),
 
-correlation_{{ v }} as (
+deviations as (
 
     select
-        cells.effort,
+        centres.view_id,
+        centres.effort,
         {%- for side in sides %}
-        {%- set first = "(side_1.midpoint - centres." ~ side ~ "_1)" %}
-        {%- set second = "(side_2.midpoint - centres." ~ side ~ "_2)" %}
-        case
-            when max(case when centres.{{ side }}_1_varies and centres.{{ side }}_2_varies then 1 else 0 end) = 1
-                then
-                    sum(cells.{{ side }} * {{ first }} * {{ second }})
-                    / sqrt(sum(cells.{{ side }} * {{ first }} * {{ first }}))
-                    / sqrt(sum(cells.{{ side }} * {{ second }} * {{ second }}))
-            else 0
-        end as {{ side }}{{ "," if not loop.last }}
+        compared.{{ side }},
+        compared.midpoint_1 - centres.{{ side }}_1 as {{ side }}_1,
+        compared.midpoint_2 - centres.{{ side }}_2 as {{ side }}_2,
+        least(centres.{{ side }}_values_1, centres.{{ side }}_values_2) as {{ side }}_values{{ "," if not loop.last }}
         {%- endfor %}
-    from compared_{{ v }} as cells
-    {{- dbt_anonymize._midpoints_of_cells(intervals) }}
-    inner join centres_{{ v }} as centres on cells.effort = centres.effort
-    group by cells.effort
-
-),
-{%- endmacro %}
-
-
-{% macro _cramers_v(v) -%}
-{%- set sides = ["original", "released"] %}
-
-margins_{{ v }} as (
-
-    select
-        effort,
-        leaf_1,
-        leaf_2,
-        {%- for side in sides %}
-        {{ side }},
-        {%- for leaf in [1, 2] %}
-        sum({{ side }}) over (partition by effort, leaf_{{ leaf }}) as {{ side }}_{{ leaf }}
-        {{- "," if not (loop.last and side == "released") }}
-        {%- endfor %}
-        {%- endfor %}
-    from compared_{{ v }}
-
-),
-
-{%- for leaf in [1, 2] %}
-
-categories_{{ v }}_{{ leaf }} as (
-
-    select
-        effort,
-        {%- for side in sides %}
-        count(case when {{ side }} > 0 then 1 end) as {{ side }}{{ "," if not loop.last }}
-        {%- endfor %}
-    from (
-        select
-            effort,
-            leaf_{{ leaf }},
-            {%- for side in sides %}
-            sum({{ side }}) as {{ side }}{{ "," if not loop.last }}
-            {%- endfor %}
-        from compared_{{ v }}
-        group by
-            effort,
-            leaf_{{ leaf }}
-    ) as values_{{ leaf }}
-    group by effort
-
-),
-{%- endfor %}
-
-correlation_{{ v }} as (
-
-    select
-        contingency.effort,
-        {%- for side in sides %}
-        case
-            when categories_1.{{ side }} > 1 and categories_2.{{ side }} > 1
-                then sqrt(
-                    greatest(contingency.{{ side }}, 0)
-                    / (least(categories_1.{{ side }}, categories_2.{{ side }}) - 1)
-                )
-            else 0
-        end as {{ side }}{{ "," if not loop.last }}
-        {%- endfor %}
-    from (
-        select
-            effort,
-            {%- for side in sides %}
-            {#- Pairs that do not occur miss all that independence expects of them: 1 - sum(expected). #}
-            {%- set expected = side ~ "_1 * " ~ side ~ "_2" %}
-            1 - sum(case when {{ side }} > 0 then {{ expected }} else 0 end)
-            + sum(
-                case
-                    when {{ side }} > 0
-                        then ({{ side }} - {{ expected }}) * ({{ side }} - {{ expected }}) / ({{ expected }})
-                    else 0
-                end
-            ) as {{ side }}{{ "," if not loop.last }}
-            {%- endfor %}
-        from margins_{{ v }}
-        group by effort
-    ) as contingency
-    inner join categories_{{ v }}_1 as categories_1 on contingency.effort = categories_1.effort
-    inner join categories_{{ v }}_2 as categories_2 on contingency.effort = categories_2.effort
-
-),
-{%- endmacro %}
-
-
-{# Joins of the two attributes' leaves, by their numbers; -1 is NULL, which has no midpoint and stays out. #}
-{% macro _midpoints_of_cells(numbers) -%}
-    {%- for number in numbers %}
-    inner join leaves_{{ number }} as side_{{ loop.index }}
+    from compared
+    inner join centres
         on
-            cells.leaf_{{ loop.index }} = side_{{ loop.index }}.position
-            and side_{{ loop.index }}.position >= 0
-    {%- endfor -%}
+            compared.view_id = centres.view_id
+            and compared.effort = centres.effort
+    where compared.midpoint_1 is not null and compared.midpoint_2 is not null
+
+),
+
+coefficients as (
+
+    select
+        view_id,
+        effort,
+        {%- for side in sides %}
+        case
+            when min({{ side }}_values) > 1
+                then
+                    sum({{ side }} * {{ side }}_1 * {{ side }}_2)
+                    / sqrt(sum({{ side }} * {{ side }}_1 * {{ side }}_1))
+                    / sqrt(sum({{ side }} * {{ side }}_2 * {{ side }}_2))
+            else 0
+        end as {{ side }}{{ "," if not loop.last }}
+        {%- endfor %}
+    from deviations
+    group by
+        view_id,
+        effort
+
+),
 {%- endmacro %}
 
 
-{# The numbers of a pair of two interval quasi-identifiers; nothing of other pairs. #}
-{% macro _interval_pair(pair, quasi_identifiers) -%}
-    {%- set numbers = [] -%}
-    {%- for name in pair -%}
-        {%- for quasi_identifier in quasi_identifiers -%}
-            {%- if quasi_identifier.name == name and quasi_identifier.kind == "interval" -%}
-                {%- do numbers.append(loop.index) -%}
-            {%- endif -%}
-        {%- endfor -%}
-    {%- endfor -%}
-    {{ return(numbers if numbers | length == 2 else []) }}
+{% macro _cramers_v(sides) %}
+
+margins as (
+
+    select
+        compared.view_id,
+        compared.effort,
+        compared.leaf_1,
+        compared.leaf_2,
+        {%- for side in sides %}
+        compared.{{ side }},
+        sum(compared.{{ side }}) over (partition by compared.view_id, compared.effort, compared.leaf_1)
+        * sum(compared.{{ side }}) over (partition by compared.view_id, compared.effort, compared.leaf_2)
+            as {{ side }}_expected{{ "," if not loop.last }}
+        {%- endfor %}
+    from compared
+    inner join views on compared.view_id = views.view_id
+    where views.other_attribute is not null and not views.is_numeric
+
+),
+
+contingencies as (
+
+    select
+        view_id,
+        effort,
+        {%- for side in sides %}
+        {#- Mean square contingency. #}
+        sum(case when {{ side }} > 0 then {{ side }} * {{ side }} / {{ side }}_expected else 0 end) - 1 as {{ side }},
+        {%- for leaf in [1, 2] %}
+        count(distinct case when {{ side }} > 0 then leaf_{{ leaf }} end) as {{ side }}_values_{{ leaf }}
+        {{- "," if not (loop.last and side == "released") }}
+        {%- endfor %}
+        {%- endfor %}
+    from margins
+    group by
+        view_id,
+        effort
+
+),
+
+associations as (
+
+    select
+        view_id,
+        effort,
+        {%- for side in sides %}
+        {%- set fewest = "least(" ~ side ~ "_values_1, " ~ side ~ "_values_2)" %}
+        case
+            when {{ fewest }} > 1
+                then sqrt(greatest({{ side }}, 0) / ({{ fewest }} - 1))
+            else 0
+        end as {{ side }}{{ "," if not loop.last }}
+        {%- endfor %}
+    from contingencies
+
+),
 {%- endmacro %}

@@ -1,11 +1,39 @@
 {#
-  CTEs of one quasi-identifier: `leaves_<i>`, one row per leaf with its `position` from 0 (-1 is NULL, where the column
-  has NULLs), and `spread_<i>`, which leaves every released label covers, each with the same `weight`; the weights of
-  a label add up to 1. Above level 0 `*` covers all leaves, NULL included; at level 0 it is NULL.
+  CTEs of one attribute: `labels_<i>`, a number for each of its released labels; of a quasi-identifier `leaves_<i>`, one
+  row per leaf with its `position` from 0 (-1 is NULL); and `covered_<i>`, which leaves each label covers. Above level 0
+  `*` covers all leaves, and NULL too where the column has NULLs.
 #}
-{% macro _leaf_shares(quasi_identifier, i) -%}
-{%- set double, hierarchy = dbt_anonymize._type_double(), quasi_identifier.hierarchy -%}
-{%- if quasi_identifier.kind == "interval" %}
+{% macro _covered_leaves(i, quasi_identifier) -%}
+{%- set keys = dbt_anonymize._keys_of_label(i, quasi_identifier) %}
+
+labels_{{ i }} as (
+
+    select
+        {{ keys | join(",\n        ") }},
+        row_number() over (order by {{ keys | join(", ") }}) as label_{{ i }}
+    from released
+    group by
+        {{ keys | join(",\n        ") }}
+
+),
+{%- if quasi_identifier and quasi_identifier.kind == "interval" %}
+{{- dbt_anonymize._interval_leaves(i, quasi_identifier) }}
+{%- elif quasi_identifier %}
+{{- dbt_anonymize._categorical_leaves(i, quasi_identifier) }}
+{%- endif %}
+{%- endmacro %}
+
+
+{# The columns of `released` that tell a label; of what is compared value by value the value. #}
+{% macro _keys_of_label(i, quasi_identifier) -%}
+    {%- if not quasi_identifier -%}{{ return(["value_" ~ i]) }}{%- endif -%}
+    {%- set is_interval = quasi_identifier.kind == "interval" -%}
+    {{ return(["lower_" ~ i, "upper_" ~ i] if is_interval else ["text_" ~ i, "level_" ~ i]) }}
+{%- endmacro %}
+
+
+{% macro _interval_leaves(i, quasi_identifier) -%}
+{%- set hierarchy = quasi_identifier.hierarchy %}
 
 leaves_{{ i }} as (
 
@@ -13,43 +41,52 @@ leaves_{{ i }} as (
         row_number() over (order by lower_bound) - 1 as position,
         lower_bound,
         upper_bound,
-        {#- The midpoint, 0 at the lowest bound and 1 at the highest. #}
+        {#- 0 at the lowest bound and 1 at the highest. #}
         (
             {{ dbt_anonymize._width("min(lower_bound) over ()", "lower_bound", hierarchy) }}
             + {{ dbt_anonymize._width("min(lower_bound) over ()", "upper_bound", hierarchy) }}
         ) / 2
         / {{ dbt_anonymize._width("min(lower_bound) over ()", "max(upper_bound) over ()", hierarchy) }} as midpoint
-    from (select distinct lower_bound, upper_bound from {{ hierarchy }}) as leaves
+    from {{ hierarchy }}
+    group by
+        lower_bound,
+        upper_bound
+
     union all
+
     select
         -1 as position,
         null as lower_bound,
         null as upper_bound,
         null as midpoint
-    where exists (select 1 from released where upper_{{ i }} is null)
+    from labels_{{ i }}
+    where upper_{{ i }} is null
 
 ),
 
-spread_{{ i }} as (
+covered_{{ i }} as (
 
     select
-        shown.lower_{{ i }},
-        shown.upper_{{ i }},
-        leaves.position,
-        cast(1 as {{ double }}) / count(*) over (partition by shown.lower_{{ i }}, shown.upper_{{ i }}) as weight
-    from (select distinct lower_{{ i }}, upper_{{ i }} from released) as shown
-    inner join leaves_{{ i }} as leaves
+        labels_{{ i }}.label_{{ i }},
+        leaves_{{ i }}.position,
+        leaves_{{ i }}.midpoint
+    from labels_{{ i }}
+    left join leaves_{{ i }}
         on case
-            when shown.upper_{{ i }} is null then leaves.position = -1
-            when shown.lower_{{ i }} is null then true
-            when leaves.position = -1 then false
-            when shown.lower_{{ i }} = shown.upper_{{ i }}
-                then leaves.lower_bound <= shown.lower_{{ i }} and shown.lower_{{ i }} < leaves.upper_bound
-            else leaves.lower_bound < shown.upper_{{ i }} and shown.lower_{{ i }} < leaves.upper_bound
+            when labels_{{ i }}.upper_{{ i }} is null then leaves_{{ i }}.position = -1
+            when labels_{{ i }}.lower_{{ i }} is null then true
+            when leaves_{{ i }}.position = -1 then false
+            when labels_{{ i }}.lower_{{ i }} >= leaves_{{ i }}.lower_bound
+                then labels_{{ i }}.lower_{{ i }} < leaves_{{ i }}.upper_bound
+            else labels_{{ i }}.upper_{{ i }} > leaves_{{ i }}.lower_bound
         end
 
 ),
-{%- else %}
+{%- endmacro %}
+
+
+{% macro _categorical_leaves(i, quasi_identifier) -%}
+{%- set double, hierarchy = dbt_anonymize._type_double(), quasi_identifier.hierarchy %}
 
 leaves_{{ i }} as (
 
@@ -57,94 +94,100 @@ leaves_{{ i }} as (
         row_number() over (order by leaf) - 1 as position,
         leaf
     from (select distinct {{ dbt_anonymize._as_text("value") }} as leaf from {{ hierarchy }}) as leaves
+
     union all
+
     select
         -1 as position,
         null as leaf
-    from (select distinct label_{{ i }} from released where label_{{ i }} = '*' and level_{{ i }} = 0) as nulls
+    from labels_{{ i }}
+    where text_{{ i }} = '*' and level_{{ i }} = 0
 
 ),
 
-spread_{{ i }} as (
+branches_{{ i }} as (
+    {%- for level in range(quasi_identifier.levels) %}
+    {%- set text = "hierarchy.value" if level == 0 else "hierarchy.level_" ~ level %}
+
+    select distinct
+        {{ dbt_anonymize._as_text(text) }} as text_{{ i }},
+        {{ level }} as level_{{ i }},
+        leaves.position
+    from {{ hierarchy }} as hierarchy
+    inner join leaves_{{ i }} as leaves on {{ dbt_anonymize._as_text("hierarchy.value") }} = leaves.leaf
+
+    union all
+    {%- endfor %}
 
     select
-        label_{{ i }},
-        level_{{ i }},
-        position,
-        cast(1 as {{ double }}) / count(*) over (partition by label_{{ i }}, level_{{ i }}) as weight
-    from (
-        {%- for level in range(quasi_identifier.levels) %}
-        {%- set label = "hierarchy.value" if level == 0 else "hierarchy.level_" ~ level %}
-        select distinct
-            {{ dbt_anonymize._as_text(label) }} as label_{{ i }},
-            {{ level }} as level_{{ i }},
-            leaves.position
-        from {{ hierarchy }} as hierarchy
-        inner join leaves_{{ i }} as leaves on {{ dbt_anonymize._as_text("hierarchy.value") }} = leaves.leaf
-        union all
-        {%- endfor %}
-        select
-            '*' as label_{{ i }},
-            -1 as level_{{ i }},
-            position
-        from leaves_{{ i }}
-        union all
-        select
-            '*' as label_{{ i }},
-            0 as level_{{ i }},
-            position
-        from leaves_{{ i }}
-        where position = -1
-    ) as covered
+        '*' as text_{{ i }},
+        -1 as level_{{ i }},
+        position
+    from leaves_{{ i }}
+
+    union all
+
+    select
+        '*' as text_{{ i }},
+        0 as level_{{ i }},
+        position
+    from leaves_{{ i }}
+    where position = -1
 
 ),
-{%- endif %}
+
+covered_{{ i }} as (
+
+    select
+        labels_{{ i }}.label_{{ i }},
+        branches_{{ i }}.position,
+        cast(null as {{ double }}) as midpoint
+    from labels_{{ i }}
+    left join branches_{{ i }}
+        on
+            labels_{{ i }}.text_{{ i }} = branches_{{ i }}.text_{{ i }}
+            and labels_{{ i }}.level_{{ i }} = branches_{{ i }}.level_{{ i }}
+
+),
 {%- endmacro %}
 
 
-{# CTE `released`: the released records of every effort, counted by what they show of each attribute. NULL has no
-   bounds, and `*` has no lower one. #}
-{% macro _released_counts(efforts, quasi_identifiers, columns) -%}
-released as (
+{# CTE `spread`: the leaves that every released label covers, each with the same `weight`; the weights of a label add up
+   to 1. Fails where a label covers no leaf. #}
+{% macro _spread(attributes, quasi_identifiers) -%}
+{%- set double = dbt_anonymize._type_double() %}
 
-    {%- for number, effort in efforts.items() %}
-    {%- set shown, keys = [], [] %}
-    {%- for quasi_identifier in quasi_identifiers %}
-    {%- set i, name = loop.index, quasi_identifier.name %}
-    {%- set label = dbt_anonymize._quote(name) %}
-    {%- set level = effort.levels[name] if effort.levels else dbt_anonymize._quote(name ~ "_level") %}
-    {%- do keys.append(label) %}
-    {%- if not effort.levels %}{% do keys.append(level) %}{% endif %}
-    {%- if quasi_identifier.kind == "interval" %}
-    {%- for end in ["lower", "upper"] %}
-    {%- set bound = dbt_anonymize._quote(name ~ "_" ~ end) %}
-    {%- do keys.append(bound) %}
-    {%- set is_missing = label ~ " = '*'" ~ (" and " ~ level ~ " = 0" if end == "upper" else "") %}
-    {%- do shown.append("case when " ~ is_missing ~ " then null else " ~ bound ~ " end as " ~ end ~ "_" ~ i) %}
-    {%- endfor %}
-    {%- else %}
-    {%- do shown.append(label ~ " as label_" ~ i) %}
-    {%- do shown.append(
-        "case when " ~ label ~ " = '*' and coalesce(" ~ level ~ ", 1) > 0 then -1 else " ~ level ~ " end as level_" ~ i
-    ) %}
-    {%- endif %}
-    {%- endfor %}
-    {%- for column in columns %}
-    {%- do keys.append(dbt_anonymize._quote(column)) %}
-    {%- do shown.append(
-        dbt_anonymize._as_text(dbt_anonymize._quote(column)) ~ " as value_" ~ (quasi_identifiers | length + loop.index)
-    ) %}
-    {%- endfor %}
+spread as (
+
     select
-        {{ number }} as effort,
-        {{ shown | join(",\n        ") }},
-        count(*) as records
-    from {{ effort.relation }}
-    where not is_suppressed
-    group by
-        {{ keys | join(",\n        ") }}
-    {{- "\n    union all" if not loop.last }}
-    {%- endfor %}
+        attribute_id,
+        label_id,
+        position,
+        midpoint,
+        cast(1 as {{ double }}) / count(*) over (partition by attribute_id, label_id) as weight
+    from (
+        {%- for name in attributes %}
+        {%- set i = loop.index %}
+        {%- set stop = dbt_anonymize._raise_in_sql(
+            model.name ~ ": a label of " ~ name ~ " is not in its hierarchy. Build again from the microdata on.",
+            "position"
+        ) %}
+
+        select
+            {{ i }} as attribute_id,
+            label_{{ i }} as label_id,
+            {%- if i <= quasi_identifiers | length %}
+            case when position >= -1 then position else {{ stop }} end as position,
+            midpoint
+        from covered_{{ i }}
+            {%- else %}
+            case when value_{{ i }} is null then -1 else label_{{ i }} end as position,
+            cast(null as {{ double }}) as midpoint
+        from labels_{{ i }}
+            {%- endif %}
+        {{- "\n\n        union all" if not loop.last }}
+        {%- endfor %}
+    ) as leaves
 
 ),
 {%- endmacro %}

@@ -1,114 +1,141 @@
-{# CTEs that end in `errors_<v>`, one row per effort: median and 95th percentile (nearest rank) of the errors of random
-   range queries. A query takes a range of leaves of each attribute; NULL is in no range. #}
-{% macro _query_errors(v, view, quasi_identifiers, sanity_bound) -%}
-{%- set names, intervals = quasi_identifiers | map(attribute="name") | list, [] -%}
-{%- for name in view if quasi_identifiers[names.index(name)].kind == "interval" -%}
-    {%- do intervals.append({"leaf": view.index(name) + 1, "number": names.index(name) + 1}) -%}
-{%- endfor -%}
-{%- set averaged = intervals[0] if intervals else none -%}
-{%- set double = dbt_anonymize._type_double() %}
+{# CTEs that end in `errors`, one row per queried view and effort: median and 95th percentile (nearest rank) of the
+   errors of random range queries. A query takes a range of leaves of each attribute; NULL is in no range. #}
+{% macro _query_errors(quasi_identifiers, sanity_bound) -%}
+{{ dbt_anonymize._answers(quasi_identifiers) }}
+{{- dbt_anonymize._errors(sanity_bound) }}
+{%- endmacro %}
 
-ranges_{{ v }} as (
+
+{# What the original and the release answer, one row per view, effort and query whose ranges have records. #}
+{% macro _answers(quasi_identifiers) %}
+
+sizes as (
+    {%- for quasi_identifier in quasi_identifiers %}
 
     select
-        queries.query,
-        {%- for name in view %}
-        {%- set draws = "(queries.draw_" ~ 2 * loop.index0 ~ ", queries.draw_" ~ (2 * loop.index0 + 1) ~ ")" %}
-        floor(least{{ draws }} * size_{{ loop.index }}.leaves) as low_{{ loop.index }},
-        floor(greatest{{ draws }} * size_{{ loop.index }}.leaves) as high_{{ loop.index }}{{ "," if not loop.last }}
-        {%- endfor %}
-    from queries
-    {%- for name in view %}
-    cross join (
-        select count(*) as leaves from leaves_{{ names.index(name) + 1 }} where position >= 0
-    ) as size_{{ loop.index }}
+        {{ loop.index }} as attribute_id,
+        count(*) as leaves
+    from leaves_{{ loop.index }}
+    where position >= 0
+    {{- "\n\n    union all" if not loop.last }}
     {%- endfor %}
 
 ),
 
-answers_{{ v }} as (
+ranges as (
 
     select
-        cells.effort,
+        views.view_id,
+        queries.query,
+        {%- for size, draws in [("sizes", [0, 1]), ("other_sizes", [2, 3])] %}
+        {%- for end, function in [("low", "least"), ("high", "greatest")] %}
+        {%- set drawn = function ~ "(queries.draw_" ~ draws[0] ~ ", queries.draw_" ~ draws[1] ~ ")" %}
+        {%- set leaf = "floor(" ~ drawn ~ " * " ~ size ~ ".leaves)" %}
+        {{ leaf if size == "sizes" else "coalesce(" ~ leaf ~ ", 0)" }} as {{ end }}_{{ draws[1] // 2 + 1 }}
+        {{- "," if not (loop.last and size == "other_sizes") }}
+        {%- endfor %}
+        {%- endfor %}
+    from views
+    cross join queries
+    inner join sizes on views.attribute_id = sizes.attribute_id
+    left join sizes as other_sizes on views.other_attribute_id = other_sizes.attribute_id
+    where views.is_queried
+
+),
+
+answers as (
+
+    select
+        compared.view_id,
+        compared.effort,
         ranges.query,
         {%- for side in ["original", "released"] %}
-        {%- if averaged %}
-        sum(cells.{{ side }} * leaves.midpoint) / nullif(sum(cells.{{ side }}), 0) as {{ side }}_mean,
-        {%- else %}
-        cast(null as {{ double }}) as {{ side }}_mean,
-        {%- endif %}
-        sum(cells.{{ side }}) as {{ side }}{{ "," if not loop.last }}
+        {#- Of the first interval. #}
+        sum(compared.{{ side }} * coalesce(compared.midpoint_1, compared.midpoint_2))
+        / nullif(sum(compared.{{ side }}), 0) as {{ side }}_mean,
+        sum(compared.{{ side }}) as {{ side }}{{ "," if not loop.last }}
         {%- endfor %}
-    from compared_{{ v }} as cells
-    inner join ranges_{{ v }} as ranges
+    from compared
+    inner join ranges
         on
-            {%- for name in view %}
-            {{ "and " if not loop.first }}cells.leaf_{{ loop.index }} >= ranges.low_{{ loop.index }}
-            and cells.leaf_{{ loop.index }} <= ranges.high_{{ loop.index }}
-            {%- endfor %}
-    {%- if averaged %}
-    inner join leaves_{{ averaged.number }} as leaves on cells.leaf_{{ averaged.leaf }} = leaves.position
-    {%- endif %}
+            compared.view_id = ranges.view_id
+            and compared.leaf_1 >= ranges.low_1
+            and compared.leaf_1 <= ranges.high_1
+            and compared.leaf_2 >= ranges.low_2
+            and compared.leaf_2 <= ranges.high_2
     group by
-        cells.effort,
+        compared.view_id,
+        compared.effort,
         ranges.query
 
 ),
+{%- endmacro %}
 
-ranked_{{ v }} as (
+
+{% macro _errors(sanity_bound) -%}
+{%- set errors = ["count_error", "mean_error"] %}
+
+query_errors as (
 
     select
-        effort,
-        {%- for error in ["count_error", "mean_error"] %}
-        {{ error }},
-        count({{ error }}) over (partition by effort) as {{ error }}s,
-        row_number() over (
-            partition by effort
-            order by case when {{ error }} is null then 1 else 0 end, {{ error }}
-        ) as {{ error }}_rank{{ "," if not loop.last }}
-        {%- endfor %}
-    from (
-        select
-            totals.effort,
-            abs(
-                coalesce(answers.released, 0) * totals.records / totals.share
-                - coalesce(answers.original, 0) * whole.records
-            )
-            / greatest(
-                coalesce(answers.original, 0) * whole.records, {{ dbt_anonymize._number(sanity_bound) }} * whole.records
-            ) as count_error,
-            {%- if averaged %}
-            {#- Where the release has nobody to average, the error is the largest that there is. #}
-            case
-                when answers.original > 0 then coalesce(abs(answers.released_mean - answers.original_mean), 1)
-            end as mean_error
-            {%- else %}
-            answers.original_mean as mean_error
-            {%- endif %}
-        from totals
-        cross join (select records from totals where effort = 0) as whole
-        cross join queries
-        left join answers_{{ v }} as answers
-            on
-                totals.effort = answers.effort
-                and queries.query = answers.query
-    ) as errors
+        ranges.view_id,
+        totals.effort,
+        abs(
+            coalesce(answers.released, 0) * totals.records / totals.share
+            - coalesce(answers.original, 0) * totals.original_records
+        )
+        / (
+            totals.original_records
+            * greatest(coalesce(answers.original, 0), {{ dbt_anonymize._number(sanity_bound) }})
+        ) as count_error,
+        {#- Where the release has nobody to average, the error is the largest that there is. #}
+        case
+            when answers.original_mean is not null
+                then coalesce(abs(answers.released_mean - answers.original_mean), 1)
+        end as mean_error
+    from ranges
+    cross join totals
+    left join answers
+        on
+            ranges.view_id = answers.view_id
+            and ranges.query = answers.query
+            and totals.effort = answers.effort
 
 ),
 
-errors_{{ v }} as (
+ranked as (
 
     select
+        view_id,
         effort,
-        {%- for error in ["count_error", "mean_error"] %}
+        {%- for error in errors %}
+        {{ error }},
+        count({{ error }}) over (partition by view_id, effort) as {{ error }}s,
+        row_number() over (
+            partition by view_id, effort
+            order by case when {{ error }} is null then 1 else 0 end, {{ error }}
+        ) as {{ error }}_rank{{ "," if not loop.last }}
+        {%- endfor %}
+    from query_errors
+
+),
+
+errors as (
+
+    select
+        view_id,
+        effort,
+        {%- for error in errors %}
         {%- set last = loop.last %}
         {%- for suffix, percent in [("median", 50), ("p95", 95)] %}
         min(case when 100 * {{ error }}_rank >= {{ percent }} * {{ error }}s then {{ error }} end)
             as {{ error }}_{{ suffix }}{{ "," if not (last and loop.last) }}
         {%- endfor %}
         {%- endfor %}
-    from ranked_{{ v }}
-    group by effort
+    from ranked
+    group by
+        view_id,
+        effort
 
-),
+)
 {%- endmacro %}

@@ -1,48 +1,44 @@
 {# CTE `queries`: for each query four numbers in [0, 1), the same on every engine: they choose the leaves of its ranges.
    Squares modulo a prime, so that neighbouring queries have nothing in common. #}
 {% macro _random_queries(queries, random_state) -%}
-{%- set prime = 2147483647 -%}
-{%- set first -%}
-cast({{ random_state }} as {{ dbt.type_bigint() }}) * 15485863 + query * 104729 + side * 7919
-{%- endset %}
+{%- set prime = 2147483647 %}
 
 digits as (
-
     {%- for digit in range(10) %}
+
     select {{ digit }} as digit
-    {{- "\n    union all" if not loop.last }}
+    {{- "\n\n    union all" if not loop.last }}
     {%- endfor %}
 
 ),
 
-numbers as (
+seeds as (
 
-    select ones.digit + 10 * tens.digit + 100 * hundreds.digit as query
+    select
+        ones.digit + 10 * tens.digit + 100 * hundreds.digit as query,
+        sides.digit as side
     from digits as ones
     cross join digits as tens
     cross join digits as hundreds
+    cross join digits as sides
+    where
+        ones.digit + 10 * tens.digit + 100 * hundreds.digit < {{ queries }}
+        and sides.digit < 4
 
 ),
-
 {%- for step in range(4) %}
+{%- set draw = "draw * draw + 12345" %}
+{%- if step == 0 %}
+{%- set draw = "cast(" ~ random_state ~ " as " ~ dbt.type_bigint() ~ ") * 15485863 + query * 104729 + side * 7919" %}
+{%- endif %}
 
 draws_{{ step }} as (
 
-    {%- if step == 0 %}
     select
         query,
         side,
-        ({{ first }}) % {{ prime }} as draw
-    from numbers
-    cross join (select digit as side from digits where digit < 4) as sides
-    where query < {{ queries }}
-    {%- else %}
-    select
-        query,
-        side,
-        (draw * draw + 12345) % {{ prime }} as draw
-    from draws_{{ step - 1 }}
-    {%- endif %}
+        ({{ draw }}) % {{ prime }} as draw
+    from {{ "draws_" ~ (step - 1) if step else "seeds" }}
 
 ),
 {%- endfor %}

@@ -41,13 +41,14 @@ key_{{ loop.index }} as (
 
 {# 64 hexadecimal digits that nobody computes without the key; NULL for NULL. Without the key the statement stops. #}
 {% macro _keyed_hash(value, key) -%}
-    {%- set inner, outer = "(select inner_pad from " ~ key ~ ")", "(select outer_pad from " ~ key ~ ")" -%}
+    {%- set inner = "(select " ~ key ~ ".inner_pad from " ~ key ~ ")" -%}
+    {%- set outer = "(select " ~ key ~ ".outer_pad from " ~ key ~ ")" -%}
     {%- set hashed = dbt_anonymize._hmac(inner, outer, "coalesce(" ~ dbt_anonymize._as_text(value) ~ ", '')") -%}
     {{ return(
-        "case\n            when " ~ inner ~ " is null\n                then " ~ dbt_anonymize._raise_in_sql(
+        "case when " ~ inner ~ " is null then " ~ dbt_anonymize._raise_in_sql(
             model.name ~ ": a key of a mask is not in the vault. Build again with everything before.",
             dbt_anonymize._as_text(value)
-        ) ~ "\n            when " ~ value ~ " is not null\n                then " ~ hashed ~ "\n        end"
+        ) ~ " when " ~ value ~ " is not null then " ~ hashed ~ " end"
     ) }}
 {%- endmacro %}
 

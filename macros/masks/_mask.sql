@@ -97,8 +97,9 @@
     {%- set other = "translate(" ~ domain ~ ", '" ~ letters ~ letters | upper ~ "0123456789.-', '')" -%}
     {%- set has_one_at = "length(" ~ known ~ ") - length(replace(" ~ known ~ ", '@', '')) = 1" -%}
     {{ return(
-        "case when " ~ has_one_at ~ " and " ~ domain ~ " <> ''\n            and " ~ other
-        ~ " = ''\n            then '***@' || lower(" ~ domain ~ ") when " ~ value ~ " is not null then '***' end"
+        "case\n        when\n            " ~ has_one_at ~ "\n            and " ~ domain ~ " <> ''\n            and "
+        ~ other ~ " = ''\n            then '***@' || lower(" ~ domain ~ ")\n        when " ~ value
+        ~ " is not null then '***'\n    end"
     ) }}
 {%- endmacro %}
 
@@ -108,8 +109,8 @@
     {%- set known = "coalesce(" ~ value ~ ", '')" -%}
     {%- set found = "translate(" ~ known ~ ", translate(" ~ known ~ ", '0123456789', ''), '')" -%}
     {{ return(
-        "case when length(" ~ found ~ ") >= " ~ (digits + 4) ~ "\n            then '***' || right(" ~ found ~ ", "
-        ~ digits ~ ") when " ~ value ~ " is not null then '***' end"
+        "case\n        when length(" ~ found ~ ") >= " ~ (digits + 4) ~ "\n            then '***' || right(" ~ found
+        ~ ", " ~ digits ~ ")\n        when " ~ value ~ " is not null then '***'\n    end"
     ) }}
 {%- endmacro %}
 

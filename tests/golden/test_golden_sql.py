@@ -8,7 +8,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlglot
@@ -31,6 +34,15 @@ VOLATILE = (
 # Of the anonymizations with other mappings, what differs by them.
 OTHER_MAPPINGS = sorted(SPECS.glob("*.yml"))
 OF_MAPPINGS = ("_anonymized.sql", "_identifiers.sql", "_tokens.sql")
+# Of one with masks: what they do, and their keys.
+OF_MASKS = re.compile(r"guests_(microdata|mask_keys)\.sql")
+MASKS = {
+    "full name": {"role": "masked", "mask": {"phone": 2}},
+    "e-mail": {"role": "masked", "mask": {"email": "domain"}},
+    "größe": {"role": "insensitive", "mask": {"keyed_hash": True}},
+    "spending": {"role": "insensitive", "mask": {"round": 0.5}},
+    "order": {"role": "insensitive", "mask": {"round": 5, "top": 20}},
+}
 # Of one that is a sample.
 OF_SAMPLES = re.compile(r"surveyed_(sample|microdata|frequencies|classes|effort_1)\.sql")
 # Of one with a population, a subject and recodings, what differs by those.
@@ -67,19 +79,28 @@ def _measure_costs(people: Project) -> None:
     """Declare what else a release costs, which only some specs do."""
     costs = {"groups": ["blood"], "importance": True, "decision_grid": ["age", "income"]}
 
+    def declared(spec: dict[str, Any]) -> None:
+        spec["quality"] |= costs
+
+    _declare(people, "people", declared)
+    generate(people.folder)
+
+
+def _declare(project: Project, name: str, change: Callable[[dict[str, Any]], None]) -> None:
     def declared(text: str) -> str:
         spec = yaml.safe_load(text)
-        spec["quality"] |= costs
-        return yaml.safe_dump(spec, sort_keys=False)
+        change(spec)
+        return yaml.safe_dump(spec, sort_keys=False, allow_unicode=True)
 
-    people.edit("anonymizations/people.yml", declared)
-    generate(people.folder)
+    project.edit(f"anonymizations/{name}.yml", declared)
 
 
 def _of_consumer(folder: Path) -> dict[str, str]:
     project = copy_consumer(folder)
     others = [Path(shutil.copy(spec, project.folder / "anonymizations")) for spec in OTHER_MAPPINGS]
-    generate(project.folder, [spec.stem for spec in others])
+    _declare(project, "customers", lambda spec: spec.update(fidelity={"pairs": 4}))
+    _declare(project, "guests", lambda spec: spec["columns"].update(MASKS))
+    generate(project.folder)
     outcome = project.dbt("compile")
     assert outcome.succeeded, outcome.messages
     # dbt shortens the names of tests.
@@ -87,7 +108,10 @@ def _of_consumer(folder: Path) -> dict[str, str]:
     return {
         file: sql
         for file, sql in compiled_sql(project).items()
-        if not names.search(file) or file.endswith(OF_MAPPINGS) or OF_SAMPLES.fullmatch(file)
+        if not names.search(file)
+        or file.endswith(OF_MAPPINGS)
+        or OF_SAMPLES.fullmatch(file)
+        or OF_MASKS.fullmatch(file)
     }
 
 
@@ -195,3 +219,21 @@ def test_the_sql_uses_no_construct_that_other_engines_lack(compiled: dict[str, s
     )
     for name, text in compiled.items():
         assert not forbidden.search(re.sub(r"'[^']*'", "''", text)), name
+
+
+def test_every_generated_relation_has_golden_sql() -> None:
+    """A new template needs an example that the linter reads."""
+    templates = Path(str(files("dbt_anonymize.project") / "templates"))
+    kinds = {path.name.removesuffix(".sql.j2") for path in templates.glob("[!_]*.sql.j2")}
+    assert {"fidelity", "mask_keys"} < kinds
+    golden = [path.stem for path in GOLDEN.glob("*.sql")]
+    # Not those of the statements of a recoding or a search, which no template writes.
+    relations = "customers|people|guests|members|surveyed|anonymization"
+    missing = {
+        kind
+        for kind in kinds
+        if not any(
+            re.fullmatch(rf"({relations})_{kind}(_\d+)?", name) or name == kind for name in golden
+        )
+    }
+    assert not missing

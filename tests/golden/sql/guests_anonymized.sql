@@ -27,6 +27,8 @@ select
     effort."birth_date_upper",
     effort."zip",
     effort."gender",
+    effort."full name",
+    effort."e-mail",
     effort."order",
     effort."größe",
     effort."spending",
@@ -36,6 +38,8 @@ left join class_order on effort.equivalence_class = class_order.equivalence_clas
 where not effort.is_suppressed
 order by
     class_order.class_number,
+    effort."full name",
+    effort."e-mail",
     effort."order",
     effort."größe",
     effort."spending",

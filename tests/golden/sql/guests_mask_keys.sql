@@ -1,0 +1,1 @@
+select cast('hash größe' as TEXT) as person
