@@ -70,6 +70,22 @@ def test_bounds_hold_for_a_node_and_all_coarser_ones(data: st.DataObject) -> Non
 
 @SOME
 @given(st.data())
+def test_bounds_of_coarser_nodes_hold_where_small_classes_are_never_released(
+    data: st.DataObject,
+) -> None:
+    table = data.draw(tables())
+    node, gs, size = data.draw(nodes(table)), data.draw(GS), data.draw(st.integers(0, 6))
+    lower = classes_of(table, node)
+    upper = classes_of(table, data.draw(coarser(table, node)))
+    suppressed = data.draw(masks(upper)) | (upper.people < size)
+    for name in LOSSES:
+        measure = make_loss(name, gs=gs)
+        loss = measure.loss(table, upper, suppressed)
+        assert measure.coarser_bound(table, lower, size) <= loss, name
+
+
+@SOME
+@given(st.data())
 def test_what_a_node_must_suppress_raises_the_bounds_of_finer_ones(data: st.DataObject) -> None:
     table = data.draw(tables())
     finest, gs = data.draw(nodes(table)), data.draw(GS)
@@ -114,6 +130,7 @@ def test_measures_over_classes_have_no_bounds_per_attribute(name: str) -> None:
     measure = make_loss(name)
     table = Table((), leaves=np.zeros((1, 0), dtype=np.int64), records=np.array([1]))
     assert measure.attribute_bounds(table, None) is None
+    assert not measure.has_attribute_bounds
     with pytest.raises(NotImplementedError, match=name):
         measure.combine(np.zeros((1, 1)))
 

@@ -230,6 +230,12 @@ class InformationLoss(Measure, ABC):
     and ``min(1, 2 gs)``: below 0.5 suppression costs less, above it generalization does.
     """
 
+    # Whether `attribute_bounds` returns any, and `suppression_bound` more than 0.
+    has_attribute_bounds = False
+    has_suppression_bound = True
+    # Whether `coarser_bound` says much more than `lower_bounds`.
+    is_bounded_by_classes = False
+
     def __init__(self, *, gs: float = 0.5) -> None:
         self.generalization_factor = min(1.0, 2.0 - 2.0 * gs)
         self.suppression_factor = min(1.0, 2.0 * gs)
@@ -264,11 +270,14 @@ class InformationLoss(Measure, ABC):
             return np.zeros(len(levels))
         return self._lower_bounds(self.sums(table), levels)
 
-    def coarser_bound(self, table: Table, classes: Classes) -> float:
-        """Return the same for one node, tighter, from its classes."""
+    def coarser_bound(self, table: Table, classes: Classes, size: int = 0) -> float:
+        """Return the same for one node, tighter, from its classes.
+
+        Classes of fewer than ``size`` people are never released.
+        """
         if table.total == 0:
             return 0.0
-        return self._coarser_bound(self.sums(table), classes)
+        return self._coarser_bound(self.sums(table), classes, size)
 
     def suppression_bound(self, table: Table, classes: Classes, suppressed: BoolArray) -> float:
         """Return by how much suppressing some classes raises the `lower_bounds` of finer nodes."""
@@ -305,7 +314,7 @@ class InformationLoss(Measure, ABC):
             raise NotImplementedError(f"{self.name} has no bounds of its loss")
         return self.combine(of_levels(bounds, levels))
 
-    def _coarser_bound(self, sums: TableSums, classes: Classes) -> float:
+    def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
         return float(self._lower_bounds(sums, np.array([classes.levels]))[0])
 
     def _suppression_bound(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:

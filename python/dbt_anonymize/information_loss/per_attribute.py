@@ -22,6 +22,7 @@ class PerAttribute(InformationLoss):
     """A measure with one loss per quasi-identifier."""
 
     default_aggregate: str
+    has_attribute_bounds = True
 
     def __init__(self, *, gs: float = 0.5, aggregate: str | None = None) -> None:
         super().__init__(gs=gs)

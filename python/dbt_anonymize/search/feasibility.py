@@ -1,4 +1,4 @@
-"""Predict which nodes are infeasible without suppression, to check those that exclude the most.
+"""Predict which nodes are infeasible, to check those that exclude the most.
 
 The logarithm of the violating records is nearly a sum of one number per attribute and level, fitted
 to the nodes checked so far. Predictions decide the order of checks, never their outcome.
@@ -12,7 +12,7 @@ from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray
 from dbt_anonymize.search.lattice import Lattice
 
 # Checks before the first fit, and between two of them; large lattices take longer to fit.
-FIRST, BETWEEN, NODES_PER_CHECK = 12, 8, 4096
+FIRST, BETWEEN, RARELY, NODES_PER_CHECK = 12, 8, 48, 4096
 # Nodes that a check must be expected to exclude to be preferred to the next one in turn.
 WORTHWHILE = 4.0
 LEAST_CHANCE = 0.8
@@ -23,39 +23,55 @@ PENALTY, LEAST_SPREAD, SHARPNESS = 0.3, 0.3, 0.6
 
 
 class Guide:
-    """Suggest nodes to check; ``entropy`` says how finely each node tells records apart."""
+    """Suggest nodes to check; ``entropy`` says how finely each node tells records apart.
 
-    def __init__(self, lattice: Lattice, entropy: FloatArray):
+    ``most``: records that may be suppressed. ``upwards``: a feasible node is expected to settle all
+    coarser ones, as an infeasible one settles all finer ones.
+    """
+
+    def __init__(
+        self, lattice: Lattice, entropy: FloatArray, most: int = 0, *, upwards: bool = False
+    ):
         self._lattice = lattice
         self._entropy = entropy.reshape(-1)
         self._gain = np.zeros(lattice.size)
         self._indices: list[int] = []
         self._logarithms: list[float] = []
         self._wait = FIRST
+        self._limit = LIMIT if most == 0 else float(np.log(most + 1.0))
+        self._upwards = upwards
 
     def observe(self, index: int, violating: int) -> None:
         """Take in how many records violate at a node."""
         self._indices.append(index)
         self._logarithms.append(float(np.log(violating + 1.0)))
-        self._gain[index] = 0.0
         self._wait -= 1
 
     def suggest(self, is_open: BoolArray, is_settled: BoolArray) -> int | None:
         """Return the node whose check should exclude the most, if it is worthwhile.
 
-        ``is_open``: nodes that may be the optimum. ``is_settled``: nodes known to be feasible or
-        not.
+        ``is_open``: nodes that may be the optimum. ``is_settled``: nodes not to suggest.
         """
         if self._wait <= 0:
-            self._wait = max(BETWEEN, self._lattice.size // NODES_PER_CHECK)
-            excluded: FloatArray = is_open.astype(np.float64)
-            for axis in range(excluded.ndim):
-                np.cumsum(excluded, axis=axis, out=excluded)
-            chances = self._chances()
-            self._gain = np.where(chances > LEAST_CHANCE, chances * excluded.reshape(-1), 0.0)
-        self._gain[is_settled.reshape(-1)] = 0.0
-        best = int(self._gain.argmax())
-        return best if self._gain[best] > WORTHWHILE else None
+            between = RARELY if self._upwards else BETWEEN
+            self._wait = max(between, self._lattice.size // NODES_PER_CHECK)
+            self._gain = self._gains(is_open)
+        gain = self._gain * ~is_settled.reshape(-1)
+        best = int(gain.argmax())
+        return best if gain[best] > (0.0 if self._upwards else WORTHWHILE) else None
+
+    def _gains(self, is_open: BoolArray) -> FloatArray:
+        chances = self._chances()
+        finer: FloatArray = is_open.astype(np.float64)
+        for axis in range(finer.ndim):
+            np.cumsum(finer, axis=axis, out=finer)
+        if not self._upwards:
+            return np.where(chances > LEAST_CHANCE, chances * finer.reshape(-1), 0.0)
+        coarser: FloatArray = is_open.astype(np.float64)
+        for axis in range(coarser.ndim):
+            turned = np.flip(coarser, axis)
+            np.cumsum(turned, axis=axis, out=turned)
+        return chances * finer.reshape(-1) + (1.0 - chances) * coarser.reshape(-1)
 
     def _chances(self) -> FloatArray:
         logarithms = np.array(self._logarithms)
@@ -72,7 +88,7 @@ class Guide:
             start += count - 1
         foreseen = mean + self._lattice.add_up(tuple(per_level)).reshape(-1)
         foreseen += weights[start] + weights[start + 1] * self._entropy
-        distance = (foreseen - LIMIT) / (SHARPNESS * spread)
+        distance = (foreseen - self._limit) / (SHARPNESS * spread)
         chances: FloatArray = 1.0 / (1.0 + np.exp(-np.clip(distance, -50.0, 50.0)))
         return chances
 

@@ -25,6 +25,7 @@ class PublisherPayout(InformationLoss):
     """
 
     name = "publisher_payout"
+    has_attribute_bounds = True
 
     def __init__(self, game: Profitable, *, gs: float = 0.5) -> None:
         super().__init__(gs=gs)

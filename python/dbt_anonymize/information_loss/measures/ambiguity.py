@@ -52,7 +52,7 @@ class Ambiguity(InformationLoss):
         # Finer nodes, whose bounds count these records too, count them no higher.
         return (gone - self._generalized(sums, classes, rows)) * SLIGHTLY_LESS
 
-    def _coarser_bound(self, sums: TableSums, classes: Classes) -> float:
+    def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
         rows = np.arange(len(classes.records))
         return self._generalized(sums, classes, rows) * SLIGHTLY_LESS
 

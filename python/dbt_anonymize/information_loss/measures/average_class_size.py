@@ -18,6 +18,9 @@ class AverageClassSize(InformationLoss):
     name = "average_class_size"
     column = "Records per equivalence class; all suppressed records form one class."
     is_monotone_in_suppression = True
+    has_suppression_bound = False
+
+    is_bounded_by_classes = True
 
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         has_records = classes.records > 0
@@ -28,5 +31,10 @@ class AverageClassSize(InformationLoss):
     def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
         return sums.total / sums.most_classes(levels)
 
-    def _coarser_bound(self, sums: TableSums, classes: Classes) -> float:
-        return sums.total / int(np.count_nonzero(classes.records))
+    def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
+        # A released class has one of these that is large enough in it, or small ones together.
+        is_small = classes.people < size
+        large = int(np.count_nonzero(~is_small & (classes.records > 0)))
+        together = int(classes.records @ is_small) // max(size, 1)
+        most = min(int(np.count_nonzero(classes.records)), large + together + 1)
+        return sums.total / most

@@ -33,6 +33,10 @@ class ClassificationMetric(InformationLoss):
         "included (Iyengar 2002){targets}; lower is better."
     )
 
+    has_suppression_bound = False
+
+    is_bounded_by_classes = True
+
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         gone = suppressed_records(classes, suppressed)
         costs = [
@@ -74,7 +78,7 @@ class ClassificationMetric(InformationLoss):
     def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
         return np.zeros(len(levels))
 
-    def _coarser_bound(self, sums: TableSums, classes: Classes) -> float:
+    def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
         # Merging classes never brings a record into a majority, of no target.
         nobody = np.zeros(len(classes.records), np.bool_)
         outside = [

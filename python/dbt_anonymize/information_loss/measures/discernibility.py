@@ -19,6 +19,8 @@ class Discernibility(InformationLoss):
     )
     is_monotone_in_suppression = True
 
+    is_bounded_by_classes = True
+
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         kept = classes.records[~suppressed]
         return float(kept @ kept + sums.total * suppressed_records(classes, suppressed))
@@ -32,5 +34,5 @@ class Discernibility(InformationLoss):
         gone = classes.records[suppressed]
         return float(gone.sum() * sums.total - gone @ gone)
 
-    def _coarser_bound(self, sums: TableSums, classes: Classes) -> float:
+    def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
         return float(classes.records @ classes.records)

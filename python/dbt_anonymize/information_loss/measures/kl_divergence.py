@@ -28,6 +28,8 @@ class KLDivergence(InformationLoss):
     # A suppressed NULL, which covers its whole domain anyway, may bring the two closer.
     is_monotone_in_suppression = False
 
+    is_bounded_by_classes = True
+
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         rows = np.flatnonzero(~suppressed & (classes.records > 0))
         released = classes.records[rows] / sums.total
@@ -44,7 +46,7 @@ class KLDivergence(InformationLoss):
         marginal = sums.marginal_divergence(levels) - sums.overlap
         return np.maximum(found, marginal) - _ROUNDING
 
-    def _coarser_bound(self, sums: TableSums, classes: Classes) -> float:
+    def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
         # Merging classes, of suppressed ones too, spreads their records more widely (log sum
         # inequality), but for what labels overlap.
         nothing = np.zeros(len(classes.records), dtype=np.bool_)
