@@ -177,9 +177,26 @@ def _of_searches(folder: Path) -> dict[str, str]:
         subject='it\'s "her"',
         outer={"share": 0.2, "random_state": 7},
     )
+    queries |= _of_commands()
     seeds = ["frequencies", "population", "hierarchy_age", "hierarchy_city"]
     compiled = compile_models(folder, queries, seeds)
     return {f"{name}.sql": sql.strip() + "\n" for name, sql in compiled.items()}
+
+
+def _of_commands() -> dict[str, str]:
+    """Return what stands for a Python model in a project without."""
+    return {
+        "rows_of_command": call(
+            "rows_of_command",
+            anonymization="visits",
+            rows=Ref("frequencies"),
+            fingerprint=Ref("population"),
+            columns={"effort": "whole", "name": "text", "value": "number", "is_new": "boolean"},
+            key="effort",
+            command="dbt-anonymize evaluate visits",
+            after=[],
+        ),
+    }
 
 
 def compiled_sql(project: Project) -> dict[str, str]:

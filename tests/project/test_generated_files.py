@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.project.generate import check, generate
@@ -143,3 +144,31 @@ def test_a_folder_without_project_is_refused(tmp_path: Path) -> None:
 @pytest.mark.dbt
 def test_committed_models_are_what_their_specs_say() -> None:
     assert [drift.diff for drift in check(REPOSITORY)] == []
+
+
+def test_a_variable_of_the_project_takes_python_out_of_its_models(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC)
+    generate(project)
+    models = project / "models" / "visits"
+    assert [path.name for path in models.glob("*.py")] == ["visits_evaluation.py"]
+    with (project / "dbt_project.yml").open("a") as file:
+        file.write("vars: {dbt_anonymize_python: false}\n")
+    generate(project)
+    assert not [*models.glob("*.py")]
+    model = (models / "visits_evaluation.sql").read_text()
+    assert "rows=source('visits_rows', 'visits_evaluation_rows')" in model
+    assert "ref('visits_effort_0')" in model
+    assert "ref('visits_microdata')" in (models / "visits_fingerprint.sql").read_text()
+    declared = yaml.safe_load((models / "_visits.yml").read_text())
+    (source,) = declared["sources"]
+    assert [table["name"] for table in source["tables"]] == ["visits_evaluation_rows"]
+    assert generate(project) == []
+
+
+@pytest.mark.parametrize("value", ["no_python", "0"])
+def test_the_variable_is_true_or_false(tmp_path: Path, value: str) -> None:
+    project = write_project(tmp_path, SPEC)
+    with (project / "dbt_project.yml").open("a") as file:
+        file.write(f"vars: {{dbt_anonymize_python: {value}}}\n")
+    with pytest.raises(ProjectError, match="dbt_anonymize_python must be true or false"):
+        generate(project)

@@ -18,6 +18,7 @@ from dbt_anonymize.cli.common import HELP
 COMMANDS = (
     "new",
     "generate",
+    "evaluate",
     "search",
     "relink",
     "verify",

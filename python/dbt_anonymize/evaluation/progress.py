@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any
+
+# Where lines go while no build of dbt runs.
+_LOGGER: ContextVar[Any] = ContextVar("_LOGGER", default=None)
+
+
+@contextlib.contextmanager
+def logged_to(logger: Any) -> Iterator[None]:
+    """Let a command take the lines, with methods ``info`` and ``warning``."""
+    token = _LOGGER.set(logger)
+    try:
+        yield
+    finally:
+        _LOGGER.reset(token)
 
 
 def dbt_logger() -> Any:
     """Return a logger whose lines dbt formats, stores and silences with ``--quiet``."""
+    if _LOGGER.get() is not None:
+        return _LOGGER.get()
     from dbt.adapters.events.logging import AdapterLogger  # noqa: PLC0415
 
     return AdapterLogger("dbt_anonymize")

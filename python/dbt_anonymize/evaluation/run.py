@@ -124,8 +124,14 @@ def _sample(
     anonymization: str,
 ) -> Sample:
     drawn = draw_sample(untouched.relation, record_key, largest, random_state, seen)
+    report_sample(drawn, fit=fit, random_state=random_state, anonymization=anonymization)
+    return drawn
+
+
+def report_sample(drawn: Sample, *, fit: str, random_state: int, anonymization: str) -> None:
+    """Say that a part of the records is evaluated; an `EvaluationError` where all are needed."""
     if drawn.size == drawn.records:
-        return drawn
+        return
     if fit == "per_split":
         raise EvaluationError(
             "fit: per_split must count equivalence classes in the whole table; got a sample of "
@@ -136,7 +142,6 @@ def _sample(
         f"{anonymization}: a sample of {drawn.size} of {drawn.records} records is evaluated, "
         f"drawn with random state {random_state}"
     )
-    return drawn
 
 
 def read_problem(

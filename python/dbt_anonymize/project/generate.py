@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import functools
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -21,6 +21,7 @@ from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.information_loss.registry import MEASURES
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.package import check_installed
+from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.spec import Effort, Quality, Spec, load_specs
 from dbt_anonymize.spec.loading import FOLDER
 from dbt_anonymize.versions import PACKAGE
@@ -99,11 +100,15 @@ def check(project_dir: Path, names: Collection[str] = ()) -> list[Drift]:
     return _compare(project_dir, names)[2]
 
 
-def render(spec: Spec) -> dict[str, str]:
-    """Return the files of one anonymization: content by file name."""
+def render(spec: Spec, *, has_python: bool = True) -> dict[str, str]:
+    """Return the files of one anonymization: content by file name.
+
+    ``has_python``: what needs Python is a Python model, and not SQL over rows that a command wrote.
+    """
     owner = f"{spec.name}.yml"
     command = f"dbt-anonymize generate {spec.name}"
     context = {
+        "steps": [] if has_python else steps_of(spec),
         "spec": spec,
         # The dbt group outside of which no model may read the vault.
         "custodians": f"{spec.name}_custodians",
@@ -126,16 +131,14 @@ def render(spec: Spec) -> dict[str, str]:
         templates.extend(_MODELS_OF_THE_VAULT[spec.mapping])
         if spec.quality.task == "classification":
             templates.extend(_MODELS_OF_CLASSES)
-        if spec.fidelity:
-            templates.append("fidelity.sql")
-        if spec.quality.decision_grid:
-            templates.append("decision_grid.sql")
-        if spec.quality.importance:
-            templates.append("importance.sql")
-        if spec.quality.outer_share:
-            templates.append("outer_quality.py")
-        if spec.quality.groups:
-            templates.append("quality_by_group.sql")
+        wanted = {
+            "fidelity.sql": spec.fidelity,
+            "decision_grid.sql": spec.quality.decision_grid,
+            "importance.sql": spec.quality.importance,
+            "outer_quality.py": spec.quality.outer_share,
+            "quality_by_group.sql": spec.quality.groups,
+        }
+        templates.extend(template for template, is_wanted in wanted.items() if is_wanted)
     files = {
         f"{spec.name}_{template}": _render(template, owner, command, context)
         for template in templates
@@ -148,8 +151,20 @@ def render(spec: Spec) -> dict[str, str]:
             files[f"{spec.name}_{kind}_{number}.{suffix}"] = _render(
                 f"{kind}.{suffix}", owner, command, context_of_effort
             )
+    if not has_python:
+        _replace_python(files, spec, functools.partial(_render, owner=owner, command=command))
     files[f"_{spec.name}.yml"] = _render("properties.yml", owner, command, context)
     return files
+
+
+def _replace_python(files: dict[str, str], spec: Spec, render_as: Callable[..., str]) -> None:
+    """Put SQL over rows of a command in the place of each Python model."""
+    for step in steps_of(spec):
+        del files[f"{step.model}.py"]
+        files[f"{step.model}.sql"] = render_as(
+            "rows_of_command.sql", context={"spec": spec, "step": step}
+        )
+        files[f"{spec.name}_fingerprint.sql"] = render_as("fingerprint.sql", context={"spec": spec})
 
 
 def render_history(names: Collection[str], *, described: bool = True) -> dict[str, str]:
@@ -181,7 +196,7 @@ def _compare(
     expected: dict[Path, str] = {}
     for spec in specs:
         if not names or spec.name in names:
-            files = render(spec)
+            files = render(spec, has_python=project.has_python)
             expected |= {folder / spec.name / name: text for name, text in files.items()}
     if any(spec.efforts for spec in specs):
         history = render_history(
@@ -271,7 +286,11 @@ def _render(template: str, owner: str, command: str, context: Mapping[str, objec
     lines = [line.rstrip() for line in f"{comment}{body}".split("\n")]
     text = "\n".join(line for line in lines if line)
     if template.endswith(".yml"):
-        text = re.sub(r"(?<!models:)(?<!groups:)\n(?=groups:|models:|  - name: )", "\n\n", text)
+        text = re.sub(
+            r"(?<!models:)(?<!groups:)(?<!sources:)\n(?=groups:|sources:|models:|  - name: )",
+            "\n\n",
+            text,
+        )
     return f"{text}\n"
 
 

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.project.profile import rendered_model_path
+from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.yaml_file import read_yaml
 
 PROJECT_FILE = "dbt_project.yml"
+# `vars: {dbt_anonymize_python: false}` takes Python out of the generated models.
+PYTHON_VARIABLE = "dbt_anonymize_python"
 
 
 @dataclass(frozen=True)
 class Project:
-    """A dbt project; ``models`` is the first of its ``model-paths``."""
+    """A dbt project; ``models`` is the first of its ``model-paths``.
+
+    ``has_python``: its generated models may be Python; see `PYTHON_VARIABLE`.
+    """
 
     root: Path
     name: str
     models: Path
+    has_python: bool = True
 
 
 def find_project(start: Path) -> Project:
@@ -43,4 +52,16 @@ def find_project(start: Path) -> Project:
     models = str((content.get("model-paths") or ["models"])[0])
     if "{{" in models:
         models = rendered_model_path(root)
-    return Project(root=root, name=content["name"], models=root / models)
+    return Project(root, content["name"], root / models, _has_python(content, root / PROJECT_FILE))
+
+
+def _has_python(content: Mapping[str, Any], file: Path) -> bool:
+    """Return the variable as dbt finds it: that of the project before that of everybody."""
+    variables = mapping(content.get("vars"))
+    own = mapping(variables.get(content["name"]))
+    found = own.get(PYTHON_VARIABLE, variables.get(PYTHON_VARIABLE, True))
+    if not isinstance(found, bool):
+        raise ProjectError(
+            f"{file}: the variable {PYTHON_VARIABLE} must be true or false. Correct it."
+        )
+    return found

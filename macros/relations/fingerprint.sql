@@ -1,0 +1,47 @@
+{% macro fingerprint(spec, relations) -%}
+{{ config(materialized="view") }}
+with
+
+{% for relation in relations -%}
+digest_{{ loop.index }} as (
+
+    select
+        count(*) as records,
+        {{ dbt_anonymize._sum_of_hashes("hashed") }} as hashes
+    from {{ relation }} as hashed
+
+){{ ",\n" if not loop.last }}
+{% endfor %}
+select
+    md5(
+        {{ dbt_anonymize._literal(spec) }}
+        {%- for relation in relations %}
+        || ' ' || digest_{{ loop.index }}.records || ' ' || digest_{{ loop.index }}.hashes
+        {%- endfor %}
+    ) as fingerprint
+from digest_1
+{%- for relation in relations[1:] %}
+cross join digest_{{ loop.index + 1 }}
+{%- endfor %}
+{%- endmacro %}
+
+
+{# A number that changes with the rows of a relation, whatever their order. #}
+{% macro _sum_of_hashes(relation_alias) -%}
+    {{ return(adapter.dispatch("_sum_of_hashes", "dbt_anonymize")(relation_alias)) }}
+{%- endmacro %}
+
+{% macro default___sum_of_hashes(relation_alias) -%}
+    {{ exceptions.raise_compiler_error(
+        "dbt_anonymize_python: false needs a hash of a row, which the adapter " ~ target.type
+        ~ " has not in this package yet. See docs/engines.md."
+    ) }}
+{%- endmacro %}
+
+{% macro duckdb___sum_of_hashes(relation_alias) -%}
+    {{ return("coalesce(sum(hash(" ~ relation_alias ~ ")), 0)") }}
+{%- endmacro %}
+
+{% macro postgres___sum_of_hashes(relation_alias) -%}
+    {{ return("coalesce(sum(hashtextextended(cast(" ~ relation_alias ~ ".* as text), 0)), 0)") }}
+{%- endmacro %}

@@ -1,0 +1,174 @@
+"""Postgres hands its rows over by COPY, through a pipe, to a DuckDB in memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dbt_anonymize.literals import quote_name, quote_text
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas as pd
+
+    from dbt_anonymize.project.engines import Drawn
+    from dbt_anonymize.project.warehouse import Warehouse
+
+READS_IN_PLACE = False
+# What DuckDB calls a type; a type that is not here is read as text.
+_TYPES = {
+    "smallint": "smallint",
+    "integer": "integer",
+    "bigint": "bigint",
+    "real": "float",
+    "double precision": "double",
+    "numeric": "double",
+    "boolean": "boolean",
+    "date": "date",
+    "timestamp without time zone": "timestamp",
+    "timestamp with time zone": "timestamptz",
+    "uuid": "uuid",
+}
+_DECIMAL = re.compile(r"numeric\((\d+),\s*(\d+)\)")
+_WIDEST_DECIMAL = 38
+# And what Postgres calls those of a data frame.
+_OF_FRAMES = {"BIGINT": "bigint", "DOUBLE": "double precision", "BOOLEAN": "boolean"}
+_FRAME = "dbt_anonymize_rows"
+
+
+@dataclass(frozen=True)
+class Copied:
+    """Relations that were copied into a DuckDB in memory, each once."""
+
+    warehouse: Warehouse
+    session: duckdb.DuckDBPyConnection
+    names: dict[str, str] = field(default_factory=dict)
+
+    def relation(self, name: str, drawn: Drawn) -> duckdb.DuckDBPyRelation:
+        """Return a model or seed; of one with the record key, the drawn records."""
+        if name not in self.names:
+            table = quote_name(name)
+            self._copy(self.warehouse.relation_of_ref(name), table, drawn)
+            self.names[name] = table
+        return self.session.table(self.names[name])
+
+    def _copy(self, relation: Any, table: str, drawn: Drawn) -> None:
+        types = {quote_name(n): _type(kind) for n, kind in self.warehouse.columns(relation)}
+        declared = ", ".join(f"{name} {kind}" for name, kind in types.items())
+        self.session.execute(f"create table {table} ({declared})")
+        is_drawn = drawn.condition is not None and quote_name(drawn.record_key) in types
+        where = f" where {drawn.condition}" if is_drawn else ""
+        sql = f"select {', '.join(types)} from {relation}{where}"  # noqa: S608 (names of our own)
+        # A NULL is empty and never quoted, a text is always quoted.
+        copy = f"copy ({sql}) to stdout (format csv, force_quote *)"
+        columns = ", ".join(
+            f"'c{place}': {quote_text(k)}" for place, k in enumerate(types.values())
+        )
+        with _piped(self.warehouse, copy) as file:
+            self.session.execute(
+                f"insert into {table} select * from read_csv({quote_text(file)},"  # noqa: S608
+                " auto_detect = false, header = false, delim = ',', quote = '\"', escape = '\"',"
+                " nullstr = '', allow_quoted_nulls = false, parallel = false,"
+                f" max_line_size = 100000000, columns = {{{columns}}})"
+            )
+
+
+def _type(kind: str) -> str:
+    decimal = _DECIMAL.fullmatch(kind)
+    if decimal and int(decimal[1]) <= _WIDEST_DECIMAL:
+        return f"decimal({decimal[1]}, {decimal[2]})"
+    return _TYPES.get(kind.partition("(")[0] if decimal else kind, "varchar")
+
+
+@contextlib.contextmanager
+def _piped(warehouse: Warehouse, copy: str) -> Iterator[str]:
+    """Give what a COPY writes as a file to be read once; nothing of it touches a disk."""
+    reading, writing = os.pipe()
+    # Made here: dbt gives each thread a connection of its own.
+    cursor = warehouse.cursor()
+
+    def write() -> None:
+        with os.fdopen(writing, "wb") as file:
+            cursor.copy_expert(copy, file)
+
+    with _in_background(write):
+        try:
+            yield f"/dev/fd/{reading}"
+        finally:
+            os.close(reading)  # whoever still writes stops
+    # Else it would wait in a transaction while models are trained.
+    cursor.connection.commit()
+
+
+@contextlib.contextmanager
+def _in_background(work: Callable[[], object]) -> Iterator[None]:
+    """Do something meanwhile; that it failed is said if nothing else did."""
+    errors: list[Exception] = []
+
+    def run() -> None:
+        try:
+            work()
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+@contextlib.contextmanager
+def open_reader(warehouse: Warehouse) -> Iterator[Copied]:
+    """Read into memory, and forget it again."""
+    import duckdb  # noqa: PLC0415 (slow to import)
+
+    with duckdb.connect(":memory:") as session:
+        # Rows about people stay in memory.
+        session.execute("set temp_directory = ''")
+        yield Copied(warehouse, session)
+
+
+def write_rows(warehouse: Warehouse, relation: Any, rows: pd.DataFrame) -> None:
+    """Create or replace a table in one transaction.
+
+    DuckDB reads the data frame, as it does that of a Python model.
+    """
+    import duckdb  # noqa: PLC0415 (slow to import)
+
+    connections = warehouse.adapter.connections
+    with duckdb.connect(":memory:") as session:
+        session.register(_FRAME, rows)
+        described = session.execute(f"describe {_FRAME}").fetchall()
+        types = {quote_name(name): _OF_FRAMES.get(kind, "text") for name, kind, *_ in described}
+        declared = ", ".join(f"{name} {kind}" for name, kind in types.items())
+        connections.clear_transaction()
+        connections.begin()
+        cursor = warehouse.cursor()
+        try:
+            cursor.execute(f"drop table if exists {relation}")
+            cursor.execute(f"create table {relation} ({declared})")
+            reading, writing = os.pipe()
+            into = f"copy {_FRAME} to '/dev/fd/{writing}' (format csv, header false, force_quote *)"
+
+            def write() -> None:
+                try:
+                    session.execute(into)
+                finally:
+                    os.close(writing)
+
+            with _in_background(write), os.fdopen(reading, "rb") as file:
+                cursor.copy_expert(f"copy {relation} from stdin (format csv)", file)
+            cursor.execute(f"analyze {relation}")
+            connections.commit()
+        except BaseException:
+            connections.rollback_if_open()
+            raise

@@ -1,0 +1,144 @@
+"""Run the steps that need Python outside of dbt, and keep their rows in the warehouse.
+
+What runs is the generated Python model itself, with relations in the place of `dbt.ref`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.evaluation.data.sampling import Sample
+from dbt_anonymize.evaluation.run import report_sample
+from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.project.engines import Drawn, Reader, engine_of
+from dbt_anonymize.project.generate import render
+from dbt_anonymize.project.steps import EVALUATION, Step
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas as pd
+
+    from dbt_anonymize.project.warehouse import Warehouse
+    from dbt_anonymize.spec import Spec
+
+
+@dataclass(frozen=True)
+class _Dbt:
+    """What a Python model knows of dbt."""
+
+    ref: Callable[[str], duckdb.DuckDBPyRelation]
+
+    def config(self, **settings: Any) -> None:
+        """Take what is about the table of the model."""
+
+
+def update_rows(warehouse: Warehouse, spec: Spec, step: Step) -> int:
+    """Compute the rows of a step and put them in the place of earlier ones; return their number.
+
+    Nothing is written if what they are computed from changes meanwhile (`WarehouseError`).
+    """
+    relation = _rows_relation(warehouse, step)
+    before = fingerprint_of(warehouse, spec)
+    found = compute_rows(warehouse, spec, step)
+    if fingerprint_of(warehouse, spec) != before:
+        raise WarehouseError(
+            f"{spec.name}: what is evaluated must stay as it is meanwhile; it was built anew. "
+            f"Run `{step.command}` again."
+        )
+    warehouse.adapter.create_schema(relation)
+    engine_of(warehouse).write_rows(warehouse, relation, _stamped(found, step, before))
+    return len(found)
+
+
+def are_current(warehouse: Warehouse, spec: Spec, step: Step) -> bool:
+    """Whether there are rows of what is built now."""
+    relation = warehouse.find(_rows_relation(warehouse, step))
+    if relation is None:
+        return False
+    sql = f"select distinct fingerprint from {relation}"  # noqa: S608 (name of our own)
+    return warehouse.rows(sql) == [(fingerprint_of(warehouse, spec),)]
+
+
+def fingerprint_of(warehouse: Warehouse, spec: Spec) -> str:
+    """Return what `<n>_fingerprint` says now."""
+    remedy = f"Run `dbt-anonymize build {spec.name}`, which builds it first."
+    relation = warehouse.relation_of_ref(f"{spec.name}_fingerprint", remedy=remedy)
+    ((found,),) = warehouse.rows(f"select fingerprint from {relation}")  # noqa: S608
+    return str(found)
+
+
+def compute_rows(warehouse: Warehouse, spec: Spec, step: Step) -> pd.DataFrame:
+    """Return what the Python model of a step returns."""
+    engine = engine_of(warehouse)
+    drawn = Drawn(spec.record_key)
+    if step.name == EVALUATION and not engine.READS_IN_PLACE:
+        drawn = _draw(warehouse, spec)
+    names: dict[str, Any] = {}
+    with engine.open_reader(warehouse) as reader:
+        # What dbt itself would run; a spec can put nothing into it but literals.
+        exec(render(spec)[f"{step.model}.py"], names)  # noqa: S102
+        found: pd.DataFrame = names["model"](_Dbt(_ref(reader, drawn)), reader.session)
+        return found
+
+
+def _ref(reader: Reader, drawn: Drawn) -> Callable[[str], duckdb.DuckDBPyRelation]:
+    return lambda name: reader.relation(name, drawn)
+
+
+def _draw(warehouse: Warehouse, spec: Spec) -> Drawn:
+    """Draw the records of `draw_sample` in the warehouse: those with the smallest MD5."""
+    quality, key = spec.quality, quote_name(spec.record_key)
+    untouched = warehouse.relation_of_ref(f"{spec.name}_effort_0")
+    seen = ""
+    if quality.outer_share:
+        microdata = warehouse.relation_of_ref(f"{spec.name}_microdata")
+        seen = f"{key} in (select {key} from {microdata} where not is_outer)"  # noqa: S608
+    where = f" where {seen}" if seen else ""
+    ((records,),) = warehouse.rows(f"select count(*) from {untouched}{where}")  # noqa: S608
+    if records <= quality.sample:
+        # The model leaves out who is outer.
+        return Drawn(spec.record_key)
+    # By bytes, as everywhere: a collation may have another order.
+    text = f"cast({key} as text) || {quote_text(str(quality.random_state))}"
+    digits = f'cast(md5({text}) as text) collate "C"'
+    smallest = (
+        f"select {digits} as draw from {untouched}{where} order by draw limit {quality.sample}"  # noqa: S608
+    )
+    ((limit,),) = warehouse.rows(f"select max(draw) from ({smallest}) as drawn")  # noqa: S608
+    report_sample(
+        Sample(records, quality.sample),
+        fit=quality.fit,
+        random_state=quality.random_state,
+        anonymization=spec.name,
+    )
+    condition = f"{digits} <= {quote_text(limit)}"
+    return Drawn(spec.record_key, f"{condition} and {seen}" if seen else condition)
+
+
+def _stamped(rows: pd.DataFrame, step: Step, fingerprint: str) -> pd.DataFrame:
+    """Return rows with the fingerprint; one row without anything else where there is none."""
+    if rows.empty:
+        rows = rows.reindex([0])
+    return rows[[*step.columns]].assign(fingerprint=fingerprint)
+
+
+def _rows_relation(warehouse: Warehouse, step: Step) -> Any:
+    """Return the declared source of the rows, which need not exist."""
+    sources = {(node.source_name, node.name): node for node in warehouse.manifest.sources.values()}
+    source = sources.get((f"{step.anonymization}_rows", step.rows))
+    if source is None:
+        raise WarehouseError(
+            f"{step.anonymization}: its generated models must be without Python; they are not. "
+            "Set `vars: {dbt_anonymize_python: false}` in dbt_project.yml and run "
+            f"`dbt-anonymize generate {step.anonymization}`; with DuckDB and dbt 1, `dbt build` "
+            "evaluates by itself."
+        )
+    return warehouse.adapter.Relation.create(
+        database=source.database,
+        schema=source.schema,
+        identifier=source.identifier,
+        type="table",
+    )

@@ -1,0 +1,71 @@
+"""The steps of an anonymization that need Python: models of dbt, or else commands.
+
+A project with ``vars: {dbt_anonymize_python: false}`` has no Python model. Each is then SQL over a
+table that `dbt-anonymize evaluate` has written, with the code that the Python model would have run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dbt_anonymize.evaluation import outer, outputs
+from dbt_anonymize.spec import Spec
+
+# The kinds of columns that `rows_of_command` knows, by those of pandas.
+_KINDS = {"int64": "whole", "float64": "number", "str": "text", "boolean": "boolean"}
+EVALUATION, OUTER_QUALITY, GROUPS = "evaluation", "outer_quality", "groups"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A model that needs Python.
+
+    ``columns``: kind by name; that of ``key`` is never NULL. ``after``: models that it reads.
+    """
+
+    anonymization: str
+    name: str
+    columns: Mapping[str, str]
+    key: str = "effort"
+    after: tuple[str, ...] = ()
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return f"{self.anonymization}_{self.name}"
+
+    @property
+    def rows(self) -> str:
+        """Name of the table that the command writes."""
+        return f"{self.model}_rows"
+
+    @property
+    def command(self) -> str:
+        """The command that writes it."""
+        option = "" if self.name == EVALUATION else f" --step {self.name}"
+        return f"dbt-anonymize evaluate {self.anonymization}{option}"
+
+
+def steps_of(spec: Spec) -> list[Step]:
+    """Return the steps of a spec in the order in which they can run."""
+    if not spec.efforts:
+        return []
+    places = range(1, len(spec.quasi_identifiers) + 1)
+    groups = {**{f"q_{place}": "text" for place in places}, "part": "whole"}
+    efforts = tuple(f"{spec.name}_effort_{number}" for number in spec.numbered_efforts)
+    found = [
+        Step(spec.name, f"{GROUPS}_{number}", groups, "part")
+        for number, effort in spec.numbered_efforts.items()
+        if effort.has_groups
+    ]
+    columns = _kinds(outputs.COLUMN_TYPES)
+    found.append(Step(spec.name, EVALUATION, columns, after=efforts))
+    if spec.quality.outer_share:
+        columns, after = _kinds(outer.COLUMN_TYPES), (f"{spec.name}_results", *efforts)
+        found.append(Step(spec.name, OUTER_QUALITY, columns, after=after))
+    return found
+
+
+def _kinds(types: Mapping[str, str]) -> dict[str, str]:
+    return {name: _KINDS[kind.lower()] for name, kind in types.items()}
