@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Iterator
@@ -14,12 +15,14 @@ import yaml
 
 from dbt_anonymize.evaluation.outputs import COLUMN_TYPES
 from dbt_anonymize.project.generate import generate
+from tests.postgres.cluster import find_binaries, temporary_cluster
 from tests.postgres.server import VARIABLE, Server, Watch, temporary_server
 from tests.projects import Project, copy_consumer
 from tests.vault.projects import SPECS
 
 # Mapping by class, by token, and none.
 NAMES = ("customers", "members", "guests")
+NO_SERVER = f"there is no Postgres: install the server, or name one in {VARIABLE}"
 POLICY = "relinking: {purposes: [contact tracing], highest_information_loss: 0.9}\n"
 TOKENS = "select person, token from shop_vault.members_tokens order by person"
 
@@ -37,13 +40,15 @@ class Built:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    """Give a database on the server of the environment."""
-    url = os.environ.get(VARIABLE)
-    if not url:
-        pytest.skip(f"{VARIABLE} names no Postgres server (postgresql://user:password@host:port)")
-    pytest.importorskip("dbt.adapters.postgres", reason="the extra postgres is not installed")
-    with temporary_server(url) as found:
-        yield found
+    """Give a database: on the server of the environment, or else on one that is started here."""
+    with contextlib.ExitStack() as until_done:
+        url = os.environ.get(VARIABLE)
+        if not url:
+            binaries = find_binaries()
+            if binaries is None:
+                pytest.skip(NO_SERVER)
+            url = until_done.enter_context(temporary_cluster(binaries))
+        yield until_done.enter_context(temporary_server(url))
 
 
 @pytest.fixture(scope="session")

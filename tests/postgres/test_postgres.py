@@ -1,4 +1,4 @@
-"""Vault, tokens, grants and re-linking on a Postgres server, if one is given."""
+"""Vault, tokens, grants and re-linking on a Postgres server."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ from dbt_anonymize.vault.relink.audit import check_audit
 from tests.postgres.conftest import NAMES, Built
 from tests.projects import Project, run_command
 from tests.vault.projects import everything_written
+
+# Some minutes; `make test` runs the smaller part that is beside this.
+pytestmark = pytest.mark.slow
 
 VAULT = (
     "customers_identifiers",
