@@ -102,8 +102,8 @@ cells as (
 {%- endmacro %}
 
 
-{# CTEs `totals`, the records of each effort, `compared`, the shares of the original and of the release in each cell,
-   and `distances`. Effort 0 is the original, read in the same way. #}
+{# CTEs `totals`, the records of each effort, `compared`, the shares of the original and of the release in each cell.
+   Effort 0 is the original, read in the same way. #}
 {% macro _compared(efforts) -%}
 {%- set double = dbt_anonymize._type_double() %}
 
@@ -184,19 +184,6 @@ compared as (
         midpoint_1,
         leaf_2,
         midpoint_2
-
-),
-
-distances as (
-
-    select
-        view_id,
-        effort,
-        sum(abs(original - released)) / 2 as distance
-    from compared
-    group by
-        view_id,
-        effort
 
 ),
 {%- endmacro %}

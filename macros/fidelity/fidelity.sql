@@ -20,11 +20,20 @@ with
 {{- dbt_anonymize._views(views, attributes, quasi_identifiers) }}
 {{- dbt_anonymize._cells(views, attributes, quasi_identifiers) }}
 {{- dbt_anonymize._compared(efforts) }}
+{{- dbt_anonymize._distances_of_cells() }}
 {{- dbt_anonymize._correlations() }}
 {{- dbt_anonymize._random_queries(queries, random_state) }}
 {{- dbt_anonymize._query_errors(quasi_identifiers, sanity_bound) }}
 
 {{ dbt_anonymize._statistic("distance", "distances.distance", "distances") }}
+
+union all
+
+{{ dbt_anonymize._statistic("pmse", "distances.pmse", "distances") }}
+
+union all
+
+{{ dbt_anonymize._statistic("pmse_ratio", "distances.pmse_ratio", "distances") }}
 
 union all
 
@@ -43,7 +52,7 @@ union all
 {%- endmacro %}
 
 
-{# One row per effort and view. #}
+{# One row per effort and view; nothing is known where nothing is released. #}
 {% macro _statistic(name, value, relation, condition=none) -%}
 select
     totals.effort,

@@ -71,6 +71,32 @@ def distance(original: dict[Cell, float], released: dict[Cell, float]) -> float 
     return sum(abs(original.get(c, 0) / whole - released.get(c, 0) / total) for c in cells) / 2
 
 
+def pmse(original: dict[Cell, float], released: dict[Cell, float]) -> tuple[float, float | None]:
+    """Return by how much a model of the cells tells original from released records, and its ratio.
+
+    Everybody has a score, the share of released records in their cell; the mean of the squared
+    differences to the share of released records in all; and this divided by what is expected of
+    records drawn from the original with replacement, None where they cannot differ from it.
+    """
+    stacked = [
+        (cell, label, weight)
+        for label, side in ((0, original), (1, released))
+        for cell, weight in side.items()
+        if weight
+    ]
+    total = math.fsum(weight for _, _, weight in stacked)
+    share = math.fsum(weight * label for _, label, weight in stacked) / total
+    scores = {
+        cell: released.get(cell, 0) / (original.get(cell, 0) + released.get(cell, 0))
+        for cell, *_ in stacked
+    }
+    found = math.fsum(weight * (scores[cell] - share) ** 2 for cell, _, weight in stacked) / total
+    expected = (len(original) - 1) * (1 - share) ** 2 * share / total
+    if not expected:
+        return found, 0.0 if len(scores) == 1 else None
+    return found, found / expected
+
+
 def _dot(first: Sequence[float], second: Sequence[float]) -> float:
     return math.fsum(a * b for a, b in zip(first, second, strict=True))
 

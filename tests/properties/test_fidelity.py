@@ -6,11 +6,13 @@ import re
 from typing import Any
 
 import duckdb
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
 from scipy.stats.contingency import association
+from sklearn.linear_model import LogisticRegression
 
 from tests.oracle import fidelity as recount
 from tests.oracle.fidelity import Compared
@@ -113,6 +115,9 @@ def expected(drawn: Drawn) -> dict[tuple[Any, ...], float | None]:
         ]
         for effort, cells in enumerate(each):
             values[effort, "distance", *key] = recount.distance(each[0], cells)
+            pmse, ratio = recount.pmse(each[0], cells) if cells else (None, None)
+            values[effort, "pmse", *key] = pmse
+            values[effort, "pmse_ratio", *key] = ratio
             if len(view) == 2:
                 change = abs(_correlation(found, view, cells) - _correlation(found, view, each[0]))
                 values[effort, "correlation_difference", *key] = change if cells else None
@@ -178,7 +183,9 @@ def test_fidelity_equals_a_recount_and_effort_0_differs_in_nothing(
         untouched = [value for (effort, *_), value in found.items() if effort == 0]
         assert {0.0, *(value for value in untouched if value is not None)} == {0.0}
         for (_, statistic, *_), value in found.items():
-            assert statistic != "distance" or value is None or -1e-9 <= value <= 1 + 1e-9
+            largest = {"distance": 1, "pmse": 0.25}.get(statistic)
+            assert value is None or value >= 0
+            assert largest is None or value is None or value <= largest + 1e-9
 
 
 def test_correlations_are_those_of_scipy() -> None:
@@ -190,6 +197,50 @@ def test_correlations_are_those_of_scipy() -> None:
     table = [[int(cells.get((a, b), 0)) for b in (0, 1, None)] for a in range(3)]
     assert recount.cramers_v(cells) == pytest.approx(association(table, method="cramer"))
     assert recount.cramers_v({(0, 0): 2.0, (1, 0): 1.0}) == 0
+
+
+CELLS = ({(0,): 30.0, (1,): 15.0, (2,): 5.0}, {(0,): 12.0, (1,): 8.0, (2,): 20.0})
+
+
+def test_pmse_is_that_of_a_logistic_model_of_the_cells() -> None:
+    weights = [n for side in CELLS for n in side.values()]
+    labels = [0] * 3 + [1] * 3
+    rows = np.vstack([np.eye(3)] * 2)
+    model = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000)
+    scores = model.fit(rows, labels, sample_weight=weights).predict_proba(rows)[:, 1]
+    share = np.average(labels, weights=weights)
+    found, ratio = recount.pmse(*CELLS)
+    assert found == pytest.approx(np.average((scores - share) ** 2, weights=weights), rel=1e-4)
+    assert ratio == pytest.approx(found / (2 * (1 - share) ** 2 * share / 90))
+
+
+@pytest.mark.parametrize(
+    ("counts", "released", "is_replaced", "ratio"),
+    [
+        ([400, 300, 200, 100], 1000, True, 1.0),
+        ([400, 300, 200, 100], 300, True, 1.0),
+        # Drawn without replacement: less than expected, by the share that is drawn.
+        ([400, 300, 200, 100], 500, False, 0.5),
+        # Where everybody has a cell of their own, 4 (1 - 1/e) - 2 over 1/2.
+        ([1] * 200, 200, True, 1.057),
+    ],
+)
+def test_the_ratio_of_a_draw_from_the_original_is_as_the_page_says(
+    counts: list[int], released: int, is_replaced: bool, ratio: float
+) -> None:
+    random = np.random.default_rng(7)
+    shares = np.array(counts) / sum(counts)
+    original = {(cell,): float(n) for cell, n in enumerate(counts)}
+    found = []
+    for _ in range(400):
+        if is_replaced:
+            drawn = random.multinomial(released, shares)
+        else:
+            drawn = random.multivariate_hypergeometric(counts, released)
+        cells = {(cell,): float(n) for cell, n in enumerate(drawn.tolist())}
+        found.append(recount.pmse(original, cells)[1])
+    error = np.std(found) / np.sqrt(len(found))
+    assert np.mean(found) == pytest.approx(ratio, abs=4 * error + 0.005)
 
 
 @pytest.mark.parametrize("name", ["age", "city"])

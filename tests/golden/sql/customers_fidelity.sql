@@ -723,16 +723,41 @@ compared as (
 
 ),
 
+separations as (
+
+    select
+        compared.view_id,
+        compared.effort,
+        sum(abs(compared.original - compared.released)) / 2 as distance,
+        sum(
+            (compared.released - compared.original) * (compared.released - compared.original)
+            / (totals.original_records * compared.original + totals.records * compared.released)
+        ) as separation,
+        count(case when compared.original > 0 then 1 end) as original_cells
+    from compared
+    inner join totals on compared.effort = totals.effort
+    group by
+        compared.view_id,
+        compared.effort
+
+),
+
 distances as (
 
     select
-        view_id,
-        effort,
-        sum(abs(original - released)) / 2 as distance
-    from compared
-    group by
-        view_id,
-        effort
+        separations.view_id,
+        separations.effort,
+        separations.distance,
+        separations.separation / (totals.original_records + totals.records)
+        * power(totals.original_records * totals.records / (totals.original_records + totals.records), 2) as pmse,
+        case
+            when separations.separation = 0 then 0
+            else
+                separations.separation * totals.records * (totals.original_records + totals.records)
+                / nullif(separations.original_cells - 1, 0)
+        end as pmse_ratio
+    from separations
+    inner join totals on separations.effort = totals.effort
 
 ),
 
@@ -1143,6 +1168,36 @@ select
     views.attribute,
     views.other_attribute,
     case when totals.records > 0 then distances.distance end as value
+from totals
+cross join views
+left join distances
+    on
+        totals.effort = distances.effort
+        and views.view_id = distances.view_id
+
+union all
+
+select
+    totals.effort,
+    'pmse' as statistic,
+    views.attribute,
+    views.other_attribute,
+    case when totals.records > 0 then distances.pmse end as value
+from totals
+cross join views
+left join distances
+    on
+        totals.effort = distances.effort
+        and views.view_id = distances.view_id
+
+union all
+
+select
+    totals.effort,
+    'pmse_ratio' as statistic,
+    views.attribute,
+    views.other_attribute,
+    case when totals.records > 0 then distances.pmse_ratio end as value
 from totals
 cross join views
 left join distances
