@@ -185,11 +185,13 @@ def _of_searches(folder: Path) -> dict[str, str]:
 
 def _of_commands() -> dict[str, str]:
     """Return what stands for a Python model in a project without."""
+    rows = Ref("frequencies")
     return {
+        "fingerprint": call("fingerprint", spec="0a1b2c3d", relations=[rows, Ref("hierarchy_age")]),
         "rows_of_command": call(
             "rows_of_command",
             anonymization="visits",
-            rows=Ref("frequencies"),
+            rows=rows,
             fingerprint=Ref("population"),
             columns={"effort": "whole", "name": "text", "value": "number", "is_new": "boolean"},
             key="effort",

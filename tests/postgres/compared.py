@@ -1,0 +1,45 @@
+"""Relations of two engines, row by row: whole numbers and labels exact, floats to 1e-9."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+from collections.abc import Sequence
+from typing import Any
+
+TOLERANCE = 1e-9
+# Digits by which rows are brought into one order; those beyond may differ.
+_DIGITS = 6
+
+
+def assert_same(here: Sequence[Sequence[Any]], there: Sequence[Sequence[Any]], name: str) -> None:
+    """Compare rows whatever their order, of columns in the same order."""
+    assert len(here) == len(there) > 0, f"{name}: {len(here)} and {len(there)} rows"
+    ordered = (sorted(map(_plain, rows), key=_key) for rows in (here, there))
+    for ours, theirs in zip(*ordered, strict=True):
+        assert len(ours) == len(theirs), name
+        for one, other in zip(ours, theirs, strict=True):
+            assert _is_same(one, other), f"{name}: {ours} and {theirs}"
+
+
+def _plain(row: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(float(v) if isinstance(v, decimal.Decimal) else v for v in row)
+
+
+def _key(row: tuple[Any, ...]) -> str:
+    return str([_shown(value) for value in row])
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool | str | datetime.date) or value is None:
+        return str(value)
+    return f"{value:+.{_DIGITS}e}"
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    if isinstance(one, float) or isinstance(other, float):
+        if one is None or other is None:
+            return one is other
+        return math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    return bool(one == other)
