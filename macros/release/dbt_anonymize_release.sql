@@ -55,6 +55,8 @@
     {%- do adapter.commit() -%}
     {%- if not dbt_anonymize._is_trial() -%}
         {%- do dbt_anonymize._remember_release(model.config.meta.dbt_anonymize) -%}
+        {%- set name = model.config.meta.dbt_anonymize.anonymization -%}
+        {%- do log(name ~ ": released. Next: `dbt-anonymize results " ~ name ~ "`", info=True) -%}
     {%- endif -%}
     {{ drop_relation_if_exists(backup_relation) }}
     {{ run_hooks(post_hooks, inside_transaction=False) }}

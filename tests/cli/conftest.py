@@ -20,18 +20,18 @@ select 1 as nothing"""
 
 RESULTS = """
 select * from (values
-    (0, 1, 0, 0.91, 0.90, 0.92, 0.703, true, 0.0, 0.91, false, false, null, null, null, null,
-        null, 'no'),
-    (1, 1072, 1234567, 0.85, 0.83, 0.87, 0.703, true, 1072.0, 10.925, true, true, 0.31, 3, 0.003,
-        -0.0245, 0.0305, 'chosen: highest Q'),
-    (2, null, 99, null, null, null, null, null, null, null, false, false, null, null, null, null,
-        null, 'no'),
-    (3, 9, 99, 0.98, 0.93, 1.0, 0.703, true, 9.0, 10.922, true, false, 0.69, null, null, null,
-        null, 'no'),
-    (4, 9, 99, 0.02, 0.0, 0.07, 0.703, true, 9.0, 10.9, true, false, 0.0, null, null, null,
+    (0, 1, 0, 0.91, 0.90, 0.92, 0.703, true, 0.0, 0.0094, 0.91, false, false, null, null, null,
+        null, null, 'no'),
+    (1, 1072, 1234567, 0.85, 0.83, 0.87, 0.703, true, 1072.0, 0.0094, 10.925, true, true, 0.31, 3,
+        0.003, -0.0245, 0.0305, 'chosen: highest Q'),
+    (2, null, 99, null, null, null, null, null, null, 0.0094, null, false, false, null, null, null,
+        null, null, 'no'),
+    (3, 9, 99, 0.98, 0.93, 1.0, 0.703, true, 9.0, 0.0094, 10.922, true, false, 0.69, null, null,
+        null, null, 'no'),
+    (4, 9, 99, 0.02, 0.0, 0.07, 0.703, true, 9.0, 0.0094, 10.9, true, false, 0.0, null, null, null,
         null, 'no')
 ) as t (effort, k, suppressed_records, qf_mean, qf_low, qf_high, zero_rule,
-    beats_zero_rule, qnf, q, qualifies, is_chosen, choice_share, runner_up,
+    beats_zero_rule, qnf, alpha, q, qualifies, is_chosen, choice_share, runner_up,
     q_difference_to_runner_up, q_difference_to_runner_up_low, q_difference_to_runner_up_high,
     reason)
 """

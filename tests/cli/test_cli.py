@@ -32,12 +32,18 @@ def test_generate_writes_and_then_has_nothing_to_do(tmp_path: Path) -> None:
         "Nothing to change.\n"
         "visits: 3 efforts x 2 models (with the zero rule) x 10 splits = 60 models to train; "
         "sources of more than 100,000 records are sampled\n"
+        "Next: `dbt build`.\n"
     )
 
 
 def test_without_efforts_no_model_is_trained(tmp_path: Path) -> None:
     project = write_project(tmp_path, spec(efforts=[]))
-    assert "models to train" not in run("generate", "--project-dir", project).stdout
+    printed = run("generate", "--project-dir", project).stdout
+    assert "models to train" not in printed
+    assert printed.endswith(
+        "Next: `dbt build -s +visits_frequencies`, then `dbt-anonymize search visits` finds "
+        "efforts.\n"
+    )
 
 
 def test_a_failed_check_exits_with_1_and_shows_the_difference(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import subprocess
 import sys
@@ -20,16 +22,83 @@ def test_results_show_every_effort_and_the_release(project: Path) -> None:
     result = run("results", "--project-dir", project)
     assert result.exit_code == 0, result.output
     rows = [" ".join(line.split()) for line in result.stdout.splitlines()]
-    assert "effort k suppressed QF (accuracy) QNF Q qualifies chosen" in rows
-    assert "0 1 0 0.910 ± 0.010 0.000 0.910 no" in rows
-    assert "1 1072 1234567 0.850 ± 0.020 1072.000 10.925 yes chosen" in rows
-    assert "2 - 99 - - - no" in rows
-    assert "3 9 99 0.980 (≥ 0.930) 9.000 10.922 yes" in rows
-    assert "4 9 99 0.020 (≤ 0.070) 9.000 10.900 yes" in rows
-    assert "always guessing the most frequent class: 0.703" in rows
+    assert "effort k suppressed QF (accuracy) QNF Q qualifies levels" in rows
+    assert "0 1 0 0.910 ± 0.010 0.000 0.910 no 0 0" in rows
+    assert "1 1072 1234567 0.850 ± 0.020 1072.000 10.925 chosen 1 0" in rows
+    assert "2 - 99 - - - no 2 1" in rows
+    assert "3 9 99 0.980 (≥ 0.930) 9.000 10.922 yes -" in rows
+    assert "4 9 99 0.020 (≤ 0.070) 9.000 10.900 yes -" in rows
+    assert "zero rule, always guessing the most frequent class: QF 0.703" in rows
     assert "effort 1 is chosen: highest Q" in rows
     assert "released: release/dev/visits.duckdb" in rows
     assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_results_explain_their_columns_unless_quiet(project: Path) -> None:
+    printed = " ".join(run("results", "--project-dir", project).stdout.split())
+    legend = (
+        "QF: accuracy on original records of a model that learned from the effort, with its 95% "
+        "interval QNF: privacy, 1 - 1/k; Q = QF + 0.0094 * QNF levels: of age, city; 0 is the "
+        "value itself"
+    )
+    assert legend in printed
+    quiet = " ".join(run("results", "-q", "--project-dir", project).stdout.split())
+    assert "zero rule" in quiet
+    assert "levels: of" not in quiet
+    assert "next:" not in quiet
+
+
+def test_results_name_what_comes_next(project: Path) -> None:
+    """Nothing published, published, verified; without a choice; with something wrong."""
+
+    def next_step() -> str | None:
+        printed = " ".join(run("results", "--project-dir", project).stdout.split())
+        return printed.partition("next: ")[2] or None
+
+    assert next_step() == "`dbt build` publishes the release"
+    (project / "release" / "dev").mkdir(parents=True)
+    (project / "release" / "dev" / "visits.duckdb").touch()
+    assert next_step() == "`dbt-anonymize verify visits` proves what is promised"
+    (project / "models" / "anonymization_results.sql").write_text("select 1 as nothing")
+    with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
+        connection.execute(
+            "create table anonymization_results as"
+            " select 'visits' as name, timestamp '2026-01-01 10:00:00' as run_at;"
+            "create table visits_verification as select '2026-01-01 10:00:01' as verified_at"
+        )
+    assert next_step() == "`dbt-anonymize report visits` shows it with charts"
+    with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
+        connection.execute("update anonymization_results set run_at = run_at + interval 1 hour")
+    assert (next_step() or "").startswith("`dbt-anonymize verify visits`")
+    with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
+        connection.execute("update visits_results set is_chosen = false")
+    assert (next_step() or "").startswith("no effort may be released: see `reason`")
+    with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
+        connection.execute("delete from visits_results where effort > 0")
+    assert next_step() == "`dbt-anonymize search visits` finds efforts"
+    failed(project, "broken")
+    assert next_step() is None
+
+
+def test_programs_read_a_row_per_effort(project: Path) -> None:
+    result = run("results", "--format", "json", "--project-dir", project)
+    assert result.exit_code == 0
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [row["effort"] for row in found] == [0, 1, 2, 3, 4]
+    first = {"anonymization": "visits", "effort": 1, "k": 1072, "qf_mean": 0.85, "alpha": 0.0094}
+    first |= {"is_chosen": True, "reason": "chosen: highest Q", "levels": "1 0", "runner_up": 3}
+    assert {name: found[1][name] for name in first} == first
+    assert found[2]["qf_mean"] is None
+    result = run("results", "--format", "csv", "--project-dir", project)
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [{**row} for row in rows] == [
+        {name: "" if value is None else str(value) for name, value in row.items()} for row in found
+    ]
+    file = project / "anonymizations" / "visits.yml"
+    file.write_text(file.read_text().replace("k: 3", "k: 4"))
+    result = run("results", "--format", "json", "--project-dir", project)
+    assert {json.loads(line)["levels"] for line in result.stdout.splitlines()} == {None}
+    assert "visits.yml has changed since" in result.stderr
 
 
 def test_results_say_how_sure_the_choice_is(project: Path) -> None:

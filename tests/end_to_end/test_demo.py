@@ -53,6 +53,13 @@ def test_dbt_has_nothing_to_warn_of(demonstration: Demonstration) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_build_names_the_next_command(demonstration: Demonstration, name: str) -> None:
+    assert f"{name}: released. Next: `dbt-anonymize results {name}`" in demonstration.printed
+    printed = " ".join(demonstration.printed.split())
+    assert f"next: `dbt-anonymize verify {name}` proves what is promised" in printed
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_results_have_one_row_per_effort_and_the_public_columns(demo: Project, name: str) -> None:
     results = rows(demo, f"select * from {name}_results")
     assert [row["effort"] for row in results] == list(range(7))

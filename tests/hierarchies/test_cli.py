@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from typer.testing import CliRunner
 
@@ -112,6 +114,15 @@ def test_check_reports_every_file_and_ends_with_the_worst_code(tmp_path):
     assert "the top level is the root * (1 row, line 3)" in result.stdout
     assert "secret" not in result.stdout
     assert run("check", good, broken, tmp_path / "absent.csv").exit_code == 2
+    result = run("check", good, broken, "--format", "json")
+    assert result.exit_code == 1
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(row["file"], row["levels"]) for row in rows] == [
+        (str(good), 1),
+        *[(str(broken), 1)] * 2,
+    ]
+    assert [row["broken_rule"] is None for row in rows] == [True, False, False]
+    assert "secret" not in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,7 @@ def _result(effort: int) -> dict[str, Any]:
         zero_rule=0.6,
         beats_zero_rule=True,
         qnf=qnf,
+        alpha=ALPHA,
         q=qf + ALPHA * qnf,
         qualifies=qualifies,
         is_chosen=effort == 1,
@@ -65,7 +66,6 @@ def _result(effort: int) -> dict[str, Any]:
     )
     return vars(named) | {
         "records": 100,
-        "alpha": ALPHA,
         "qf_difference": qf - 0.9,
         "qf_difference_low": qf - 0.92,
         "qf_difference_high": qf - 0.88,

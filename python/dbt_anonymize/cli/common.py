@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from contextvars import ContextVar
+from decimal import Decimal
+from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from rich.console import Console
@@ -15,6 +18,7 @@ from rich.text import Text
 
 from dbt_anonymize.errors import AnonymizeError, SpecError
 from dbt_anonymize.literals import printable
+from dbt_anonymize.output import Format, show
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,6 +38,9 @@ ProjectDir = Annotated[
 ]
 Target = Annotated[str | None, typer.Option(help="Target of the profile; that of dbt by default.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")]
+RowFormat = Annotated[
+    Format, typer.Option("--format", help="How rows are shown; json is JSON lines.")
+]
 # Also of the groups of commands below; `-h` is what people try first.
 HELP = {"help_option_names": ["-h", "--help"]}
 _IS_QUIET = ContextVar("is_quiet", default=False)
@@ -122,6 +129,30 @@ def note(text: str) -> None:
     """Print what was done and what comes next, unless quiet."""
     if not is_quiet():
         say(text)
+
+
+@contextlib.contextmanager
+def rows_alone(form: Enum) -> Iterator[TextIO]:
+    """Give where rows are printed; of what a program reads, keep away what dbt has to say."""
+    out = sys.stdout
+    with contextlib.ExitStack() as stack:
+        if form.value in {Format.csv, Format.json}:
+            stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+        yield out
+
+
+def show_rows(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    form: Format,
+    *,
+    out: TextIO | None = None,
+) -> None:
+    """Print rows for programs, CSV or JSON lines; what a warehouse counts exactly is a number."""
+    batches = (
+        [tuple(float(cell) if isinstance(cell, Decimal) else cell for cell in row)] for row in rows
+    )
+    show(out or sys.stdout, columns, batches, form)
 
 
 @contextlib.contextmanager

@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import BAD_INPUT, SafeConsole, figures_table, say
+from dbt_anonymize.cli.common import (
+    BAD_INPUT,
+    RowFormat,
+    SafeConsole,
+    figures_table,
+    say,
+    show_rows,
+)
+from dbt_anonymize.output import Format
 
 _SHARES_OF_LARGEST = (1.0, 0.75, 0.5, 0.25)
 
@@ -25,6 +33,7 @@ def epsilon(
             show_default=False,
         ),
     ] = None,
+    form: RowFormat = Format.table,
 ) -> None:
     """Show the class size k for (epsilon, delta, beta), and the people of the source it needs."""
     from pydantic import ValidationError  # noqa: PLC0415 (keeps --help fast)
@@ -34,7 +43,7 @@ def epsilon(
         largest_beta,
     )
 
-    table = figures_table(("epsilon", "delta", "beta", "k", "people of the source"), ())
+    rows = list[tuple[float, float, float, int, float]]()
     for declared in epsilons:
         for exception in delta:
             for share in beta or _SHARES_OF_LARGEST:
@@ -48,11 +57,11 @@ def epsilon(
                     name = wrong["loc"][0] if wrong["loc"] else "differential_privacy"
                     say(f"{name}: {wrong['msg']}", err=True)
                     raise typer.Exit(BAD_INPUT) from None
-                table.add_row(
-                    f"{declared:g}",
-                    f"{exception:g}",
-                    f"{chosen:.3f}",
-                    f"{found.k:,}",
-                    f"{found.k / chosen:,.0f}",
-                )
+                rows.append((declared, exception, chosen, found.k, found.k / chosen))
+    if form is not Format.table:
+        show_rows(("epsilon", "delta", "beta", "k", "people"), rows, form)
+        return
+    table = figures_table(("epsilon", "delta", "beta", "k", "people of the source"), ())
+    for declared, exception, share, k, people in rows:
+        table.add_row(f"{declared:g}", f"{exception:g}", f"{share:.3f}", f"{k:,}", f"{people:,.0f}")
     SafeConsole().print(table)

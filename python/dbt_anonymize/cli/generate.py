@@ -43,11 +43,20 @@ def generate(
                 note(path.as_posix())
             note(f"{counted(len(changed), 'file')} changed." if changed else "Nothing to change.")
             project = find_project(project_dir)
-            for spec in chosen_specs(project, names):
+            specs = chosen_specs(project, names)
+            for spec in specs:
                 if spec.efforts:
                     note(describe_training(spec))
                 for line in limits_in_seeds(project.root, spec):
                     note(line)
+            for spec in specs:
+                if not spec.efforts:
+                    note(
+                        f"Next: `dbt build -s +{spec.name}_frequencies`, then "
+                        f"`dbt-anonymize search {spec.name}` finds efforts."
+                    )
+            if any(spec.efforts for spec in specs):
+                note("Next: `dbt build`.")
             return
         drifts = generator.check(project_dir, names or ())
     for drift in drifts:

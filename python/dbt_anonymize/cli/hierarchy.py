@@ -6,12 +6,20 @@ import csv
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from dbt_anonymize.cli.common import Quiet, SafeConsole, errors_without_traceback, note, say
+from dbt_anonymize.cli.common import (
+    Quiet,
+    RowFormat,
+    SafeConsole,
+    errors_without_traceback,
+    note,
+    say,
+    show_rows,
+)
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import arx
 from dbt_anonymize.hierarchies.dates import GRANULARITIES, date_intervals
@@ -23,6 +31,7 @@ from dbt_anonymize.hierarchies.quantiles import quantile_intervals
 from dbt_anonymize.hierarchies.redaction import all_codes, redact_codes
 from dbt_anonymize.hierarchies.rules import is_nested, violations
 from dbt_anonymize.hierarchies.seed_csv import read_column, read_rows, read_table, write_hierarchy
+from dbt_anonymize.output import Format
 
 app = typer.Typer(
     name="hierarchy",
@@ -258,10 +267,15 @@ def check(
     nested: Annotated[
         bool, typer.Option("--nested/--no-nested", help="Whether a label must have one parent.")
     ] = True,
+    form: RowFormat = Format.table,
     quiet: Quiet = False,
 ) -> None:
-    """Check hierarchy seeds; exit code 1 if a rule is broken, 2 if a file cannot be read."""
-    console, codes = SafeConsole(soft_wrap=True, markup=True), [0]
+    """Check hierarchy seeds; exit code 1 if a rule is broken, 2 if a file cannot be read.
+
+    CSV and JSON have a row for each file that is sound, and one for each broken rule.
+    """
+    console = SafeConsole(soft_wrap=True, markup=True, quiet=form is not Format.table)
+    codes, rows = [0], list[tuple[Any, ...]]()
     for file in files:
         try:
             table = read_table(file)
@@ -269,19 +283,21 @@ def check(
             say(str(error), err=True)
             codes.append(2)
             continue
-        broken = violations(table, nested=nested)
-        if not broken and quiet:
-            continue
-        if not broken:
+        broken = [str(violation) for violation in violations(table, nested=nested)]
+        about = (str(file), table.kind, len(table.rows), table.levels)
+        rows += [(*about, text) for text in broken] or [(*about, None)]
+        if not broken and not quiet:
             console.print(
                 f"[green]ok[/green] {escape(str(file))}: {table.kind}, {len(table.rows)} rows, "
                 f"{table.levels} levels"
             )
-            continue
-        console.print(f"[red]broken[/red] {escape(str(file))}:")
-        for violation in broken:
-            console.print(f"  - {escape(str(violation))}")
-        codes.append(1)
+        if broken:
+            console.print(f"[red]broken[/red] {escape(str(file))}:")
+            for text in broken:
+                console.print(f"  - {escape(text)}")
+            codes.append(1)
+    if form is not Format.table:
+        show_rows(("file", "kind", "rows", "levels", "broken_rule"), rows, form)
     raise typer.Exit(max(codes))
 
 

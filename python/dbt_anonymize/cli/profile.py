@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from dbt_anonymize.cli.common import (
     ProfilesDir,
     ProjectDir,
+    RowFormat,
     SafeConsole,
     Target,
     errors_without_traceback,
     figures_table,
+    rows_alone,
     say,
+    show_rows,
 )
+from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
@@ -36,6 +40,7 @@ def profile(
         int,
         typer.Option(min=1, help="Records to look at, about; smaller tables are counted whole."),
     ] = 1_000_000,
+    form: RowFormat = Format.table,
     project_dir: ProjectDir = Path(),
     target: Target = None,
     profiles_dir: ProfilesDir = None,
@@ -46,7 +51,7 @@ def profile(
     from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
     from dbt_anonymize.spec import load_specs  # noqa: PLC0415
 
-    with errors_without_traceback():
+    with errors_without_traceback(), rows_alone(form):
         project = find_project(project_dir)
         (spec,) = load_specs(project.root, [name])
         if spec.subject is not None:
@@ -55,35 +60,76 @@ def profile(
                 "Build the relations instead: `dbt build`."
             )
         with open_warehouse(project, target) as warehouse:
-            _show(warehouse, spec, k or max(2, spec.least_people), sample)
+            found = _find(warehouse, spec, k or max(2, spec.least_people), sample)
+    if form is not Format.table:
+        show_rows(_Line._fields, found, form)
+    elif not found:
+        say(f"{name}_microdata has no records.")
+    else:
+        _show(name, found)
 
 
-def _show(warehouse: Warehouse, spec: Spec, k: int, sample: int) -> None:
-    from dbt_anonymize.privacy.sampled_classes import CONFIDENCE, records_below  # noqa: PLC0415
+class _Line(NamedTuple):
+    """What is known of one effort: a share of ``records``, exact if all classes were counted."""
+
+    effort: int
+    k: int
+    records: int
+    one_class_in: int
+    share_below: float
+    share_low: float
+    share_high: float
+    classes_seen: int
+    levels: str
+
+
+def _find(warehouse: Warehouse, spec: Spec, k: int, sample: int) -> list[_Line]:
+    from dbt_anonymize.privacy.sampled_classes import records_below  # noqa: PLC0415
 
     remedy = f"Run `dbt build --select +{spec.name}_microdata` first."
     microdata = warehouse.relation_of_ref(f"{spec.name}_microdata", remedy=remedy)
     ((records,),) = warehouse.rows(f"select count(*) from {microdata}")  # noqa: S608
     if not records:
-        say(f"{microdata} has no records.")
-        return
-    one_in = max(1, round(records / sample))
-    headings = ("effort", f"in classes below {k}", f"{CONFIDENCE:.0%} interval", "classes seen")
-    table = figures_table(headings, ("levels",))
+        return []
+    one_in, lines = max(1, round(records / sample)), list[_Line]()
     for effort, levels in _efforts(spec):
         sizes = _sizes(warehouse, spec, microdata, levels, one_in)
         found = records_below(sizes, k, one_in=one_in, records=records)
-        shares = [f"{n / records:.2%}" for n in (found.estimate, found.low, found.high)]
+        lines.append(
+            _Line(
+                effort=effort,
+                k=k,
+                records=records,
+                one_class_in=one_in,
+                share_below=found.estimate / records,
+                share_low=found.low / records,
+                share_high=found.high / records,
+                classes_seen=sum(sizes.values()),
+                levels=", ".join(f"{column} {level}" for column, level in levels.items()),
+            )
+        )
+    return lines
+
+
+def _show(name: str, found: list[_Line]) -> None:
+    from dbt_anonymize.privacy.sampled_classes import CONFIDENCE  # noqa: PLC0415
+
+    first = found[0]
+    headings = (f"in classes below {first.k}", f"{CONFIDENCE:.0%} interval", "classes seen")
+    table = figures_table(("effort", *headings), ("levels",))
+    for line in found:
+        interval = f"{line.share_low:.2%} to {line.share_high:.2%}"
         table.add_row(
-            str(effort),
-            shares[0],
-            f"{shares[1]} to {shares[2]}" if one_in > 1 else "exact",
-            f"{sum(sizes.values()):,}",
-            ", ".join(f"{column} {level}" for column, level in levels.items()),
+            str(line.effort),
+            f"{line.share_below:.2%}",
+            interval if line.one_class_in > 1 else "exact",
+            f"{line.classes_seen:,}",
+            line.levels,
         )
     console = SafeConsole()
-    looked_at = "all classes" if one_in == 1 else f"one class in {one_in:,}"
-    console.print(f"{spec.name}: {counted(records, 'record')}, {looked_at} counted.")
+    is_whole = first.one_class_in == 1
+    looked_at = "all classes" if is_whole else f"one class in {first.one_class_in:,}"
+    console.print(f"{name}: {counted(first.records, 'record')}, {looked_at} counted.")
     console.print(table)
 
 

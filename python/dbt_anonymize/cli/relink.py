@@ -23,8 +23,8 @@ from dbt_anonymize.cli.common import (
     say,
 )
 from dbt_anonymize.errors import RelinkingError
+from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
-from dbt_anonymize.vault.relink.output import Format
 
 if TYPE_CHECKING:
     from dbt_anonymize.spec import Spec
@@ -164,7 +164,7 @@ def _summary(name: str, attempt: Attempt, number: int) -> str:
 
 def _show(out: TextIO, people: People, form: Format) -> None:
     from dbt_anonymize.errors import WarehouseError  # noqa: PLC0415
-    from dbt_anonymize.vault.relink.output import show  # noqa: PLC0415
+    from dbt_anonymize.output import show  # noqa: PLC0415
 
     try:
         show(out, people.columns, people.batches, form)

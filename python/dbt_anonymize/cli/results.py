@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,14 +12,19 @@ from dbt_anonymize.cli.common import (
     ProfilesDir,
     ProjectDir,
     Quiet,
+    RowFormat,
     SafeConsole,
     Target,
     chosen_specs,
     errors_without_traceback,
     figures_table,
+    is_quiet,
+    rows_alone,
     say,
+    show_rows,
 )
 from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.output import Format
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,84 +32,157 @@ if TYPE_CHECKING:
     from dbt_anonymize.project.failures import Failure
     from dbt_anonymize.project.layout import Project
     from dbt_anonymize.project.results import EffortResult
+    from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.spec import Spec
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is known of an anonymization; ``place`` is where its release lies."""
+
+    spec: Spec
+    efforts: Sequence[EffortResult]
+    of_outer: Sequence[str]
+    place: str | None
+    is_current: bool
+    is_verified: bool
+    failure: Failure | None
+
+    def levels(self, effort: EffortResult) -> str | None:
+        """Return the levels of an effort, if the spec is still the one that was built."""
+        declared = self.spec.numbered_efforts.get(effort.effort)
+        return declared.shown_levels if declared and self.is_current else None
 
 
 def results(
     names: Names = None,
+    *,
+    form: RowFormat = Format.table,
     project_dir: ProjectDir = Path(),
     target: Target = None,
     profiles_dir: ProfilesDir = None,
     quiet: Quiet = False,
 ) -> None:
-    """Show what the last `dbt build` found, and where the releases lie."""
+    """Show what the last `dbt build` found, and where the releases lie.
+
+    CSV and JSON have a row per effort.
+    """
     from dbt_anonymize.project.failures import last_failure  # noqa: PLC0415
     from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
-    from dbt_anonymize.project.results import (  # noqa: PLC0415
-        explained,
+    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
+
+    all_found, missing = list[_Found](), list[str]()
+    with errors_without_traceback(), rows_alone(form):
+        project = find_project(project_dir)
+        specs = chosen_specs(project, names)
+        with open_warehouse(project, target) as warehouse:
+            for spec in specs:
+                failure = last_failure(project, warehouse.manifest, spec.name)
+                try:
+                    all_found.append(_find(warehouse, spec, failure))
+                except WarehouseError as error:
+                    missing.append(failure.text if failure else str(error))
+        if not all_found:
+            raise WarehouseError("\n".join(missing))
+    for text in missing:  # the others are there to be seen
+        say(f"{text}\n", err=True)
+    if form is not Format.table:
+        _show_rows(all_found, form)
+    for found in all_found:
+        warnings = list(_warnings(project, found))
+        if form is Format.table:
+            _show(SafeConsole(), found, warnings)
+        else:
+            for warning in warnings:
+                say(warning, err=True)
+
+
+def _find(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _Found:
+    from dbt_anonymize.dossier.evidence import is_verified  # noqa: PLC0415
+    from dbt_anonymize.project.results import (  # noqa: PLC0415 (keeps --help fast)
         outer_quality,
         read_results,
         release_location,
         results_are_current,
     )
-    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
 
-    console = SafeConsole()
-    with errors_without_traceback():
-        project = find_project(project_dir)
-        specs = chosen_specs(project, names)
-        found: dict[str, tuple[list[EffortResult], list[str], str | None, bool] | str] = {}
-        failures: dict[str, Failure | None] = {}
-        with open_warehouse(project, target) as warehouse:
-            for spec in specs:
-                failures[spec.name] = last_failure(project, warehouse.manifest, spec.name)
-                try:
-                    found[spec.name] = (
-                        read_results(warehouse, spec.name),
-                        outer_quality(warehouse, spec),
-                        release_location(warehouse, spec.name),
-                        results_are_current(warehouse, spec),
-                    )
-                except WarehouseError as error:
-                    failure = failures[spec.name]
-                    found[spec.name] = failure.text if failure else str(error)
-        missing = [text for text in found.values() if isinstance(text, str)]
-        if len(missing) == len(specs):
-            raise WarehouseError("\n".join(missing))
-    for spec in specs:
-        read = found[spec.name]
-        if isinstance(read, str):  # the others are there to be seen
-            say(f"{read}\n", err=True)
-            continue
-        efforts, of_outer, place, is_current = read
-        console.print(f"{spec.name}: {spec.description}")
-        console.print(_results_table(spec.quality.measure, efforts))
-        for sentence in [*explained(efforts, spec.quality.task), *of_outer]:
-            console.print(sentence)
-        console.print(_release_line(place, efforts))
-        for warning in _warnings(project, spec, failures[spec.name], is_current=is_current):
-            console.print(warning, style="yellow")
+    return _Found(
+        spec=spec,
+        efforts=read_results(warehouse, spec.name),
+        of_outer=outer_quality(warehouse, spec),
+        place=release_location(warehouse, spec.name),
+        is_current=results_are_current(warehouse, spec),
+        is_verified=is_verified(warehouse, spec),
+        failure=failure,
+    )
+
+
+def _show(console: SafeConsole, found: _Found, warnings: list[str]) -> None:
+    from dbt_anonymize.project.results import explained, legend  # noqa: PLC0415
+
+    spec, efforts = found.spec, found.efforts
+    console.print(f"{spec.name}: {spec.description}")
+    console.print(_results_table(found))
+    for sentence in [*explained(efforts, spec.quality.task), *found.of_outer]:
+        console.print(sentence)
+    console.print(_release_line(found.place, efforts))
+    for warning in warnings:
+        console.print(warning, style="yellow")
+    if not is_quiet():
         console.print()
+        for line in legend(spec, efforts):
+            console.print(line, style="dim")
+        if not warnings:
+            console.print(f"next: {_next_step(found)}")
+    console.print()
 
 
-def _warnings(
-    project: Project, spec: Spec, failure: Failure | None, *, is_current: bool
-) -> Iterator[str]:
+def _show_rows(all_found: Sequence[_Found], form: Format) -> None:
+    from dbt_anonymize.project.results import EffortResult  # noqa: PLC0415
+
+    columns = [field.name for field in fields(EffortResult)]
+    rows = [
+        (found.spec.name, *asdict(effort).values(), found.levels(effort))
+        for found in all_found
+        for effort in found.efforts
+    ]
+    show_rows(["anonymization", *columns, "levels"], rows, form)
+
+
+def _warnings(project: Project, found: _Found) -> Iterator[str]:
     from dbt_anonymize.project.generate import check  # noqa: PLC0415
 
-    if failure:
-        earlier = "" if failure.has_results else " The results above are of an earlier build."
-        yield failure.text + earlier
-    if not is_current and check(project.root, [spec.name]):
+    name = found.spec.name
+    if found.failure:
+        is_old = not found.failure.has_results
+        yield found.failure.text + (" The results are of an earlier build." if is_old else "")
+    if not found.is_current and check(project.root, [name]):
         yield (
-            f"anonymizations/{spec.name}.yml has changed since: run `dbt-anonymize generate` and "
+            f"anonymizations/{name}.yml has changed since: run `dbt-anonymize generate` and "
             "`dbt build`."
         )
-    elif not is_current and not failure:
-        yield f"anonymizations/{spec.name}.yml has changed since: run `dbt build`."
+    elif not found.is_current and not found.failure:
+        yield f"anonymizations/{name}.yml has changed since: run `dbt build`."
 
 
-def _release_line(place: str | None, efforts: list[EffortResult]) -> str:
+def _next_step(found: _Found) -> str:
+    """Name the command that comes next, where nothing is wrong."""
+    name = found.spec.name
+    if not any(effort.effort for effort in found.efforts):
+        return f"`dbt-anonymize search {name}` finds efforts"
+    if not any(effort.is_chosen for effort in found.efforts):
+        return (
+            f"no effort may be released: see `reason` of `dbt-anonymize results {name} --format "
+            "json`, change guarantees, suppression_limit or efforts, then `dbt-anonymize generate`"
+        )
+    if found.place is None:
+        return "`dbt build` publishes the release"
+    if not found.is_verified:
+        return f"`dbt-anonymize verify {name}` proves what is promised"
+    return f"`dbt-anonymize report {name}` shows it with charts"
+
+
+def _release_line(place: str | None, efforts: Sequence[EffortResult]) -> str:
     if place is None:
         return "released: nothing"
     if any(effort.is_chosen for effort in efforts):
@@ -111,10 +190,11 @@ def _release_line(place: str | None, efforts: list[EffortResult]) -> str:
     return f"released: nothing of these results; {place} is of an earlier build"
 
 
-def _results_table(measure: str, efforts: list[EffortResult]) -> Table:
-    figures = ("effort", "k", "suppressed", f"QF ({measure})", "QNF", "Q")
-    table = figures_table(figures, ("qualifies", "chosen"))
-    for result in efforts:
+def _results_table(found: _Found) -> Table:
+    figures = ("effort", "k", "suppressed", f"QF ({found.spec.quality.measure})", "QNF", "Q")
+    table = figures_table(figures, ("qualifies", "levels"))
+    for result in found.efforts:
+        verdict = "chosen" if result.is_chosen else "yes" if result.qualifies else "no"
         table.add_row(
             str(result.effort),
             "-" if result.k is None else str(result.k),
@@ -122,8 +202,8 @@ def _results_table(measure: str, efforts: list[EffortResult]) -> Table:
             result.qf,
             _number(result.qnf),
             _number(result.q),
-            "yes" if result.qualifies else "no",
-            "chosen" if result.is_chosen else "",
+            verdict,
+            found.levels(result) or "-",
             style="bold" if result.is_chosen else None,
         )
     return table

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,13 +14,17 @@ from dbt_anonymize.cli.common import (
     ProfilesDir,
     ProjectDir,
     Quiet,
+    RowFormat,
     SafeConsole,
     Target,
     errors_without_traceback,
     figures_table,
     is_quiet,
+    rows_alone,
+    show_rows,
 )
 from dbt_anonymize.information_loss.names import MEASURE_NAMES
+from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
@@ -64,19 +68,24 @@ def search(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what is found; write nothing.")
     ] = False,
+    form: RowFormat = Format.table,
     project_dir: ProjectDir = Path(),
     target: Target = None,
     profiles_dir: ProfilesDir = None,
     quiet: Quiet = False,
 ) -> None:
-    """Find efforts from weak to strong and write them into anonymizations/<name>.yml."""
+    """Find efforts from weak to strong and write them into anonymizations/<name>.yml.
+
+    CSV and JSON have a row for each effort and for each point of the Pareto front.
+    """
     from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
     from dbt_anonymize.search.efforts import Options  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.spec import load_specs  # noqa: PLC0415
 
     # What is found is what was asked for only where nothing is written.
-    console = SafeConsole(quiet=quiet and not dry_run)
-    with errors_without_traceback():
+    is_table = form is Format.table
+    console = SafeConsole(quiet=quiet and not (dry_run and is_table), stderr=not is_table)
+    with errors_without_traceback(), rows_alone(form) as out:
         project = find_project(project_dir)
         (spec,) = load_specs(project.root, [name])
         if spec.differential_privacy is not None:
@@ -89,6 +98,9 @@ def search(
             time_limit=time_limit,
         )
         found = _search(console, project, target, spec, options, dry_run=dry_run)
+        if not is_table:
+            columns, rows = _rows(spec, options.measure, found)
+            show_rows(columns, rows, form, out=out)
         if not found.efforts:
             console.print(
                 "The untouched table keeps every guarantee already, and nothing coarser reaches "
@@ -248,6 +260,31 @@ def _show(console: SafeConsole, task: Task, found: Found) -> None:
     unproven = "" if found.front.is_complete else " (as far as found in the time it had)"
     console.print(f"Pareto front: no other levels reach this k with less loss{unproven}")
     console.print(_nodes_table(task, found.front.points, chained, is_front=True))
+
+
+def _rows(spec: Spec, measure: str, found: Found) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return what programs read of a search: the efforts, and the front."""
+    from dbt_anonymize.information_loss.registry import published  # noqa: PLC0415 (takes a while)
+
+    points: list[tuple[Any, ...]] = [
+        ("effort", effort.required, None, effort.suppressed, effort.loss) for effort in found.local
+    ] or [
+        ("effort", required, node.k, node.suppressed, node.loss)
+        for required, node in found.chain.points
+        if any(node.node)
+    ]
+    front = [node for _, node in found.front.points]
+    points += [("front", None, node.k, node.suppressed, node.loss) for node in front]
+    levels = [effort.shown_levels for effort in found.efforts]
+    levels += [" ".join(map(str, node.node)) for node in front]
+    rows = list[tuple[Any, ...]]()
+    for number, (point, shown) in enumerate(zip(points, levels, strict=True), start=1):
+        kind, required, k, suppressed, loss = point
+        effort = number if kind == "effort" else None
+        lost = None if loss is None else published(measure, loss)
+        rows.append((spec.name, kind, effort, required, k, suppressed, measure, lost, shown))
+    columns = ["anonymization", "kind", "effort", "required_k", "k", "suppressed_records"]
+    return [*columns, "measure", "value", "levels"], rows
 
 
 def _work(found: Found, measure: str) -> str:

@@ -5,13 +5,12 @@ Exit codes: 0 every promise holds, 1 one does not, 2 bad input.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, fields
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TextIO
 
 import typer
 from rich.table import Table
@@ -28,8 +27,11 @@ from dbt_anonymize.cli.common import (
     chosen_specs,
     errors_without_traceback,
     is_quiet,
+    rows_alone,
+    show_rows,
 )
 from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.output import Format
 from dbt_anonymize.verify.finding import CHECKS, Check, Finding, Status
 
 # What is shown without being asked for, the worst first.
@@ -55,6 +57,7 @@ class Form(StrEnum):
     """How findings are shown; json is JSON lines."""
 
     text = "text"
+    csv = "csv"
     json = "json"
 
 
@@ -93,33 +96,44 @@ def verify(
     from dbt_anonymize.project.layout import find_project  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.verify.run import verify as prove  # noqa: PLC0415
 
-    console = SafeConsole(soft_wrap=True)
+    console, broken = SafeConsole(soft_wrap=True), 0
     checks = [chosen.value for chosen in check] if check else CHECKS
     files = [file.absolute() for file in earlier or ()]
-    broken = 0
-    with errors_without_traceback():
+    with errors_without_traceback(), rows_alone(form) as out:
         if earlier and len(names or ()) != 1:
             raise VerificationError(
                 "--earlier: must come with exactly one NAME, that of the anonymization it belongs "
                 f"to; got {len(names or ())}."
             )
         project = find_project(project_dir)
-        for spec in chosen_specs(project, names):
-            found = prove(project, spec, checks=checks, earlier=files, target=target)
-            if form is Form.json:
-                broken += _show_json(spec.name, found)
-            else:
-                broken += _show_text(console, spec.name, found, is_verbose=verbose)
+        found = (
+            (spec.name, prove(project, spec, checks=checks, earlier=files, target=target))
+            for spec in chosen_specs(project, names)
+        )
+        if form is Form.text:
+            for name, findings in found:
+                broken += _show_text(console, name, findings, is_verbose=verbose)
+        else:
+            broken = _show_findings(out, found, Format(form.value))
     if broken:
         raise typer.Exit(FAILED_CHECK)
 
 
-def _show_json(name: str, findings: Iterator[Finding]) -> int:
-    broken = 0
-    for finding in findings:
-        typer.echo(json.dumps({"anonymization": name, **asdict(finding)}))
-        broken += finding.holds is False
-    return broken
+def _show_findings(
+    out: TextIO, found: Iterable[tuple[str, Iterator[Finding]]], form: Format
+) -> int:
+    """Show findings for programs; return how many are broken."""
+    broken = list[bool]()
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for name, findings in found:
+            for finding in findings:
+                broken.append(finding.holds is False)
+                yield (name, *asdict(finding).values())
+
+    columns = ["anonymization", *(field.name for field in fields(Finding))]
+    show_rows(columns, rows(), form, out=out)
+    return sum(broken)
 
 
 def _show_text(

@@ -86,6 +86,15 @@ def collect(warehouse: Warehouse, spec: Spec) -> Evidence:
     )
 
 
+def is_verified(warehouse: Warehouse, spec: Spec) -> bool:
+    """Whether the last build has been verified."""
+    found = {
+        "verification": read_relation(warehouse, _relation(warehouse, spec, "verification")),
+        "history": read_relation(warehouse, find_relation(warehouse, HISTORY)),
+    }
+    return Evidence(spec, found, None, is_current=True).is_verified_since
+
+
 def _relation(warehouse: Warehouse, spec: Spec, part: str) -> Any:
     """Return a relation, or None; those that are no models lie beside one that is."""
     beside = {"attacks": "results", "verification": "results", "releases": "identifiers"}

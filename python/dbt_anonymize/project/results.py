@@ -33,6 +33,7 @@ class EffortResult:
     zero_rule: float | None
     beats_zero_rule: bool | None
     qnf: float | None
+    alpha: float | None
     q: float | None
     qualifies: bool
     is_chosen: bool
@@ -72,7 +73,7 @@ def explained(efforts: Sequence[EffortResult], task: str) -> list[str]:
     said = []
     zero = next((e.zero_rule for e in efforts if e.zero_rule is not None), None)
     if zero is not None:
-        said.append(f"{_ZERO_RULES[task]}: {zero:.3f}")
+        said.append(f"zero rule, {_ZERO_RULES[task]}: QF {zero:.3f}")
     said += [
         "effort 0, the untouched table, is not surely above that: the model may learn nothing"
         for effort in efforts
@@ -84,6 +85,18 @@ def explained(efforts: Sequence[EffortResult], task: str) -> list[str]:
         if effort.is_chosen:
             said += [f"effort {effort.effort} is {effort.reason}", *_certainty(effort, efforts)]
     return said
+
+
+def legend(spec: Spec, efforts: Sequence[EffortResult]) -> list[str]:
+    """Say what the columns of the results are."""
+    alpha = next((effort.alpha for effort in efforts if effort.alpha is not None), None)
+    weight = "alpha" if alpha is None else f"{alpha:.4g}"
+    return [
+        f"QF: {spec.quality.measure} on original records of a model that learned from the effort, "
+        f"with its {spec.quality.confidence:.0%} interval",
+        f"QNF: privacy, {spec.model_dump(mode='json')['qnf']}; Q = QF + {weight} * QNF",
+        f"levels: of {', '.join(spec.quasi_identifiers)}; 0 is the value itself",
+    ]
 
 
 def _certainty(chosen: EffortResult, efforts: Sequence[EffortResult]) -> Iterator[str]:

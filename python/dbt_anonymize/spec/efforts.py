@@ -155,6 +155,26 @@ class Effort(Strict):
         """Whether all records have the same levels."""
         return self.recoding == "full_domain"
 
+    @property
+    def shown_levels(self) -> str:
+        """The levels in the order of the quasi-identifiers, or how records get theirs.
+
+        Examples
+        --------
+        >>> Effort(levels={"age": 1, "zip": 2}).shown_levels
+        '1 2'
+        >>> Effort(recoding="local", rounds=({"age": 1}, {"age": 2})).shown_levels
+        'rounds: 1; 2'
+        >>> Effort(recoding="microaggregation").shown_levels
+        'microaggregation'
+        """
+        if self.levels is not None:
+            levels = " ".join(map(str, self.levels.values()))
+            return levels if self.is_full_domain else f"{levels}, then cells"
+        if self.rounds is not None:
+            return "rounds: " + "; ".join(" ".join(map(str, r.values())) for r in self.rounds)
+        return self.recoding
+
 
 def levels_alone(raw: object) -> bool:
     """Tell whether an effort is written as its levels alone, without the key ``levels``.

@@ -16,12 +16,12 @@ import duckdb
 import pytest
 from click.testing import Result
 
+from dbt_anonymize import output as showing
+from dbt_anonymize.output import show
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.results import read_results
 from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.spec import load_specs
-from dbt_anonymize.vault.relink import output as showing
-from dbt_anonymize.vault.relink.output import show
 from dbt_anonymize.verify.finding import Check
 from dbt_anonymize.verify.run import verify
 from tests.projects import Project

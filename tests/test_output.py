@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import pytest
 
-from dbt_anonymize.vault.relink.output import Format, escaped, show
+from dbt_anonymize.output import Format, escaped, show
 
 HOSTILE = '\x1b]0;owned\x07\u202e\u009b2J\u2028=cmd()\n\t\x00,"'
 COLUMNS = ("id", "na\x1bme")

@@ -1,4 +1,4 @@
-"""Showing people as a table, CSV or JSON lines, with nothing that a terminal could obey."""
+"""Showing rows as a table, CSV or JSON lines, with nothing that a terminal could obey."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Batches = Iterable[Sequence[tuple[Any, ...]]]
 
 
 class Format(StrEnum):
-    """How people are shown."""
+    """How rows are shown."""
 
     table = "table"
     csv = "csv"
@@ -35,10 +35,10 @@ def escaped(value: object) -> str:
 
 
 def show(out: TextIO, columns: Sequence[str], batches: Batches, form: Format) -> None:
-    r"""Write people, a line per record.
+    r"""Write rows, a line each.
 
-    ``table`` and ``json`` escape control characters. ``csv`` keeps values as they are in the vault,
-    formulas of spreadsheets included, and escapes only where ``out`` is a terminal.
+    ``table`` and ``json`` escape control characters. ``csv`` keeps values as they are, formulas of
+    spreadsheets included, and escapes only where ``out`` is a terminal.
 
     Examples
     --------
