@@ -15,7 +15,10 @@ from dbt_anonymize.report.section import Section
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#6b6b6b"
 PALETTE = [BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 _WIDTH = 620
+_WIDE = 760
+_RELEASED = "released"
 _DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
+_LINES = alt.Legend(symbolType="stroke", symbolStrokeWidth=2, symbolSize=400)
 
 
 def spec_of(section: Section) -> dict[str, Any] | None:
@@ -24,7 +27,9 @@ def spec_of(section: Section) -> dict[str, Any] | None:
         return None
     chart = _CHARTS[section.chart](section).configure(
         font="system-ui, sans-serif",
-        axis=alt.AxisConfig(labelFontSize=12, titleFontSize=13, titleFontWeight="normal"),
+        axis=alt.AxisConfig(
+            labelFontSize=12, titleFontSize=13, titleFontWeight="normal", labelFlush=False
+        ),
         header=alt.HeaderConfig(labelFontSize=13, titleFontSize=13),
         legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12, labelLimit=260),
         view=alt.ViewConfig(stroke="#dddddd"),
@@ -47,7 +52,7 @@ def _quality(section: Section) -> Any:
     alpha = alt.param(name="alpha", value=options["alpha"])
     chosen = alt.param(name="chosen", value=options["chosen"] if options["chosen"] else -1)
     data = _data(section)
-    base = alt.Chart(data).properties(width=_WIDTH, height=130)
+    base = alt.Chart(data).properties(width=_WIDE, height=130)
     is_chosen = "datum.effort === chosen"
     color = alt.condition(is_chosen, alt.value(ORANGE), alt.value(BLUE))
     shape = alt.condition(is_chosen, alt.value("diamond"), alt.value("circle"))
@@ -95,8 +100,8 @@ def _plane(section: Section) -> Any:
     base = alt.Chart(_data(section)).properties(width=_WIDTH, height=320)
     scale = alt.Scale(zero=False, nice=True, padding=20)
     x, y = (
-        alt.X("qnf:Q", title="QNF: more private", scale=scale),
-        alt.Y("qf:Q", title="QF: more useful", scale=scale),
+        alt.X("qnf:Q", title="QNF: further right is more private", scale=scale),
+        alt.Y("qf:Q", title="QF: further up is more useful", scale=scale),
     )
     kind = (
         "datum.is_chosen ? 'chosen' : datum.effort === 0 ? 'untouched table' : "
@@ -122,7 +127,11 @@ def _plane(section: Section) -> Any:
         .mark_line(color=GREEN, strokeWidth=1.5)
         .encode(x=x, y=y, order="qnf:Q")
     )
-    names = base.mark_text(dx=11, dy=-9, fontSize=13).encode(x=x, y=y, text="effort:O")
+    names = base.transform_calculate(
+        dx="indexof(datum.side, 'left') < 0 ? 11 : -11",
+        dy="indexof(datum.side, 'below') < 0 ? -9 : 12",
+    ).mark_text(dx=alt.expr("datum.dx"), dy=alt.expr("datum.dy"), fontSize=13)
+    names = names.encode(x=x, y=y, text="effort:O")
     zero = (
         base.transform_filter("datum.effort === 0 && datum.zero_rule !== null")
         .mark_rule(strokeDash=[6, 4], color=GREY)
@@ -139,7 +148,11 @@ def _class_sizes(section: Section) -> Any:
         .mark_rect(stroke="white")
         .encode(
             x=alt.X(
-                "size:O", title="records in the class", sort=order, axis=alt.Axis(labelAngle=-30)
+                "size:O",
+                title="records in the class",
+                sort=order,
+                scale=alt.Scale(domain=order),
+                axis=alt.Axis(labelAngle=-30),
             ),
             y=alt.Y("effort:O", title="effort"),
             color=alt.Color(
@@ -166,7 +179,13 @@ def _risks(section: Section) -> Any:
                 axis=alt.Axis(format="~%"),
             ),
             y=alt.Y("share:Q", title="share of records", axis=alt.Axis(format="%")),
-            color=alt.Color("effort:O", title="effort", scale=alt.Scale(scheme="viridis")),
+            color=alt.Color(
+                "effort:O",
+                title="effort",
+                scale=alt.Scale(scheme="viridis"),
+                legend=alt.Legend(symbolType="stroke", symbolStrokeWidth=3),
+            ),
+            strokeWidth=alt.condition("datum.is_chosen", alt.value(5), alt.value(1.5)),
             tooltip=["effort:O", "risk:Q", alt.Tooltip("share:Q", format=".1%")],
         )
         .properties(width=_WIDTH - 40, height=280)
@@ -198,9 +217,12 @@ def _attacks(section: Section) -> Any:
         .mark_point(filled=True, size=90, opacity=0.9)
         .encode(
             x=alt.X("success:Q", title="success", scale=alt.Scale(domain=[0, 1])),
-            y=alt.Y("attack:N", title=None, sort=None, axis=alt.Axis(labelLimit=360, grid=True)),
+            y=alt.Y("attack:N", title=None, sort=None, axis=alt.Axis(labelLimit=520, grid=True)),
             color=alt.Color(
-                "kind:N", title=None, scale=alt.Scale(domain=kinds, range=[ORANGE, BLUE, GREY])
+                "kind:N",
+                title=None,
+                scale=alt.Scale(domain=kinds, range=[ORANGE, BLUE, GREY]),
+                legend=alt.Legend(orient="top"),
             ),
             shape=alt.Shape(
                 "kind:N",
@@ -209,21 +231,32 @@ def _attacks(section: Section) -> Any:
             ),
             tooltip=["attack:N", "kind:N", "success:Q"],
         )
-        .properties(width=_WIDTH - 260, height=alt.Step(24))
+        .properties(width=_WIDTH - 330, height=alt.Step(24))
     )
 
 
 def _labels(section: Section) -> Any:
+    chosen = section.options["chosen"]
+    header = alt.Header(
+        labelExpr=f"'effort ' + datum.value + (datum.value == {chosen} ? ', {_RELEASED}' : '')"
+    )
     return (
         alt.Chart(_data(section))
-        .mark_bar(color=BLUE)
+        .mark_bar()
         .encode(
-            y=alt.Y("label:N", title=None, sort=list(section.options["order"])),
+            y=alt.Y(
+                "label:N",
+                title=None,
+                sort=list(section.options["order"]),
+                # Of one width, so that the charts of all efforts stand below each other.
+                axis=alt.Axis(minExtent=130, maxExtent=130, labelLimit=125),
+            ),
             x=alt.X("records:Q", title="records, about"),
+            color=alt.condition(f"datum.effort === {chosen}", alt.value(ORANGE), alt.value(BLUE)),
             tooltip=["effort:O", "label:N", "records:Q"],
         )
-        .properties(width=250, height=alt.Step(16))
-        .facet(alt.Facet("effort:O", title="effort"), columns=2)
+        .properties(width=240, height=alt.Step(16))
+        .facet(alt.Facet("effort:O", title=None, header=header), columns=2)
         .resolve_scale(y="independent")
     )
 
@@ -235,7 +268,7 @@ def _losses(section: Section) -> Any:
         .encode(
             x=_effort(),
             y=alt.Y("loss:Q", title="loss", scale=alt.Scale(domain=[0, 1])),
-            color=alt.Color("column:N", title=None, scale=alt.Scale(range=PALETTE)),
+            color=alt.Color("column:N", title=None, scale=alt.Scale(range=PALETTE), legend=_LINES),
             strokeDash=alt.StrokeDash("column:N", title=None, scale=alt.Scale(range=_DASHES)),
             tooltip=["effort:O", "column:N", "loss:Q"],
         )
@@ -258,6 +291,7 @@ def _curve(section: Section) -> Any:
                 "table:N",
                 title="learned from",
                 scale=alt.Scale(domain=tables, range=[BLUE, ORANGE]),
+                legend=_LINES,
             ),
             strokeDash=alt.StrokeDash(
                 "table:N", title="learned from", scale=alt.Scale(domain=tables, range=_DASHES[:2])
@@ -304,7 +338,7 @@ def _history(section: Section) -> Any:
             y=alt.Y("qf:Q", title="QF of the chosen effort", scale=alt.Scale(zero=False)),
             tooltip=["run_at:O", "effort:O", "qf:Q", "q:Q"],
         )
-        .properties(width=_WIDTH, height=200)
+        .properties(width=_WIDE, height=200)
     )
 
 

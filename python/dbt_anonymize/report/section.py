@@ -8,6 +8,8 @@ from typing import Any
 
 from dbt_anonymize.dossier.figures import shown
 
+_ACRONYMS = {"auc", "mae", "r2", "rmse", "roc"}
+
 Cell = str | int | float | bool | None
 
 
@@ -41,9 +43,10 @@ def words(name: object) -> str:
     Examples
     --------
     >>> words("roc_auc")
-    'roc auc'
+    'ROC AUC'
     """
-    return str(name).replace("_", " ")
+    parts = str(name).replace("_", " ").split(" ")
+    return " ".join(part.upper() if part in _ACRONYMS else part for part in parts)
 
 
 def number(value: Any) -> float | None:

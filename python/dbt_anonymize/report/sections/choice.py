@@ -10,6 +10,13 @@ from dbt_anonymize.report.reading import Findings
 from dbt_anonymize.report.section import Section, missing, number, words
 
 _LOWER_IS_BETTER = {"brier_score", "log_loss", "mae", "rmse"}
+# Where a number stands beside its point, in shares of the plane.
+_SIDES = {
+    "right": (0.02, 0.03),
+    "left": (-0.02, 0.03),
+    "below": (0.02, -0.04),
+    "below left": (-0.02, -0.04),
+}
 _RULES = {
     "max_q": "the highest Q among the efforts that qualify",
     "strongest_non_inferior": "the strongest effort that is not inferior",
@@ -36,8 +43,8 @@ def quality(found: Findings) -> Section:
     )
     return Section(
         "quality",
-        "Usefulness QF, privacy QNF, and Q = QF + alpha * QNF",
-        f"{what} QF is {sign}{name}, QNF is "
+        "Usefulness QF, privacy QNF, and both in Q",
+        f"{what} Q is QF + alpha * QNF: QF is {sign}{name}, QNF is "
         f"{found.spec.model_dump(mode='json')['qnf']}, "
         "and alpha says what a unit of QNF is worth.",
         ("effort", "k", "QF", "QF from", "QF to", "QNF", "Q", "qualifies", "chosen when redrawn"),
@@ -147,7 +154,12 @@ def plane(found: Findings) -> Section:
         row for row in map(_line, found.results) if row["qf"] is not None and row["qnf"] is not None
     ]
     front = on_front([(row["qnf"], row["qf"], row["qualifies"]) for row in data])
-    data = [{**row, "is_on_front": place in front} for place, row in enumerate(data)]
+    zero = next((row["zero_rule"] for row in data if row["zero_rule"] is not None), None)
+    sides = label_sides([(row["qnf"], row["qf"]) for row in data], zero)
+    data = [
+        {**row, "is_on_front": place in front, "side": side}
+        for place, (row, side) in enumerate(zip(data, sides, strict=True))
+    ]
     listed = ", ".join(str(row["effort"]) for row in data if row["is_on_front"]) or "none"
     return Section(
         "plane",
@@ -163,6 +175,37 @@ def plane(found: Findings) -> Section:
         data,
         "plane",
     )
+
+
+def label_sides(points: Sequence[tuple[float, float]], zero: float | None = None) -> list[str]:
+    """Return for each point on which side its number stands, so that none covers another.
+
+    Distances are in shares of the plane, which reaches to the zero rule.
+
+    Examples
+    --------
+    >>> label_sides([(0, 0), (1, 1), (0.98, 0.99), (0.5, 0)])
+    ['right', 'right', 'left', 'right']
+    >>> label_sides([])
+    []
+    """
+    if not points:
+        return []
+    across, up = [x for x, _ in points], [y for _, y in points] + ([] if zero is None else [zero])
+    wide, high = max(across) - min(across) or 1.0, max(up) - min(up) or 1.0
+    scaled = [(x / wide, y / high) for x, y in points]
+    numbers, chosen = list[tuple[float, float]](), list[str]()
+    for place, (x, y) in enumerate(scaled):
+        taken = [*scaled[:place], *scaled[place + 1 :], *numbers]
+        places = {name: (x + dx, y + dy) for name, (dx, dy) in _SIDES.items()}
+        free = [
+            name
+            for name, (a, b) in places.items()
+            if not any(abs(a - c) < 0.025 and abs(b - d) < 0.04 for c, d in taken)
+        ]
+        chosen.append(free[0] if free else "right")
+        numbers.append(places[chosen[-1]])
+    return chosen
 
 
 def on_front(points: Sequence[tuple[float, float, bool]]) -> set[int]:

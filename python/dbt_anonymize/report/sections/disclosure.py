@@ -49,7 +49,7 @@ def class_sizes(found: Findings) -> Section:
         [(r["effort"], r["size"], r["classes"], r["share"]) for r in data],
         data,
         "class_sizes",
-        {"order": [_interval(size) for size in SIZES]},
+        {"order": [_interval(size) for size in SIZES if size <= max(r["order"] for r in data)]},
     )
 
 
@@ -79,6 +79,7 @@ def risks(found: Findings) -> Section:
             "effort": int(row["effort"]),
             "risk": number(row["risk_to"]),
             "share": number(row["cumulative_share"]),
+            "is_chosen": int(row["effort"]) == found.evidence.effort,
         }
         for row in sorted(rows, key=lambda row: (row["effort"], row["risk_to"]))
     ]
@@ -92,7 +93,8 @@ def risks(found: Findings) -> Section:
         "risks",
         title,
         "Share of the records whose risk (1 / size of the class) is at most what is given below: "
-        f"the earlier a line is up, the better people are hidden.{said}",
+        "the earlier a line is up, the better people are hidden; the thick line is the release."
+        f"{said}",
         ("effort", "risk at most", "share of records"),
         [(r["effort"], r["risk"], r["share"]) for r in data],
         data,
@@ -118,10 +120,11 @@ def columns(found: Findings) -> Section:
         for row in ordered[:_MOST_SUBSETS]
     ]
     first = data[0]
+    alone = "together single out" if ordered[0]["size"] > 1 else "alone singles out"
     return Section(
         "columns",
         title,
-        f"Without generalization, {first['columns']} alone single out "
+        f"Without generalization, {first['columns']} {alone} "
         f"{first['uniqueness'] or 0:.0%} of the records.",
         ("columns", "records singled out", "separation", "distinction"),
         [(r["columns"], r["uniqueness"], r["separation"], r["distinction"]) for r in data],

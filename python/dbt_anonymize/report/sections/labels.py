@@ -87,12 +87,13 @@ def _distribution(found: Findings, place: int, name: str) -> Section:
         kept,
         "labels" if kept else None,
         {
+            "chosen": found.evidence.effort or -1,
             "order": list(
                 dict.fromkeys(
                     r["label"]
                     for r in sorted(kept, key=lambda r: order.get(r["label"], len(order)))
                 )
-            )
+            ),
         },
     )
 

@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 from dbt_anonymize.dossier.evidence import HISTORY
+from dbt_anonymize.pluralize import counted
 from dbt_anonymize.report.reading import Findings
 from dbt_anonymize.report.section import Section, missing, number
 
@@ -35,8 +36,8 @@ def sections(found: Findings) -> list[Section]:
         Section(
             "history",
             title,
-            f"{len(data)} builds chose an effort; the choice changed {changes} times. The "
-            "specification of a build is told by its fingerprint.",
+            f"{counted(len(data), 'build')} chose an effort; the choice changed "
+            f"{counted(changes, 'time')}. The specification of a build is told by its fingerprint.",
             ("built (UTC)", "effort", "k", "QF", "Q", "specification"),
             [tuple(row.values()) for row in data],
             data,
