@@ -114,6 +114,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     counts = [f"{n} of {of} {what}" for what, (n, of) in sorted(sampling.drawn.items())]
     line = "everything in full" if sampling.FULL else f"samples: {', '.join(counts) or 'none'}"
     terminalreporter.write_line(f"{line}; DBT_ANONYMIZE_SEED={sampling.SEED}")
+    reasons = {str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", ())}
+    for reason in sorted(reasons):
+        if "NOT TESTED" in reason:
+            terminalreporter.write_line(reason.removeprefix("Skipped: "), red=True)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,10 @@ from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
 from tests.projects import Project
+from tests.report import chromium
+
+# The demonstration of which another alpha chooses another effort.
+NAME = "wdbc_nested"
 
 
 def test_a_report_is_small_and_holds_nobody(demo: Project, tmp_path: Path) -> None:
@@ -35,6 +40,75 @@ def test_a_report_is_small_and_holds_nobody(demo: Project, tmp_path: Path) -> No
     charts = json.loads(page.split('id="charts">')[1].split("</script>")[0])
     drawn = {"quality", "plane", "class_sizes", "risks", "columns", "labels_0", "labels_1"}
     assert {*drawn, "losses", "roc", "precision_recall", "calibration"} <= set(charts)
+
+
+@pytest.fixture(scope="module")
+def page(demo: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[chromium.Page]:
+    """Give the report of the demonstration in a browser."""
+    folder = tmp_path_factory.mktemp("chromium")
+    file = folder / "report.html"
+    command = ["report", NAME, "--project-dir", str(demo.folder), "--output", str(file)]
+    made = CliRunner().invoke(app, command, env={"DBT_PROFILES_DIR": str(demo.folder)})
+    assert made.exit_code == 0, made.output
+    with chromium.shown(file, folder / "profile") as page:
+        yield page
+
+
+def _best(demo: Project, alpha: float) -> int:
+    """Return the effort that the results give for an alpha."""
+    ((effort,),) = demo.query(
+        f"select effort from main.{NAME}_results where qualifies"
+        f" order by round(qf_mean + {alpha!r} * qnf, 12) desc, k desc, effort limit 1"
+    )
+    return int(effort)
+
+
+def test_the_slider_chooses_what_the_results_say(demo: Project, page: chromium.Page) -> None:
+    choice = "JSON.parse(document.getElementById('choice').textContent)"
+    shown = "document.getElementById('alpha-choice').dataset.effort"
+    declared = page.evaluate(f"{choice}.alpha")
+    ((released,),) = demo.query(f"select effort from main.{NAME}_results where is_chosen")
+    assert int(page.evaluate(shown)) == released == _best(demo, declared)
+    page.evaluate("document.getElementById('alpha').focus()")
+    chosen = set()
+    for key, code in [("Home", 36), *[("ArrowRight", 39)] * 3, *[("PageUp", 33)] * 8, ("End", 35)]:
+        page.press(key, code)
+        alpha = page.evaluate(f"Number(document.getElementById('alpha').value) * {choice}.step")
+        chosen.add(int(page.evaluate(shown)))
+        assert int(page.evaluate(shown)) == _best(demo, alpha), alpha
+        marked = page.evaluate("document.querySelector('#quality tr.now td').textContent")
+        assert marked == page.evaluate(shown)
+    assert len(chosen) > 1
+    page.evaluate("document.getElementById('alpha-reset').click()")
+    assert int(page.evaluate(shown)) == released
+
+
+def test_nothing_is_asked_for_nothing_complains_and_nothing_is_wider_than_a_phone(
+    page: chromium.Page,
+) -> None:
+    assert [url for url in page.requests if not url.startswith("data:")] == page.requests[:1]
+    assert page.problems == []
+    page.send(
+        "Emulation.setDeviceMetricsOverride",
+        width=400,
+        height=800,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    page.send("Emulation.clearDeviceMetricsOverride")
+
+
+def test_every_table_is_on_paper(page: chromium.Page) -> None:
+    assert page.evaluate("document.querySelectorAll('details:not([open])').length") > 0
+    assert len(page.send("Page.printToPDF")["data"]) > 10_000
+    assert page.evaluate("document.querySelectorAll('details:not([open])').length") == 0
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_axe_finds_nothing(page: chromium.Page, media: str) -> None:
+    page.send("Emulation.setEmulatedMedia", media=media)
+    assert page.axe() == []
 
 
 def test_charts_that_are_not_installed_are_said_before_anything_is_read(

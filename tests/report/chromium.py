@@ -15,8 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 _SECONDS = 60
+_AXE = Path(__file__).parents[2] / ".axe" / "package" / "axe.min.js"
 
 
 @dataclass
@@ -64,6 +67,15 @@ class Page:
                 windowsVirtualKeyCode=code,
             )
 
+    def axe(self) -> list[Any]:
+        """Return what axe-core complains of; without it, a test is skipped."""
+        if not _AXE.is_file():
+            pytest.skip("NOT TESTED: accessibility by axe. Run `make chromium` first.")
+        self.evaluate(f"{_AXE.read_text(encoding='utf-8')}; 0")
+        found = "axe.run().then(r => r.violations.map(v => [v.id, v.nodes[0].html]))"
+        complaints: list[Any] = self.evaluate(found)
+        return complaints
+
     def open(self, url: str) -> None:
         """Open a page and wait until its charts are drawn."""
         self.send("Page.navigate", url=url)
@@ -98,6 +110,16 @@ class Page:
         message, _, self._buffer = self._buffer.partition(b"\0")
         answer: dict[str, Any] = json.loads(message)
         return answer
+
+
+@contextlib.contextmanager
+def shown(file: Path, folder: Path) -> Iterator[Page]:
+    """Open a file in a browser; without one, a test is skipped, and the last lines say so."""
+    if BROWSER is None:
+        pytest.skip("NOT TESTED: the report in a browser. Run `make chromium` first.")
+    with page(folder) as found:
+        found.open(file.as_uri())
+        yield found
 
 
 @contextlib.contextmanager

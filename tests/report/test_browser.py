@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,14 +15,11 @@ CHOICE = "document.getElementById('alpha-choice')"
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[chromium.Page]:
-    """Give the report in a browser; without a browser nothing of it is tested, which is said."""
-    if chromium.BROWSER is None:
-        pytest.skip("NOT TESTED: the report in a browser. Run `make chromium` first.")
+    """Give the report in a browser."""
     folder = tmp_path_factory.mktemp("chromium")
     file = folder / "report.html"
     file.write_text(as_html(findings()), encoding="utf-8")
-    with chromium.page(folder / "profile") as page:
-        page.open(file.as_uri())
+    with chromium.shown(file, folder / "profile") as page:
         yield page
 
 
@@ -78,10 +74,4 @@ def test_the_policy_refuses_what_is_not_of_the_report(page: chromium.Page) -> No
 
 
 def test_axe_finds_nothing(page: chromium.Page) -> None:
-    """Accessibility; `make chromium` fetches axe-core from npm."""
-    file = Path(__file__).parents[2] / ".axe" / "package" / "axe.min.js"
-    if not file.is_file():
-        pytest.skip("NOT TESTED: accessibility by axe. Run `make chromium` first.")
-    page.evaluate(f"{file.read_text(encoding='utf-8')}; 0")
-    found = page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes[0].html]))")
-    assert found == []
+    assert page.axe() == []
