@@ -86,6 +86,20 @@ def test_bounds_of_coarser_nodes_hold_where_small_classes_are_never_released(
 
 @SOME
 @given(st.data())
+def test_each_suppressed_record_loses_something_by_itself(data: st.DataObject) -> None:
+    table = data.draw(tables())
+    node, gs = data.draw(nodes(table)), data.draw(GS)
+    classes = classes_of(table, node)
+    suppressed = data.draw(masks(classes))
+    for name in LOSSES:
+        measure = make_loss(name, gs=gs)
+        gone = int(classes.records @ suppressed)
+        least = measure.least_per_suppressed(table) * gone
+        assert least <= measure.loss(table, classes, suppressed), name
+
+
+@SOME
+@given(st.data())
 def test_what_a_node_must_suppress_raises_the_bounds_of_finer_ones(data: st.DataObject) -> None:
     table = data.draw(tables())
     finest, gs = data.draw(nodes(table)), data.draw(GS)
@@ -241,5 +255,6 @@ def test_a_table_without_records_loses_nothing() -> None:
         assert measure.lower_bounds(table, np.array([[0]])) == 0.0
         assert measure.suppression_bound(table, classes, np.array([True])) == 0.0
         assert measure.coarser_bound(table, classes) == 0.0
+        assert measure.least_per_suppressed(table) == 0.0
         bounds = measure.attribute_bounds(table, None)
         assert bounds is None or all(not found.any() for found in bounds)

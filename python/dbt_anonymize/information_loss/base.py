@@ -279,6 +279,12 @@ class InformationLoss(Measure, ABC):
             return 0.0
         return self._coarser_bound(self.sums(table), classes, size)
 
+    def least_per_suppressed(self, table: Table) -> float:
+        """Return what a node loses at least for each suppressed record, whatever else it does."""
+        if table.total == 0:
+            return 0.0
+        return self._least_per_suppressed(self.sums(table))
+
     def suppression_bound(self, table: Table, classes: Classes, suppressed: BoolArray) -> float:
         """Return by how much suppressing some classes raises the `lower_bounds` of finer nodes."""
         if table.total == 0:
@@ -316,6 +322,9 @@ class InformationLoss(Measure, ABC):
 
     def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
         return float(self._lower_bounds(sums, np.array([classes.levels]))[0])
+
+    def _least_per_suppressed(self, sums: TableSums) -> float:
+        return 0.0
 
     def _suppression_bound(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         return 0.0

@@ -10,7 +10,7 @@ from dbt_anonymize.information_loss.base import InformationLoss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import BoolArray, Node, Table
 from dbt_anonymize.search.results import CheckedNode
-from dbt_anonymize.search.rollup import GroupedClasses, Grouper
+from dbt_anonymize.search.rollup import GroupedClasses, Grouper, UngroupedNode
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,18 @@ class Check:
         None where they did not have to be formed.
     gone : bool array (classes,) or None
         Classes whose records are suppressed at every finer feasible node too.
+    least_loss : float
+        Lower bound of the loss of this node and all finer ones.
+    is_hopeless : bool
+        Whether that is no less than what was asked for: the node was not checked further.
     """
 
     result: CheckedNode
     proves_finer_infeasible: bool
     classes: GroupedClasses | None = None
     gone: BoolArray | None = None
+    least_loss: float = 0.0
+    is_hopeless: bool = False
 
 
 class Checker:
@@ -56,6 +62,7 @@ class Checker:
         self.grouper = Grouper(table, lowest)
         self.most_suppressed = int(suppression_limit * table.total)
         self.checked = 0
+        self.least_per_suppressed = loss.least_per_suppressed(table)
         self._must_release = must_release
         # Whether a node above an unsuppressed, feasible one is feasible, and with suppression:
         # whether the records that must go never become more further up.
@@ -63,16 +70,16 @@ class Checker:
             self.most_suppressed == 0 or guarantees.is_monotone_in_suppression
         )
 
-    def check(self, node: Node, k: int = 0) -> Check:
-        """Check a node; ``k`` may ask for larger released classes than the guarantees."""
+    def check(self, node: Node, k: int = 0, best: float = math.inf) -> Check:
+        """Check a node; ``k`` may ask for larger released classes than the guarantees.
+
+        No more than needed if it must lose at least as much as ``best``.
+        """
         self.checked += 1
         size = max(k, self.guarantees.min_class_size)
-        # A part of a small class is small too, whatever the other guarantees are like.
         ungrouped = self.grouper.ungrouped(node)
-        if self.most_suppressed < self.table.total:
-            count = ungrouped.least_small_records(size)
-            if count > self.most_suppressed:
-                return _infeasible(node, count, proves_finer_infeasible=True)
+        if (check := self._without_classes(node, ungrouped, size, best)) is not None:
+            return check
         classes = ungrouped.classes()
         small = classes.people < size
         count = int(classes.records[small].sum())
@@ -99,6 +106,24 @@ class Checker:
         loss = self.loss.loss(self.table, classes, suppressed)
         smallest = int(released.min()) if len(released) else 0
         return Check(CheckedNode(node, smallest, count, loss, True), False, classes, gone)
+
+    def _without_classes(
+        self, node: Node, ungrouped: UngroupedNode, size: int, best: float
+    ) -> Check | None:
+        """Return what the records of small classes tell, as far as they are found at once.
+
+        A part of a small class is small too, whatever the other guarantees are like.
+        """
+        if self.most_suppressed >= self.table.total:
+            return None
+        count = ungrouped.least_small_records(size)
+        if count > self.most_suppressed:
+            return _infeasible(node, count, proves_finer_infeasible=True)
+        least = count * self.least_per_suppressed
+        if count and least >= best:
+            result = CheckedNode(node, 0, count, math.nan, False)
+            return Check(result, False, least_loss=least, is_hopeless=True)
+        return None
 
     def _violating(self, classes: GroupedClasses, small: BoolArray) -> tuple[BoolArray, BoolArray]:
         """Return which classes violate, and which of them violate in every finer node too."""

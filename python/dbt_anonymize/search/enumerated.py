@@ -81,7 +81,7 @@ class EnumeratedSearch:
         while self._starts or not (self.found and clock.is_over()):
             index = self._descend(best)
             if index is None:
-                index = self._choose()
+                index = self._choose(best)
             if index is None:
                 self.is_complete = True
                 break
@@ -105,7 +105,7 @@ class EnumeratedSearch:
             default=None,
         )
 
-    def _choose(self) -> int | None:
+    def _choose(self, best: CheckedNode | None) -> int | None:
         top = self.lattice.size - 1
         if not self.found and self.status.reshape(-1)[top] == _OPEN:
             return top
@@ -118,14 +118,18 @@ class EnumeratedSearch:
             return None
         if self._guide is None:
             return index
-        suggested = self._suggestion(self._guide)
+        suggested = self._suggestion(self._guide, best)
         if suggested is None:
             return index
         return suggested
 
-    def _suggestion(self, guide: Guide) -> int | None:
+    def _suggestion(self, guide: Guide, best: CheckedNode | None) -> int | None:
         is_open = self.status == _OPEN
         if self._is_at_border:
+            # Suppressing more loses too much, allowed or not.
+            each = self.checker.least_per_suppressed
+            if best is not None and each:
+                guide.expect_border(min(self.checker.most_suppressed, float(best.loss) / each))
             return guide.suggest(is_open, ~is_open)
         is_settled = self._is_feasible | (self.status == Status.INFEASIBLE)
         suggested = guide.suggest(is_open, is_settled)
@@ -156,8 +160,11 @@ class EnumeratedSearch:
         """Check a node if it can be better than the best; return the better of both."""
         node = self.lattice.node(index)
         # A suggested node is checked for what it excludes, whatever its own bound.
-        check = self.checker.check(node, self._k)
+        check = self.checker.check(node, self._k, math.inf if best is None else best.loss)
         result = check.result
+        if check.is_hopeless:
+            self._give_up(index, check)
+            return best
         self.found[index] = result
         self._close(index, Status.CHECKED)
         if self._guide is not None:
@@ -173,6 +180,16 @@ class EnumeratedSearch:
         if best is not None:
             self._prune(best)
         return best
+
+    def _give_up(self, index: int, check: Check) -> None:
+        """Leave out a node and all finer ones, which lose too much by what they must suppress."""
+        box = self.lattice.finer(check.result.node)
+        np.maximum(self._bound[box], check.least_loss, out=self._bound[box])
+        status = self.status[box]
+        status[status == _OPEN] = Status.PRUNED
+        self._order[box] = math.inf
+        if self._guide is not None:
+            self._guide.observe(index, check.result.suppressed)
 
     def bound(self, best: CheckedNode | None) -> float:
         """Return a lower bound of the loss of all feasible nodes, as far as is known."""

@@ -38,8 +38,14 @@ class Guide:
         self._indices: list[int] = []
         self._logarithms: list[float] = []
         self._wait = FIRST
-        self._limit = LIMIT if most == 0 else float(np.log(most + 1.0))
+        self._limit = LIMIT
         self._upwards = upwards
+        if most:
+            self.expect_border(most)
+
+    def expect_border(self, most: float) -> None:
+        """Expect nodes to be settled downwards from so many violating records on."""
+        self._limit = float(np.log(most + 1.0))
 
     def observe(self, index: int, violating: int) -> None:
         """Take in how many records violate at a node."""

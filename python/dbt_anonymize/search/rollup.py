@@ -16,14 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.privacy.grouping import labels_of, people_in, value_counts
-from dbt_anonymize.privacy.table import BoolArray, Classes, IntArray, Node, Table, ValueCounts
+from dbt_anonymize.privacy.table import (
+    BoolArray,
+    Classes,
+    FloatArray,
+    IntArray,
+    Node,
+    Table,
+    ValueCounts,
+)
 from dbt_anonymize.search.entropies import entropy
 from dbt_anonymize.search.hashing import Words, distinct, slots
+from dbt_anonymize.search.sums_of_codes import SumsOfCodes
 
 WORD_BITS = 63
 MEMORY = 1 << 30
 # A base is worth the time to merge it when it is asked for the so manieth time.
 ASKED = 4
+# Of the rows that are merged: with more, a base saves little.
+WORTH_KEEPING = 0.8
 
 
 @dataclass(frozen=True)
@@ -60,6 +71,11 @@ class Rows:
     parent: Rows | None = None
     merged_into: IntArray | None = None
 
+    @cached_property
+    def weights(self) -> FloatArray | None:
+        """Records as `bincount` takes them: None where each row is one."""
+        return None if (self.records == 1).all() else self.records.astype(np.float64)
+
     @property
     def bytes(self) -> int:
         """Memory that these rows take."""
@@ -81,7 +97,7 @@ class GroupedClasses(Classes):
         fields = {
             "levels": node,
             "first": rows.first[leaders],
-            "records": _add_up(rows.records, leaders, leader),
+            "records": _add_up(rows.weights, leaders, leader),
             "population": None
             if rows.population is None
             else _add_up(rows.population, leaders, leader),
@@ -155,8 +171,8 @@ class UngroupedNode:
         grouping nearly always proves an infeasible node.
         """
         slot, bits = slots(self._words, 0)
-        counts = np.bincount(slot, weights=self._rows.records, minlength=1 << bits)
-        return int(counts[counts < size].sum())
+        counts = np.bincount(slot, weights=self._rows.weights, minlength=1 << bits)
+        return int((counts * (counts < size)).sum())
 
     def classes(self) -> GroupedClasses:
         """Return the equivalence classes, in the order of their first rows."""
@@ -174,8 +190,16 @@ class Grouper:
         self._kept: OrderedDict[Node, Rows] = OrderedDict()
         self._kept_bytes = 0
         self._asked: Counter[Node] = Counter()
+        self._sums: SumsOfCodes | None = None
         self._bottom = self._bottom_rows(word_count, lowest)
         self._tiers = self._tier_attributes()
+        # Bases that hardly merged anything: finer ones merge less.
+        self._poor = np.empty((0, len(lowest)), dtype=np.int64)
+        self._attributes_of_word = [
+            [attribute for attribute, at in enumerate(self._word_of) if at == word]
+            for word in range(word_count)
+        ]
+        self._sums = SumsOfCodes(len(self._bottom.first), self._change, memory=memory // 8)
 
     def classes(self, node: Node) -> GroupedClasses:
         """Return the equivalence classes of a node, in the order of their first rows."""
@@ -235,10 +259,14 @@ class Grouper:
                 rows = self._kept[base]
                 break
             self._asked[base] += 1
-            if self._asked[base] >= ASKED:
+            if self._asked[base] >= ASKED and not (self._poor >= base).all(axis=1).any():
                 wanted.append(base)
         for base in reversed(wanted):
-            rows = self._keep(self._merge(rows, base))
+            merged = self._merge(rows, base)
+            if len(merged.first) > WORTH_KEEPING * len(rows.first):
+                self._poor = np.vstack((self._poor, base))
+                continue
+            rows = self._keep(merged)
         return rows
 
     def _keep(self, rows: Rows) -> Rows:
@@ -259,7 +287,7 @@ class Grouper:
             words=tuple(word[leaders] for word in words),
             apart=tuple(word[leaders] for word in rows.apart),
             first=rows.first[leaders],
-            records=_add_up(rows.records, leaders, leader),
+            records=_add_up(rows.weights, leaders, leader),
             population=None if population is None else _add_up(population, leaders, leader),
             leaves=tuple(column[leaders] for column in rows.leaves),
             parent=rows,
@@ -267,6 +295,11 @@ class Grouper:
         )
 
     def _words_at(self, rows: Rows, node: Node) -> Words:
+        if self._sums is not None and rows is self._bottom:
+            return tuple(
+                word + self._sums.add_up(attributes, node)
+                for word, attributes in zip(rows.words, self._attributes_of_word, strict=True)
+            )
         words = list(rows.words)
         for attribute, (level, old) in enumerate(zip(node, rows.levels, strict=True)):
             if level != old:
@@ -276,13 +309,21 @@ class Grouper:
                 words[word] = words[word] + change.take(rows.leaves[attribute])
         return tuple(words)
 
+    def _change(self, attribute: int, level: int) -> IntArray | None:
+        """Return by how much a level changes the words of the rows at the bottom."""
+        old = self._bottom.levels[attribute]
+        if level == old:
+            return None
+        codes = self._codes[attribute]
+        return (codes[level] - codes[old]).take(self._bottom.leaves[attribute])
+
 
 def _narrow(column: IntArray) -> NDArray[np.integer]:
     """Copy a column in the narrowest type that holds its codes."""
     return column.astype(np.min_scalar_type(int(column.max(initial=0))))
 
 
-def _add_up(numbers: IntArray, leaders: IntArray, leader: IntArray) -> IntArray:
+def _add_up(numbers: IntArray | FloatArray | None, leaders: IntArray, leader: IntArray) -> IntArray:
     """Return the sums of the groups; exact below 2**53."""
     return np.bincount(leader, weights=numbers, minlength=len(leader))[leaders].astype(np.int64)
 

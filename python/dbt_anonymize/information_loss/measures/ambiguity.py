@@ -52,6 +52,9 @@ class Ambiguity(InformationLoss):
         # Finer nodes, whose bounds count these records too, count them no higher.
         return (gone - self._generalized(sums, classes, rows)) * SLIGHTLY_LESS
 
+    def _least_per_suppressed(self, sums: TableSums) -> float:
+        return math.exp2(sums.log_domain) * SLIGHTLY_LESS
+
     def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
         rows = np.arange(len(classes.records))
         return self._generalized(sums, classes, rows) * SLIGHTLY_LESS

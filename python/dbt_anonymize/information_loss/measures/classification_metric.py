@@ -78,6 +78,9 @@ class ClassificationMetric(InformationLoss):
     def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
         return np.zeros(len(levels))
 
+    def _least_per_suppressed(self, sums: TableSums) -> float:
+        return self.suppression_factor / self._most(sums) * SLIGHTLY_LESS
+
     def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
         # Merging classes never brings a record into a majority, of no target.
         nobody = np.zeros(len(classes.records), np.bool_)

@@ -34,5 +34,8 @@ class Discernibility(InformationLoss):
         gone = classes.records[suppressed]
         return float(gone.sum() * sums.total - gone @ gone)
 
+    def _least_per_suppressed(self, sums: TableSums) -> float:
+        return float(sums.total)
+
     def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
         return float(classes.records @ classes.records)

@@ -41,6 +41,9 @@ class EntropyBasedLoss(InformationLoss):
         # at least g s x.
         return self.generalization_factor * self.suppression_factor
 
+    def _least_per_suppressed(self, sums: TableSums) -> float:
+        return self.suppression_factor * SLIGHTLY_LESS
+
     def _suppression_bound(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         rows = np.flatnonzero(suppressed)
         kept = float(classes.records[rows] @ self._of_classes(sums, classes, rows))
