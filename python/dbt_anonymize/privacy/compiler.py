@@ -12,6 +12,7 @@ from dbt_anonymize.privacy.guarantees import (
     AttributeRule,
     ClassRule,
     Guarantees,
+    MostKept,
     ReleaseRule,
 )
 from dbt_anonymize.privacy.table import FloatArray, IntArray, Table
@@ -31,6 +32,7 @@ class Compiler:
     min_population: int = 0
     presence: list[tuple[float, float]] = field(default_factory=list)
     attributes: list[tuple[int, int, AttributeRule]] = field(default_factory=list)
+    most_kept: list[tuple[int, MostKept]] = field(default_factory=list)
     class_rules: list[ClassRule] = field(default_factory=list)
     release_rules: list[ReleaseRule] = field(default_factory=list)
     is_monotone_in_generalization: bool = True
@@ -55,6 +57,7 @@ class Compiler:
             release_rules=tuple(self.release_rules),
             is_monotone_in_generalization=self.is_monotone_in_generalization,
             is_monotone_in_suppression=self.is_monotone_in_suppression,
+            most_kept=tuple(self.most_kept),
         )
 
     def require_size(self, size: int) -> None:
@@ -76,6 +79,15 @@ class Compiler:
     def add_rule(self, cost: int, position: int, rule: AttributeRule) -> None:
         """Check a rule on the distribution of an attribute; cheap ones (low cost) come first."""
         self.attributes.append((cost, position, rule))
+
+    def limit_kept(self, position: int, most: MostKept) -> None:
+        """Say how many records of a class can be kept at most, by the values of an attribute.
+
+        It must hold for parts of the class that keep the rules each by itself. Without a subject:
+        values are then counted by record.
+        """
+        if self.table.subject is None:
+            self.most_kept.append((position, most))
 
     def global_shares(self, position: int) -> FloatArray:
         """Return the share of each value of an attribute in the whole table."""

@@ -152,6 +152,45 @@ def equal_distance(values: Distribution, global_shares: FloatArray) -> FloatArra
     return values.sums(np.maximum(values.shares - global_shares[values.values], 0.0))
 
 
+def most_within_equal_distance(
+    values: Distribution, global_shares: FloatArray, t: float
+) -> FloatArray:
+    """Return how many records of each class at most can be kept within an equal distance of t.
+
+    Of m kept records at most min(n, m p) of a value with n records count, and by the definition
+    that has to be (1 - t) m in total. So for any set of values m (1 - t) is at most n summed over
+    these plus m p summed over the others; the values with the smallest n / p limit m the most.
+    Infinite where nothing limits it.
+
+    Examples
+    --------
+    >>> counts = np.array([0, 0]), np.array([0, 1]), np.array([9, 1])
+    >>> float(most_within_equal_distance(Distribution(1, *counts), np.array([0.5, 0.5]), 0.25)[0])
+    4.0
+    """
+    found = np.full(values.size, np.inf)
+    starts = np.flatnonzero(np.diff(values.classes, prepend=-1))
+    if not len(starts):
+        return found
+    lengths = np.diff(np.append(starts, len(values.classes)))
+    shares = global_shares[values.values]
+    # Classes stay where they are, as the entries are sorted by class.
+    order = np.lexsort((values.counts / shares, values.classes))
+    counts, shares = values.counts[order], shares[order]
+    records, of_these = (
+        np.cumsum(numbers) - np.repeat(np.cumsum(numbers)[starts] - numbers[starts], lengths)
+        for numbers in (counts, shares)
+    )
+    whole = values.sums(shares)
+    needed = (1.0 - t) - (whole[values.classes] - of_these)
+    most = np.full(len(counts), np.inf)
+    np.divide(records, needed, out=most, where=needed > 0.0)
+    found[values.classes[starts]] = np.minimum.reduceat(most, starts)
+    # The empty set: too few of the values occur at all.
+    found[(values.distinct > 0) & (whole < 1.0 - t)] = 0.0
+    return found
+
+
 def hierarchical_distance(
     values: Distribution, global_shares: FloatArray, tree: Sequence[IntArray]
 ) -> FloatArray:

@@ -22,7 +22,9 @@ TOLERANCE = 1e-12
 
 # Whether a class violates, for every class; classes left out of the distribution are 0 records.
 AttributeRule = Callable[[Distribution], BoolArray]
-# The same by the labels and the size of the class.
+# How many records of each class may be kept at most if some of them are suppressed.
+MostKept = Callable[[Distribution], FloatArray]
+# Whether a class violates, by its labels and size.
 ClassRule = Callable[[Classes], BoolArray]
 
 # Whether a release whose class sizes (ascending) are these, from a position on, keeps a guarantee.
@@ -63,6 +65,8 @@ class Guarantees:
     release_rules: tuple[ReleaseRule, ...]
     is_monotone_in_generalization: bool
     is_monotone_in_suppression: bool
+    # Positions in ``table.sensitive``.
+    most_kept: tuple[tuple[int, MostKept], ...] = ()
 
     @property
     def is_class_size_alone(self) -> bool:
@@ -91,6 +95,22 @@ class Guarantees:
                 distributions[position] = Distribution.of(counts, len(found), found, classes.people)
             found |= rule(distributions[position])
         return found
+
+    def least_suppressed(self, classes: Classes, size: int) -> int:
+        """Return how many records at least this node and all finer ones suppress.
+
+        What they release of a class keeps the guarantees taken together, too. ``size``: people of
+        the smallest class.
+        """
+        is_small = classes.people < size
+        gone = np.where(is_small, classes.records, 0)
+        for position, most_kept in self.most_kept:
+            values = Distribution.of(classes.values[position], len(gone), is_small)
+            # Rounding must not suppress more.
+            kept = np.floor(np.minimum(most_kept(values) * (1.0 + 1e-9) + 1e-6, classes.records))
+            kept[kept < size] = 0.0
+            gone = np.maximum(gone, classes.records - kept.astype(np.int64))
+        return int(gone.sum())
 
     def is_impossible(self, classes: Classes) -> bool:
         """Return whether no suppression helps: a class is in the population only.

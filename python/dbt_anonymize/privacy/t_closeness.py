@@ -15,6 +15,9 @@ from dbt_anonymize.privacy.table import FloatArray
 Distance = Literal["equal", "ordered", "hierarchical"]
 _MEASURES = {"equal": "t", "ordered": "ordered_t", "hierarchical": "hierarchical_t"}
 
+# More than sums of shares are off by.
+_ROUNDING = 1e-9
+
 
 class TCloseness(AttributeModel):
     """In every class the attribute is distributed almost as in the whole table."""
@@ -41,6 +44,12 @@ class TCloseness(AttributeModel):
         (cost, measure), limit = found, self.t + TOLERANCE
         compiler.add_rule(cost, position, lambda values: measure(values) > limit)
         compiler.declare_convex()
+        if self.distance == "equal":
+            # What parts of a class release is together no further away than the furthest of them.
+            p, t = compiler.global_shares(position), self.t + _ROUNDING
+            compiler.limit_kept(
+                position, lambda values: distances.most_within_equal_distance(values, p, t)
+            )
 
 
 def closeness(

@@ -89,7 +89,10 @@ class Checker:
         count = int(classes.records[violating].sum())
         is_impossible = self.guarantees.is_impossible(classes)
         if count > self.most_suppressed or is_impossible:
-            return _infeasible(node, count, classes, gone, proves_finer_infeasible=self.is_monotone)
+            is_proof = self.is_monotone or (
+                self.guarantees.least_suppressed(classes, size) > self.most_suppressed
+            )
+            return _infeasible(node, count, classes, gone, proves_finer_infeasible=is_proof)
         suppressed = violating
         if self.guarantees.release_rules:
             order = self.loss.per_class(self.table, classes)

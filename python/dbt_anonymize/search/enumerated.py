@@ -53,7 +53,10 @@ class EnumeratedSearch:
         self._is_feasible = np.zeros(lattice.shape, dtype=np.bool_)
         self._is_at_border = checker.most_suppressed > 0
         self._guide: Guide | None = None
-        if checker.is_monotone and (not self._is_at_border or checker.loss.is_bounded_by_classes):
+        is_guided = (
+            checker.loss.is_bounded_by_classes if self._is_at_border else checker.is_monotone
+        )
+        if is_guided and not self._by_bound:
             most = checker.most_suppressed
             self._guide = Guide(lattice, self._rank, most, upwards=self._is_at_border)
         # Rank of the nodes still to be checked, infinite for others; and a view as one row.
