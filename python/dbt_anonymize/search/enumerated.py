@@ -64,6 +64,8 @@ class EnumeratedSearch:
         self._next = self._order.reshape(-1)
         self._k = k
         self._starts: list[int] = []
+        # The best node, once no open node is just below it.
+        self._bottom_of_descent: CheckedNode | None = None
 
     def exclude(self, node: Node) -> None:
         """Leave out a node, and no other."""
@@ -99,14 +101,19 @@ class EnumeratedSearch:
         A good node found early leaves out most of the others. Where nothing may be suppressed,
         others are left out by what is infeasible.
         """
-        if best is None or not (self._guide is None or self._is_at_border):
+        if best is None or best is self._bottom_of_descent:
+            return None
+        if self._guide is not None and not self._is_at_border:
             return None
         bound, rank, status = (a.reshape(-1) for a in (self._bound, self._rank, self.status))
-        return min(
+        found = min(
             (i for i in self.lattice.just_finer_indices(best.node) if status[i] == _OPEN),
             key=lambda index: (bound[index], rank[index], index),
             default=None,
         )
+        if found is None:
+            self._bottom_of_descent = best
+        return found
 
     def _choose(self, best: CheckedNode | None) -> int | None:
         top = self.lattice.size - 1
@@ -145,6 +152,7 @@ class EnumeratedSearch:
         smallest class is too small now are checked again.
         """
         self._k = k
+        self._bottom_of_descent = None
         self._is_feasible[:] = False
         loss, has_rules = self.checker.loss, self.checker.guarantees.release_rules
         self.status[self.status == Status.PRUNED] = _OPEN
@@ -174,13 +182,15 @@ class EnumeratedSearch:
             self._guide.observe(index, result.suppressed)
             if result.is_feasible and not self._is_at_border:
                 self._is_feasible[self.lattice.coarser(node)] = True
+        is_better = result.is_feasible and (best is None or result.loss < best.loss)
+        if is_better:
+            best = result
         if check.proves_finer_infeasible:
             self._exclude_finer(node)
         else:
             self._raise_bounds(check)
-        if result.is_feasible and (best is None or result.loss < best.loss):
-            best = result
-        if best is not None:
+        # What is excluded says nothing about the loss of others.
+        if best is not None and (is_better or not check.proves_finer_infeasible):
             self._prune(best)
         return best
 

@@ -34,7 +34,7 @@ MEMORY = 1 << 30
 # A base is worth the time to merge it when it is asked for the so manieth time.
 ASKED = 4
 # Of the rows that are merged: with more, a base saves little.
-WORTH_KEEPING = 0.8
+WORTH_KEEPING = 0.6
 
 
 @dataclass(frozen=True)
@@ -190,16 +190,20 @@ class Grouper:
         self._kept: OrderedDict[Node, Rows] = OrderedDict()
         self._kept_bytes = 0
         self._asked: Counter[Node] = Counter()
-        self._sums: SumsOfCodes | None = None
+        self._sums: list[SumsOfCodes] = []
         self._bottom = self._bottom_rows(word_count, lowest)
         self._tiers = self._tier_attributes()
         # Bases that hardly merged anything: finer ones merge less.
         self._poor = np.empty((0, len(lowest)), dtype=np.int64)
-        self._attributes_of_word = [
-            [attribute for attribute, at in enumerate(self._word_of) if at == word]
-            for word in range(word_count)
+        self._sums = [
+            SumsOfCodes(
+                start,
+                [attribute for attribute, at in enumerate(self._word_of) if at == word],
+                self._change,
+                memory=memory // 8 // word_count,
+            )
+            for word, start in enumerate(self._bottom.words)
         ]
-        self._sums = SumsOfCodes(len(self._bottom.first), self._change, memory=memory // 8)
 
     def classes(self, node: Node) -> GroupedClasses:
         """Return the equivalence classes of a node, in the order of their first rows."""
@@ -295,11 +299,8 @@ class Grouper:
         )
 
     def _words_at(self, rows: Rows, node: Node) -> Words:
-        if self._sums is not None and rows is self._bottom:
-            return tuple(
-                word + self._sums.add_up(attributes, node)
-                for word, attributes in zip(rows.words, self._attributes_of_word, strict=True)
-            )
+        if self._sums and rows is self._bottom:
+            return tuple(sums.at(node) for sums in self._sums)
         words = list(rows.words)
         for attribute, (level, old) in enumerate(zip(node, rows.levels, strict=True)):
             if level != old:
