@@ -1,7 +1,9 @@
-"""The command ``dbt-anonymize init``: the draft of a spec, from the columns of a relation."""
+"""The command ``dbt-anonymize init``: the draft of a spec, from what a relation holds."""
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,8 +19,12 @@ from dbt_anonymize.cli.common import (
     note,
     say,
 )
+from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
+    from dbt_anonymize.drafting.roles import Proposal
+    from dbt_anonymize.drafting.table import Drafted
+    from dbt_anonymize.project.layout import Project
     from dbt_anonymize.spec import Source
 
 
@@ -29,13 +35,19 @@ def init(
     source: Annotated[
         str | None, typer.Option(help="dbt source to anonymize, as source_name.table_name.")
     ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Take what is proposed without asking.")
+    ] = False,
     project_dir: ProjectDir = Path(),
     target: Target = None,
     profiles_dir: ProfilesDir = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write a draft of anonymizations/<name>.yml from the columns of a relation."""
-    from dbt_anonymize.project.draft import check_name, draft_spec  # noqa: PLC0415
+    """Draft anonymizations/<name>.yml and its hierarchies from what a relation holds."""
+    from dbt_anonymize.drafting.facts import read_facts  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.drafting.roles import propose  # noqa: PLC0415
+    from dbt_anonymize.drafting.table import draft_table  # noqa: PLC0415
+    from dbt_anonymize.drafting.text import check_name, spec_text  # noqa: PLC0415
     from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
     from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
 
@@ -44,15 +56,29 @@ def init(
         project = find_project(project_dir)
         path = check_name(project, name)
         with open_warehouse(project, target) as warehouse:
-            relation = (
-                warehouse.relation_of_ref(declared.ref)
-                if declared.ref is not None
-                else warehouse.relation_of_source(*(declared.source or ("", "")))
+            relation = warehouse.relation_of(declared)
+            note(f"Reading {relation.identifier} ...")
+            proposals = propose(read_facts(warehouse, relation))
+        # Closed while somebody thinks: a file of DuckDB is locked for everybody else.
+        if not yes and sys.stdin.isatty():
+            proposals = [_asked(one) for one in proposals]
+        with open_warehouse(project, target) as warehouse:
+            drafted = draft_table(
+                warehouse,
+                warehouse.relation_of(declared),
+                proposals,
+                name=name,
+                place=f"--ref {ref}" if ref else f"--source {source}",
+                folder=project.seeds.relative_to(project.root).as_posix(),
             )
-            columns = warehouse.columns(relation)
-    (project.root / path.parent).mkdir(exist_ok=True)
-    (project.root / path).write_text(draft_spec(name, declared, columns), encoding="utf-8")
-    note(f"{path.as_posix()}: decide every TODO, then run `dbt-anonymize generate {name}`.")
+        (project.root / path.parent).mkdir(exist_ok=True)
+        written = _write_seeds(project, name, drafted)
+        text = spec_text(name, declared, drafted, takes_all=yes)
+        (project.root / path).write_text(text, encoding="utf-8")
+    _show(drafted)
+    for file in written:
+        note(file)
+    note(_next(name, path, drafted, is_open=": TODO" in text or "[TODO]" in text))
 
 
 def _declared_source(ref: str | None, source: str | None) -> Source:
@@ -67,3 +93,67 @@ def _declared_source(ref: str | None, source: str | None) -> Source:
         )
         raise typer.Exit(BAD_INPUT)
     return Source(ref=ref) if ref is not None else Source(source=(source_name, table))
+
+
+def _asked(proposal: Proposal) -> Proposal:
+    """Return an undecided proposal as somebody decides it."""
+    from dbt_anonymize.spec.draft import ROLES  # noqa: PLC0415
+
+    if proposal.is_decided:
+        return proposal
+    roles = [role for role in ROLES if role != "masked"]
+    say(f"{proposal.name} ({proposal.facts.type.lower()}): {proposal.reason}")
+    role = ""
+    while role not in roles:
+        role = typer.prompt(f"  role ({', '.join(roles)})", default=proposal.role)
+    return replace(
+        proposal,
+        role=role,
+        is_decided=True,
+        mask=proposal.mask if role == proposal.role else None,
+        is_target=proposal.is_target and role in {"sensitive", "insensitive"},
+    )
+
+
+def _write_seeds(project: Project, name: str, drafted: Drafted) -> list[str]:
+    """Write the hierarchies and their properties; a file that exists is kept and an error."""
+    from dbt_anonymize.drafting.text import seeds_text  # noqa: PLC0415
+    from dbt_anonymize.errors import ProjectError  # noqa: PLC0415
+    from dbt_anonymize.hierarchies.seed_csv import hierarchy_csv  # noqa: PLC0415
+
+    if not drafted.plans:
+        return []
+    files = {f"{plan.seed}.csv": hierarchy_csv(plan.hierarchy) for plan in drafted.plans.values()}
+    files[f"_{name}_hierarchies.yml"] = seeds_text(name, drafted)
+    existing = [file for file in files if (project.seeds / file).exists()]
+    if existing:
+        raise ProjectError(
+            f"{project.seeds.name}/{existing[0]}: must not exist yet. Move it, or take another "
+            "name for the anonymization."
+        )
+    project.seeds.mkdir(exist_ok=True)
+    for file, text in files.items():
+        (project.seeds / file).write_text(text, encoding="utf-8", newline="\n")
+    return [(project.seeds / file).relative_to(project.root).as_posix() for file in files]
+
+
+def _show(drafted: Drafted) -> None:
+    for one in drafted.proposals:
+        mark = "" if one.is_decided else " (undecided)"
+        note(f"{one.name}: {one.role}{mark}, {one.reason}")
+    if drafted.singled:
+        names, count = drafted.singled[-1]
+        note(f"{', '.join(names)} together single out {counted(count, 'record')}.")
+
+
+def _next(name: str, path: Path, drafted: Drafted, *, is_open: bool) -> str:
+    if is_open:
+        return f"{path.as_posix()}: decide every TODO, then run `dbt-anonymize generate {name}`."
+    if drafted.efforts:
+        return (
+            f"{path.as_posix()}: read it, then run `dbt-anonymize generate {name}` and `dbt build`."
+        )
+    return (
+        f"{path.as_posix()}: read it, then run `dbt-anonymize generate {name}`, "
+        f"`dbt build --select +{name}_frequencies` and `dbt-anonymize search {name}`."
+    )

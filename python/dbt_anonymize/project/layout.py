@@ -19,7 +19,7 @@ PYTHON_VARIABLE = "dbt_anonymize_python"
 
 @dataclass(frozen=True)
 class Project:
-    """A dbt project; ``models`` is the first of its ``model-paths``.
+    """A dbt project; ``models`` and ``seeds`` are the first of its paths of that kind.
 
     ``has_python``: its generated models may be Python; see `PYTHON_VARIABLE`.
     """
@@ -27,6 +27,7 @@ class Project:
     root: Path
     name: str
     models: Path
+    seeds: Path
     has_python: bool = True
 
 
@@ -52,7 +53,15 @@ def find_project(start: Path) -> Project:
     models = str((content.get("model-paths") or ["models"])[0])
     if "{{" in models:
         models = rendered_model_path(root)
-    return Project(root, content["name"], root / models, _has_python(content, root / PROJECT_FILE))
+    seeds = str((content.get("seed-paths") or ["seeds"])[0])
+    return Project(
+        root=root,
+        name=content["name"],
+        models=root / models,
+        # What dbt would have to render is where drafts are not written.
+        seeds=root / ("seeds" if "{{" in seeds else seeds),
+        has_python=_has_python(content, root / PROJECT_FILE),
+    )
 
 
 def _has_python(content: Mapping[str, Any], file: Path) -> bool:

@@ -21,6 +21,8 @@ from dbt_anonymize.versions import PACKAGE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dbt_anonymize.spec import Source
+
 _ROWS_AT_ONCE = 100_000
 # Rows of one `insert ... values`: few enough for the limits of every warehouse.
 _ROWS_OF_A_STATEMENT = 500
@@ -75,6 +77,12 @@ class Warehouse:
         node = sources[source, table]
         remedy = "Load it first."
         return self._existing(name, node.database, node.schema, node.identifier, remedy)
+
+    def relation_of(self, source: Source) -> Any:
+        """Return the existing relation of a model, seed, snapshot or dbt source."""
+        if source.ref is not None:
+            return self.relation_of_ref(source.ref)
+        return self.relation_of_source(*(source.source or ("", "")))
 
     def find(self, relation: Any) -> Any:
         """Return a relation as it exists, or None where it does not."""

@@ -32,6 +32,8 @@ from dbt_anonymize.spec.yaml_file import read_yaml
 
 FOLDER = "anonymizations"
 SUFFIX = ".yml"
+# What `init` writes where a person decides.
+UNDECIDED = "TODO"
 
 # What each type of error means in the words of our messages: rule, remedy.
 _MESSAGES = {
@@ -226,6 +228,8 @@ def _translated(detail: ErrorDetails) -> Problem:
     rule, remedy = _MESSAGES.get(kind, (f"must be valid ({detail['msg']})", "Correct it."))
     if kind == "missing":
         return Problem(path, rule, remedy)
+    if kind == "literal_error" and detail["input"] == UNDECIDED:
+        return Problem(path, "must be decided", f"Write one of {context['expected']}.", UNDECIDED)
     if kind == "literal_error":
         remedy = did_you_mean(detail["input"], re.findall("'([^']*)'", context["expected"]), remedy)
     limits = {key: _whole(value) for key, value in context.items()}

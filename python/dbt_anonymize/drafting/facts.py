@@ -1,0 +1,147 @@
+"""What a table says of its columns: counts, lengths, shares of values that look like something."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dbt_anonymize.drafting.content import content_of
+from dbt_anonymize.project.warehouse import Warehouse
+
+Kind = Literal["number", "date", "timestamp", "boolean", "text", "other"]
+
+_KINDS: tuple[tuple[Kind, str], ...] = (
+    ("boolean", r"bool"),
+    ("timestamp", r"timestamp|datetime"),
+    ("date", r"date$"),
+    ("number", r"u?(tiny|small|big|huge)?int(eger)?\d*\b|decimal|numeric|number|float|double|real"),
+    ("text", r"(var)?char|character|text|string|enum|uuid"),
+)
+# Of so many different values the looks are judged.
+_VALUES_LOOKED_AT = 500
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What is known of a column; nothing in it is a value.
+
+    ``known`` counts records with a value, ``phrases`` different values of several words,
+    ``singled`` records whose value nobody else has, ``looks`` what most values look like.
+    """
+
+    name: str
+    type: str
+    kind: Kind
+    records: int
+    known: int
+    distinct: int
+    longest: int = 0
+    shortest: int = 0
+    phrases: int = 0
+    singled: int = 0
+    looks: str | None = None
+    is_code: bool = False
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether every record has a value of its own."""
+        return self.records > 1 and self.distinct == self.known == self.records
+
+    @property
+    def distinction(self) -> float:
+        """Different values per record with a value."""
+        return self.distinct / self.known if self.known else 0.0
+
+    @property
+    def is_free_text(self) -> bool:
+        """By the rule that stops a build."""
+        many = self.phrases >= 10 and 10 * self.phrases > self.known
+        return self.kind == "text" and (self.longest > 100 or self.phrases > 500 or many)
+
+
+def kind_of(data_type: str) -> Kind:
+    """Return what a type of the warehouse holds.
+
+    Examples
+    --------
+    >>> kind_of("DECIMAL(12,2)"), kind_of("TIMESTAMP WITH TIME ZONE"), kind_of("VARCHAR[]")
+    ('number', 'timestamp', 'other')
+    """
+    plain = data_type.strip().lower()
+    if plain.endswith("]") or plain.startswith(("struct", "map", "interval")):
+        return "other"
+    return next((kind for kind, pattern in _KINDS if re.match(pattern, plain)), "other")
+
+
+def read_facts(warehouse: Warehouse, relation: Any) -> list[ColumnFacts]:
+    """Return the facts of all columns of a relation, in their order."""
+    columns = [(name, kind, kind_of(kind)) for name, kind in warehouse.columns(relation)]
+    quoted = {name: str(warehouse.adapter.quote(name)) for name, _, _ in columns}
+    parts = ["count(*)"]
+    for name, _, kind in columns:
+        parts += _counts(quoted[name], kind)
+    (row,) = warehouse.rows(f"select {', '.join(parts)} from {relation}")  # noqa: S608 (quoted)
+    records, found = int(row[0]), [int(value or 0) for value in row[1:]]
+    facts = []
+    for place, (name, data_type, kind) in enumerate(columns):
+        known, distinct, longest, shortest, phrases = found[5 * place : 5 * place + 5]
+        values = _some_values(warehouse, relation, quoted[name]) if kind == "text" else []
+        facts.append(
+            ColumnFacts(
+                name=name,
+                type=data_type,
+                kind=kind,
+                records=records,
+                known=known,
+                distinct=distinct,
+                longest=longest,
+                shortest=shortest,
+                phrases=phrases,
+                singled=_singled(warehouse, relation, [quoted[name]]) if kind != "other" else 0,
+                looks=content_of(values),
+                is_code=bool(values) and all(map(_is_code, values)),
+            )
+        )
+    return facts
+
+
+def singled_out(warehouse: Warehouse, relation: Any, columns: Sequence[str]) -> int:
+    """Return how many records have a combination of values that nobody else has."""
+    return _singled(warehouse, relation, [str(warehouse.adapter.quote(name)) for name in columns])
+
+
+def _singled(warehouse: Warehouse, relation: Any, quoted: Sequence[str]) -> int:
+    keys = ", ".join(quoted)
+    ((count,),) = warehouse.rows(
+        f"select count(*) from (select {keys} from {relation} "  # noqa: S608 (quoted)
+        f"group by {keys} having count(*) = 1) as singled"
+    )
+    return int(count)
+
+
+def _counts(quoted: str, kind: Kind) -> list[str]:
+    if kind == "other":
+        return [f"count({quoted})", "0", "0", "0", "0"]
+    counts = [f"count({quoted})", f"count(distinct {quoted})"]
+    if kind != "text":
+        return [*counts, "0", "0", "0"]
+    return [
+        *counts,
+        f"max(length({quoted}))",
+        f"min(length({quoted}))",
+        f"count(distinct case when trim({quoted}) like '% %' then {quoted} end)",
+    ]
+
+
+def _some_values(warehouse: Warehouse, relation: Any, quoted: str) -> list[str]:
+    found = warehouse.rows(
+        f"select distinct {quoted} from {relation} "  # noqa: S608 (quoted)
+        f"where {quoted} is not null limit {_VALUES_LOOKED_AT}"
+    )
+    return [str(value) for (value,) in found]
+
+
+def _is_code(value: str) -> bool:
+    return any(character.isdigit() for character in value) and " " not in value.strip()

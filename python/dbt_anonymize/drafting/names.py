@@ -1,0 +1,85 @@
+"""What the name of a column says about it, in a few languages."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+_KEY = {"id", "key", "uuid", "guid", "nr", "no", "number", "code", "index", "pk"}
+_IDENTIFIER = """
+    name names firstname lastname fullname surname forename nickname vorname nachname familienname
+    nombre nombres apellido apellidos nome cognome sobrenome apelido prenom nom email mail correo
+    phone telephone tel mobile cell fax telefon handy telefono telefone celular iban bic account
+    konto cuenta conta card ssn nin nif nie dni cpf nhs passport pasaporte reisepass license licence
+    plate kennzeichen taxid steuerid vat insurance username login user address adresse direccion
+    endereco street strasse calle rua ip mac url website social handle contact
+    avatar photo signature
+"""
+_FREE_TEXT = """
+    note notes comment comments remark remarks memo description text message feedback anamnesis
+    notiz bemerkung kommentar nota notas comentario observacion observaciones commentaire
+"""
+_QUASI = """
+    age birth birthdate birthday born dob yob geburtsdatum geburtstag alter edad nacimiento idade
+    nascimento naissance zip zipcode postcode postal postalcode plz cp cep city town ort stadt
+    ciudad
+    cidade ville municipality county district state province region country land pais pays
+    gender sex
+    geschlecht genero sexo sexe race ethnicity ethnic nationality nationalitaet nacionalidad
+    citizenship language marital maritalstatus familienstand religion education ausbildung school
+    occupation profession job beruf profesion employer workclass department height weight children
+    household veteran latitude longitude lat lon
+"""
+_BIRTH = frozenset({"birth", "birthdate", "birthday", "born", "dob", "geburtsdatum", "nacimiento"})
+_SENSITIVE = """
+    diagnosis diagnose diagnoses disease illness condition icd treatment therapy medication drug
+    salary income wage earnings gehalt einkommen salario renda debt credit score criminal offence
+    crime politics party orientation pregnant pregnancy hiv disability blood genetic
+"""
+_TARGET = """
+    target label outcome class churn churned default defaulted fraud survived readmitted readmission
+    converted response responded event died death diagnosis approved left attrition result
+"""
+_WORDS = {
+    kind: frozenset(text.split())
+    for kind, text in {
+        "identifier": _IDENTIFIER,
+        "free_text": _FREE_TEXT,
+        "quasi_identifier": _QUASI,
+        "sensitive": _SENSITIVE,
+        "target": _TARGET,
+    }.items()
+}
+# Names of things, not of people.
+_NOT_OF_PEOPLE = {"product", "plan", "item", "brand", "category", "campaign", "channel", "file"}
+
+
+def words(name: str) -> list[str]:
+    """Return the words of a name, and neighbours put together.
+
+    Examples
+    --------
+    >>> words("fullName"), words("e-mail")
+    (['full', 'name', 'fullname'], ['e', 'mail', 'email'])
+    """
+    parts = re.sub(r"(?<=[a-zà-ÿ0-9])(?=[A-Z])", " ", name)
+    single = [word.lower() for word in re.split(r"[\W_]+", parts) if word]
+    return [*single, *(a + b for a, b in pairwise(single))]
+
+
+def said_by(name: str, kind: str) -> bool:
+    """Whether a name says that a column is of a kind.
+
+    Examples
+    --------
+    >>> said_by("Birth date", "quasi_identifier"), said_by("product_name", "identifier")
+    (True, False)
+    """
+    found = set(words(name))
+    if kind == "identifier" and found & _NOT_OF_PEOPLE:
+        return False
+    if kind == "key":
+        return bool(found & _KEY)
+    if kind == "birth":
+        return bool(found & _BIRTH)
+    return bool(found & _WORDS[kind])

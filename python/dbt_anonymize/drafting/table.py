@@ -1,0 +1,118 @@
+"""From a relation to a complete draft: roles, hierarchies, combinations, efforts, a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from dbt_anonymize.drafting.efforts import first_efforts
+from dbt_anonymize.drafting.facts import singled_out
+from dbt_anonymize.drafting.plans import Plan, plan, seed_name
+from dbt_anonymize.drafting.roles import Proposal
+from dbt_anonymize.errors import HierarchyError, WarehouseError
+from dbt_anonymize.project.values import TableColumn
+from dbt_anonymize.project.warehouse import Warehouse
+
+K, SUPPRESSION_LIMIT, EFFORTS = 5, 0.05, 3
+# Combinations are counted one by one; all of a large table would take longer than they tell.
+_MOST_COMBINATIONS, _MOST_RECORDS = 40, 5_000_000
+# From this share of the most frequent class on, accuracy mostly tells how often it is guessed.
+_UNBALANCED = 0.6
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How the classes of a target are distributed."""
+
+    largest_share: float
+
+    @property
+    def measure(self) -> str:
+        """The measure that fits it."""
+        return "roc_auc" if self.largest_share > _UNBALANCED else "accuracy"
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """What a draft says."""
+
+    proposals: Sequence[Proposal]
+    plans: dict[str, Plan]
+    failed: dict[str, str]
+    singled: list[tuple[tuple[str, ...], int]]
+    efforts: list[dict[str, int]]
+    balance: Balance | None
+
+    @property
+    def target(self) -> Proposal | None:
+        """The column that models predict."""
+        return next((one for one in self.proposals if one.is_target), None)
+
+
+def draft_table(
+    warehouse: Warehouse,
+    relation: Any,
+    proposals: Sequence[Proposal],
+    *,
+    name: str,
+    place: str,
+    folder: str,
+) -> Drafted:
+    """Build hierarchies and efforts for the proposed roles; nothing is written.
+
+    ``place`` is what the commands of the hierarchies read, ``folder`` where they write seeds.
+    """
+    plans: dict[str, Plan] = {}
+    failed: dict[str, str] = {}
+    taken: set[str] = set()
+    quasi = [one for one in proposals if one.role == "quasi_identifier"]
+    for one in quasi:
+        column = TableColumn.find(warehouse, relation, one.name)
+        try:
+            seed = seed_name(name, one.name, taken)
+            plans[one.name] = plan(one.facts, column, seed, place, folder)
+        except (HierarchyError, WarehouseError) as error:
+            failed[one.name] = str(error)
+    efforts: list[dict[str, int]] = []
+    if not failed:
+        efforts = first_efforts(
+            warehouse,
+            relation,
+            list(plans.values()),
+            k=K,
+            suppression_limit=SUPPRESSION_LIMIT,
+            length=EFFORTS,
+        )
+    target = next((one for one in proposals if one.is_target), None)
+    return Drafted(
+        proposals=proposals,
+        plans=plans,
+        failed=failed,
+        singled=_combinations(warehouse, relation, quasi),
+        efforts=efforts,
+        balance=_balance(warehouse, relation, target) if target else None,
+    )
+
+
+def _combinations(
+    warehouse: Warehouse, relation: Any, quasi: Sequence[Proposal]
+) -> list[tuple[tuple[str, ...], int]]:
+    """Return sets of quasi-identifiers with the records that each singles out, all last."""
+    names = [one.name for one in quasi]
+    sets = [one for size in range(2, len(names)) for one in combinations(names, size)]
+    records = quasi[0].facts.records if quasi else 0
+    if len(sets) > _MOST_COMBINATIONS or records > _MOST_RECORDS:
+        sets = []
+    wanted = [*((name,) for name in names), *sets, *([tuple(names)] if len(names) > 1 else [])]
+    return [(one, singled_out(warehouse, relation, one)) for one in wanted]
+
+
+def _balance(warehouse: Warehouse, relation: Any, target: Proposal) -> Balance:
+    quoted = warehouse.adapter.quote(target.name)
+    rows = warehouse.rows(
+        f"select count(*) from {relation} group by {quoted}"  # noqa: S608 (quoted)
+    )
+    counts = [int(count) for (count,) in rows]
+    return Balance(max(counts) / sum(counts))

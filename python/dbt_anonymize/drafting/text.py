@@ -1,0 +1,94 @@
+"""The text of a draft, and of the properties of its seeds."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import jinja2
+
+from dbt_anonymize import literals
+from dbt_anonymize.drafting.roles import KEY, Proposal
+from dbt_anonymize.drafting.table import SUPPRESSION_LIMIT, Drafted, K
+from dbt_anonymize.errors import ProjectError, SpecError
+from dbt_anonymize.pluralize import counted
+from dbt_anonymize.project.layout import Project
+from dbt_anonymize.spec.loading import FOLDER, SUFFIX
+from dbt_anonymize.spec.models import LONGEST_NAME, RESERVED_SPEC_NAMES, Source
+
+
+def check_name(project: Project, name: str) -> Path:
+    """Return where the spec of a new anonymization goes, relative to the project.
+
+    An unusable name is a `SpecError`, an existing anonymization a `ProjectError`.
+    """
+    usable = re.fullmatch("[a-z][a-z0-9_]*", name) and len(name) <= LONGEST_NAME
+    if not usable or name in RESERVED_SPEC_NAMES:
+        raise SpecError(
+            f"the name of an anonymization must start with a-z, hold only a-z, 0-9 and _, have at "
+            f"most {LONGEST_NAME} characters and not be 'anonymization'; got {name!r}. "
+            "Choose another name."
+        )
+    path = Path(FOLDER) / f"{name}{SUFFIX}"
+    if (project.root / path).exists():
+        raise ProjectError(
+            f"{path.as_posix()}: must not exist yet. Choose another name, or edit it."
+        )
+    return path
+
+
+def spec_text(name: str, source: Source, drafted: Drafted, *, takes_all: bool) -> str:
+    """Return the YAML of a draft; what a person should decide is TODO unless ``takes_all``."""
+    decided = [one for one in drafted.proposals if one.is_decided or takes_all]
+    key = next((one for one in drafted.proposals if one.role == KEY), None)
+    target = drafted.target
+    is_known = target is not None and target in decided
+    kept = {"quasi_identifier", "insensitive"}
+    features = [one.name for one in decided if one.role in kept and not one.is_target]
+    usable = [one for one in features if one not in drafted.failed]
+    return (
+        _environment()
+        .get_template("draft.yml.j2")
+        .render(
+            name=name,
+            source=source,
+            drafted=drafted,
+            records=drafted.proposals[0].facts.records if drafted.proposals else 0,
+            key=key.name if key else None,
+            columns=[(one, one in decided) for one in drafted.proposals if one.role != KEY],
+            target=target.name if target is not None and is_known else None,
+            features=usable,
+            # Efforts give a level to each quasi-identifier, so all of them must be decided.
+            efforts=drafted.efforts if takes_all or len(decided) == len(drafted.proposals) else [],
+            k=K,
+            suppression_limit=SUPPRESSION_LIMIT,
+        )
+    )
+
+
+def seeds_text(name: str, drafted: Drafted) -> str:
+    """Return the properties of the seeds: labels are texts, and each hierarchy is tested."""
+    return _environment().get_template("seeds.yml.j2").render(name=name, drafted=drafted)
+
+
+def shown_type(one: Proposal) -> str:
+    """Return a type on one line; it may hold names: the labels of an enum."""
+    return literals.printable(" ".join(one.facts.type.lower().split()))
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("dbt_anonymize.drafting"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701 (YAML, not HTML)
+    )
+    # dbt never reads a spec, so braces stay as they are.
+    environment.filters["yaml"] = literals.plain_yaml_text
+    environment.filters["dbt_yaml"] = literals.yaml_text
+    environment.filters["comment"] = lambda text: literals.printable(" ".join(str(text).split()))
+    environment.filters["records"] = lambda number: counted(number, "record")
+    environment.globals["shown_type"] = shown_type
+    return environment

@@ -1,0 +1,118 @@
+"""Values of a column of the warehouse, as hierarchies are built from them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec.problems import did_you_mean
+
+# A seed of more values is nothing that anybody reads; builders take as many codes.
+MOST_VALUES = 1_000_000
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """A column of a relation."""
+
+    warehouse: Warehouse
+    relation: Any
+    name: str
+
+    @classmethod
+    def find(cls, warehouse: Warehouse, relation: Any, name: str) -> TableColumn:
+        """Return a column as the warehouse writes it; none of that name is a `WarehouseError`."""
+        known = [column for column, _ in warehouse.columns(relation)]
+        found = {column.casefold(): column for column in known}.get(name.casefold())
+        if found is None:
+            remedy = did_you_mean(name, known, f"It has {', '.join(known)}.")
+            raise WarehouseError(f"{relation.identifier}: must have the column {name}. {remedy}")
+        return cls(warehouse, relation, found)
+
+    @property
+    def quoted(self) -> str:
+        """Its name in SQL."""
+        return str(self.warehouse.adapter.quote(self.name))
+
+    def counts(self) -> list[tuple[str, int]]:
+        """Return each value as text, as hierarchies compare it, with its records, in order."""
+        text = self.warehouse.macro("_as_text", expression=self.quoted)
+        found = self.warehouse.rows(
+            f"select {text}, count(*) from {self.relation} "  # noqa: S608 (quoted)
+            f"where {self.quoted} is not null group by 1 limit {MOST_VALUES + 1}"
+        )
+        if len(found) > MOST_VALUES:
+            raise WarehouseError(
+                f"{self.name}: must have at most {MOST_VALUES} different values; it has more. "
+                "Round or group it in a model before."
+            )
+        return sorted((str(value), int(count)) for value, count in found)
+
+    def values(self) -> list[str]:
+        """Return its values, each as often as it occurs; of many records about in proportion."""
+        counts = self.counts()
+        one_in = max(1, sum(count for _, count in counts) // MOST_VALUES)
+        return [value for value, count in counts for _ in range(math.ceil(count / one_in))]
+
+    def ends(self) -> tuple[Any, Any]:
+        """Return the smallest and the largest value: people's own, to be widened before use."""
+        ((lower, upper),) = self.warehouse.rows(
+            f"select min({self.quoted}), max({self.quoted}) from {self.relation}"  # noqa: S608
+        )
+        if lower is None:
+            raise WarehouseError(f"{self.name}: must have values; all are NULL. Choose another.")
+        return lower, upper
+
+    def number_ends(self) -> tuple[Decimal, Decimal]:
+        """Return the ends of a column of finite numbers; of any other a `WarehouseError`."""
+        found = self.ends()
+        numbers = [Decimal(str(end)) for end in found if isinstance(end, int | float | Decimal)]
+        if len(numbers) < 2 or not all(number.is_finite() for number in numbers):
+            raise WarehouseError(f"{self.name}: must be a column of finite numbers. Name another.")
+        return numbers[0], numbers[1]
+
+    def date_ends(self) -> tuple[date, date]:
+        """Return the ends of a column of dates, widened to whole years; else `WarehouseError`."""
+        lower, upper = self.ends()
+        if not (isinstance(lower, date) and isinstance(upper, date)):
+            raise WarehouseError(f"{self.name}: must be a column of dates. Name another.")
+        first, last = (end.date() if isinstance(end, datetime) else end for end in (lower, upper))
+        return date(first.year, 1, 1), date(last.year, 12, 31)
+
+
+def nice_step(size: Decimal) -> Decimal:
+    """Return the smallest of 1, 2 and 5 times a power of ten that is not below a size > 0.
+
+    Examples
+    --------
+    >>> [str(nice_step(Decimal(size))) for size in ("0.03", "3", "70", "100")]
+    ['0.05', '5', '100', '100']
+    """
+    power = Decimal(1).scaleb(size.adjusted())
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= size)
+    return Decimal(format(step.normalize(), "f"))
+
+
+def widened(lower: Decimal, upper: Decimal, step: Decimal) -> tuple[Decimal, Decimal]:
+    """Return multiples of a step around a range, neither of which is its end.
+
+    Bounds are published, and the smallest and the largest value belong to somebody.
+
+    Examples
+    --------
+    >>> [str(end) for end in widened(Decimal("18"), Decimal("90"), Decimal(10))]
+    ['10', '100']
+    >>> [str(end) for end in widened(Decimal("0"), Decimal("99.9"), Decimal(50))]
+    ['0', '100']
+    """
+    start = (lower / step).to_integral_value("ROUND_FLOOR") * step
+    end = ((upper / step).to_integral_value("ROUND_FLOOR") + 1) * step
+    # Nothing is below zero where nothing can be: that says nothing of a person.
+    if start == lower and lower != 0:
+        start -= step
+    return start, end

@@ -1,0 +1,100 @@
+"""What columns are taken for, by name and by content."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt_anonymize.drafting.content import content_of
+from dbt_anonymize.drafting.facts import ColumnFacts, kind_of
+from dbt_anonymize.drafting.names import said_by
+from dbt_anonymize.drafting.roles import KEY, propose
+
+
+@pytest.mark.parametrize(
+    ("values", "looks"),
+    [
+        (["a.b@example.org", "c@d.pt"], "e-mail addresses"),
+        (["GB82 WEST 1234 5698 7654 32", "DE89370400440532013000"], "bank accounts (IBAN)"),
+        (["GB82 WEST 1234 5698 7654 33", "DE89370400440532013001"], None),
+        (["4111 1111 1111 1111", "5500005555555559"], "payment cards"),
+        (["4111 1111 1111 1112"], None),
+        (["12345678Z", "X1234567L"], "national numbers (Spain)"),
+        (["12345678A"], None),
+        (["078-05-1120"], "national numbers (United States)"),
+        (["000-05-1120"], "phone numbers"),
+        (["+351 912 345 678", "0049-30-1234567"], "phone numbers"),
+        (["1234567", "7654321"], None),
+        (["2024-01-31", "31.12.2023"], None),
+        (["192.168.0.1", "10.0.0.7"], "addresses of machines (IP)"),
+        (["f81d4fae-7dec-11d0-a765-00a0c91e6bf6"], "random identifiers (UUID)"),
+        (["a@b.org", "none", "none"], None),
+        ([], None),
+    ],
+)
+def test_content_is_told_by_form_and_check_digits(values: list[str], looks: str | None) -> None:
+    assert content_of(values) == looks
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("Full name", "identifier"),
+        ("e-mail", "identifier"),
+        ("telefonnummer_mobile", "identifier"),
+        ("birthDate", "quasi_identifier"),
+        ("PLZ", "quasi_identifier"),
+        ("diagnosis_code", "sensitive"),
+        ("has_churned", "target"),
+        ("internal note", "free_text"),
+        ("customer_id", "key"),
+    ],
+)
+def test_names_are_read_by_their_words(name: str, kind: str) -> None:
+    assert said_by(name, kind)
+
+
+def test_words_within_words_say_nothing() -> None:
+    assert not said_by("package", "quasi_identifier")  # age
+    assert not said_by("product_name", "identifier")
+
+
+def facts(name: str, data_type: str = "varchar", distinct: int = 50, **more: int) -> ColumnFacts:
+    counts = {"records": 1000, "known": 1000, "distinct": distinct} | more
+    return ColumnFacts(name, data_type, kind_of(data_type), **counts)
+
+
+@pytest.mark.parametrize(
+    ("column", "role", "is_decided"),
+    [
+        (facts("x", distinct=1), "dropped", True),
+        (facts("x", known=0, distinct=0), "dropped", True),
+        (facts("name"), "identifier", True),
+        (facts("name", distinct=3), "identifier", False),
+        (facts("x", distinct=950), "identifier", True),
+        (facts("x", distinct=950, phrases=940), "dropped", True),
+        (facts("x", distinct=400, longest=101), "dropped", True),
+        (facts("zip"), "quasi_identifier", True),
+        (facts("salary", "double"), "sensitive", True),
+        (facts("x", "date"), "quasi_identifier", False),
+        (facts("x", "timestamp", distinct=999), "insensitive", False),
+        (facts("x", "double", distinct=900), "quasi_identifier", False),
+        (facts("x", "bigint", distinct=1000), "identifier", True),
+        (facts("x", "varchar[]"), "dropped", False),
+        (facts("x"), "insensitive", False),
+    ],
+)
+def test_a_role_is_proposed(column: ColumnFacts, role: str, is_decided: bool) -> None:
+    key = facts("id", "bigint", distinct=1000)
+    first, found = propose([key, column])
+    assert first.role == KEY
+    assert (found.role, found.is_decided) == (role, is_decided), found.reason
+    assert found.reason
+
+
+def test_the_target_is_the_column_called_so_else_the_last_of_few_classes() -> None:
+    columns = [facts("id", distinct=1000), facts("churned", distinct=2), facts("x", distinct=4)]
+    assert [one.is_target for one in propose(columns)] == [False, True, False]
+    _, guessed = propose([columns[0], columns[2]])
+    assert (guessed.role, guessed.is_target, guessed.is_decided) == ("sensitive", True, False)
+    with_missing = facts("churned", distinct=2, known=999)
+    assert not any(one.is_target for one in propose([columns[0], with_missing]))

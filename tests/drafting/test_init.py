@@ -1,0 +1,127 @@
+"""`dbt-anonymize init` in a stranger's project: from a table to a draft that builds."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from dbt_anonymize.cli import app
+from dbt_anonymize.errors import SpecError
+from dbt_anonymize.hierarchies.seed_csv import read_hierarchy
+from dbt_anonymize.spec import load_spec
+from tests.cli.conftest import run
+from tests.projects import Project
+
+pytestmark = [pytest.mark.dbt, pytest.mark.sampled_tests(2)]
+
+
+def people(project: Project) -> list[str]:
+    """Return the values of the seed that only one record has."""
+    text = (project.folder / "seeds" / "customers.csv").read_text()
+    cells = [line.split(",") for line in text.splitlines()[1:]]
+    columns = list(zip(*cells, strict=True))
+    return [v for c in columns for v in c if c.count(v) == 1 and len(v) > 3]
+
+
+def test_a_draft_that_is_taken_builds_and_releases(consumer: Project) -> None:
+    folder = consumer.folder
+    done = run("init", "clients", "--ref", "customers", "--yes", "--project-dir", folder)
+    assert done.exit_code == 0, done.output
+    path = folder / "anonymizations" / "clients.yml"
+    text = path.read_text()
+    assert "TODO" not in re.sub("#.*", "", text)
+    spec = load_spec(path)
+    assert spec.record_key == "customer_id"
+    roles = {name: column.role for name, column in spec.columns.items()}
+    assert roles["full name"] == roles["e-mail"] == "identifier"
+    assert roles["birth_date"] == roles["zip"] == roles["gender"] == "quasi_identifier"
+    assert (spec.target, roles["churned"]) == ("churned", "sensitive")
+    assert (spec.quality.repetitions, spec.guarantees.declared[0][0]) == (5, "k_anonymity")
+    # Each reason stands above its column, each command above its hierarchy, and counts below.
+    assert "# dbt-anonymize hierarchy dates --granularities" in text
+    assert "values look like e-mail addresses" in text
+    assert re.search(r"#\s+[\d,]+  birth_date, zip, gender", text)
+    for value in people(consumer):
+        assert value not in text
+        assert value not in done.output
+    for column in ("birth_date", "zip"):
+        declared = spec.quasi_identifiers[column]
+        built = read_hierarchy(folder / "seeds" / f"{declared.ref}.csv")
+        assert built.levels == declared.levels
+
+    assert run("generate", "clients", "-q", "--project-dir", folder).exit_code == 0
+    consumer.build("--select", "+clients_anonymized", "clients_hierarchy_*")
+    assert consumer.release("clients")
+
+
+def test_without_an_answer_what_is_undecided_stays_open(consumer: Project) -> None:
+    folder = consumer.folder
+    done = run("init", "clients", "--ref", "customers", "--project-dir", folder)
+    assert done.exit_code == 0
+    assert "decide every TODO" in done.stdout
+    text = (folder / "anonymizations" / "clients.yml").read_text()
+    assert "{role: TODO}  # undecided; proposed: " in text
+    with pytest.raises(SpecError) as error:
+        load_spec(folder / "anonymizations" / "clients.yml")
+    generated = run("generate", "clients", "--project-dir", folder)
+    assert generated.exit_code == 2
+    assert generated.stderr.strip() == str(error.value)
+    undecided = {n for n, c in yaml.safe_load(text)["columns"].items() if c["role"] == "TODO"}
+    lines = generated.stderr.splitlines()
+    assert len(lines) == len(undecided)
+    for name in undecided:
+        assert sum(f"columns.{name}.role: must be decided" in line for line in lines) == 1
+
+
+def test_on_a_terminal_each_undecided_column_is_asked(
+    consumer: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wrong answer is asked again; no answer takes what is proposed."""
+
+    class Terminal:
+        @staticmethod
+        def isatty() -> bool:
+            return True
+
+    class System:
+        stdin = Terminal
+
+    monkeypatch.setattr("dbt_anonymize.cli.init.sys", System)
+    words = ["init", "clients", "--ref", "customers", "--project-dir", str(consumer.folder)]
+    done = CliRunner().invoke(app, words, input="nonsense\ndropped\n\n\n\n\n")
+    assert done.exit_code == 0, done.output
+    assert "role (identifier, quasi_identifier" in done.output
+    spec = load_spec(consumer.folder / "anonymizations" / "clients.yml")
+    assert "dropped" in {column.role for column in spec.columns.values()}
+
+
+def test_hierarchies_that_exist_are_kept(consumer: Project) -> None:
+    seed = consumer.folder / "seeds" / "clients_hierarchy_zip.csv"
+    seed.write_text("value,level_1\nmine,*\n")
+    done = run("init", "clients", "--ref", "customers", "--yes", "--project-dir", consumer.folder)
+    assert done.exit_code == 2
+    assert "seeds/clients_hierarchy_zip.csv: must not exist yet" in done.stderr
+    assert seed.read_text() == "value,level_1\nmine,*\n"
+    assert not (consumer.folder / "anonymizations" / "clients.yml").exists()
+
+
+def test_tables_with_little_in_them_are_drafted(consumer: Project) -> None:
+    """No record, one record, NULLs, numbers that are all the same, types of their own."""
+    models: dict[str, str] = {
+        "nobody": "select 1 as id, 'x' as name, cast('2024-01-01' as date) as born where false",
+        "somebody": "select 1 as id, 'x' as name, cast(null as integer) as age, [1] as list",
+        "alike": "select i as id, 30 as age, cast(null as date) as born from range(9) as t(i)",
+        "infinite": "select i as id, cast('nan' as double) + i % 2 as height from range(9) as t(i)",
+    }
+    for name, sql in models.items():
+        (consumer.folder / "models" / f"{name}.sql").write_text(sql)
+    consumer.build("--select", *models)
+    for name in models:
+        done = run("init", f"of_{name}", "--ref", name, "-y", "--project-dir", consumer.folder)
+        assert done.exit_code == 0, (name, done.output)
+        drafted: Path = consumer.folder / "anonymizations" / f"of_{name}.yml"
+        assert yaml.safe_load(drafted.read_text())["name"] == f"of_{name}"
