@@ -17,6 +17,7 @@ from dbt_anonymize.cli.common import HELP
 # name, or is a group of commands with an `app`.
 COMMANDS = (
     "new",
+    "doctor",
     "generate",
     "evaluate",
     "search",
