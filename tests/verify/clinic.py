@@ -158,7 +158,7 @@ class Clinic:
     @property
     def project(self) -> Project:
         """Where findings name files from."""
-        return Project(self.folder, "clinic", self.folder / "models")
+        return Project(self.folder, "clinic", self.folder / "models", self.folder / "seeds")
 
     def change_release(self, *statements: str) -> None:
         """Change the release behind everybody's back."""

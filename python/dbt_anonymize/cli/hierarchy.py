@@ -5,23 +5,26 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from dbt_anonymize.cli.common import (
+    ProfilesDir,
+    ProjectDir,
     Quiet,
-    RowFormat,
-    SafeConsole,
+    Target,
     errors_without_traceback,
     note,
     say,
-    show_rows,
 )
+from dbt_anonymize.cli.hierarchy_files import check, extend, preview
+from dbt_anonymize.cli.hierarchy_values import MaybeColumn, MaybeDataFile, Ref, SourceTable, Values
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import arx
+from dbt_anonymize.hierarchies.bounds import Number, as_decimal
 from dbt_anonymize.hierarchies.dates import GRANULARITIES, date_intervals
 from dbt_anonymize.hierarchies.groups import explicit_groups, ordered_groups
 from dbt_anonymize.hierarchies.intervals import cut_intervals, equal_width_intervals
@@ -29,9 +32,8 @@ from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
 from dbt_anonymize.hierarchies.priority import priority_by_frequency, priority_by_order
 from dbt_anonymize.hierarchies.quantiles import quantile_intervals
 from dbt_anonymize.hierarchies.redaction import all_codes, redact_codes
-from dbt_anonymize.hierarchies.rules import is_nested, violations
-from dbt_anonymize.hierarchies.seed_csv import read_column, read_rows, read_table, write_hierarchy
-from dbt_anonymize.output import Format
+from dbt_anonymize.hierarchies.rules import is_nested
+from dbt_anonymize.hierarchies.seed_csv import read_rows, write_hierarchy
 
 app = typer.Typer(
     name="hierarchy",
@@ -42,10 +44,6 @@ app = typer.Typer(
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="CSV file (a dbt seed) to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
-DataFile = Annotated[Path, typer.Option("--from", help="CSV file with a header row.")]
-MaybeDataFile = Annotated[Path | None, typer.Option("--from", help="CSV file with a header row.")]
-Column = Annotated[str, typer.Option(help="Column of the file that holds the values.")]
-MaybeColumn = Annotated[str | None, typer.Option(help="Column of the file that holds the values.")]
 Lower = Annotated[str | None, typer.Option(help="Lower end of the range, part of it.")]
 Upper = Annotated[str | None, typer.Option(help="Upper end of the range, not part of it.")]
 Merge = Annotated[
@@ -67,10 +65,17 @@ def intervals(
         str | None, typer.Option(help="Or: cut points of the leaves, ends included: 0,18,40,120.")
     ] = None,
     merge: Merge = None,
+    column: MaybeColumn = None,
+    ref: Ref = None,
+    source: SourceTable = None,
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Build intervals of equal [b]--widths[/b], or between [b]--cuts[/b]."""
+    values = Values(None, column, ref, source, project_dir, target)
 
     def build() -> Hierarchy:
         factors = _ints(merge, option="--merge")
@@ -78,8 +83,12 @@ def intervals(
             return cut_intervals(cuts.split(","), merge=factors)
         if cuts is None and lower is not None and upper is not None and widths is not None:
             return equal_width_intervals(lower, upper, widths.split(","), merge=factors)
+        if cuts is None and (lower, upper) == (None, None) and widths and values.is_table:
+            steps = widths.split(",")
+            return equal_width_intervals(*_around(values, steps[-1]), steps, merge=factors)
         raise HierarchyError(
-            "intervals needs either --cuts, or --lower, --upper and --widths; got another mixture."
+            "intervals needs either --cuts, or --lower, --upper and --widths; got another mixture. "
+            "A relation (--ref or --source, with --column) may stand for --lower and --upper."
         )
 
     _build(build, output, force=force)
@@ -89,29 +98,47 @@ def intervals(
 def quantiles(
     *,
     output: Output,
-    file: DataFile,
-    column: Column,
-    lower: Annotated[str, typer.Option(help="Lower end of the range, below all data.")],
-    upper: Annotated[str, typer.Option(help="Upper end of the range, above all data.")],
     leaves: Annotated[int, typer.Option(help="Number of leaf intervals.")],
     decimals: Annotated[int, typer.Option(help="Decimals to which cut points are rounded.")],
+    file: MaybeDataFile = None,
+    column: MaybeColumn = None,
+    lower: Annotated[
+        str | None,
+        typer.Option(help="Lower end of the range, below all data; a round one of a relation's."),
+    ] = None,
+    upper: Annotated[
+        str | None, typer.Option(help="Upper end of the range, above all data; likewise.")
+    ] = None,
     merge: Merge = None,
+    ref: Ref = None,
+    source: SourceTable = None,
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Build intervals that hold about equally many values of a column."""
-    _build(
-        lambda: quantile_intervals(
-            read_column(file, column),
-            lower,
-            upper,
-            leaves=leaves,
-            decimals=decimals,
-            merge=_ints(merge, option="--merge"),
-        ),
-        output,
-        force=force,
-    )
+    values = Values(file, column, ref, source, project_dir, target)
+
+    def build() -> Hierarchy:
+        start: Number
+        end: Number
+        if lower is not None and upper is not None:
+            start, end = lower, upper
+        elif (lower, upper) == (None, None) and values.is_table:
+            start, end = _around(values)
+        else:
+            raise HierarchyError(
+                "quantiles needs --lower and --upper; only of a relation (--ref or --source) it "
+                "finds both by itself. Give both."
+            )
+        factors = _ints(merge, option="--merge")
+        return quantile_intervals(
+            values.all(), start, end, leaves=leaves, decimals=decimals, merge=factors
+        )
+
+    _build(build, output, force=force)
 
 
 @app.command()
@@ -127,19 +154,25 @@ def groups(
         list[str] | None,
         typer.Option(help="Or: a named group and its values, NAME=A,B,C; repeat it per group."),
     ] = None,
+    ref: Ref = None,
+    source: SourceTable = None,
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Build groups of neighbours in the order of a file, or named groups."""
+    values = Values(file, column, ref, source, project_dir, target)
 
     def build() -> Hierarchy:
-        if group and file is None and column is None and sizes is None:
+        if group and not values.count and column is None and sizes is None:
             return explicit_groups([_named_groups(group)])
-        if not group and file is not None and column is not None and sizes is not None:
-            values = list(dict.fromkeys(read_column(file, column)))
-            return ordered_groups(values, _ints(sizes, option="--sizes"))
+        if not group and values.is_given and sizes is not None:
+            return ordered_groups(values.distinct(), _ints(sizes, option="--sizes"))
         raise HierarchyError(
-            "groups needs either --group, or --from, --column and --sizes; got another mixture."
+            "groups needs either --group, or --from, --column and --sizes; got another mixture. "
+            "A relation (--ref or --source) may stand for --from."
         )
 
     _build(build, output, force=force)
@@ -161,23 +194,29 @@ def redaction(
     ] = None,
     symbol: Annotated[str, typer.Option(help="What stands for a redacted character.")] = "*",
     pad: Annotated[str | None, typer.Option(help="Character that lengthens short codes.")] = None,
+    ref: Ref = None,
+    source: SourceTable = None,
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Redact more and more characters of codes: 12345, 1234*, 123**."""
+    values = Values(file, column, ref, source, project_dir, target)
 
     def build() -> Hierarchy:
-        if file is not None and column is not None and length is None:
-            values = tuple(sorted(set(read_column(file, column))))
-        elif file is None and column is None and length is not None and alphabet is not None:
-            values = all_codes(alphabet, length)
+        if values.is_given and length is None:
+            codes = tuple(sorted(values.distinct()))
+        elif not values.count and column is None and length is not None and alphabet is not None:
+            codes = all_codes(alphabet, length)
         else:
             raise HierarchyError(
                 "redaction needs either --from and --column, or --alphabet and --length; "
-                "got another mixture."
+                "got another mixture. A relation (--ref or --source) may stand for --from."
             )
         return redact_codes(
-            values,
+            codes,
             end="prefix" if prefix else "suffix",
             counts=None if counts is None else _ints(counts, option="--counts"),
             symbol=symbol,
@@ -192,28 +231,48 @@ def redaction(
 def dates(
     *,
     output: Output,
-    first: Annotated[datetime, typer.Option(formats=["%Y-%m-%d"], help="First day to hold.")],
-    last: Annotated[datetime, typer.Option(formats=["%Y-%m-%d"], help="Last day to hold.")],
+    first: Annotated[
+        datetime | None,
+        typer.Option(formats=["%Y-%m-%d"], help="First day to hold; by default of a relation's."),
+    ] = None,
+    last: Annotated[
+        datetime | None,
+        typer.Option(formats=["%Y-%m-%d"], help="Last day to hold; likewise."),
+    ] = None,
     granularities: Annotated[
         str, typer.Option(help=f"From fine to coarse, some of {','.join(GRANULARITIES)}.")
     ] = "month,quarter,year",
+    column: MaybeColumn = None,
+    ref: Ref = None,
+    source: SourceTable = None,
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Build units of the calendar."""
-    _build(
-        lambda: date_intervals(first.date(), last.date(), granularities.split(",")),
-        output,
-        force=force,
-    )
+    values = Values(None, column, ref, source, project_dir, target)
+
+    def build() -> Hierarchy:
+        if first is not None and last is not None and not values.count:
+            return date_intervals(first.date(), last.date(), granularities.split(","))
+        if (first, last) == (None, None) and values.is_table:
+            return date_intervals(*values.date_ends(), granularities.split(","))
+        raise HierarchyError(
+            "dates needs either --first and --last, or --ref or --source and --column; got "
+            "another mixture."
+        )
+
+    _build(build, output, force=force)
 
 
 @app.command()
 def priority(
     *,
     output: Output,
-    file: DataFile,
-    column: Column,
+    file: MaybeDataFile = None,
+    column: MaybeColumn = None,
     in_order: Annotated[
         bool,
         typer.Option("--in-order", help="Suppress in the order of the file, not rarest first."),
@@ -221,16 +280,21 @@ def priority(
     levels: Annotated[
         int | None, typer.Option(help="Number of levels, root included. Default: one per value.")
     ] = None,
+    ref: Ref = None,
+    source: SourceTable = None,
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Turn values into * one after the other, the rarest first."""
+    values = Values(file, column, ref, source, project_dir, target)
 
     def build() -> Hierarchy:
-        values = read_column(file, column)
         if in_order:
-            return priority_by_order(list(dict.fromkeys(values)), levels=levels)
-        return priority_by_frequency(values, levels=levels)
+            return priority_by_order(values.distinct(), levels=levels)
+        return priority_by_frequency(values.all(), levels=levels)
 
     _build(build, output, force=force)
 
@@ -261,44 +325,21 @@ def import_arx(
     _build(build, output, force=force)
 
 
-@app.command()
-def check(
-    files: Annotated[list[Path], typer.Argument(help="Hierarchy seeds.")],
-    nested: Annotated[
-        bool, typer.Option("--nested/--no-nested", help="Whether a label must have one parent.")
-    ] = True,
-    form: RowFormat = Format.table,
-    quiet: Quiet = False,
-) -> None:
-    """Check hierarchy seeds; exit code 1 if a rule is broken, 2 if a file cannot be read.
+for _command in (check, preview, extend):
+    app.command()(_command)
 
-    CSV and JSON have a row for each file that is sound, and one for each broken rule.
-    """
-    console = SafeConsole(soft_wrap=True, markup=True, quiet=form is not Format.table)
-    codes, rows = [0], list[tuple[Any, ...]]()
-    for file in files:
-        try:
-            table = read_table(file)
-        except HierarchyError as error:
-            say(str(error), err=True)
-            codes.append(2)
-            continue
-        broken = [str(violation) for violation in violations(table, nested=nested)]
-        about = (str(file), table.kind, len(table.rows), table.levels)
-        rows += [(*about, text) for text in broken] or [(*about, None)]
-        if not broken and not quiet:
-            console.print(
-                f"[green]ok[/green] {escape(str(file))}: {table.kind}, {len(table.rows)} rows, "
-                f"{table.levels} levels"
-            )
-        if broken:
-            console.print(f"[red]broken[/red] {escape(str(file))}:")
-            for text in broken:
-                console.print(f"  - {escape(text)}")
-            codes.append(1)
-    if form is not Format.table:
-        show_rows(("file", "kind", "rows", "levels", "broken_rule"), rows, form)
-    raise typer.Exit(max(codes))
+
+def _around(values: Values, step: str | None = None) -> tuple[Decimal, Decimal]:
+    """Return round ends around the numbers of a relation, none of which is somebody's."""
+    from dbt_anonymize.project.values import nice_step, widened  # noqa: PLC0415 (slow to import)
+
+    lower, upper = values.number_ends()
+    if step is not None:
+        width = as_decimal(step, who="a width")
+        if width <= 0:
+            raise HierarchyError("widths must be numbers > 0 that rise. List them upwards.")
+        return widened(lower, upper, width)
+    return widened(lower, upper, nice_step((upper - lower) / 4 or Decimal(1)))
 
 
 def _build(build: Callable[[], Hierarchy], output: Path, *, force: bool) -> None:

@@ -1,0 +1,203 @@
+"""The commands ``dbt-anonymize hierarchy check``, ``preview`` and ``extend``, of seeds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from dbt_anonymize.cli.common import (
+    ProfilesDir,
+    ProjectDir,
+    Quiet,
+    RowFormat,
+    SafeConsole,
+    Target,
+    errors_without_traceback,
+    figures_table,
+    note,
+    say,
+    show_rows,
+)
+from dbt_anonymize.cli.hierarchy_values import MaybeColumn, MaybeDataFile, Ref, SourceTable, Values
+from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.output import Format
+from dbt_anonymize.pluralize import counted
+
+if TYPE_CHECKING:
+    from dbt_anonymize.hierarchies.model import Hierarchy
+
+SeedFile = Annotated[Path, typer.Argument(help="Hierarchy seed.")]
+
+
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Hierarchy seeds.")],
+    nested: Annotated[
+        bool, typer.Option("--nested/--no-nested", help="Whether a label must have one parent.")
+    ] = True,
+    form: RowFormat = Format.table,
+    quiet: Quiet = False,
+) -> None:
+    """Check hierarchy seeds; exit code 1 if a rule is broken, 2 if a file cannot be read.
+
+    CSV and JSON have a row for each file that is sound, and one for each broken rule.
+    """
+    from dbt_anonymize.hierarchies.rules import violations  # noqa: PLC0415 (as below)
+    from dbt_anonymize.hierarchies.seed_csv import read_table  # noqa: PLC0415
+
+    console = SafeConsole(soft_wrap=True, markup=True, quiet=form is not Format.table)
+    codes, rows = [0], list[tuple[Any, ...]]()
+    for file in files:
+        try:
+            table = read_table(file)
+        except HierarchyError as error:
+            say(str(error), err=True)
+            codes.append(2)
+            continue
+        broken = [str(violation) for violation in violations(table, nested=nested)]
+        about = (str(file), table.kind, len(table.rows), table.levels)
+        rows += [(*about, text) for text in broken] or [(*about, None)]
+        if not broken and not quiet:
+            console.print(
+                f"[green]ok[/green] {escape(str(file))}: {table.kind}, {len(table.rows)} rows, "
+                f"{table.levels} levels"
+            )
+        if broken:
+            console.print(f"[red]broken[/red] {escape(str(file))}:")
+            for text in broken:
+                console.print(f"  - {escape(text)}")
+            codes.append(1)
+    if form is not Format.table:
+        show_rows(("file", "kind", "rows", "levels", "broken_rule"), rows, form)
+    raise typer.Exit(max(codes))
+
+
+def preview(
+    file: SeedFile,
+    *,
+    data: MaybeDataFile = None,
+    column: MaybeColumn = None,
+    ref: Ref = None,
+    source: SourceTable = None,
+    most: Annotated[int, typer.Option(min=1, help="Labels to show of a level, the largest.")] = 8,
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
+    quiet: Quiet = False,
+) -> None:
+    """Show the labels of each level and what they hold: leaves, or records of a table."""
+    from dbt_anonymize.hierarchies.seed_csv import read_hierarchy  # noqa: PLC0415
+
+    with errors_without_traceback():
+        values = Values(data, column, ref, source, project_dir, target)
+        hierarchy = read_hierarchy(file, nested=False)
+        weights, missing = _weights(hierarchy, values if values.count else None)
+    console = SafeConsole()
+    unit = "record" if values.count else "leaf" if hasattr(hierarchy, "leaf") else "value"
+    several = "leaves" if unit == "leaf" else None
+    table = figures_table(("level", "labels", counted(2, unit, several)[2:]), ("label",))
+    for level, labels in enumerate(hierarchy.labels, start=1):
+        counts: Counter[str] = Counter()
+        for label, weight in zip(labels, weights, strict=True):
+            counts[label] += weight
+        shown = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        for place, (label, count) in enumerate(shown[:most]):
+            first = (str(level), f"{len(shown):,}") if place == 0 else ("", "")
+            table.add_row(*first, f"{count:,}", label)
+        if len(shown) > most:
+            rest = sum(count for _, count in shown[most:])
+            others = counted(len(shown) - most, "other label")
+            table.add_row("", "", f"{rest:,}", f"in {others}, the smallest {shown[-1][1]:,}")
+    console.print(table)
+    if missing:
+        console.print(
+            f"{counted(missing, 'record')} have a value that it does not hold: "
+            "`dbt-anonymize hierarchy extend` adds them."
+        )
+
+
+def extend(
+    file: SeedFile,
+    *,
+    data: MaybeDataFile = None,
+    column: MaybeColumn = None,
+    ref: Ref = None,
+    source: SourceTable = None,
+    into: Annotated[
+        str | None, typer.Option(help="Label of level 1 that new values become part of.")
+    ] = None,
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
+    quiet: Quiet = False,
+) -> None:
+    """Add the values of a column that a seed does not hold; every label that it has stays."""
+    from dbt_anonymize.hierarchies.model import IntervalHierarchy  # noqa: PLC0415 (as below)
+    from dbt_anonymize.hierarchies.seed_csv import read_hierarchy, write_hierarchy  # noqa: PLC0415
+
+    with errors_without_traceback():
+        values = Values(data, column, ref, source, project_dir, target)
+        hierarchy = read_hierarchy(file, nested=False)
+        before = len(hierarchy.labels[0])
+        if into is not None and isinstance(hierarchy, IntervalHierarchy):
+            raise HierarchyError("--into must be left out: intervals have places of their own.")
+        extended = _extended(hierarchy, values, into)
+        added = len(extended.labels[0]) - before
+        if added:
+            write_hierarchy(extended, file)
+    kind = "interval" if isinstance(hierarchy, IntervalHierarchy) else "value"
+    note(f"{file}: {counted(added, kind)} added." if added else f"{file}: nothing to add.")
+
+
+def _extended(hierarchy: Hierarchy, values: Values, into: str | None) -> Hierarchy:
+    from dbt_anonymize.hierarchies import extension  # noqa: PLC0415
+    from dbt_anonymize.hierarchies.model import IntervalHierarchy  # noqa: PLC0415
+
+    if not isinstance(hierarchy, IntervalHierarchy):
+        return extension.extended_categories(hierarchy, values.distinct(), into=into)
+    if not values.is_table:
+        bounds = _bounds(values.distinct())
+        return extension.extended_intervals(hierarchy, min(bounds), max(bounds))
+    is_number = isinstance(hierarchy.lower_bounds[0], Decimal)
+    ends: Any = values.number_ends() if is_number else values.date_ends()
+    return extension.extended_intervals(hierarchy, *ends)
+
+
+def _bounds(values: list[str]) -> list[Any]:
+    from dbt_anonymize.hierarchies.bounds import parse_bound  # noqa: PLC0415
+
+    bounds: list[Any] = [parse_bound(value.strip()) for value in values]
+    wrong = sum(bound is None for bound in bounds)
+    if wrong or not bounds or len({type(bound) for bound in bounds}) > 1:
+        raise HierarchyError(
+            f"values must all be numbers or all be dates; {wrong or 'some'} of {len(bounds)} are "
+            "not. Name the column that the hierarchy is of."
+        )
+    return bounds
+
+
+def _weights(hierarchy: Hierarchy, values: Values | None) -> tuple[list[int], int]:
+    """Return what each leaf holds, and how many records no leaf holds."""
+    from dbt_anonymize.hierarchies.model import IntervalHierarchy  # noqa: PLC0415
+
+    size = len(hierarchy.labels[0])
+    if values is None:
+        return [1] * size, 0
+    counts = values.counts()
+    if not isinstance(hierarchy, IntervalHierarchy):
+        found = [counts.pop(value, 0) for value in hierarchy.values]
+        return found, sum(counts.values())
+    weights, missing = [0] * size, 0
+    # A moment lies in the interval of its day.
+    texts = {value: value.partition(" ")[0] for value in counts}
+    for value, bound in zip(counts, _bounds(list(texts.values())), strict=True):
+        place = hierarchy.leaf(bound)
+        if place is None:
+            missing += counts[value]
+        else:
+            weights[place] += counts[value]
+    return weights, missing

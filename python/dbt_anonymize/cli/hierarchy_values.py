@@ -1,0 +1,116 @@
+"""Where the values come from that a hierarchy is built from: a CSV file, or a relation."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.hierarchies.seed_csv import read_column
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from dbt_anonymize.project.values import TableColumn
+
+MaybeDataFile = Annotated[Path | None, typer.Option("--from", help="CSV file with a header row.")]
+MaybeColumn = Annotated[str | None, typer.Option(help="Column that holds the values.")]
+Ref = Annotated[str | None, typer.Option(help="Instead of a file: a model or seed.")]
+SourceTable = Annotated[
+    str | None, typer.Option(help="Or: a dbt source, as source_name.table_name.")
+]
+
+
+@dataclass(frozen=True)
+class Values:
+    """Values of a column."""
+
+    file: Path | None
+    column: str | None
+    ref: str | None = None
+    source: str | None = None
+    project_dir: Path = Path()
+    target: str | None = None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether there is a file or a relation, and a column."""
+        return self.column is not None and self.count == 1
+
+    @property
+    def count(self) -> int:
+        """How many places are named; one is right."""
+        return sum(place is not None for place in (self.file, self.ref, self.source))
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the values are those of a relation."""
+        return self.is_given and self.file is None
+
+    def all(self) -> list[str]:
+        """Return the values, each as often as it occurs, those of a relation in order."""
+        column = self._required()
+        if self.file is not None:
+            return read_column(self.file, column)
+        with self._table() as table:
+            return table.values()
+
+    def distinct(self) -> list[str]:
+        """Return each value once, those of a file in its order."""
+        column = self._required()
+        if self.file is not None:
+            return list(dict.fromkeys(read_column(self.file, column)))
+        with self._table() as table:
+            return [value for value, _ in table.counts()]
+
+    def counts(self) -> dict[str, int]:
+        """Return the records of each value."""
+        if self.file is None:
+            with self._table() as table:
+                return dict(table.counts())
+        counts: dict[str, int] = {}
+        for value in self.all():
+            counts[value] = counts.get(value, 0) + 1
+        return counts
+
+    def number_ends(self) -> tuple[Decimal, Decimal]:
+        """Return smallest and largest number of a relation."""
+        with self._table() as table:
+            return table.number_ends()
+
+    def date_ends(self) -> tuple[date, date]:
+        """Return first and last day of a relation, widened to whole years."""
+        with self._table() as table:
+            return table.date_ends()
+
+    def _required(self) -> str:
+        if not self.is_given or self.column is None:
+            raise HierarchyError(
+                "values must come from one place: --from, --ref or --source, with --column; got "
+                f"{self.count} places. Name one."
+            )
+        return self.column
+
+    @contextlib.contextmanager
+    def _table(self) -> Iterator[TableColumn]:
+        from dbt_anonymize.project.layout import find_project  # noqa: PLC0415 (slow to import)
+        from dbt_anonymize.project.values import TableColumn  # noqa: PLC0415
+        from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
+
+        column = self._required()
+        with open_warehouse(find_project(self.project_dir), self.target) as warehouse:
+            yield TableColumn.find(warehouse, self._relation(warehouse), column)
+
+    def _relation(self, warehouse: Any) -> Any:
+        if self.ref is not None:
+            return warehouse.relation_of_ref(self.ref)
+        name, _, table = (self.source or "").partition(".")
+        if not name or not table:
+            raise HierarchyError("--source must be source_name.table_name. Correct it.")
+        return warehouse.relation_of_source(name, table)
