@@ -74,6 +74,15 @@ def main(rows: int) -> None:
         for effort in range(4):
             view = f"create view customers_effort_{effort} as {golden(f'effort_{effort}')}"
             connection.execute(view)
+        step(connection, "fidelity", f"create table customers_fidelity as {golden('fidelity')}")
+        # Its floor: what is released, grouped once per effort.
+        labels = "birth_date, birth_date_lower, birth_date_upper, zip, gender, churned"
+        floor = " union all ".join(
+            f"select {effort}, {labels}, count(*) from customers_effort_{effort}"  # noqa: S608
+            f" where not is_suppressed group by {labels}"
+            for effort in range(4)
+        )
+        step(connection, "group by of efforts", f"create table floor_of_fidelity as {floor}")
         scan = "select count(equivalence_class), sum(class_size) from customers_effort_3"
         step(connection, "scan of an effort", scan)
         step(connection, "release", f"create table released as {golden('anonymized')}")

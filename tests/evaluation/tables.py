@@ -90,7 +90,11 @@ def hold_out(target: np.ndarray, test_share: float, seed: int) -> Split:
 def evaluated(
     connection: duckdb.DuckDBPyConnection, efforts: list[dict[str, Any]], **choices: Any
 ) -> pd.DataFrame:
-    """Evaluate with short defaults; ``target`` and ``model`` stand for one of each."""
+    """Evaluate with short defaults; ``target`` and ``model`` stand for one of each.
+
+    Without seconds, which no two runs share, unless ``seconds`` says so.
+    """
+    has_seconds = choices.pop("seconds", False)
     target = {"name": choices.pop("target", "label"), "task": choices.pop("task", "classification")}
     target |= {"positive": choices.pop("positive", None), "time": choices.pop("time", None)}
     model = {"name": choices.get("model", "decision_tree")}
@@ -116,7 +120,8 @@ def evaluated(
         "fit": "once",
         "sample": 1_000_000,
     }
-    return evaluate(connection, efforts=efforts, **{**defaults, **choices})
+    found = evaluate(connection, efforts=efforts, **{**defaults, **choices})
+    return found if has_seconds else found[found["kind"] != "seconds"].reset_index(drop=True)
 
 
 def scores(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +65,8 @@ def evaluation_frame(
     ``importance``
         ``name``: measure; ``other``: feature; ``value``: by how much the measure falls on untouched
         test records among whom the values of the feature are exchanged.
+    ``seconds``
+        ``name``: step, see `_seconds`; ``value``: seconds on the clock, of all splits.
     ``group``
         ``name``: column; ``other`` and ``bin`` as above; ``value``: subjects in the group.
     """
@@ -82,6 +84,7 @@ def evaluation_frame(
         rows.extend(_readings(problem))
         rows.extend(_groups(problem))
         rows.extend(_points(problem))
+        rows.extend(_seconds(problem, outcomes))
     columns = list(zip(*rows, strict=True)) or [()] * len(COLUMN_TYPES)
     return pd.DataFrame(
         {
@@ -169,6 +172,25 @@ def _points(problem: Problem) -> Iterator[Row]:
     for name, values in zip(problem.grid.features, problem.grid.values, strict=True):
         for point, value in enumerate(values.tolist()):
             yield (0, *nobody, "grid_point", name, None, point, value)
+
+
+def _seconds(problem: Problem, outcomes: Sequence[Outcome]) -> Iterator[Row]:
+    """Yield how long steps took.
+
+    Effort by effort to read it; model by model to prepare features (of the first model that sees
+    them), to train it and ask it for predictions, and to score these.
+    """
+    for data, seconds in zip(problem.efforts, problem.read_seconds, strict=False):
+        yield (data.effort, *(None,) * 6, "seconds", "read", None, None, seconds)
+    spent: dict[tuple[int, int, int, str, str], float] = defaultdict(float)
+    for outcome in outcomes:
+        for step, seconds in outcome.seconds.items():
+            place = (outcome.effort, outcome.target, outcome.model, outcome.fit, step)
+            spent[place] += seconds
+    for (effort, target, model, fit, step), seconds in sorted(spent.items()):
+        names = problem.targets[target].name, problem.models[model].name, fit
+        rest = (None, None, None, "seconds", step, None, None, seconds)
+        yield (problem.efforts[effort].effort, *names, *rest)
 
 
 def _readings(problem: Problem) -> Iterator[Row]:

@@ -159,7 +159,8 @@ class Problem:
 
     ``keeps_suppressed``: suppressed records train too, without quasi-identifiers. ``groups`` are
     the subjects of records: none is in both parts of a split. ``recount`` suppresses on the
-    training records alone. Quality is also reported by ``reported_groups``.
+    training records alone. Quality is also reported by ``reported_groups``. ``read_seconds`` is how
+    long each effort was read.
     """
 
     targets: Sequence[Target]
@@ -173,6 +174,7 @@ class Problem:
     reported_groups: Sequence[Groups] = ()
     importance: Importance | None = None
     grid: Grid | None = None
+    read_seconds: Sequence[float] = field(default=(), compare=False)
 
     @property
     def fits(self) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from dbt_anonymize.evaluation.problem import ZERO_RULE, Importance, Model, Probl
 from dbt_anonymize.evaluation.progress import Progress, dbt_logger
 from dbt_anonymize.evaluation.scoring import Outcome
 from dbt_anonymize.evaluation.splits import Splitting
+from dbt_anonymize.evaluation.stopwatch import Stopwatch
 from dbt_anonymize.evaluation.suppression import check_recountable
 from dbt_anonymize.evaluation.tallies import Tallies
 from dbt_anonymize.evaluation.workers import make_tasks, run_tasks, worker_count
@@ -167,7 +168,9 @@ def read_problem(
     for attribute in sensitive:
         column_kind(relation, attribute)
     extra |= {f"sensitive {attribute}": rank_sql(attribute) for attribute in sensitive}
-    untouched, values, first = reader.first(extra)
+    watch = Stopwatch()
+    with watch.running("0"):
+        untouched, values, first = reader.first(extra)
     groups = None
     if subjects is not None:
         groups = read_subjects(subjects["relation"], subjects["column"], reader, first.keys)
@@ -184,10 +187,14 @@ def read_problem(
     if decision_grid:
         names = [column.name for column in reader.columns]
         grid = make_grid(names, first.columns, (decision_grid[0], decision_grid[1]))
+    further = []
+    for place, effort in enumerate(efforts[1:], start=1):
+        with watch.running(str(place)):
+            further.append(reader.further(effort, first))
     return Problem(
         targets=[target.target(values, splitting, groups) for target in readers],
         models=models,
-        efforts=[untouched, *(reader.further(effort, first) for effort in efforts[1:])],
+        efforts=[untouched, *further],
         splitting=splitting,
         random_state=random_state,
         keeps_suppressed=reader.may_be_hidden,
@@ -195,6 +202,7 @@ def read_problem(
         recount=recount,
         reported_groups=read_groups(reported_groups, reader, first.keys, groups, smallest_group),
         grid=grid,
+        read_seconds=list(watch.take().values()),
     )
 
 

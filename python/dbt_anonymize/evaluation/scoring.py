@@ -33,6 +33,7 @@ from dbt_anonymize.evaluation.details import (
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import ZERO_RULE, EffortData, Model, Problem, Target, Task
 from dbt_anonymize.evaluation.splits import Split, draw_splits, seeds
+from dbt_anonymize.evaluation.stopwatch import Stopwatch
 from dbt_anonymize.evaluation.suppression import TrainingTable, training_table
 from dbt_anonymize.evaluation.tallies import Cell, PackedTallies, Tallies
 from dbt_anonymize.evaluation.training import fit_predict
@@ -49,7 +50,8 @@ NEVER_HOLDS = "a guarantee can never hold on the training records alone"
 class Outcome:
     """The measures of one model by kind of test records, or the reason why there are none.
 
-    Target, effort and model are positions. ``details`` are further rows about the model.
+    Target, effort and model are positions. ``details`` are further rows about the model. The first
+    of fits that share a model has the ``seconds`` that its steps took.
     """
 
     effort: int
@@ -61,6 +63,7 @@ class Outcome:
     measures: Mapping[str, Values] = field(default_factory=dict)
     reason: str | None = None
     details: Sequence[Detail] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     @property
     def order(self) -> tuple[int, int, int, str, int, int]:
@@ -124,6 +127,7 @@ class SplitScorer:
     seed: int
     tallies: Tallies
     suppressed: dict[int, float]
+    watch: Stopwatch = field(default_factory=Stopwatch)
 
     @property
     def target(self) -> Target:
@@ -148,20 +152,23 @@ class SplitScorer:
                 if reason is None and released is not None:
                     key = id(spaces[model.space])
                     if key not in views:
-                        views[key] = make_view(
-                            self.problem,
-                            effort,
-                            self.split,
-                            released,
-                            space=model.space,
-                            per_split=per_split,
-                            has_grid=(self.task.repetition, self.fold) == (1, 1),
-                        )
+                        with self.watch.running("prepare"):
+                            views[key] = make_view(
+                                self.problem,
+                                effort,
+                                self.split,
+                                released,
+                                space=model.space,
+                                per_split=per_split,
+                                has_grid=(self.task.repetition, self.fold) == (1, 1),
+                            )
                     found = self._score(places, model, views[key])
                 values, why = (Scored(), found) if isinstance(found, str) else (found, None)
+                seconds = self.watch.take()
                 for place in places:
                     split = (self.task.repetition, self.fold)
-                    yield Outcome(*place, *split, values.measures, why, values.details)
+                    yield Outcome(*place, *split, values.measures, why, values.details, seconds)
+                    seconds = {}
 
     def fits(self, effort: int) -> Iterator[tuple[tuple[str, ...], Bools | None, bool]]:
         """Yield the fits, the released training records, and whether they alone are counted.
@@ -186,7 +193,8 @@ class SplitScorer:
         if data.classes is None:
             return None
         try:
-            suppressed = self._training_table.suppressed(data.classes, data.k)
+            with self.watch.running("prepare"):
+                suppressed = self._training_table.suppressed(data.classes, data.k)
         except SearchError:
             return None
         share = float(suppressed.mean())
@@ -213,17 +221,25 @@ class SplitScorer:
         try:
             if model.model == ZERO_RULE:
                 rows = view.test_rows
-                predicted = fit_predict(estimator, view.training, target, rows, is_scaled=is_scaled)
-                return self._values(places, predicted, view.asked)
+                with self.watch.running("train"):
+                    predicted = fit_predict(
+                        estimator, view.training, target, rows, is_scaled=is_scaled
+                    )
+                with self.watch.running("score"):
+                    return self._values(places, predicted, view.asked)
             exchanged = self._exchanged(view)
             further = [] if exchanged is None else [exchanged.rows]
             further += [view.points] if len(view.points) else []
             asked = np.vstack([view.test_rows, *further]) if further else view.test_rows
-            predicted = fit_predict(estimator, view.training, target, asked, is_scaled=is_scaled)
-            scored = self._values(places, predicted, view.asked)
-            return replace(
-                scored, details=[*scored.details, *self._further(view, exchanged, predicted)]
-            )
+            with self.watch.running("train"):
+                predicted = fit_predict(
+                    estimator, view.training, target, asked, is_scaled=is_scaled
+                )
+            with self.watch.running("score"):
+                scored = self._values(places, predicted, view.asked)
+                return replace(
+                    scored, details=[*scored.details, *self._further(view, exchanged, predicted)]
+                )
         except (EvaluationError, MemoryError):
             raise
         except Exception as error:  # whatever a model raises is a result, not the end of all others

@@ -1,0 +1,39 @@
+"""Seconds that the steps of an evaluation take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Stopwatch:
+    """Seconds on the clock by step."""
+
+    clock: Callable[[], float] = time.perf_counter
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def running(self, step: str) -> Iterator[None]:
+        """Add the seconds of what happens meanwhile, also if it fails."""
+        started = self.clock()
+        try:
+            yield
+        finally:
+            self.seconds[step] = self.seconds.get(step, 0.0) + self.clock() - started
+
+    def take(self) -> dict[str, float]:
+        """Return the seconds and begin anew.
+
+        Examples
+        --------
+        >>> watch = Stopwatch(clock=iter([1.0, 3.5]).__next__)
+        >>> with watch.running("fit"):
+        ...     pass
+        >>> watch.take(), watch.take()
+        ({'fit': 2.5}, {})
+        """
+        found, self.seconds = self.seconds, {}
+        return found
