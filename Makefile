@@ -85,11 +85,8 @@ compat: setup-dev .venv-dbt-1.10/.ready .venv-dbt-1.12/.ready ## Run consumer pr
 compat-smallest: .venv-dbt-1.12/.ready
 	.venv-dbt-1.12/bin/python -m pytest tests/compat
 
-postgres: export DBT_ANONYMIZE_POSTGRES := $(DBT_ANONYMIZE_POSTGRES)
-postgres: ## Run the tests of vault, grants and re-linking on the server of DBT_ANONYMIZE_POSTGRES
-	@test -n "$$DBT_ANONYMIZE_POSTGRES" || { echo "postgres: DBT_ANONYMIZE_POSTGRES must name a server; it is not set. Give postgresql://user:password@host:port" >&2; exit 2; }
-	@$(MAKE) setup-dev
-	$(PIP) --editable '.[dev,postgres]'
+postgres: export DBT_ANONYMIZE_FULL := 1
+postgres: setup-dev ## Run all tests on Postgres, on a server of their own or that of DBT_ANONYMIZE_POSTGRES
 	$(BIN)/pytest tests/postgres
 
 chromium: setup-dev ## Install Chromium (apt) and axe-core (npm), and test reports in the browser

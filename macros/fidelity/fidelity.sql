@@ -1,7 +1,7 @@
 {% macro fidelity(
     efforts, quasi_identifiers, columns, pairs, queries=100, random_state=1, sanity_bound=0.001
 ) -%}
-{{ config(materialized="table") }}
+{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- if queries is not number or queries < 1 or queries > 1000 -%}
     {{ exceptions.raise_compiler_error(
         model.name ~ ": `queries` must be an int from 1 to 1000; got: " ~ queries ~ ". Correct fidelity in the spec."

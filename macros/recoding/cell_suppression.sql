@@ -10,7 +10,9 @@
 {{ config(
     materialized="table",
     meta=dbt_anonymize._recoding_meta(quasi_identifiers),
-    post_hook=["{{ dbt_anonymize._check_recoding() }}", "{{ dbt_anonymize._forget_cells() }}"],
+    post_hook=[
+        "{{ dbt_anonymize._check_recoding() }}", "{{ dbt_anonymize._forget_cells() }}"
+    ] + dbt_anonymize._analyzed(),
 ) }}
 {%- set plan = dbt_anonymize._cell_plan(
     quasi_identifiers, record_key, levels, guarantees, importance, k, has_subject, population_size,

@@ -13,7 +13,7 @@
     post_hook=[
         "{{ dbt_anonymize._check_recoding() }}",
         "{{ dbt_anonymize._forget_recoding(" ~ quasi_identifiers | length ~ ") }}",
-    ],
+    ] + dbt_anonymize._analyzed(),
 ) }}
 {%- do dbt_anonymize._check_nested(quasi_identifiers) -%}
 {%- do dbt_anonymize._check_grouped(numbers, p_percent) -%}

@@ -13,7 +13,7 @@
 {{ config(
     materialized="table",
     meta=dbt_anonymize._recoding_meta(quasi_identifiers),
-    post_hook="{{ dbt_anonymize._check_recoding() }}",
+    post_hook=["{{ dbt_anonymize._check_recoding() }}"] + dbt_anonymize._analyzed(),
 ) }}
 {%- do dbt_anonymize._check_rounds(rounds) -%}
 {%- set required = dbt_anonymize._recoding_guarantees(guarantees, k, has_loss=true) -%}

@@ -1,5 +1,5 @@
 {% macro calibration(evaluation) -%}
-{{ config(materialized="table") }}
+{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set without_class = ["effort", "target", "model", "fit", "test_on"] -%}
 {%- set group = without_class + ["class"] -%}

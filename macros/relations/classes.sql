@@ -13,7 +13,7 @@
     record_key=none,
     further_targets=[]
 ) -%}
-{{ config(materialized="table") }}
+{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set measured = dbt_anonymize._measured_columns(sensitive, guarantees) -%}
 {%- set names = quasi_identifiers | map(attribute="name") | list -%}
 {%- set voted = dbt_anonymize._voted_targets(target, further_targets) -%}

@@ -1,5 +1,5 @@
 {% macro confusion(evaluation) -%}
-{{ config(materialized="table") }}
+{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set group = ["effort", "target", "model", "fit", "test_on"] -%}
 with
 

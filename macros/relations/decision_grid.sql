@@ -1,5 +1,5 @@
 {% macro decision_grid(evaluation, features) -%}
-{{ config(materialized="table") }}
+{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 with
 
 evaluation as (

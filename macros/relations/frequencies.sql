@@ -1,7 +1,7 @@
 {% macro frequencies(
     microdata, quasi_identifiers, sensitive, target, has_subject=false, has_sample=false, further_targets=[]
 ) -%}
-{{ config(materialized="table") }}
+{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set columns = [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}
     {%- do columns.append(dbt_anonymize._quote(quasi_identifier.name)) -%}

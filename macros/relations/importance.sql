@@ -1,5 +1,5 @@
 {% macro importance(evaluation, measure, test_share=none, folds=none, confidence=0.95) -%}
-{{ config(materialized="table") }}
+{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set group = ["target", "model", "fit", "test_on", "measure", "feature"] -%}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set sign = "-" if measure in dbt_anonymize._lower_is_better() else "" -%}

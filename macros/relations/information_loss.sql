@@ -2,7 +2,7 @@
     classes, frequencies, quasi_identifiers, efforts, generalization_suppression_factor=0.5, aggregate="geometric_mean",
     target=none, target_weights={}
 ) -%}
-{{ config(materialized="table") }}
+{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set measures = dbt_anonymize._loss_measures(
     classes, frequencies, quasi_identifiers, generalization_suppression_factor, aggregate, target, target_weights
 ) -%}

@@ -20,7 +20,7 @@
         "has_sample": sample is not none,
         "plain": kept_columns | reject("in", masks.keys() | list + free_text) | list,
     }},
-    post_hook="{{ dbt_anonymize._check_microdata() }}",
+    post_hook=["{{ dbt_anonymize._check_microdata() }}"] + dbt_anonymize._analyzed(),
 ) }}
 {#- What stands behind the columns of the source. -#}
 {%- set added = ["subjects.subject"] if subject else [] -%}

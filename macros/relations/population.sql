@@ -6,7 +6,7 @@
 {{ config(
     materialized="table",
     meta={"dbt_anonymize": {"anonymization": anonymization, "quasi_identifiers": checked}},
-    post_hook="{{ dbt_anonymize._check_population() }}",
+    post_hook=["{{ dbt_anonymize._check_population() }}"] + dbt_anonymize._analyzed(),
 ) }}
 {%- set names = [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}

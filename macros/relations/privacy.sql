@@ -1,5 +1,5 @@
 {% macro privacy(classes, efforts, sensitive, guarantees, suppression_limit, population_size=none) -%}
-{{ config(materialized="table") }}
+{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set bigint = dbt.type_bigint() -%}
 {%- set measures = [] -%}

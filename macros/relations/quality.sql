@@ -1,5 +1,5 @@
 {% macro quality(scores, test_share=none, folds=none, confidence=0.95, margin=0.0) -%}
-{{ config(materialized="table") }}
+{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- if (test_share is none) == (folds is none) -%}
     {{ exceptions.raise_compiler_error(
         model.name ~ ": give either `test_share` or `folds`; got " ~ ("neither" if folds is none else "both")

@@ -1,5 +1,5 @@
 {% macro quality_by_group(evaluation, test_share=none, folds=none, confidence=0.95) -%}
-{{ config(materialized="table") }}
+{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set group = ["target", "model", "fit", "test_on", "measure", "grouped_by", "group_value"] -%}
 {%- set double = dbt_anonymize._type_double() -%}
 with

@@ -1,5 +1,5 @@
 {% macro quasi_identifier_risk(frequencies, quasi_identifiers) -%}
-{{ config(materialized="table") }}
+{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set double = dbt_anonymize._type_double() %}
 {#- Combinations of values up to which every subset is counted whole. #}
 {%- set counted_whole = 1000000 %}

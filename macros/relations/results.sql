@@ -2,7 +2,7 @@
     quality, scores, privacy, target, model, measure, fit, test_on, alpha, qnf, choose, fingerprint, random_state,
     test_share=none, folds=none, confidence=0.95, release_effort="auto", evaluation=none
 ) -%}
-{{ config(materialized="table") }}
+{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- do dbt_anonymize._check_rule(qnf, choose) -%}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set deciding = {"target": target, "model": model, "fit": fit, "test_on": test_on, "measure": measure} -%}

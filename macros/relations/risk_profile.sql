@@ -1,5 +1,5 @@
 {% macro risk_profile(classes, efforts) -%}
-{{ config(materialized="table") }}
+{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 with
 
 efforts as (

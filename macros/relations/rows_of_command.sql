@@ -1,5 +1,5 @@
 {% macro rows_of_command(anonymization, rows, fingerprint, columns, key, command, after=[]) -%}
-{{ config(materialized="table") }}
+{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set rows_are_needed = dbt_anonymize._is_building() -%}
 {%- if rows_are_needed -%}
     {%- do dbt_anonymize._check_rows_of_command(anonymization, rows, fingerprint, command) -%}

@@ -11,7 +11,12 @@ import pytest
 import yaml
 from click.testing import Result
 
+from dbt_anonymize.evaluation.data.sampling import draw_sample
 from dbt_anonymize.project.generate import generate
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.rows import draw
+from dbt_anonymize.project.warehouse import open_warehouse
+from dbt_anonymize.spec import load_spec
 from tests.commands.conftest import command
 from tests.postgres.compared import assert_same
 from tests.postgres.server import Server
@@ -95,3 +100,43 @@ def test_the_release_is_that_of_duckdb_and_analysts_read_it(built: OnPostgres) -
     assert_same(rows, built.on_duckdb.release("customers"), "anonymized")
     for vaulted in ("customers", "customers_identifiers"):
         assert server.refuses(f"select 1 from shop_vault.{vaulted}", server.analyst)
+
+
+def test_tables_are_analyzed_as_they_are_built(built: OnPostgres) -> None:
+    """Else Postgres chooses joins of `customers_quality` that take minutes."""
+    found = built.server.query(
+        "select relname, reltuples from pg_class where relkind = 'r'"
+        " and relnamespace = to_regnamespace('shop') and relname like 'customers%'"
+    )
+    assert len(found) > 10
+    assert {name for name, rows in found if rows < 0} == {
+        name for name, _ in found if "hierarchy" in name
+    }
+
+
+def test_a_sample_holds_the_records_that_duckdb_would_draw(built: OnPostgres) -> None:
+    key, size = "customer_id", 100
+    spec = load_spec(built.project.folder / "anonymizations" / "customers.yml")
+    spec = spec.model_copy(update={"quality": spec.quality.model_copy(update={"sample": size})})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DBT_PROFILES_DIR", str(built.project.folder))
+        with open_warehouse(find_project(built.project.folder)) as warehouse:
+            condition = draw(warehouse, spec).condition
+    sql = f"select {key} from shop.customers_effort_0 where {condition}"
+    here = {row[0] for row in built.server.query(sql)}
+    with built.on_duckdb.connection() as connection:
+        untouched = connection.table("customers_effort_0")
+        drawn = draw_sample(untouched, key, size, spec.quality.random_state)
+        there = {row[0] for row in drawn.of(untouched).project(key).fetchall()}
+    assert len(here) == size
+    assert here == there
+
+
+def test_verify_says_what_it_can_prove(built: OnPostgres) -> None:
+    result = command(built.project, "verify", "customers")
+    assert result.exit_code == 1
+    said = " ".join(result.output.split())
+    assert said.count("this can be proved on a release file only") == 4
+    for check in ("provenance", "audit"):
+        result = command(built.project, "verify", "customers", "--check", check)
+        assert result.exit_code == 0, result.output

@@ -155,6 +155,18 @@ def show_rows(
     show(out or sys.stdout, columns, batches, form)
 
 
+class Lines:
+    """Takes the lines of an evaluation, as the log of dbt would."""
+
+    def info(self, text: str) -> None:
+        """Show progress, unless quiet."""
+        note(text)
+
+    def warning(self, text: str) -> None:
+        """Show what is wrong."""
+        say(text, err=True)
+
+
 @contextlib.contextmanager
 def errors_without_traceback() -> Iterator[None]:
     """Print an error of ours as its message and exit with the code of bad input."""

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dbt_anonymize.cli.common import (
+    Lines,
     Names,
     ProfilesDir,
     ProjectDir,
@@ -16,22 +17,9 @@ from dbt_anonymize.cli.common import (
     chosen_specs,
     errors_without_traceback,
     note,
-    say,
 )
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.pluralize import counted
-
-
-class Lines:
-    """Takes the lines of an evaluation, as the log of dbt would."""
-
-    def info(self, text: str) -> None:
-        """Show progress, unless quiet."""
-        note(text)
-
-    def warning(self, text: str) -> None:
-        """Show what is wrong."""
-        say(text, err=True)
 
 
 def evaluate(

@@ -19,6 +19,7 @@ COMMANDS = (
     "new",
     "doctor",
     "generate",
+    "build",
     "evaluate",
     "search",
     "relink",

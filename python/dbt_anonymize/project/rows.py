@@ -75,7 +75,7 @@ def compute_rows(warehouse: Warehouse, spec: Spec, step: Step) -> pd.DataFrame:
     engine = engine_of(warehouse)
     drawn = Drawn(spec.record_key)
     if step.name == EVALUATION and not engine.READS_IN_PLACE:
-        drawn = _draw(warehouse, spec)
+        drawn = draw(warehouse, spec)
     names: dict[str, Any] = {}
     with engine.open_reader(warehouse) as reader:
         # What dbt itself would run; a spec can put nothing into it but literals.
@@ -88,7 +88,7 @@ def _ref(reader: Reader, drawn: Drawn) -> Callable[[str], duckdb.DuckDBPyRelatio
     return lambda name: reader.relation(name, drawn)
 
 
-def _draw(warehouse: Warehouse, spec: Spec) -> Drawn:
+def draw(warehouse: Warehouse, spec: Spec) -> Drawn:
     """Draw the records of `draw_sample` in the warehouse: those with the smallest MD5."""
     quality, key = spec.quality, quote_name(spec.record_key)
     untouched = warehouse.relation_of_ref(f"{spec.name}_effort_0")

@@ -1,0 +1,113 @@
+"""The order of a build: what dbt selects, and the step that needs Python before it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dbt_anonymize.errors import ProjectError, WarehouseError
+from dbt_anonymize.project.generate import HISTORY
+from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.rows import are_current, update_rows
+from dbt_anonymize.project.steps import EVALUATION, Step, steps_of
+from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
+from dbt_anonymize.spec import Spec, load_specs
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One call of dbt, after the step that it waits for.
+
+    ``has_results``: it builds the results, which the history records.
+    """
+
+    step: Step | None
+    selected: tuple[str, ...]
+    excluded: tuple[str, ...]
+    has_results: bool = False
+
+
+@dataclass(frozen=True)
+class Dbt:
+    """An executable of dbt with the options of this command."""
+
+    project: Project
+    executable: str
+    options: tuple[str, ...]
+    target: str | None
+
+    @classmethod
+    def found(
+        cls,
+        project: Project,
+        executable: Path | None,
+        *,
+        target: str | None,
+        profiles_dir: Path | None,
+        is_quiet: bool,
+    ) -> Dbt:
+        """Return the named executable, or that beside the running Python, or that of the path."""
+        beside = Path(sys.executable).with_name("dbt")
+        wanted = executable or (beside if beside.exists() else Path("dbt"))
+        path = shutil.which(wanted)
+        if path is None:
+            raise ProjectError(f"{wanted}: must be an executable of dbt. Name it with --dbt.")
+        options = ["--quiet"] if is_quiet else []
+        options += ["--target", target] if target else []
+        options += ["--profiles-dir", str(profiles_dir.absolute())] if profiles_dir else []
+        return cls(project, str(Path(path).absolute()), tuple(options), target)
+
+    def build(self, stage: Stage) -> int:
+        """Run `dbt build` in the project, in a process of its own; return its exit code."""
+        words = [self.executable, "build", *self.options, "--select", *stage.selected]
+        if stage.excluded:
+            words += ["--exclude", *stage.excluded]
+        # A test of two relations waits for the later one.
+        words += ["--indirect-selection", "buildable"]
+        return subprocess.run(words, cwd=self.project.root, check=False).returncode  # noqa: S603
+
+
+def stages_of(project: Project, spec: Spec) -> list[Stage]:
+    """Return the stages of an anonymization; only one where models may be Python."""
+    own = f"path:{(project.models / spec.name).relative_to(project.root).as_posix()}"
+    if project.has_python or not spec.efforts:
+        return [Stage(None, (f"+{own}",), (), has_results=bool(spec.efforts))]
+    return list(_stages(own, spec))
+
+
+def _stages(own: str, spec: Spec) -> Iterator[Stage]:
+    """Cut the graph before each step."""
+    steps = steps_of(spec)
+    for place, step in enumerate([None, *steps]):
+        later = tuple(f"{other.model}+" for other in steps[place:])
+        # A comma is an intersection: what reads a release is for others to build.
+        selected = f"{step.model}+,+{own}" if step else f"+{own}"
+        has_results = step is not None and step.name == EVALUATION
+        yield Stage(step, (selected,), later, has_results)
+
+
+def run_stage(dbt: Dbt, spec: Spec, stage: Stage) -> tuple[int, int | None]:
+    """Run a step, unless its rows are current, and then dbt; return its exit code and new rows."""
+    rows = None
+    if stage.step or stage.has_results:
+        with open_warehouse(dbt.project, dbt.target) as warehouse:
+            if stage.step and not are_current(warehouse, spec, stage.step):
+                rows = update_rows(warehouse, spec, stage.step)
+            if stage.has_results and _can_be_recorded(warehouse, dbt.project, spec):
+                stage = replace(stage, selected=(*stage.selected, HISTORY))
+    return dbt.build(stage), rows
+
+
+def _can_be_recorded(warehouse: Warehouse, project: Project, spec: Spec) -> bool:
+    """Whether the history, which reads the results of all anonymizations, finds those of others."""
+    for other in load_specs(project.root):
+        if other.efforts and other.name != spec.name:
+            try:
+                warehouse.relation_of_ref(f"{other.name}_results")
+            except WarehouseError:
+                return False
+    return True

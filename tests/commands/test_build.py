@@ -1,0 +1,73 @@
+"""`dbt-anonymize build` calls dbt and the steps between in the right order, with one exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dbt_anonymize.project.layout import Project as Layout
+from dbt_anonymize.project.stages import Stage, stages_of
+from dbt_anonymize.spec import load_spec
+from tests.commands.conftest import command
+from tests.projects import CONSUMER_PROJECT, Project
+
+SPEC = load_spec(CONSUMER_PROJECT / "anonymizations" / "customers.yml")
+CLUSTERED = SPEC.model_copy(
+    update={
+        "efforts": [*SPEC.efforts, SPEC.efforts[0].model_copy(update={"recoding": "clustering"})],
+        "quality": SPEC.quality.model_copy(update={"outer_share": 0.2}),
+    }
+)
+
+
+def stages(tmp_path: Path, *, has_python: bool = False) -> list[Stage]:
+    return stages_of(Layout(tmp_path, "shop", tmp_path / "models", has_python), CLUSTERED)
+
+
+def test_each_step_comes_before_what_follows_from_it(tmp_path: Path) -> None:
+    found = stages(tmp_path)
+    names = [stage.step.model if stage.step else None for stage in found]
+    assert names == [None, "customers_groups_4", "customers_evaluation", "customers_outer_quality"]
+    own = "+path:models/customers"
+    assert [stage.selected for stage in found] == [
+        (own,),
+        (f"customers_groups_4+,{own}",),
+        (f"customers_evaluation+,{own}",),
+        (f"customers_outer_quality+,{own}",),
+    ]
+    later = ("customers_groups_4+", "customers_evaluation+", "customers_outer_quality+")
+    assert [stage.excluded for stage in found] == [later, later[1:], later[2:], ()]
+    assert [stage.has_results for stage in found] == [False, False, True, False]
+
+
+def test_where_models_may_be_python_dbt_is_called_once(tmp_path: Path) -> None:
+    (stage,) = stages(tmp_path, has_python=True)
+    assert (stage.step, stage.selected, stage.excluded) == (None, ("+path:models/customers",), ())
+
+
+def test_a_build_from_nothing_releases_what_dbt_build_releases(
+    built_consumer: Project, commanded: Project
+) -> None:
+    for file in commanded.folder.glob("*/*.duckdb"):
+        file.unlink()
+    commanded.release_file("customers").unlink()
+    result = command(commanded, "build", "customers")
+    assert result.exit_code == 0, result.output
+    assert "customers_evaluation_rows: 2,840 rows." in result.output
+    assert commanded.release("customers") == built_consumer.release("customers")
+    assert commanded.query("select count(distinct run_id) from anonymization_results") == [(1,)]
+
+
+@pytest.mark.dbt
+def test_a_dbt_that_fails_gives_exit_code_1(commanded: Project) -> None:
+    result = command(commanded, "build", "customers", "--dbt", "/bin/false")
+    assert result.exit_code == 1
+    assert "customers: dbt failed; nothing that follows was built." in result.output
+
+
+@pytest.mark.dbt
+def test_a_dbt_that_is_not_there_gives_exit_code_2(commanded: Project) -> None:
+    result = command(commanded, "build", "customers", "--dbt", "no/such/dbt")
+    assert result.exit_code == 2
+    assert "no/such/dbt: must be an executable of dbt. Name it with --dbt." in result.output
