@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,15 @@ def test_a_draft_that_is_taken_builds_and_releases(consumer: Project) -> None:
         declared = spec.quasi_identifiers[column]
         built = read_hierarchy(folder / "seeds" / f"{declared.ref}.csv")
         assert built.levels == declared.levels
+
+    commands = re.findall("# dbt-anonymize (hierarchy .*)", text)
+    assert len(commands) == len(spec.quasi_identifiers)
+    for command in commands:
+        *words, place = shlex.split(command)
+        rebuilt = folder / "rebuilt.csv"
+        again = run(*words, rebuilt, "--force", "--project-dir", folder)
+        assert again.exit_code == 0, again.output
+        assert rebuilt.read_text() == (folder / place).read_text(), command
 
     assert run("generate", "clients", "-q", "--project-dir", folder).exit_code == 0
     consumer.build("--select", "+clients_anonymized", "clients_hierarchy_*")

@@ -78,18 +78,11 @@ def _built(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
     if facts.is_code and facts.shortest == facts.longest > 1 and facts.distinct > _LEAVES:
         levels = list(range(1, facts.longest))
         return redact_codes([value for value, _ in counts], counts=levels), "redaction"
-    if len(counts) <= _LEVELS_OF_CATEGORIES:
-        # Little to merge: each value, or none.
-        return _root_only([value for value, _ in counts]), "priority --levels 1"
-    levels_ = min(_LEVELS_OF_CATEGORIES, len(counts))
-    values = [value for value, count in counts for _ in range(count)]
-    return priority_by_frequency(values, levels=levels_), f"priority --levels {levels_}"
-
-
-def _root_only(values: list[str]) -> Hierarchy:
-    if not values:
+    if not counts:
         raise HierarchyError("a hierarchy must have values; all are NULL. Drop the column.")
-    return priority_by_frequency(values, levels=1)
+    # Of three and fewer values there is little to merge: each, or none.
+    levels_ = _LEVELS_OF_CATEGORIES if len(counts) > _LEVELS_OF_CATEGORIES else 1
+    return priority_by_frequency(column.values(), levels=levels_), f"priority --levels {levels_}"
 
 
 def _dates(column: TableColumn) -> tuple[Hierarchy, str]:
