@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
+import weakref
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +15,7 @@ from dbt_anonymize.privacy.distances import Distribution, most_within_equal_dist
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.search.rollup import Grouper
-from tests.oracle.brute_force import nodes_of
+from tests.oracle.brute_force import nodes_of, numbered_table
 from tests.oracle.brute_force import tables as searched_tables
 from tests.sampling import examples
 from tests.worlds.coded import nodes, tables
@@ -69,6 +71,19 @@ def test_a_class_that_lacks_too_much_goes_as_a_whole() -> None:
     shares = np.array([0.25, 0.25, 0.5])
     assert most_within_equal_distance(values, shares, 0.4).tolist() == [0.0]
     assert most_within_equal_distance(values, shares, 0.5)[0] >= 6.0
+
+
+def test_the_memory_of_a_search_is_free_at_once() -> None:
+    table = numbered_table(rows=50)
+    grouper = Grouper(table, (0, 0, 0))
+    grouper.classes((1, 1, 1))
+    known = weakref.ref(grouper)
+    gc.disable()
+    try:
+        del grouper
+        assert known() is None
+    finally:
+        gc.enable()
 
 
 @examples(settings(deadline=None), 60)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ from dbt_anonymize.search.sums_of_codes import SumsOfCodes
 
 WORD_BITS = 63
 MEMORY = 1 << 30
+# By attribute and level, the code of each leaf.
+Codes = list[list[IntArray]]
 # A base is worth the time to merge it when it is asked for the so manieth time.
 ASKED = 4
 # Of the rows that are merged: with more, a base saves little.
@@ -195,11 +197,13 @@ class Grouper:
         self._tiers = self._tier_attributes()
         # Bases that hardly merged anything: finer ones merge less.
         self._poor = np.empty((0, len(lowest)), dtype=np.int64)
+        # Not a method: a cycle of references would keep the memory of one search beside the next.
+        change = partial(_change, self._codes, self._bottom)
         self._sums = [
             SumsOfCodes(
                 start,
                 [attribute for attribute, at in enumerate(self._word_of) if at == word],
-                self._change,
+                change,
                 memory=memory // 8 // word_count,
             )
             for word, start in enumerate(self._bottom.words)
@@ -310,13 +314,14 @@ class Grouper:
                 words[word] = words[word] + change.take(rows.leaves[attribute])
         return tuple(words)
 
-    def _change(self, attribute: int, level: int) -> IntArray | None:
-        """Return by how much a level changes the words of the rows at the bottom."""
-        old = self._bottom.levels[attribute]
-        if level == old:
-            return None
-        codes = self._codes[attribute]
-        return (codes[level] - codes[old]).take(self._bottom.leaves[attribute])
+
+def _change(codes: Codes, rows: Rows, attribute: int, level: int) -> IntArray | None:
+    """Return by how much a level changes the words of some rows; None if by nothing."""
+    old = rows.levels[attribute]
+    if level == old:
+        return None
+    of_level = codes[attribute]
+    return (of_level[level] - of_level[old]).take(rows.leaves[attribute])
 
 
 def _narrow(column: IntArray) -> NDArray[np.integer]:
@@ -329,7 +334,7 @@ def _add_up(numbers: IntArray | FloatArray | None, leaders: IntArray, leader: In
     return np.bincount(leader, weights=numbers, minlength=len(leader))[leaders].astype(np.int64)
 
 
-def _pack(table: Table) -> tuple[list[list[IntArray]], list[int], int]:
+def _pack(table: Table) -> tuple[Codes, list[int], int]:
     """Place the label codes of each attribute into bits of words.
 
     Returns the shifted code of each leaf (by attribute and level), the word of each attribute, and
