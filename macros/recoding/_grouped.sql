@@ -49,11 +49,19 @@ group by done_rows.part
 
 {#
   One row per record: what is released of its group. `recoded` has the labels that Mondrian would give; `members` how
-  far each number is from both bounds of its group; `means` what a number is replaced by, NULL where the interval stays.
+  far each number is from both bounds of its group, and the leaf of each category; `means` what a number is replaced by,
+  NULL where the interval stays; `modes_<i>` what a category is.
 #}
-{% macro _grouped_result(microdata, plan, numbers, p_percent) -%}
-{%- set intervals = plan.quasi_identifiers | selectattr("kind", "equalto", "interval") | list -%}
-{%- if numbers == "interval" or not intervals -%}
+{% macro _grouped_result(microdata, plan, numbers, p_percent, categories="ancestor") -%}
+{%- set intervals, modes = [], [] -%}
+{%- for quasi_identifier in plan.quasi_identifiers -%}
+    {%- if quasi_identifier.kind == "interval" and numbers != "interval" -%}
+        {%- do intervals.append(quasi_identifier) -%}
+    {%- elif quasi_identifier.kind != "interval" and categories == "mode" -%}
+        {%- do modes.append({"name": quasi_identifier.name, "place": loop.index}) -%}
+    {%- endif -%}
+{%- endfor -%}
+{%- if not intervals and not modes -%}
 {{ dbt_anonymize._mondrian_result(plan) }}
 {%- else -%}
 with
@@ -64,17 +72,21 @@ recoded as (
 
 ),
 
-{{ dbt_anonymize._grouped_members(microdata, plan, intervals) }}
+{{ dbt_anonymize._grouped_members(microdata, plan, intervals, modes) }}
 
 {{ dbt_anonymize._grouped_means(plan, intervals, numbers, p_percent) }}
+{%- for mode in modes %}
+{{- dbt_anonymize._grouped_mode(mode.place) }}
+{%- endfor %}
 
-{{ dbt_anonymize._grouped_labels(plan, intervals) }}
+{{ dbt_anonymize._grouped_labels(plan, intervals, modes) }}
 {%- endif -%}
 {%- endmacro %}
 
 
-{# CTE `members`: above_<i> and below_<i> are how far the i-th number is from the bounds of its group. #}
-{% macro _grouped_members(microdata, plan, intervals) -%}
+{# CTE `members`: above_<i> and below_<i> are how far the i-th number is from the bounds of its group, leaf_<i> is the
+   code of the leaf of the i-th quasi-identifier. #}
+{% macro _grouped_members(microdata, plan, intervals, modes) -%}
 {%- set key = dbt_anonymize._quote(plan.record_key) -%}
 members as (
 
@@ -91,6 +103,9 @@ members as (
         {{ dbt_anonymize._width(lower, value, hierarchy) }} as above_{{ loop.index }},
         {{ dbt_anonymize._width(value, upper, hierarchy) }} as below_{{ loop.index }},
         {{ dbt_anonymize._width(lower, upper, hierarchy) }} as span_{{ loop.index }}
+        {%- endfor %}
+        {%- for mode in modes %},
+        encoded.{{ plan.codes[mode.place - 1] }} as leaf_{{ mode.place }}
         {%- endfor %}
     from {{ dbt_anonymize._scratch("encoded") }} as encoded
     inner join {{ dbt_anonymize._scratch("done_rows") }} as done_rows
@@ -245,49 +260,59 @@ means as (
 {%- endmacro %}
 
 
-{# The final select. Groups that look the same are one class, which has the bounds of both. #}
-{% macro _grouped_labels(plan, intervals) -%}
-{%- set labels = dbt_anonymize._quoted_names(plan.quasi_identifiers) -%}
-{%- set places = {} -%}
-{%- for quasi_identifier in intervals -%}{%- do places.update({quasi_identifier.name: loop.index}) -%}{%- endfor -%}
+{# The final select. Groups that look the same are one class, which has the bounds of both, and of modes the level that
+   covers both. #}
+{% macro _grouped_labels(plan, intervals, modes) -%}
+{%- set key, labels = plan.record_key, dbt_anonymize._quoted_names(plan.quasi_identifiers) -%}
+{%- set places, widest = {}, {} -%}
+{%- for quasi_identifier in intervals -%}
+    {%- set name = quasi_identifier.name -%}
+    {%- do places.update({name: loop.index}) -%}
+    {%- do widest.update({name ~ "_lower": "min", name ~ "_upper": "max"}) -%}
+{%- endfor -%}
+{%- for mode in modes -%}
+    {%- do widest.update({mode.name ~ "_level": "max", mode.name ~ "_share": "max"}) -%}
+{%- endfor -%}
+{%- set replaced = dict(places) -%}
+{%- for mode in modes -%}{%- do replaced.update({mode.name: mode.place}) -%}{%- endfor -%}
 labelled as (
 
     select
-        {{ dbt_anonymize._quote(plan.record_key, "recoded") }}
+        {{ dbt_anonymize._quote(key, "recoded") }}
         {%- for quasi_identifier in plan.quasi_identifiers %}
-        {%- set name, place = quasi_identifier.name, places[quasi_identifier.name] %}
-        {%- set label = dbt_anonymize._quote(name, "recoded") %}
-        {%- set level = dbt_anonymize._quote(name ~ "_level", "recoded") %}
-        {%- if place %},
-        coalesce(means.label_{{ place }}, {{ label }}) as {{ dbt_anonymize._quote(name) }},
-        {{ dbt_anonymize._quote(name ~ "_lower", "recoded") }},
-        {{ dbt_anonymize._quote(name ~ "_upper", "recoded") }},
-        case when means.label_{{ place }} is null then {{ level }} end as {{ dbt_anonymize._quote(name ~ "_level") }}
-        {%- else %},
-        {{ label }},
-        {{ level }},
-        {{ dbt_anonymize._quote(name ~ "_share", "recoded") }}
+        {%- set name, place = quasi_identifier.name, replaced[quasi_identifier.name] %}
+        {%- set mean = "means.label_" ~ place if name in places else none %}
+        {%- for column in dbt_anonymize._recoded_columns(quasi_identifier) if not mean or column != name ~ "_share" %},
+        {%- set quoted = dbt_anonymize._quote(column, "recoded") %}
+        {%- if column == name and place %}
+        coalesce({{ mean or "modes_" ~ place ~ ".label" }}, {{ quoted }}) as {{ dbt_anonymize._quote(column) }}
+        {%- elif mean and column == name ~ "_level" %}
+        case when {{ mean }} is null then {{ quoted }} end as {{ dbt_anonymize._quote(column) }}
+        {%- else %}
+        {{ quoted }}
         {%- endif %}
         {%- endfor %}
+        {%- endfor %}
     from recoded
-    inner join members on {{ dbt_anonymize._quote(plan.record_key, "recoded") }} = members.record_key
+    inner join members on {{ dbt_anonymize._quote(key, "recoded") }} = members.record_key
     inner join means on members.part = means.part
+    {%- for mode in modes %}
+    left join modes_{{ mode.place }} on members.part = modes_{{ mode.place }}.part
+    {%- endfor %}
 
 ),
 
 joined as (
 
     select
-        {{ dbt_anonymize._quote(plan.record_key) }}
+        {{ dbt_anonymize._quote(key) }}
         {%- for quasi_identifier in plan.quasi_identifiers %}
+        {%- set name = quasi_identifier.name %}
         {%- for column in dbt_anonymize._recoded_columns(quasi_identifier)
-            if quasi_identifier.kind != "interval" or not column.endswith("_share") %}
+            if name not in places or column != name ~ "_share" %}
         {%- set quoted = dbt_anonymize._quote(column) %}
-        {%- if quasi_identifier.kind == "interval" and column in [
-            quasi_identifier.name ~ "_lower", quasi_identifier.name ~ "_upper"
-        ] %}
-        {%- set end = "min" if column == quasi_identifier.name ~ "_lower" else "max" %},
-        {{ end }}({{ quoted }}) over (partition by {{ labels | join(", ") }}) as {{ quoted }}
+        {%- if column in widest %},
+        {{ widest[column] }}({{ quoted }}) over (partition by {{ labels | join(", ") }}) as {{ quoted }}
         {%- else %},
         {{ quoted }}
         {%- endif %}
@@ -298,7 +323,7 @@ joined as (
 )
 
 select
-    {{ dbt_anonymize._quote(plan.record_key, "joined") }}
+    {{ dbt_anonymize._quote(key, "joined") }}
     {%- for quasi_identifier in plan.quasi_identifiers %}
     {%- set name, place = quasi_identifier.name, places[quasi_identifier.name] %}
     {%- for column in dbt_anonymize._recoded_columns(quasi_identifier) %},

@@ -1,11 +1,11 @@
 {#
-  Groups of similar records, each released with the mean (or median) of its numbers and the lowest common ancestor of
-  its categories. Without `groups` they are those of Mondrian. `<n>_classes` judges them anew, as groups that look the
+  Groups of similar records, each released with the mean (or median) of its numbers and the lowest common ancestor (or
+  the mode) of its categories. Without `groups` they are those of Mondrian. `<n>_classes` judges them anew, as groups that look the
   same become one class.
 #}
 {% macro grouped_recoding(
     microdata, quasi_identifiers, record_key, guarantees, groups=none, numbers="mean", p_percent=10, sensitive=[],
-    k=none, has_subject=false, population=none, population_size=none, sensitive_hierarchies={}
+    k=none, has_subject=false, population=none, population_size=none, sensitive_hierarchies={}, categories="ancestor"
 ) -%}
 {{ config(
     materialized="table",
@@ -16,7 +16,7 @@
     ] + dbt_anonymize._analyzed(),
 ) }}
 {%- do dbt_anonymize._check_nested(quasi_identifiers) -%}
-{%- do dbt_anonymize._check_grouped(numbers, p_percent) -%}
+{%- do dbt_anonymize._check_grouped(numbers, p_percent, categories) -%}
 {%- set plan = dbt_anonymize._mondrian_plan(
     quasi_identifiers, record_key, guarantees, not groups, k, has_subject, population_size, sensitive_hierarchies
 ) -%}
@@ -28,15 +28,21 @@
 {%- else -%}
     {%- do dbt_anonymize._run_mondrian(microdata, plan) -%}
 {%- endif -%}
-{{ dbt_anonymize._grouped_result(microdata, plan, numbers, p_percent) }}
+{{ dbt_anonymize._grouped_result(microdata, plan, numbers, p_percent, categories) }}
 {%- endif -%}
 {%- endmacro %}
 
 
-{% macro _check_grouped(numbers, p_percent) -%}
+{% macro _check_grouped(numbers, p_percent, categories) -%}
     {%- if numbers not in ["mean", "median", "interval"] -%}
         {{ exceptions.raise_compiler_error(
             model.name ~ ": `numbers` must be mean, median or interval; got: " ~ numbers ~ "."
+            ~ " Correct the spec and generate again."
+        ) }}
+    {%- endif -%}
+    {%- if categories not in ["ancestor", "mode"] -%}
+        {{ exceptions.raise_compiler_error(
+            model.name ~ ": `categories` must be ancestor or mode; got: " ~ categories ~ "."
             ~ " Correct the spec and generate again."
         ) }}
     {%- endif -%}

@@ -1,6 +1,7 @@
 {#
   CTEs that end in `<prefix>generalized` for an effort whose level differs per record: labels, levels and shares. The
-  share of a category is looked up by level and label; that of an interval is its width.
+  share of a category is looked up by level and label; that of an interval is its width. Where the effort `has_modes`, a
+  label may be a leaf below its level: the share is then that of the level, and no level is that of the label.
 #}
 {% macro _recoded_shares(effort, quasi_identifiers, columns, record_key, prefix) -%}
 {%- set double = dbt_anonymize._type_double() -%}
@@ -23,16 +24,7 @@
 
 {{ prefix }}shares_{{ loop.index }} as (
 
-    {%- for level in range(quasi_identifier.levels + 1) %}
-    {%- set label = dbt_anonymize._as_text("value" if level == 0 else "level_" ~ level) %}
-    select
-        {{ level }} as level,
-        {{ label }} as label,
-        cast(count(*) as {{ double }}) / (select count(*) from {{ quasi_identifier.hierarchy }}) as share
-    from {{ quasi_identifier.hierarchy }}
-    group by {{ label }}
-    {{- "\n    union all" if not loop.last }}
-    {%- endfor %}
+    {{ dbt_anonymize._shares_of_labels(quasi_identifier, effort.has_modes) }}
 
 ),
 {%- endif %}
@@ -44,7 +36,14 @@
         {%- for quasi_identifier in quasi_identifiers %}
         {%- set label = dbt_anonymize._quote(quasi_identifier.name, "recoding") %}
         {{ label }},
-        {{ dbt_anonymize._quote(quasi_identifier.name ~ "_level", "recoding") }},
+        {%- set level = dbt_anonymize._quote(quasi_identifier.name ~ "_level", "recoding") %}
+        {%- if effort.has_modes and quasi_identifier.kind != "interval" %}
+        case
+            when {{ prefix }}shares_{{ loop.index }}.is_mode = 0 then {{ level }}
+        end as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_level") }},
+        {%- else %}
+        {{ level }},
+        {%- endif %}
         {%- if quasi_identifier.kind == "interval" %}
         case
             when {{ label }} = '*' then 1
@@ -87,4 +86,47 @@
     {%- endfor %}
 
 ),
+{%- endmacro %}
+
+
+{# Select of the share of the leaves that each label of each level covers; with modes also what each leaf stands for. #}
+{% macro _shares_of_labels(quasi_identifier, has_modes) -%}
+{%- set double = dbt_anonymize._type_double() -%}
+{%- set value = dbt_anonymize._as_text("value") -%}
+{%- if has_modes -%}
+select
+        level,
+        label,
+        max(share) as share,
+        min(is_mode) as is_mode
+    from (
+        {%- for level in range(quasi_identifier.levels + 1) %}
+        {%- set above = dbt_anonymize._as_text("level_" ~ level) if level else value %}
+        {%- for label in [above, value] %}
+        select
+            {{ level }} as level,
+            {{ label }} as label,
+            cast(count(*) over (partition by {{ above }}) as {{ double }}) / count(*) over () as share,
+            {{ 0 if loop.first or level == 0 else 1 }} as is_mode
+        from {{ quasi_identifier.hierarchy }}
+        {{- "\n        union all" if not loop.last }}
+        {%- endfor %}
+        {{- "\n        union all" if not loop.last }}
+        {%- endfor %}
+    ) as labels
+    group by
+        level,
+        label
+{%- else -%}
+    {%- for level in range(quasi_identifier.levels + 1) %}
+    {%- set label = dbt_anonymize._as_text("level_" ~ level) if level else value %}
+    {{- "\n    " if not loop.first }}select
+        {{ level }} as level,
+        {{ label }} as label,
+        cast(count(*) as {{ double }}) / (select count(*) from {{ quasi_identifier.hierarchy }}) as share
+    from {{ quasi_identifier.hierarchy }}
+    group by {{ label }}
+    {{- "\n    union all" if not loop.last }}
+    {%- endfor %}
+{%- endif %}
 {%- endmacro %}

@@ -2,7 +2,7 @@
     anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, fingerprint,
     microdata, classes, record_key, levels, has_subject=false, population=none, population_size=none,
     sensitive_hierarchies={}, mapping="class", identifiers=none, tokens=none,
-    composition="report", recompute=none, sample=none, sample_shares={}, budget=none
+    composition="report", recompute=none, sample=none, sample_shares={}, budget=none, with_modes=[]
 ) -%}
 {%- set generalized = [] -%}
 {%- set declared = [] -%}
@@ -37,7 +37,7 @@
     {%- do dbt_anonymize._check_context(
         anonymization, efforts[chosen], quasi_identifiers, dbt_anonymize._guarantees_of_effort(guarantees, chosen),
         population, population_size, sensitive_hierarchies, levels.get(chosen), microdata, record_key, has_subject,
-        sample_shares.get(chosen)
+        sample_shares.get(chosen), chosen in with_modes
     ) -%}
 {%- endif -%}
 {#- Where labels decide the class, one number per class sorts as all of them do, and much faster. -#}

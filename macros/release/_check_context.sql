@@ -4,10 +4,11 @@
   recoded effort are those of the records.
     levels  of the chosen effort; none where they differ per record
     share   of the sample from which it is released; none: of everybody
+    has_modes  whether categories may be the mode of their group, a leaf; the level of the record covers the group
 #}
 {% macro _check_context(
     anonymization, effort, quasi_identifiers, guarantees, population, population_size, sensitive_hierarchies, levels,
-    microdata, record_key, has_subject, share=none
+    microdata, record_key, has_subject, share=none, has_modes=false
 ) -%}
     {%- set remedy = " The results are of other data; run `dbt build -s +" ~ model.name ~ "`." -%}
     {%- set errors = [] -%}
@@ -19,7 +20,7 @@
     {%- set rows -%}
         {%- if losses -%}
         {{ dbt_anonymize._rows_with_shares(
-            effort, quasi_identifiers, checked, levels, microdata, record_key, has_subject
+            effort, quasi_identifiers, checked, levels, microdata, record_key, has_subject, has_modes
         ) }}
         {%- else -%}
         {{ dbt_anonymize._rows_of_effort(effort, checked, microdata if has_subject else none, record_key) }}
@@ -39,7 +40,9 @@
     )).rows[0] if checked else [] -%}
     {%- do errors.extend(dbt_anonymize._broken_guarantees(checked, counts, remedy)) -%}
     {%- if not levels -%}
-        {%- set query = dbt_anonymize._foreign_labels(effort, quasi_identifiers, microdata, record_key) -%}
+        {%- set query = dbt_anonymize._foreign_labels(
+            effort, quasi_identifiers, microdata, record_key, has_modes
+        ) -%}
         {%- set foreign = run_query(query).rows[0][0] -%}
         {%- if foreign > 0 -%}
             {%- do errors.append(
@@ -56,7 +59,9 @@
   Query of the rows of an effort that are released, as _rows_of_effort, with the share of the domain that each label
   covers, looked up in the hierarchies as they are now.
 #}
-{% macro _rows_with_shares(effort, quasi_identifiers, guarantees, levels, microdata, record_key, has_subject) -%}
+{% macro _rows_with_shares(
+    effort, quasi_identifiers, guarantees, levels, microdata, record_key, has_subject, has_modes
+) -%}
 {%- set columns = dbt_anonymize._guaranteed_attributes(guarantees) + (["subject"] if has_subject else []) -%}
 {%- set key = dbt_anonymize._as_bytes(dbt_anonymize.equivalence_class(quasi_identifiers, "labelled_generalized")) -%}
 {%- set recoding -%}
@@ -72,7 +77,7 @@
 {%- endset %}
 with
 {{- dbt_anonymize._recoded_shares(
-    {"microdata": microdata, "recoding": recoding}, quasi_identifiers, columns, record_key, "labelled_"
+    {"microdata": microdata, "recoding": recoding, "has_modes": has_modes}, quasi_identifiers, columns, record_key, "labelled_"
 ) }}
 
 labelled as (
@@ -93,7 +98,7 @@ select * from labelled
 
 
 {# Query of one number: the records of a recoded effort that have a label which does not cover their value. #}
-{% macro _foreign_labels(effort, quasi_identifiers, microdata, record_key) -%}
+{% macro _foreign_labels(effort, quasi_identifiers, microdata, record_key, has_modes) -%}
     {%- set conditions = [] -%}
     {%- for quasi_identifier in quasi_identifiers -%}
         {%- set name = quasi_identifier.name -%}
@@ -105,19 +110,24 @@ select * from labelled
             {%- set is_below = "(" ~ raw ~ " < " ~ upper ~ " or " ~ raw ~ " = " ~ lower ~ ")" -%}
             {%- set covers = raw ~ " >= " ~ lower ~ " and " ~ is_below -%}
         {%- else -%}
-            {%- set branches = [] -%}
-            {%- for level in range(quasi_identifier.levels + 1) -%}
-                {%- do branches.append("when " ~ level ~ " then " ~ dbt_anonymize._as_text(
-                    "tree." ~ ("level_" ~ level if level else "value")
-                )) -%}
-            {%- endfor -%}
+            {%- set level = dbt_anonymize._quote(name ~ "_level", "effort") -%}
+            {%- set above = dbt_anonymize._label_at("tree", level, quasi_identifier.levels) -%}
             {%- set covers -%}
 exists (
         select 1
         from {{ quasi_identifier.hierarchy }} as tree
+        {%- if has_modes %}
+        left join {{ quasi_identifier.hierarchy }} as mode
+            on {{ dbt_anonymize._as_text("mode.value") }} = {{ label }}
+        {%- endif %}
         where
             {{ dbt_anonymize._as_text("tree.value") }} = {{ dbt_anonymize._as_text(raw) }}
-            and case {{ dbt_anonymize._quote(name ~ "_level", "effort") }} {{ branches | join(" ") }} end = {{ label }}
+            and (
+                {{ above }} = {{ label }}
+                {%- if has_modes %}
+                or {{ above }} = {{ dbt_anonymize._label_at("mode", level, quasi_identifier.levels) }}
+                {%- endif %}
+            )
     )
             {%- endset -%}
         {%- endif -%}
@@ -133,6 +143,16 @@ where
         {{ conditions | join("
         or ") }}
     )
+{%- endmacro %}
+
+
+{# The label of a row of a hierarchy at a level that differs per record. #}
+{% macro _label_at(row, level, levels) -%}
+    {%- set branches = ["when 0 then " ~ dbt_anonymize._as_text(row ~ ".value")] -%}
+    {%- for number in range(1, levels + 1) -%}
+        {%- do branches.append("when " ~ number ~ " then " ~ dbt_anonymize._as_text(row ~ ".level_" ~ number)) -%}
+    {%- endfor -%}
+    {{ return("case " ~ level ~ " " ~ branches | join(" ") ~ " end") }}
 {%- endmacro %}
 
 

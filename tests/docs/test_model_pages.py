@@ -55,6 +55,7 @@ RECODINGS = {
     },
     "microaggregation": {"recoding": "microaggregation", "k": 4},
     "clustering": {"recoding": "clustering"},
+    "modes": {"recoding": "microaggregation", "k": 4, "categories": "mode"},
 }
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import yaml
@@ -72,3 +73,24 @@ def generalizer(project: Project) -> Callable[[Row, dict[str, int]], tuple[str, 
     return lambda row, levels: tuple(
         label(name, row[name], levels[name]) for name in QUASI_IDENTIFIERS
     )
+
+
+# Of one effort alone.
+CLOSE = {"attribute": "churned", "t": 0.35}
+STALE = ("--exclude-resource-type", "test", "unit_test")
+
+ONLY_MICRODATA = "path:seeds/customers.csv customers_microdata customers_anonymized"
+
+
+def by_label(rows: list[Row]) -> Iterator[list[Row]]:
+    """Group records by what everybody sees of them: labels, not texts of our own."""
+    groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[name] for name in QUASI_IDENTIFIERS)].append(row)
+    yield from groups.values()
+
+
+def is_close(records: list[Row], everybody: list[Row]) -> bool:
+    """Tell whether the share of two values differs by at most t from that of everybody."""
+    shares = [sum(row["churned"] == "yes" for row in of) / len(of) for of in (records, everybody)]
+    return abs(shares[0] - shares[1]) <= CLOSE["t"]

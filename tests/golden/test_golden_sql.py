@@ -56,7 +56,7 @@ OF_RECODINGS = re.compile(
 OF_ROUNDS = (
     *("measured_setup", "measured_round", "measured_result", "relaxed_round"),
     *(f"cells_measured_{part}" for part in ("setup", "step_1", "forced", "result")),
-    *("grouped_setup", "grouped_result", "grouped_median_result"),
+    *("grouped_setup", "grouped_result", "grouped_median_result", "grouped_mode_result"),
     "paid_stronger",
 )
 

@@ -210,7 +210,11 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
         quality={**SPEC["quality"], "fit": "per_split", "outer_share": 0.25},
         information_loss={"targets": {"income": 2, "ill": 1}},
     )
-    for content in (SPEC, rich(), sampled, outer, changed(name="visits")):
+    of_groups = {"recoding": "microaggregation", "k": 9, "categories": "mode"}
+    grouped = rich() | {"efforts": [{**of_groups, "method": "mondrian"}]}
+    apart = {key: part for key, part in rich().items() if key != "subject"}
+    apart["efforts"] = [of_groups]
+    for content in (SPEC, rich(), sampled, outer, grouped, apart, changed(name="visits")):
         for file, sql in files_of(content).items():
             if file.endswith(".sql"):
                 name, arguments = call_of(sql)

@@ -11,7 +11,12 @@ def test_groups_that_need_python_have_a_model_of_their_own() -> None:
     del content["subject"]
     content["efforts"][2:] = [
         {"recoding": "microaggregation", "k": 8, "p_percent": 20},
-        {"recoding": "microaggregation", "method": "mondrian", "numbers": "median"},
+        {
+            "recoding": "microaggregation",
+            "method": "mondrian",
+            "numbers": "median",
+            "categories": "mode",
+        },
         {"recoding": "clustering", "cluster_size": 9, "halve": True},
     ]
     files = files_of(content)
@@ -23,6 +28,10 @@ def test_groups_that_need_python_have_a_model_of_their_own() -> None:
     assert "k=8" in files["visits_groups_3.py"]
     assert "groups" not in call_of(files["visits_recoding_4.sql"])[1]
     assert "visits_groups_4.py" not in files
+    assert call_of(files["visits_recoding_4.sql"])[1]["categories"] == "mode"
+    of_classes = call_of(files["visits_classes.sql"])[1]["efforts"]
+    assert [n for n, effort in of_classes.items() if effort.get("has_modes")] == [4]
+    assert call_of(files["visits_anonymized.sql"])[1]["with_modes"] == [4]
     clusters = files["visits_groups_5.py"]
     assert "k=9" in clusters
     assert "halve=True" in clusters
@@ -37,6 +46,7 @@ def test_groups_that_need_python_have_a_model_of_their_own() -> None:
         True,
         False,
     ]
+    assert [n for n, effort in enumerate(scored) if effort.get("has_modes")] == [4]
 
 
 def test_a_recoded_effort_has_a_model_of_its_own() -> None:

@@ -37,6 +37,7 @@ class Case:
     importance: tuple[float, ...] = field(default=())
     # Of groups that are given: mean, median or interval.
     numbers: str | None = None
+    categories: str = "ancestor"
 
     def hierarchy(self, position: int) -> str:
         """Return the name of the table of a hierarchy."""
@@ -146,6 +147,15 @@ GROUPED_CASES = (
     Case("grouped", (AGE, CITY), (K,), numbers="mean"),
     Case("grouped_people", (CITY, AGE), (K,), has_subject=True, numbers="mean"),
     Case("grouped_median", (AGE, CITY), (K,), numbers="median"),
+    Case("grouped_mode", (AGE, CITY), (K,), numbers="mean", categories="mode"),
+    Case(
+        "grouped_mode_people",
+        (CITY, AGE),
+        (K,),
+        has_subject=True,
+        numbers="interval",
+        categories="mode",
+    ),
 )
 
 
@@ -210,7 +220,8 @@ def parts(case: Case) -> dict[str, str]:
         microdata, groups = relation(case.microdata), relation(f"{case.name}_groups")
         calls = {
             "setup": f"_grouped_setup({microdata}, {groups}, plan)",
-            "result": f"_grouped_result({microdata}, plan, {case.numbers!r}, 10)",
+            "result": f"_grouped_result({microdata}, plan, {case.numbers!r}, 10, "
+            f"{case.categories!r})",
         }
     return {
         f"{case.name}_{part}": plan

@@ -238,7 +238,14 @@ def _run(problem: Problem, anonymization: str, log: Any) -> pd.DataFrame:
 def efforts_of(given: Sequence[Mapping[str, Any]]) -> list[Effort]:
     """Return efforts as a generated model hands them over."""
     return [
-        Effort(e["effort"], e["relation"], e["levels"], e.get("k"), e.get("has_means", False))
+        Effort(
+            e["effort"],
+            e["relation"],
+            e["levels"],
+            e.get("k"),
+            e.get("has_means", False),
+            e.get("has_modes", False),
+        )
         for e in given
     ]
 

@@ -358,7 +358,9 @@ def _recoding(effort: Effort) -> str:
     if effort.is_grouped:
         return (
             f"groups of similar records ({effort.group_method}), each with the "
-            f"{effort.group_numbers} of its numbers ({effort.recoding}){k}"
+            f"{effort.group_numbers} of its numbers"
+            f"{' and the mode of its categories' if effort.has_modes else ''} "
+            f"({effort.recoding}){k}"
         )
     kind = "strict" if effort.is_strict else "relaxed"
     return f"groups cut along one attribute after the other ({kind} multidimensional recoding){k}"

@@ -15,7 +15,7 @@ Levels = dict[str, Level]
 # Keys of efforts that release groups, by the recodings that have them.
 _OF_GROUPS = {
     "method": ("microaggregation",),
-    **dict.fromkeys(("numbers", "p_percent"), ("microaggregation", "clustering")),
+    **dict.fromkeys(("numbers", "p_percent", "categories"), ("microaggregation", "clustering")),
     **dict.fromkeys(("cluster_size", "passes", "halve"), ("clustering",)),
 }
 
@@ -56,6 +56,8 @@ class Effort(Strict):
     # What is released of the numbers of a group, the mean (of a cluster the interval) by default:
     # `group_numbers`.
     numbers: Literal["mean", "median", "interval"] | None = None
+    # What is released of its categories: the lowest label that covers them (default), or the mode.
+    categories: Literal["ancestor", "mode"] | None = None
     # The rule for means, 10 by default: `mean_p_percent`.
     p_percent: Annotated[float, Field(gt=0, le=100)] | None = None
     # At least the declared k; more makes this effort stronger than the guarantee demands.
@@ -134,6 +136,11 @@ class Effort(Strict):
     def has_means(self) -> bool:
         """Whether numbers may be released as the mean or median of a group."""
         return self.is_grouped and self.group_numbers != "interval"
+
+    @property
+    def has_modes(self) -> bool:
+        """Whether categories may be released as the mode of a group."""
+        return self.categories == "mode"
 
     @property
     def mean_p_percent(self) -> float:

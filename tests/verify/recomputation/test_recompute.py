@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.verify.recomputation.world import RECODINGS, World, open_world, spec_of
+from tests.worlds import visits
 
 pytestmark = pytest.mark.sampled_tests(90)
 
@@ -254,6 +255,41 @@ def test_means_that_are_not_those_of_their_groups_are_seen(
     with open_world(spec_of(recoding=recoding)) as world:
         world.connection.execute(f"update effort set {change}")
         assert subject in world.broken()
+
+
+@pytest.mark.parametrize(
+    ("change", "is_wrong"),
+    [
+        (None, False),
+        # Of the young, most in the first place and the others in two more.
+        ("{most} then '01067' when visit % 5 = 1 then '01097' else '01129'", False),
+        ("{most} then '01097' when visit % 5 = 1 then '01067' else '01129'", True),
+        # NULL is a value of its own.
+        ("{most} then '01067' when visit % 5 = 1 then '01097' else null", True),
+        # All but one are in one place: whoever is elsewhere knows where the others are.
+        ("visit = {one} then '01097' else '01067'", True),
+        ("visit in ({one}, {other}) then '01097' else '01067'", False),
+    ],
+)
+def test_modes_that_are_not_those_of_their_groups_are_seen(
+    change: str | None, *, is_wrong: bool
+) -> None:
+    zips = f"{visits.ZIPS} union all select '01129', '011**', '*'"
+    trees = {"age": visits.AGES, "zip": zips}
+    with open_world(spec_of(recoding="modes"), hierarchies=trees) as world:
+        if change is not None:
+            young = "age < 40"
+            (one,), (other,) = world.tables.rows(
+                f"select visit from source where {young} order by visit limit 2"
+            )
+            case = change.format(most="visit % 5 > 1", one=one, other=other)
+            world.connection.execute(
+                f"update source set zip = case when {case} end where {young}; "
+                "update microdata set zip = source.zip, zip_leaf = source.zip from source "
+                "where microdata.visit = source.visit; "
+                "update effort set zip = '01067' where age_upper = 40"
+            )
+        assert ("modes of groups" in world.broken()) == is_wrong
 
 
 def test_a_mean_that_tells_a_value_too_closely_is_seen() -> None:

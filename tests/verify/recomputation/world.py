@@ -44,6 +44,7 @@ RECODINGS: dict[str, Any] = {
     "multidimensional": {"recoding": "multidimensional"},
     "microaggregation": {"recoding": "microaggregation"},
     "medians": {"recoding": "microaggregation", "numbers": "median"},
+    "modes": {"recoding": "microaggregation", "numbers": "interval", "categories": "mode"},
 }
 
 

@@ -51,11 +51,18 @@ class Category:
         return self._column(codes, np.zeros(len(labels), dtype=np.int64), leaf, raw=leaf)
 
     def generalized(
-        self, arrays: Arrays, labels: Sequence[str | None], level: int | None, first: Column
+        self,
+        arrays: Arrays,
+        labels: Sequence[str | None],
+        level: int | None,
+        first: Column,
+        *,
+        has_modes: bool = False,
     ) -> Column:
         """Return the column of another effort; ``first`` is that of effort 0.
 
         ``labels`` are the text of each rank. ``level`` is None where each record has its own.
+        With ``has_modes`` a label that is none of its level may be a leaf, and is read as one.
         """
         codes = arrays["label"].astype(np.int64)
         if level is not None:
@@ -64,6 +71,8 @@ class Category:
             own = self._levels(arrays["level"])
             sample, codes = distinct_rows([codes, own])
             levels, texts = own[sample], [labels[at] for at in arrays["label"][sample].astype(int)]
+            if has_modes:
+                levels = self._levels_of_modes(texts, levels)
         places = self._places(texts, levels, codes)
         return self._column(codes, levels, places, raw=first.raw, first=first)
 
@@ -74,6 +83,16 @@ class Category:
                 "some. Only intervals have labels between two levels. Build the recoding again."
             )
         return found.astype(np.int64)
+
+    def _levels_of_modes(self, texts: Sequence[str | None], levels: Codes) -> Codes:
+        known = [set(self.hierarchy.labels(level)) for level in range(self.hierarchy.levels + 1)]
+        return np.array(
+            [
+                0 if text in known[0] and text not in known[level] else level
+                for text, level in zip(texts, levels.tolist(), strict=True)
+            ],
+            dtype=np.int64,
+        )
 
     def _places(self, texts: Sequence[str | None], levels: Codes, codes: Codes) -> Codes:
         """Return the position of each label in its level; `UNKNOWN` for ``*`` and NULL."""

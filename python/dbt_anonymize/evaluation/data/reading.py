@@ -47,7 +47,7 @@ class Effort:
 
     ``levels`` maps quasi-identifiers to levels, or is `PER_RECORD`: each record has its own in
     ``<quasi-identifier>_level``. ``k`` is required in addition to the guarantees. ``has_means``:
-    numbers are labelled with the mean of their group.
+    numbers are labelled with the mean of their group; ``has_modes``: categories with its mode.
     """
 
     effort: int
@@ -55,6 +55,7 @@ class Effort:
     levels: Mapping[str, int] | str
     k: int | None = None
     has_means: bool = False
+    has_modes: bool = False
 
     @property
     def is_recoded(self) -> bool:
@@ -154,7 +155,10 @@ class EffortReader:
                 columns.append(feature.generalized(arrays, level, untouched))
             else:
                 texts = ranked_texts(relation, feature.name)
-                columns.append(feature.generalized(arrays, texts, level, untouched))
+                has_modes = effort.has_modes
+                columns.append(
+                    feature.generalized(arrays, texts, level, untouched, has_modes=has_modes)
+                )
         return self._data(effort, columns, values, classes=classes, first=first.columns)
 
     def _data(

@@ -26,6 +26,7 @@ from dbt_anonymize.verify.recomputation.expected import Expected
 from dbt_anonymize.verify.recomputation.guarantees import Recount, name_of
 from dbt_anonymize.verify.recomputation.limits import declared
 from dbt_anonymize.verify.recomputation.means import wrong_means
+from dbt_anonymize.verify.recomputation.modes import wrong_modes
 from dbt_anonymize.verify.recomputation.tables import Tables
 
 _HEXADECIMAL = "^[0-9a-f]{32}$"
@@ -68,6 +69,8 @@ def _findings(expected: Expected) -> Iterator[Finding]:
         yield _covered(expected)
     if effort.has_means:
         yield _means(expected)
+    if effort.has_modes:
+        yield _modes(expected)
     yield _suppression(expected)
     for comparison in _comparisons(expected):
         differing = comparer.differences(comparison)
@@ -136,6 +139,22 @@ def _means(expected: Expected) -> Finding:
             f"closely; {wrong:,} do not. Do not use this release; build again."
         )
     return Finding("recomputation", "means of groups", not wrong, message)
+
+
+def _modes(expected: Expected) -> Finding:
+    wrong = sum(
+        wrong_modes(expected.tables, expected.spec, expected.source, generalization)
+        for generalization in expected.generalizations.values()
+        if not generalization.is_interval
+    )
+    message = "every mode is that of its group, and may be told."
+    if wrong:
+        message = (
+            "every category must be the mode of its group, or a label that covers the group; "
+            f"{wrong:,} are not, or tell the value of the others to one of them. Do not use this "
+            "release; build again."
+        )
+    return Finding("recomputation", "modes of groups", not wrong, message)
 
 
 def _suppression(expected: Expected) -> Finding:

@@ -146,7 +146,8 @@ class Expected:
 
         Local: all labels and bounds of a record are those of one round. Cell suppression: each is
         that of the base level, or the root. Otherwise: each covers the value of the record, and is
-        one of the hierarchy or a union of leaves. `wrong_means` judges labels that are means.
+        one of the hierarchy or a union of leaves. `wrong_means` and
+        `wrong_modes` judge labels that are means and modes.
         """
         effort = self.spec.numbered_efforts[self.number]
         key, joins = quote_name(self.spec.record_key), []
@@ -162,7 +163,11 @@ class Expected:
         elif effort.rounds is None:
             condition = " and ".join(
                 generalization.covers(
-                    _of("rows_", name), "effort", is_merged=True, has_means=effort.has_means
+                    _of("rows_", name),
+                    "effort",
+                    is_merged=True,
+                    has_means=effort.has_means,
+                    has_modes=effort.has_modes,
                 )
                 for name, generalization in self.generalizations.items()
             )

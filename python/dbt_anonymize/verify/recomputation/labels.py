@@ -108,11 +108,20 @@ class Generalization:
             self._columns(covered, f"{alias}.label_lower", f"{alias}.label_upper"),
         )
 
-    def covers(self, value: str, row: str, *, is_merged: bool, has_means: bool = False) -> str:
+    def covers(
+        self,
+        value: str,
+        row: str,
+        *,
+        is_merged: bool,
+        has_means: bool = False,
+        has_modes: bool = False,
+    ) -> str:
         """Return the condition that label and bounds of a row cover a value.
 
         Where ``is_merged``, an interval may be a union of neighbouring leaves, written as their
-        ends; where it ``has_means``, only its bounds are judged.
+        ends; where it ``has_means``, only its bounds are judged; where it ``has_modes``, a category
+        may be under any leaf.
         """
         label = f"{row}.{quote_name(self.name)}"
         raw = f"{label} = cast({value} as varchar)"
@@ -123,6 +132,8 @@ class Generalization:
                 for column in self._levels()
             )
             known = f"(cast({value} as varchar), {label}) in ({of_value})"
+            if has_modes:
+                known = f"{label} in (select cast(value as varchar) from {self.relation})"  # noqa: S608
             return f"({label} = '{ROOT}' or ({value} is not null and ({raw} or {known})))"
         lower, upper = (f"{row}.{quote_name(name)}" for name in self.columns[1:])
         known = self.is_known(row, is_merged=is_merged)

@@ -1,0 +1,55 @@
+"""Whether the mode of each released group is that of its records, and may be told."""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.recomputation.labels import Generalization
+from dbt_anonymize.verify.recomputation.tables import Tables
+
+
+def wrong_modes(tables: Tables, spec: Spec, source: str, generalization: Generalization) -> int:
+    """Count the classes whose category is neither a label over all their values nor a mode.
+
+    A mode is a value of the class that no other outnumbers; of a class with NULL there is none. It
+    may be told if without the records of any one holder (subject, or record) the others still have
+    two values.
+    """
+    name, key = quote_name(generalization.name), quote_name(spec.record_key)
+    columns = ", ".join(f"effort.{quote_name(c)}" for c in spec.generalized_columns)
+    value = f"rows_.{name}"
+    covers = generalization.covers(value, "effort", is_merged=True)
+    members = (
+        f"(select row({columns}) as class, rows_.{quote_name(spec.person)} as holder, "
+        f"cast({value} as varchar) as v, effort.{name} as label, "
+        f"({covers}) is true as is_covered from {source} as rows_ "
+        f"inner join {tables.effort} as effort on rows_.{key} = effort.{key})"
+    )
+    # How many records have a value, and who it is if they are all of one holder.
+    counted = (
+        "(select class, v, max(label) as label, count(*) as n, "
+        "case when count(distinct holder) = 1 then any_value(holder) end as sole "
+        f"from {members} as members group by class, v)"
+    )
+    alone = (
+        "(select class, max(n) as n from (select class, sole, count(*) as n "
+        f"from {counted} as counted where sole is not null group by class, sole) as soles "
+        "group by class)"
+    )
+    judged = (
+        "(select counted.class, count(*) as found, max(n) as most, "
+        "max(n) filter (where v = label) as own, count(*) filter (where v is null) as missing "
+        f"from {counted} as counted group by class)"
+    )
+    covered = (
+        "(select class, bool_and(is_covered) as is_covered "
+        f"from {members} as members group by class)"
+    )
+    ((found,),) = tables.rows(
+        f"select count(*) from {judged} as judged inner join {covered} as covered using (class) "
+        f"left join {alone} as alone using (class) where not is_covered "
+        "and (missing = 0 and own = most and found - coalesce(alone.n, 0) >= 2) is not true"
+    )
+    return int(found)
