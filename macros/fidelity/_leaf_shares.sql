@@ -1,9 +1,10 @@
 {#
   CTEs of one attribute: `labels_<i>`, a number for each of its released labels; of a quasi-identifier `leaves_<i>`, one
   row per leaf with its `position` from 0 (-1 is NULL); and `covered_<i>`, which leaves each label covers. Above level 0
-  `*` covers all leaves, and NULL too where the column has NULLs.
+  `*` covers all leaves, and NULL too where the column has NULLs. A mode covers the leaves of its group: those under the
+  label above it, at the level of the record. A text that is a label of its level is no mode.
 #}
-{% macro _covered_leaves(i, quasi_identifier) -%}
+{% macro _covered_leaves(i, quasi_identifier, has_modes) -%}
 {%- set keys = dbt_anonymize._keys_of_label(i, quasi_identifier) %}
 
 labels_{{ i }} as (
@@ -19,7 +20,7 @@ labels_{{ i }} as (
 {%- if quasi_identifier and quasi_identifier.kind == "interval" %}
 {{- dbt_anonymize._interval_leaves(i, quasi_identifier) }}
 {%- elif quasi_identifier %}
-{{- dbt_anonymize._categorical_leaves(i, quasi_identifier) }}
+{{- dbt_anonymize._categorical_leaves(i, quasi_identifier, has_modes) }}
 {%- endif %}
 {%- endmacro %}
 
@@ -85,7 +86,7 @@ covered_{{ i }} as (
 {%- endmacro %}
 
 
-{% macro _categorical_leaves(i, quasi_identifier) -%}
+{% macro _categorical_leaves(i, quasi_identifier, has_modes) -%}
 {%- set double, hierarchy = dbt_anonymize._type_double(), quasi_identifier.hierarchy %}
 
 leaves_{{ i }} as (
@@ -115,6 +116,27 @@ branches_{{ i }} as (
         leaves.position
     from {{ hierarchy }} as hierarchy
     inner join leaves_{{ i }} as leaves on {{ dbt_anonymize._as_text("hierarchy.value") }} = leaves.leaf
+
+    union all
+    {%- endfor %}
+
+    {%- for level in range(1, quasi_identifier.levels + 1) if has_modes %}
+
+    select
+        labels.text_{{ i }},
+        labels.level_{{ i }},
+        leaves.position
+    from labels_{{ i }} as labels
+    inner join {{ hierarchy }} as mode on labels.text_{{ i }} = {{ dbt_anonymize._as_text("mode.value") }}
+    inner join {{ hierarchy }} as hierarchy on mode.level_{{ level }} = hierarchy.level_{{ level }}
+    inner join leaves_{{ i }} as leaves on {{ dbt_anonymize._as_text("hierarchy.value") }} = leaves.leaf
+    where
+        labels.level_{{ i }} = {{ level }}
+        and labels.text_{{ i }} not in (
+            select {{ dbt_anonymize._as_text("level_" ~ level) }}
+            from {{ hierarchy }}
+            where level_{{ level }} is not null
+        )
 
     union all
     {%- endfor %}

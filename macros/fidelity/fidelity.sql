@@ -10,11 +10,12 @@
 {%- set attributes, views = quasi_identifiers | map(attribute="name") | list + columns, [] -%}
 {%- for name in attributes -%}{%- do views.append([name]) -%}{%- endfor -%}
 {%- do views.extend(pairs) -%}
+{%- set has_modes = efforts.values() | selectattr("has_modes") | list | length > 0 -%}
 with
 
 {{ dbt_anonymize._released_counts(efforts, quasi_identifiers, columns) }}
 {%- for name in attributes %}
-{{- dbt_anonymize._covered_leaves(loop.index, quasi_identifiers[loop.index0]) }}
+{{- dbt_anonymize._covered_leaves(loop.index, quasi_identifiers[loop.index0], has_modes) }}
 {%- endfor %}
 {{- dbt_anonymize._spread(attributes, quasi_identifiers) }}
 {{- dbt_anonymize._views(views, attributes, quasi_identifiers) }}

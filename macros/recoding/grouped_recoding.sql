@@ -1,7 +1,7 @@
 {#
   Groups of similar records, each released with the mean (or median) of its numbers and the lowest common ancestor (or
-  the mode) of its categories. Without `groups` they are those of Mondrian. `<n>_classes` judges them anew, as groups that look the
-  same become one class.
+  the mode) of its categories. Without `groups` they are those of Mondrian. `<n>_classes` judges them anew, as groups
+  that look the same become one class.
 #}
 {% macro grouped_recoding(
     microdata, quasi_identifiers, record_key, guarantees, groups=none, numbers="mean", p_percent=10, sensitive=[],

@@ -97,7 +97,8 @@
 select
         level,
         label,
-        max(share) as share,
+        {#- A text that is a label of its level is no mode. #}
+        coalesce(max(case when is_mode = 0 then share end), max(share)) as share,
         min(is_mode) as is_mode
     from (
         {%- for level in range(quasi_identifier.levels + 1) %}

@@ -77,7 +77,8 @@
 {%- endset %}
 with
 {{- dbt_anonymize._recoded_shares(
-    {"microdata": microdata, "recoding": recoding, "has_modes": has_modes}, quasi_identifiers, columns, record_key, "labelled_"
+    {"microdata": microdata, "recoding": recoding, "has_modes": has_modes}, quasi_identifiers, columns, record_key,
+    "labelled_"
 ) }}
 
 labelled as (

@@ -20,6 +20,7 @@ def _effort(number: int) -> dict[str, object]:
         "relation": Ref(f"compared_effort_{number}"),
         **({"levels": dict(zip(NAMES, levels, strict=False))} if levels else {}),
         **({"share": SHARE} if number == 3 else {}),
+        **({"has_modes": True} if number == 2 else {}),
     }
 
 

@@ -72,12 +72,26 @@ def released_in(drawn: Drawn, effort: int) -> list[bool]:
     return [not effort or not bits >> effort & 1 for bits in drawn[2]]
 
 
+def city(hierarchy: Hierarchy, level: int, value: Any, *, is_mode: bool) -> str:
+    """Return the label of a value, or a leaf under it: one is read like the other."""
+    label = str(generalize(hierarchy, level, value))
+    if not is_mode or value is None:
+        return label
+    assert isinstance(hierarchy, CategoricalHierarchy)
+    labels = {v: str(generalize(hierarchy, level, v)) for v in hierarchy.values}
+    under = [v for v in hierarchy.values if labels[v] == label and v not in labels.values()]
+    return min(under, default=label)
+
+
 def load(batch: Warehouse, drawn: Drawn) -> None:
     found = drawn[0]
     ages, cities, _ = found.hierarchies
     assert isinstance(ages, IntervalHierarchy)
     batch.load_hierarchy("compared_age", ages)
     batch.load_hierarchy("compared_city", cities)
+    # `*` covers NULL too, and a mode never.
+    has_null = any(raw[1] is None for raw, _ in found.records)
+    modes = {1} if has_null else {1, LEVELS}
     for effort in range(4):
         rows = []
         released = released_in(drawn, effort)
@@ -88,7 +102,7 @@ def load(batch: Warehouse, drawn: Drawn) -> None:
                 (
                     str(generalize(ages, own[0], raw[0])),
                     *bounds(ages, own[0], raw[0]),
-                    str(generalize(cities, own[1], raw[1])),
+                    city(cities, own[1], raw[1], is_mode=effort == 2 and own[1] in modes),
                     str(generalize(ages, own[2], raw[2])),
                     *bounds(ages, own[2], raw[2]),
                     *own,
