@@ -75,7 +75,8 @@ def released_in(drawn: Drawn, effort: int) -> list[bool]:
 def city(hierarchy: Hierarchy, level: int, value: Any, *, is_mode: bool) -> str:
     """Return the label of a value, or a leaf under it: one is read like the other."""
     label = str(generalize(hierarchy, level, value))
-    if not is_mode or value is None:
+    # `*` below the root says as little as the root.
+    if not is_mode or value is None or (label == "*" and level < LEVELS):
         return label
     assert isinstance(hierarchy, CategoricalHierarchy)
     labels = {v: str(generalize(hierarchy, level, v)) for v in hierarchy.values}
