@@ -12,6 +12,7 @@ import duckdb
 import pytest
 import yaml
 
+from dbt_anonymize.versions import command_version
 from tests.projects import REPOSITORY, Outcome, Project
 
 MACROS = ("duckdb__load_csv_rows", "_literal", "_seed_loading")
@@ -132,7 +133,11 @@ def load(folder: Path, *, dispatch: bool) -> Loaded:
     (folder / "models" / "x.sql").write_text(model, encoding="utf-8")
     project = {"version": "1.0", "config-version": 2, "profile": "seeding"}
     files: dict[Path, dict[str, Any]] = {
-        package / "dbt_project.yml": {"name": "dbt_anonymize", **project},
+        package / "dbt_project.yml": {
+            **project,
+            "name": "dbt_anonymize",
+            "version": command_version(),
+        },
         folder / "dbt_project.yml": {
             "name": "seeding",
             **project,
