@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from dbt_anonymize.information_loss.base import InformationLoss
 from dbt_anonymize.privacy.guarantees import Guarantees
-from dbt_anonymize.privacy.table import BoolArray, Node, Table
+from dbt_anonymize.privacy.table import BoolArray, IntArray, Node, Table
 from dbt_anonymize.search.results import CheckedNode
 from dbt_anonymize.search.rollup import GroupedClasses, Grouper, UngroupedNode
 
@@ -27,6 +27,8 @@ class Check:
         Classes whose records are suppressed at every finer feasible node too.
     least_loss : float
         Lower bound of the loss of this node and all finer ones.
+    small_rows : int array or None
+        Rows of the table in classes that are too small, where nothing may be suppressed.
     is_hopeless : bool
         Whether that is no less than what was asked for: the node was not checked further.
     """
@@ -36,6 +38,7 @@ class Check:
     classes: GroupedClasses | None = None
     gone: BoolArray | None = None
     least_loss: float = 0.0
+    small_rows: IntArray | None = None
     is_hopeless: bool = False
 
 
@@ -121,7 +124,10 @@ class Checker:
             return None
         count = ungrouped.least_small_records(size)
         if count > self.most_suppressed:
-            return _infeasible(node, count, proves_finer_infeasible=True)
+            check = _infeasible(node, count, proves_finer_infeasible=True)
+            if self.most_suppressed == 0:
+                check = replace(check, small_rows=ungrouped.small_rows(size))
+            return check
         least = count * self.least_per_suppressed
         if count and least >= best:
             result = CheckedNode(node, 0, count, math.nan, False)

@@ -4,8 +4,10 @@ Nodes are checked from coarse to fine by the entropy of their labels, which pred
 well. A node is checked only if no coarser one has shown that it is infeasible or loses too much: an
 infeasible node excludes all finer ones where the guarantees are monotone, and the records that a
 node must suppress are suppressed by all finer ones, which bounds their losses. Where nothing may be
-suppressed, infeasible nodes that exclude many others are predicted and checked first. Where the
-guarantees are not monotone, nodes are checked in the order of these bounds instead.
+suppressed, infeasible nodes that exclude many others are predicted and checked first, and a record
+in a small class excludes all nodes at which its class is small. Measures that only checked nodes
+bound are searched from the border of what is feasible. Where the guarantees are not monotone, nodes
+are checked in the order of these bounds instead.
 """
 
 from __future__ import annotations
@@ -15,16 +17,19 @@ import math
 import numpy as np
 
 from dbt_anonymize.information_loss.base import of_levels
-from dbt_anonymize.privacy.table import BoolArray, FloatArray, Node
+from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray, Node
 from dbt_anonymize.search.checking import Check, Checker
 from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.entropies import label_entropies
 from dbt_anonymize.search.feasibility import Guide
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.results import CheckedNode, Progress, Status, VisitedNodes
+from dbt_anonymize.search.witnesses import Witnesses
 
 # A member of an enumeration is looked up at every use.
 _OPEN = int(Status.OPEN)
+# Infeasible nodes before the first witness.
+_BEFORE_WITNESSES = 8
 
 
 class EnumeratedSearch:
@@ -64,6 +69,8 @@ class EnumeratedSearch:
         self._next = self._order.reshape(-1)
         self._k = k
         self._starts: list[int] = []
+        self._infeasible = 0
+        self._witnesses: Witnesses | None = None
         # The best node, once no open node is just below it.
         self._bottom_of_descent: CheckedNode | None = None
 
@@ -187,6 +194,8 @@ class EnumeratedSearch:
             best = result
         if check.proves_finer_infeasible:
             self._exclude_finer(node)
+            if check.small_rows is not None:
+                self._ask_a_witness(check.small_rows)
         else:
             self._raise_bounds(check)
         # What is excluded says nothing about the loss of others.
@@ -243,6 +252,26 @@ class EnumeratedSearch:
         status = self.status[box]
         status[status == _OPEN] = Status.INFEASIBLE
         self._order[box] = math.inf
+
+    def _ask_a_witness(self, rows: IntArray) -> None:
+        """Leave out all nodes at which the rarest of some records is in a small class, too.
+
+        Worth it where many nodes are infeasible and the others are bounded before they are checked.
+        """
+        table, loss = self.checker.table, self.checker.loss
+        self._infeasible += 1
+        few = self._infeasible < _BEFORE_WITNESSES
+        if few or not loss.has_attribute_bounds or table.subject is not None:
+            return
+        if self._witnesses is None:
+            self._witnesses = Witnesses(table, self.lattice)
+        row = self._witnesses.choose(rows)
+        if row is None:
+            return
+        size = max(self._k, self.checker.guarantees.min_class_size)
+        is_small = (self._witnesses.class_sizes(row) < size) & (self.status == _OPEN)
+        self.status[is_small] = Status.INFEASIBLE
+        self._order[is_small] = math.inf
 
     def _raise_bounds(self, check: Check) -> None:
         """Bound finer nodes by what this one must suppress, and coarser ones by what it loses."""

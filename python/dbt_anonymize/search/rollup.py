@@ -165,6 +165,7 @@ class UngroupedNode:
         self._node = node
         self._rows = rows
         self._words = words
+        self._slot = self._in_slot = np.zeros(0, dtype=np.int64)
 
     def least_small_records(self, size: int) -> int:
         """Return a lower bound of the records in classes of fewer than ``size`` records.
@@ -174,7 +175,12 @@ class UngroupedNode:
         """
         slot, bits = slots(self._words, 0)
         counts = np.bincount(slot, weights=self._rows.weights, minlength=1 << bits)
+        self._slot, self._in_slot = slot, counts
         return int((counts * (counts < size)).sum())
+
+    def small_rows(self, size: int) -> IntArray:
+        """Return a row of the table for each of the rows that were counted, after counting."""
+        return self._rows.first[self._in_slot.take(self._slot) < size]
 
     def classes(self) -> GroupedClasses:
         """Return the equivalence classes, in the order of their first rows."""
