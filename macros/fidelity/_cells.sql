@@ -59,7 +59,8 @@ counts as (
         {{ loop.index }} as view_id,
         effort,
         {{ labels[0] }} as label_id,
-        {{ labels[1] if view | length == 2 else "null" }} as other_label_id,
+        {#- With its type, or Postgres takes NULL for a text where it comes first in a union. #}
+        {{ labels[1] if view | length == 2 else "cast(null as " ~ dbt.type_bigint() ~ ")" }} as other_label_id,
         sum(records) as records
     from coded
     group by

@@ -13,14 +13,20 @@ TOLERANCE = 1e-9
 _DIGITS = 6
 
 
-def assert_same(here: Sequence[Sequence[Any]], there: Sequence[Sequence[Any]], name: str) -> None:
+def assert_same(
+    here: Sequence[Sequence[Any]],
+    there: Sequence[Sequence[Any]],
+    name: str,
+    *,
+    tolerance: float = TOLERANCE,
+) -> None:
     """Compare rows whatever their order, of columns in the same order."""
     assert len(here) == len(there) > 0, f"{name}: {len(here)} and {len(there)} rows"
     ordered = (sorted(map(_plain, rows), key=_key) for rows in (here, there))
     for ours, theirs in zip(*ordered, strict=True):
         assert len(ours) == len(theirs), name
         for one, other in zip(ours, theirs, strict=True):
-            assert _is_same(one, other), f"{name}: {ours} and {theirs}"
+            assert _is_same(one, other, tolerance), f"{name}: {ours} and {theirs}"
 
 
 def _plain(row: Sequence[Any]) -> tuple[Any, ...]:
@@ -37,9 +43,9 @@ def _shown(value: Any) -> str:
     return f"{value:+.{_DIGITS}e}"
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def _is_same(one: Any, other: Any, tolerance: float) -> bool:
     if isinstance(one, float) or isinstance(other, float):
         if one is None or other is None:
             return one is other
-        return math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+        return math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
     return bool(one == other)

@@ -494,7 +494,7 @@ counts as (
         1 as view_id,
         effort,
         label_1 as label_id,
-        null as other_label_id,
+        cast(null as bigint) as other_label_id,
         sum(records) as records
     from coded
     group by
@@ -507,7 +507,7 @@ counts as (
         2 as view_id,
         effort,
         label_2 as label_id,
-        null as other_label_id,
+        cast(null as bigint) as other_label_id,
         sum(records) as records
     from coded
     group by
@@ -520,7 +520,7 @@ counts as (
         3 as view_id,
         effort,
         label_3 as label_id,
-        null as other_label_id,
+        cast(null as bigint) as other_label_id,
         sum(records) as records
     from coded
     group by
@@ -533,7 +533,7 @@ counts as (
         4 as view_id,
         effort,
         label_4 as label_id,
-        null as other_label_id,
+        cast(null as bigint) as other_label_id,
         sum(records) as records
     from coded
     group by
