@@ -22,7 +22,8 @@ CLUSTERED = SPEC.model_copy(
 
 
 def stages(tmp_path: Path, *, has_python: bool = False) -> list[Stage]:
-    return stages_of(Layout(tmp_path, "shop", tmp_path / "models", has_python), CLUSTERED)
+    models, seeds = tmp_path / "models", tmp_path / "seeds"
+    return stages_of(Layout(tmp_path, "shop", models, seeds, has_python), CLUSTERED)
 
 
 def test_each_step_comes_before_what_follows_from_it(tmp_path: Path) -> None:
@@ -54,7 +55,7 @@ def test_a_build_from_nothing_releases_what_dbt_build_releases(
     commanded.release_file("customers").unlink()
     result = command(commanded, "build", "customers")
     assert result.exit_code == 0, result.output
-    assert "customers_evaluation_rows: 2,840 rows." in result.output
+    assert "customers_evaluation_rows: 2,864 rows." in result.output
     assert commanded.release("customers") == built_consumer.release("customers")
     assert commanded.query("select count(distinct run_id) from anonymization_results") == [(1,)]
 

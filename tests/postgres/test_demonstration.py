@@ -79,8 +79,10 @@ def built(
 
 @pytest.mark.parametrize("name", RELATIONS)
 def test_a_relation_is_that_of_duckdb(built: OnPostgres, name: str) -> None:
-    there = built.on_duckdb.query(f"select * from customers_{name}")
-    assert_same(built.server.query(f"select * from shop.customers_{name}"), there, name)
+    # How long steps took is of each run.
+    where = " where kind <> 'seconds'" if name == "evaluation" else ""
+    there = built.on_duckdb.query(f"select * from customers_{name}{where}")
+    assert_same(built.server.query(f"select * from shop.customers_{name}{where}"), there, name)
 
 
 def test_the_same_effort_is_chosen(built: OnPostgres) -> None:
