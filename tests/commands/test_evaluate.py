@@ -12,6 +12,8 @@ from dbt_anonymize.project.generate import generate
 from tests.commands.conftest import command, without_python
 from tests.projects import Project
 
+pytestmark = pytest.mark.sampled_tests(3)
+
 # Seconds are others in each run.
 FACTS = "select * from {} where kind <> 'seconds' order by all"
 MISSING = "customers_evaluation_rows does not exist. Run `dbt-anonymize evaluate customers`"

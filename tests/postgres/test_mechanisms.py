@@ -27,7 +27,7 @@ EFFORTS: list[dict[str, Any]] = [
     {"recoding": "multidimensional"},
     {"recoding": "cell_suppression", "levels": {"birth_date": 3, "zip": 1, "gender": 0}},
     {"recoding": "microaggregation", "method": "mondrian"},
-    {"recoding": "microaggregation", "method": "mdav"},
+    {"recoding": "microaggregation", "method": "mdav", "categories": "mode"},
     {"recoding": "clustering"},
 ]
 FIRST = 4
