@@ -69,7 +69,8 @@ def check_commands(project: Project, naming: Naming) -> None:
     run(project, "init", "drafted", "--source", f"registry.{NAME}")
     draft = yaml.safe_load((project.folder / "anonymizations" / "drafted.yml").read_text("utf-8"))
     columns = {naming.column(column) for column in COLUMNS} | set(naming.extra)
-    assert set(draft["columns"]) == columns
+    assert draft["record_key"] == naming.column("person_number")
+    assert {*draft["columns"], draft["record_key"]} == columns
     (project.folder / "anonymizations" / "drafted.yml").unlink()
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from dbt_anonymize.drafting.plans import Plan
 from dbt_anonymize.hierarchies.model import ROOT, IntervalHierarchy
 from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.literals import quote_name
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Attribute, IntArray, Table
 from dbt_anonymize.project.warehouse import Warehouse
@@ -64,7 +65,7 @@ def _table(warehouse: Warehouse, relation: Any, plans: Sequence[Plan]) -> Table:
 
 
 def _raw(warehouse: Warehouse, plan: Plan) -> str:
-    quoted = str(warehouse.adapter.quote(plan.column))
+    quoted = quote_name(plan.column)
     if plan.kind == "interval":
         return quoted
     return str(warehouse.macro("_as_text", expression=quoted))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dbt_anonymize.drafting.content import content_of
+from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 
 Kind = Literal["number", "date", "timestamp", "boolean", "text", "other"]
@@ -78,7 +79,7 @@ def kind_of(data_type: str) -> Kind:
 def read_facts(warehouse: Warehouse, relation: Any) -> list[ColumnFacts]:
     """Return the facts of all columns of a relation, in their order."""
     columns = [(name, kind, kind_of(kind)) for name, kind in warehouse.columns(relation)]
-    quoted = {name: str(warehouse.adapter.quote(name)) for name, _, _ in columns}
+    quoted = {name: quote_name(name) for name, _, _ in columns}
     parts = ["count(*)"]
     for name, _, kind in columns:
         parts += _counts(quoted[name], kind)
@@ -109,7 +110,7 @@ def read_facts(warehouse: Warehouse, relation: Any) -> list[ColumnFacts]:
 
 def singled_out(warehouse: Warehouse, relation: Any, columns: Sequence[str]) -> int:
     """Return how many records have a combination of values that nobody else has."""
-    return _singled(warehouse, relation, [str(warehouse.adapter.quote(name)) for name in columns])
+    return _singled(warehouse, relation, [quote_name(name) for name in columns])
 
 
 def _singled(warehouse: Warehouse, relation: Any, quoted: Sequence[str]) -> int:

@@ -12,6 +12,7 @@ from dbt_anonymize.drafting.facts import singled_out
 from dbt_anonymize.drafting.plans import Plan, plan, seed_name
 from dbt_anonymize.drafting.roles import Proposal
 from dbt_anonymize.errors import HierarchyError, WarehouseError
+from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.values import TableColumn
 from dbt_anonymize.project.warehouse import Warehouse
 
@@ -110,7 +111,7 @@ def _combinations(
 
 
 def _balance(warehouse: Warehouse, relation: Any, target: Proposal) -> Balance:
-    quoted = warehouse.adapter.quote(target.name)
+    quoted = quote_name(target.name)
     rows = warehouse.rows(
         f"select count(*) from {relation} group by {quoted}"  # noqa: S608 (quoted)
     )

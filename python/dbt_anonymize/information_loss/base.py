@@ -25,7 +25,7 @@ class TableSums:
         self.table = table
         self.total = table.total
         weights = np.array([attribute.weight for attribute in table.attributes], dtype=np.float64)
-        self.weights = weights / weights.mean()
+        self.weights = weights / weights.mean() if len(weights) else weights
 
     @cached_property
     def columns(self) -> list[IntArray]:
@@ -280,7 +280,10 @@ class InformationLoss(Measure, ABC):
         return self._coarser_bound(self.sums(table), classes, size)
 
     def least_per_suppressed(self, table: Table) -> float:
-        """Return what a node loses at least for each suppressed record, whatever else it does."""
+        """Return what a node loses at least for each suppressed record, whatever else it does.
+
+        0 says nothing: by some measures a node without suppression has a negative loss.
+        """
         if table.total == 0:
             return 0.0
         return self._least_per_suppressed(self.sums(table))

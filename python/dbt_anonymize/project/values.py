@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec.problems import did_you_mean
 
@@ -37,7 +38,7 @@ class TableColumn:
     @property
     def quoted(self) -> str:
         """Its name in SQL."""
-        return str(self.warehouse.adapter.quote(self.name))
+        return quote_name(self.name)
 
     def counts(self) -> list[tuple[str, int]]:
         """Return each value as text, as hierarchies compare it, with its records, in order."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dbt_anonymize.dossier.evidence import Evidence, Row, collect, find_relation, read_relation
-from dbt_anonymize.literals import quote_text
+from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
@@ -143,7 +143,7 @@ def _labels(warehouse: Warehouse, spec: Spec) -> dict[str, Sequence[Row]]:
     text = warehouse.adapter.Column.translate_type("string")
     found = dict[str, Sequence[Row]]()
     for name in spec.quasi_identifiers:
-        query = _filled(_LABELS, column=warehouse.adapter.quote(name), text=text)
+        query = _filled(_LABELS, column=quote_name(name), text=text)
         found[name] = without_small(
             read_relation(warehouse, classes, query) or (), fewest_shown(spec)
         )

@@ -129,7 +129,8 @@ class Checker:
                 check = replace(check, small_rows=ungrouped.small_rows(size))
             return check
         least = count * self.least_per_suppressed
-        if count and least >= best:
+        # Where nothing is known, a loss may be negative: NULL covers its whole domain anyway.
+        if least > 0.0 and least >= best:
             result = CheckedNode(node, 0, count, math.nan, False)
             return Check(result, False, least_loss=least, is_hopeless=True)
         return None
