@@ -103,12 +103,12 @@ select
     from (
         {%- for level in range(quasi_identifier.levels + 1) %}
         {%- set above = dbt_anonymize._as_text("level_" ~ level) if level else value %}
-        {%- for label in [above, value] %}
+        {%- for label in ([above, value] if level else [value]) %}
         select
             {{ level }} as level,
             {{ label }} as label,
             cast(count(*) over (partition by {{ above }}) as {{ double }}) / count(*) over () as share,
-            {{ 0 if loop.first or level == 0 else 1 }} as is_mode
+            {{ 0 if loop.first else 1 }} as is_mode
         from {{ quasi_identifier.hierarchy }}
         {{- "\n        union all" if not loop.last }}
         {%- endfor %}

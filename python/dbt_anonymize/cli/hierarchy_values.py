@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -74,10 +75,7 @@ class Values:
         if self.file is None:
             with self._table() as table:
                 return dict(table.counts())
-        counts: dict[str, int] = {}
-        for value in self.all():
-            counts[value] = counts.get(value, 0) + 1
-        return counts
+        return Counter(self.all())
 
     def number_ends(self) -> tuple[Decimal, Decimal]:
         """Return smallest and largest number of a relation."""

@@ -13,6 +13,8 @@ from dbt_anonymize.dossier.criteria import frameworks
 from dbt_anonymize.dossier.evidence import HISTORY, PARTS, Evidence
 from dbt_anonymize.literals import printable
 
+# HTML is made of Markdown in which everything is plain; its page is a template of our own.
+_PACKAGE = "dbt_anonymize.dossier"
 # What Markdown reads, but for underscores within words.
 _MARKUP = re.compile(
     r"([\\`*\[\]{}#|~!]|(?<![^\W_])_|_(?![^\W_])|^[-+=](?=\s|$)|(?<=^\d)[.)](?=\s))"
@@ -30,7 +32,7 @@ def as_markdown(evidence: Evidence, *, now: datetime | None = None) -> str:
         for part, rows in evidence.relations.items()
     ]
     return (
-        _environment()
+        environment_of(_PACKAGE)
         .get_template("dossier.md.j2")
         .render(
             evidence=evidence,
@@ -49,7 +51,7 @@ def as_html(evidence: Evidence, *, now: datetime | None = None) -> str:
 
     body = MarkdownIt("commonmark", {"html": False}).enable("table")
     return (
-        _environment()
+        environment_of(_PACKAGE)
         .get_template("dossier.html.j2")
         .render(
             title=f"Dossier: {evidence.spec.name}", body=body.render(as_markdown(evidence, now=now))
@@ -71,10 +73,10 @@ def plain(text: object) -> str:
 
 
 @functools.cache
-def _environment() -> jinja2.Environment:
-    # HTML is made of Markdown in which everything is plain; its page is a template of our own.
+def environment_of(package: str) -> jinja2.Environment:
+    """Return how the templates of a package of ours are rendered, those of HTML pages escaped."""
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("dbt_anonymize.dossier"),
+        loader=jinja2.PackageLoader(package),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -106,8 +106,11 @@ def _combinations(
     records = quasi[0].facts.records if quasi else 0
     if len(sets) > _MOST_COMBINATIONS or records > _MOST_RECORDS:
         sets = []
-    wanted = [*((name,) for name in names), *sets, *([tuple(names)] if len(names) > 1 else [])]
-    return [(one, singled_out(warehouse, relation, one)) for one in wanted]
+    wanted = [*sets, *([tuple(names)] if len(names) > 1 else [])]
+    return [
+        *(((one.name,), one.facts.singled) for one in quasi),
+        *((one, singled_out(warehouse, relation, one)) for one in wanted),
+    ]
 
 
 def _balance(warehouse: Warehouse, relation: Any, target: Proposal) -> Balance:

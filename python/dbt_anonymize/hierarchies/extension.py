@@ -114,7 +114,7 @@ def extended_intervals(
     is_below, is_above = lower < ends[0], upper >= ends[1]  # type: ignore[operator]
     if not is_below and not is_above:
         return hierarchy
-    for one in (*_going_on(hierarchy, lower, upper),):
+    for one in _going_on(hierarchy, lower, upper):
         if _keeps(hierarchy, one) and one.leaf(lower) is not None and one.leaf(upper) is not None:
             return one
     return _with_ends(hierarchy, lower if is_below else None, upper if is_above else None)

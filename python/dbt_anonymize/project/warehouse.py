@@ -133,6 +133,12 @@ class Warehouse:
         self, relation: Any, types: Mapping[str, str], rows: Sequence[Sequence[Any]]
     ) -> None:
         """Create or replace a table in one transaction, with the SQL type of each quoted column."""
+        with self.replacing(relation, types) as cursor:
+            _insert(cursor, str(relation), rows)
+
+    @contextlib.contextmanager
+    def replacing(self, relation: Any, types: Mapping[str, str]) -> Iterator[Any]:
+        """Give a cursor to fill an empty table in place of an earlier one, in one transaction."""
         declared = ", ".join(f"{name} {kind}" for name, kind in types.items())
         connections = self.adapter.connections
         connections.clear_transaction()
@@ -142,7 +148,7 @@ class Warehouse:
         try:
             cursor.execute(f"drop table if exists {relation}")
             cursor.execute(f"create table {relation} ({declared})")
-            _insert(cursor, str(relation), rows)
+            yield cursor
             connections.commit()
         except BaseException:
             connections.rollback_if_open()

@@ -14,7 +14,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from dbt_anonymize.dossier.rendering import plain
+from dbt_anonymize.dossier.rendering import environment_of
 from dbt_anonymize.literals import printable
 from dbt_anonymize.report.reading import Findings
 from dbt_anonymize.report.section import Section
@@ -191,14 +191,6 @@ def code(text: str) -> Markup:
 
 @functools.cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("dbt_anonymize.report"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=jinja2.select_autoescape(["html.j2"]),
-    )
-    environment.filters["plain"] = plain
+    environment = environment_of("dbt_anonymize.report")
     environment.filters["code"] = code
     return environment

@@ -144,18 +144,11 @@ def write_rows(warehouse: Warehouse, relation: Any, rows: pd.DataFrame) -> None:
     """
     import duckdb  # noqa: PLC0415 (slow to import)
 
-    connections = warehouse.adapter.connections
     with duckdb.connect(":memory:") as session:
         session.register(_FRAME, rows)
         described = session.execute(f"describe {_FRAME}").fetchall()
         types = {quote_name(name): _OF_FRAMES.get(kind, "text") for name, kind, *_ in described}
-        declared = ", ".join(f"{name} {kind}" for name, kind in types.items())
-        connections.clear_transaction()
-        connections.begin()
-        cursor = warehouse.cursor()
-        try:
-            cursor.execute(f"drop table if exists {relation}")
-            cursor.execute(f"create table {relation} ({declared})")
+        with warehouse.replacing(relation, types) as cursor:
             reading, writing = os.pipe()
             into = f"copy {_FRAME} to '/dev/fd/{writing}' (format csv, header false, force_quote *)"
 
@@ -168,7 +161,3 @@ def write_rows(warehouse: Warehouse, relation: Any, rows: pd.DataFrame) -> None:
             with _in_background(write), os.fdopen(reading, "rb") as file:
                 cursor.copy_expert(f"copy {relation} from stdin (format csv)", file)
             cursor.execute(f"analyze {relation}")
-            connections.commit()
-        except BaseException:
-            connections.rollback_if_open()
-            raise
