@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from typing import Any
 
 import pytest
 
@@ -27,21 +29,31 @@ def test_it_has_a_file_of_its_own(path, kind, name, arguments) -> None:  # type:
     assert path.stem == name
 
 
+@functools.cache
+def documented() -> dict[str, dict[str, Any]]:
+    import yaml
+
+    return {
+        macro["name"]: macro
+        for file in MACROS.rglob("*.yml")
+        for macro in yaml.safe_load(file.read_text(encoding="utf-8")).get("macros", [])
+    }
+
+
+def test_generic_tests_are_described_as_dbt_calls_them() -> None:
+    tests = {f"test_{name}" for _, kind, name, _ in PUBLIC if kind == "test"}
+    described = {name for name in documented() if name.startswith("test_")}
+    assert tests == described
+    assert all(documented()[name]["description"] for name in tests)
+
+
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [(name, arguments) for _, kind, name, arguments in PUBLIC if kind == "macro"],
     ids=[name for _, kind, name, _ in PUBLIC if kind == "macro"],
 )
 def test_its_arguments_are_documented_in_order(name: str, arguments: str) -> None:
-    import yaml
-
-    documented = {
-        macro["name"]: macro
-        for file in MACROS.rglob("*.yml")
-        for macro in yaml.safe_load(file.read_text(encoding="utf-8")).get("macros", [])
-    }
     declared = [argument.split("=")[0].strip() for argument in arguments.split(",")]
-    assert [argument["name"] for argument in documented[name]["arguments"]] == declared
-    assert all(
-        argument["description"] and argument["type"] for argument in documented[name]["arguments"]
-    )
+    found = documented()[name]["arguments"]
+    assert [argument["name"] for argument in found] == declared
+    assert all(argument["description"] and argument["type"] for argument in found)

@@ -274,6 +274,7 @@ def test_properties_describe_every_model_and_every_column(content: dict[str, Any
     assert test == {
         "dbt_anonymize.k_anonymity": {
             "name": "visits_anonymized_k_anonymity",
+            "description": "Classes of the release with fewer than 3 records; there must be none.",
             "config": {
                 "store_failures": False,
                 "store_failures_as": "ephemeral",
@@ -282,6 +283,32 @@ def test_properties_describe_every_model_and_every_column(content: dict[str, Any
             },
         }
     }
+
+
+def test_a_release_has_a_contract_where_all_types_are_declared() -> None:
+    def release(content: dict[str, Any]) -> dict[str, Any]:
+        models = yaml.safe_load(files_of(content)["_visits.yml"])["models"]
+        (found,) = [model for model in models if model["name"] == "visits_anonymized"]
+        return dict(found)
+
+    plain = release(SPEC)
+    assert "contract" not in plain["config"]
+    assert not any("data_type" in column or "quote" in column for column in plain["columns"])
+    typed = spec()
+    for name, data_type in {"age": "date", "income": "decimal(9, 2)", "ill": "text"}.items():
+        typed["columns"][name]["data_type"] = data_type
+    found = release(typed)
+    assert found["config"]["contract"] == {"enforced": True}
+    assert [(c["name"], c["data_type"], c["quote"]) for c in found["columns"]] == [
+        ("age", "text", True),
+        ("age_lower", "date", True),
+        ("age_upper", "date", True),
+        ("city", "text", True),
+        ("income", "decimal(9, 2)", True),
+        ("ill", "text", True),
+        ("cqi", "text", True),
+    ]
+    assert Spec.model_validate(typed).fingerprint == Spec.model_validate(SPEC).fingerprint
 
 
 @given(

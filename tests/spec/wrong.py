@@ -251,6 +251,18 @@ WRONG: list[tuple[str, object, str, str]] = [
         "columns.phone.derived_from",
         "must not be that of an identifier",
     ),
+    ("columns.age.data_type", "integer", "columns.income", "must have a data_type where others"),
+    ("columns.phone.data_type", "text", "columns.phone.data_type", "what is released to nobody"),
+    ("columns.city.data_type", "text", "columns.city.data_type", "what is released as text"),
+    ("columns.age.data_type", "int; drop", "columns.age.data_type", "must be the name of a type"),
+    (
+        'columns.in"come',
+        {"role": "insensitive", "data_type": "integer"},
+        "columns.'in\"come'.data_type",
+        "a name with a quotation mark",
+    ),
+    ("owner", {"name": "two\nlines"}, "owner.name", "must be one line"),
+    ("owner", {"email": "data@example.org"}, "owner.name", "must be given"),
     ("columns.age.weight", 0, "columns.age.weight", "must be > 0"),
     ("columns.income.weight", 2, "columns.income", "must not have a weight"),
     (

@@ -64,7 +64,7 @@ def test_the_generated_properties_declare_group_and_access(parsed: Project, tmp_
     assert found.pop("identifiers") == ("private", custodians)
     assert found.pop("tokens") == ("private", custodians)
     assert found.pop("anonymized") == ("protected", custodians)
-    assert set(found.values()) == {("protected", None)}
+    assert set(found.values()) == {("protected", "members_anonymization")}
     assert manifest["groups"]["group.shop.members_custodians"]["owner"]["name"] == (
         "custodians of members"
     )
@@ -83,15 +83,23 @@ def models(**changes: object) -> dict[str, dict[str, object]]:
 
 def test_a_public_release_is_public() -> None:
     found = models(release={"access": "public"})
-    assert found["visits_anonymized"]["config"] == {"access": "public"}
+    of_all = {"tags": ["dbt_anonymize", "visits"]}
+    assert found["visits_anonymized"]["config"] == {
+        **of_all,
+        "access": "public",
+        "group": "visits_anonymization",
+    }
     assert found["visits_identifiers"]["config"] == {
+        **of_all,
         "access": "private",
         "group": "visits_custodians",
     }
 
 
-def test_without_a_mapping_there_is_no_group_and_no_vault() -> None:
-    assert "groups" not in properties(mapping="none")
+def test_without_a_mapping_there_are_no_custodians_and_no_vault() -> None:
+    groups = properties(mapping="none")["groups"]
+    assert isinstance(groups, list)
+    assert [group["name"] for group in groups] == ["visits_anonymization"]
     assert not {"visits_identifiers", "visits_tokens"} & models(mapping="none").keys()
     files = render(Spec.model_validate(spec(mapping="none")))
     assert not {"visits_identifiers.sql", "visits_tokens.sql"} & files.keys()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -10,6 +11,19 @@ from dbt_anonymize.spec.masks import Mask, check_mask
 from dbt_anonymize.validation import MOST_LEVELS, ColumnName, RelationName, Strict, rule_error
 
 Role = Literal["identifier", "quasi_identifier", "sensitive", "insensitive", "masked", "dropped"]
+
+
+def _type_name(value: object) -> object:
+    if isinstance(value, str) and not _TYPE_NAME.fullmatch(value):
+        raise rule_error(
+            "must be the name of a type", "Write it as the warehouse does, for example decimal(9, 2)."
+        )
+    return value
+
+
+# It becomes SQL as it is: words, and numbers in brackets.
+_TYPE_NAME = re.compile(r"[A-Za-z_]\w*( \w+)*( ?\(\d+(, ?\d+)*\))?( \w+)*(\[\])*", re.ASCII)
+DataType = Annotated[str, Field(max_length=100), BeforeValidator(_type_name)]
 
 
 def _one_or_several(value: object) -> object:
@@ -32,6 +46,9 @@ class Column(Strict):
     hierarchy: Hierarchy | None = None
     # What is released of it instead of its value.
     mask: Mask | None = None
+    # What the warehouse calls the type of its values, of an interval quasi-identifier that of its
+    # bounds. Declared for all released columns it is the contract of the release.
+    data_type: DataType | None = None
     # That texts which look like prose are released as they are.
     free_text: Literal["accepted"] | None = None
     # How much a loss in this quasi-identifier counts, relative to the others.

@@ -21,6 +21,7 @@ class Draft:
     roles: dict[str, str | None] | None
     derived_from: dict[str, list[Any]]
     masks: dict[str, Mapping[str, Any]]
+    data_types: dict[str, object]
     levels: dict[str, int | None]
     target: str | None
     features: list[str]
@@ -80,6 +81,7 @@ class Draft:
                 for name, column in columns.items()
                 if (found := column.get("mask"))
             },
+            data_types={n: found for n, c in columns.items() if (found := c.get("data_type"))},
             levels={name: integer(hierarchies[name].get("levels")) for name in quasi_identifiers},
             target=text(raw.get("target")),
             features=_texts(raw.get("features")),

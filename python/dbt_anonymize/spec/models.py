@@ -5,8 +5,6 @@ Types and single values are checked here; what must hold between keys is in ``ru
 
 from __future__ import annotations
 
-import hashlib
-import json
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -25,11 +23,12 @@ from dbt_anonymize.privacy.registry import measures_of
 from dbt_anonymize.spec.columns import Column, Hierarchy, Role
 from dbt_anonymize.spec.efforts import AnyEffort, Effort
 from dbt_anonymize.spec.fidelity import Fidelity
+from dbt_anonymize.spec.fingerprint import fingerprint_of
 from dbt_anonymize.spec.guarantees import Guarantees
 from dbt_anonymize.spec.masks import Mask
 from dbt_anonymize.spec.qnf import Qnf, check_columns, qnf_argument
 from dbt_anonymize.spec.quality import Quality
-from dbt_anonymize.spec.release import Release, Relinking
+from dbt_anonymize.spec.release import Owner, Release, Relinking
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.spec.sample import Sample
 from dbt_anonymize.spec.search import InformationLoss, Search
@@ -146,6 +145,7 @@ class Spec(Strict):
     version: Literal[1]
     name: SpecName
     description: str = ""
+    owner: Owner | None = None
     source: Source
     record_key: ColumnName
     # Column that is equal for all records of one person; privacy then counts people, not records.
@@ -367,17 +367,7 @@ class Spec(Strict):
     @property
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that change with whatever results or release depend on."""
-        not_of_results: dict[str, Any] = {"description": True, "search": True, "mapping": True}
-        not_of_results |= {
-            "relinking": True,
-            "fidelity": True,
-            "release": {"access", "composition", "recompute"},
-            "columns": {"__all__": {"derived_from", "free_text"}},
-            "quality": {"groups", "importance", "decision_grid"},
-        }
-        # What is not declared is left out: a version that can declare more gives the same digits.
-        content = self.model_dump(mode="json", exclude=not_of_results, exclude_none=True)
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]
+        return fingerprint_of(self)
 
     @property
     def numbered_efforts(self) -> dict[int, Effort]:

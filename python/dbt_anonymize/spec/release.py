@@ -31,6 +31,16 @@ def _one_line(value: object) -> object:
 Purpose = Annotated[str, Field(max_length=200), BeforeValidator(_one_line)]
 
 
+Contact = Annotated[str, Field(min_length=1, max_length=200), BeforeValidator(_one_line)]
+
+
+class Owner(Strict):
+    """Who answers for an anonymization, as dbt docs show it."""
+
+    name: Contact
+    email: Contact | None = None
+
+
 class Release(Strict):
     """Which effort is published, the best that qualifies (``auto``) or a number, and for whom.
 

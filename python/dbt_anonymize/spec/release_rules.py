@@ -73,7 +73,37 @@ def _relinking_has_a_way_back(draft: Draft) -> Iterator[Problem]:
         )
 
 
+def _contract_is_whole(draft: Draft) -> Iterator[Problem]:
+    """Check that a contract names the type of all that is released, and of nothing else."""
+    for name, role in (draft.roles or {}).items() if draft.data_types else ():
+        is_typed = role in {"sensitive", "insensitive", "masked"} or (
+            role == "quasi_identifier" and draft.kinds.get(name) == "interval"
+        )
+        if is_typed and name not in draft.data_types:
+            yield Problem(
+                ("columns", name),
+                "must have a data_type where others have one: the contract of a release is about "
+                "all of its columns",
+                "Add it, or remove those of the others.",
+            )
+        if name in draft.data_types and not is_typed and role is not None:
+            released = "as text" if role == "quasi_identifier" else "to nobody"
+            yield Problem(
+                ("columns", name, "data_type"),
+                f"must not be declared of what is released {released}",
+                "Remove it.",
+            )
+        if name in draft.data_types and set(name) & set('"`'):
+            yield Problem(
+                ("columns", name, "data_type"),
+                "must not be declared of a name with a quotation mark, which dbt cannot write into "
+                "a contract",
+                "Rename the column in a model before, or remove all data_types.",
+            )
+
+
 RULES = (
+    _contract_is_whole,
     _released_effort_exists,
     _tokens_are_not_public,
     _hashes_join_nobody,

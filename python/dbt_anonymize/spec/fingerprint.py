@@ -1,0 +1,29 @@
+"""What of a spec its results and its release depend on, as a few digits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from pydantic import BaseModel
+
+# What changes neither which records are released nor what was measured of them.
+_NOT_OF_RESULTS: dict[str, Any] = {
+    "description": True,
+    "owner": True,
+    "search": True,
+    "mapping": True,
+    "relinking": True,
+    "fidelity": True,
+    "release": {"access", "composition", "recompute"},
+    "columns": {"__all__": {"data_type", "derived_from", "free_text"}},
+    "quality": {"groups", "importance", "decision_grid"},
+}
+
+
+def fingerprint_of(spec: BaseModel) -> str:
+    """Return eight hexadecimal digits that change with whatever results or release depend on."""
+    # What is not declared is left out: a version that can declare more gives the same digits.
+    content = spec.model_dump(mode="json", exclude=_NOT_OF_RESULTS, exclude_none=True)
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]
