@@ -16,7 +16,8 @@ Role = Literal["identifier", "quasi_identifier", "sensitive", "insensitive", "ma
 def _type_name(value: object) -> object:
     if isinstance(value, str) and not _TYPE_NAME.fullmatch(value):
         raise rule_error(
-            "must be the name of a type", "Write it as the warehouse does, for example decimal(9, 2)."
+            "must be the name of a type",
+            "Write it as the warehouse does, for example decimal(9, 2).",
         )
     return value
 
