@@ -10,11 +10,13 @@
         ]) -%}
     {%- endif -%}
     {%- set rows = run_query(
-        "select effort, k, is_chosen, reason, fingerprint, beats_zero_rule from " ~ relation ~ " order by effort"
+        "select effort, k, is_chosen, reason, fingerprint, beats_zero_rule, choose from " ~ relation
+        ~ " order by effort"
     ).rows -%}
-    {%- set chosen, reasons, outdated, useless = [], [], [], [] -%}
-    {%- for effort, k, is_chosen, reason, computed_from, beats_zero_rule in rows -%}
-        {%- if not beats_zero_rule -%}{%- do useless.append(effort | int) -%}{%- endif -%}
+    {%- set chosen, reasons, outdated, useless, frozen = [], [], [], [], [] -%}
+    {%- for effort, k, is_chosen, reason, computed_from, beats_zero_rule, choose in rows -%}
+        {%- if choose == "frozen" -%}{%- do frozen.append(effort | int) -%}
+        {%- elif not beats_zero_rule -%}{%- do useless.append(effort | int) -%}{%- endif -%}
         {%- if computed_from != fingerprint -%}{%- do outdated.append(effort) -%}{%- endif -%}
         {%- if is_chosen -%}{%- do chosen.append(effort | int) -%}{%- endif -%}
         {%- if effort > 0 -%}{%- do reasons.append("effort " ~ effort ~ " (k = " ~ k ~ ") " ~ reason) -%}{%- endif -%}
@@ -31,6 +33,14 @@
             ~ " better than the zero rule, which ignores the features, so there may be nothing to learn that an effort"
             ~ " could keep. Choose another measure, model or features, or add repetitions."
         ) -%}
+    {%- endif -%}
+    {%- if frozen and not chosen -%}
+        {%- do dbt_anonymize._raise_errors(anonymization, [
+            "the frozen effort must keep its guarantees on the data as they are now: " ~ (reasons | join("; "))
+            ~ ". Correct the source if they came by mistake, or change suppression_limit or guarantees in"
+            ~ " anonymizations/" ~ anonymization ~ ".yml if that may be; else remove `freeze`, let"
+            ~ " `dbt-anonymize search " ~ anonymization ~ "` find levels that hold, and freeze again."
+        ]) -%}
     {%- endif -%}
     {%- if chosen | length != 1 -%}
         {%- do dbt_anonymize._raise_errors(anonymization, [

@@ -18,8 +18,6 @@
     ("zero_rule_difference", "zero_rule_difference"),
     ("zero_rule_difference_" ~ low, "zero_rule_difference_low"),
 ] -%}
-{%- set known = [] -%}
-{%- for column in qnf.columns -%}{%- do known.append("qnf_" ~ loop.index ~ " is not null") -%}{%- endfor -%}
 quality as (
 
     select
@@ -39,22 +37,7 @@ quality as (
 
 ),
 
-privacy as (
-
-    select
-        *,
-        case when {{ known | join(" and ") }} then {{ qnf.sql }} end as qnf
-    from (
-        select
-            *,
-            {%- for column in qnf.columns %}
-            cast({{ dbt_anonymize._quote(column) }} as {{ dbt_anonymize._type_double() }}) as qnf_{{ loop.index }}
-            {{- "," if not loop.last }}
-            {%- endfor %}
-        from {{ privacy }}
-    ) as measured
-
-),
+{{ dbt_anonymize._privacy_with_qnf(privacy, qnf) }}
 
 combined as (
 
@@ -168,6 +151,29 @@ scored as (
         *,
         qf_mean + alpha * qnf as q
     from weighed
+
+),
+{%- endmacro %}
+
+
+{# CTE `privacy`, with `qnf`. #}
+{% macro _privacy_with_qnf(privacy, qnf) -%}
+{%- set known = [] -%}
+{%- for column in qnf.columns -%}{%- do known.append("qnf_" ~ loop.index ~ " is not null") -%}{%- endfor -%}
+privacy as (
+
+    select
+        *,
+        case when {{ known | join(" and ") }} then {{ qnf.sql }} end as qnf
+    from (
+        select
+            *,
+            {%- for column in qnf.columns %}
+            cast({{ dbt_anonymize._quote(column) }} as {{ dbt_anonymize._type_double() }}) as qnf_{{ loop.index }}
+            {{- "," if not loop.last }}
+            {%- endfor %}
+        from {{ privacy }}
+    ) as measured
 
 ),
 {%- endmacro %}

@@ -45,7 +45,7 @@ def generate(
             project = find_project(project_dir)
             specs = chosen_specs(project, names)
             for spec in specs:
-                if spec.efforts:
+                if spec.efforts and not spec.freeze:
                     note(describe_training(spec))
                 for line in limits_in_seeds(project.root, spec):
                     note(line)

@@ -22,6 +22,7 @@ COMMANDS = (
     "build",
     "evaluate",
     "search",
+    "freeze",
     "relink",
     "verify",
     "results",

@@ -14,7 +14,8 @@ from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.pluralize import counted
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.spec.loading import FOLDER, SUFFIX
-from dbt_anonymize.spec.models import LONGEST_NAME, RESERVED_SPEC_NAMES, Source
+from dbt_anonymize.spec.models import LONGEST_NAME, RESERVED_SPEC_NAMES
+from dbt_anonymize.spec.sources import Source
 
 
 def check_name(project: Project, name: str) -> Path:

@@ -74,7 +74,7 @@ class Dbt:
 def stages_of(project: Project, spec: Spec) -> list[Stage]:
     """Return the stages of an anonymization; only one where models may be Python."""
     own = f"path:{(project.models / spec.name).relative_to(project.root).as_posix()}"
-    if project.has_python or not spec.efforts:
+    if project.has_python or not spec.efforts or spec.freeze:
         return [Stage(None, (f"+{own}",), (), has_results=bool(spec.efforts))]
     return list(_stages(own, spec))
 

@@ -49,7 +49,7 @@ class Step:
 
 def steps_of(spec: Spec) -> list[Step]:
     """Return the steps of a spec in the order in which they can run."""
-    if not spec.efforts:
+    if not spec.efforts or spec.freeze:
         return []
     places = range(1, len(spec.quasi_identifiers) + 1)
     groups = {**{f"q_{place}": "text" for place in places}, "part": "whole"}

@@ -42,6 +42,7 @@ class Draft:
     composition: str | None
     release_effort: int | None
     release_access: str
+    freeze: bool
     mapping: str
     relinking: Mapping[str, Any] | None
 
@@ -104,6 +105,7 @@ class Draft:
             composition=text(release.get("composition")),
             release_effort=integer(release.get("effort")),
             release_access=text(release.get("access")) or "protected",
+            freeze=raw.get("freeze") is True,
             mapping=text(raw.get("mapping")) or "class",
             relinking=None if raw.get("relinking") is None else mapping(raw["relinking"]),
         )

@@ -56,6 +56,36 @@ def with_efforts(text: str, efforts: Sequence[Effort]) -> str:
     return edited
 
 
+def with_freeze(text: str, effort: int) -> str:
+    r"""Return the text of a spec with ``freeze: true`` and the number of the released effort.
+
+    Text that cannot be changed here alone is a `SpecError` with the lines to write.
+
+    Examples
+    --------
+    >>> print(with_freeze("alpha: 1\nrelease: {access: public}  # all\n", 2), end="")
+    alpha: 1
+    release: {effort: 2, access: public}  # all
+    freeze: true
+    """
+    before = yaml.safe_load(text)
+    release = {**(before.get("release") or {}), "effort": effort}
+    edited = text
+    for key, value in (("release", effort), ("freeze", "true")):
+        edited = _with_value(edited, key, "effort" if key == "release" else None, str(value))
+    try:
+        after = yaml.safe_load(edited)
+    except yaml.YAMLError:
+        after = None
+    if after != {**before, "release": release, "freeze": True}:
+        raise SpecError(
+            "release and freeze: must be plain keys to be changed; anchors, aliases, tags or a "
+            f"spec in one line are in the way. Write by hand:\nrelease: {_flow(release)}\n"
+            "freeze: true"
+        )
+    return edited
+
+
 def write_efforts(path: Path, efforts: Sequence[Effort]) -> bool:
     """Replace the efforts in the file of a spec atomically; return whether anything changed.
 
@@ -64,7 +94,18 @@ def write_efforts(path: Path, efforts: Sequence[Effort]) -> bool:
     load_spec(path)
     # Not read_text, which would turn the line ends of Windows into our own.
     text = path.read_bytes().decode("utf-8")
-    edited = with_efforts(text, efforts)
+    return replace_text(path, text, with_efforts(text, efforts))
+
+
+def write_freeze(path: Path, effort: int) -> bool:
+    """Freeze an effort in the file of a spec, as `write_efforts` does."""
+    load_spec(path)
+    text = path.read_bytes().decode("utf-8")
+    return replace_text(path, text, with_freeze(text, effort))
+
+
+def replace_text(path: Path, text: str, edited: str) -> bool:
+    """Replace the text of a spec atomically if it is sound; return whether anything changed."""
     if edited == text:
         return False
     target = path.resolve()
@@ -224,3 +265,28 @@ def _frozen(item: Any) -> Any:
     if isinstance(item, (list, tuple)):
         return tuple(map(_frozen, item))
     return (type(item).__name__, str(item))
+
+
+def _with_value(text: str, key: str, inner: str | None, value: str) -> str:
+    """Set a key of the spec, or ``inner`` in the mapping that it has."""
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    if not isinstance(root, yaml.MappingNode) or root.flow_style:
+        return text
+    newline = "\r\n" if "\r\n" in text else "\n"
+    found = next((v for k, v in root.value if k.value == key), None)
+    whole = f"{{{inner}: {value}}}" if inner else value
+    if found is None:
+        apart = "" if text.endswith("\n") else newline
+        return f"{text}{apart}{key}: {whole}{newline}"
+    start, end = found.start_mark.index, found.end_mark.index
+    if not isinstance(found, yaml.MappingNode):
+        gap = "" if end > start else " "
+        return f"{text[:start]}{gap}{whole}{text[end:]}"
+    for name, old in found.value:
+        if name.value == inner:
+            return f"{text[: old.start_mark.index]}{value}{text[old.end_mark.index :]}"
+    if not found.value:
+        return f"{text[:start]}{whole}{text[end:]}"
+    first = found.value[0][0].start_mark
+    between = ", " if found.flow_style else f"{newline}{' ' * first.column}"
+    return f"{text[: first.index]}{inner}: {value}{between}{text[first.index :]}"

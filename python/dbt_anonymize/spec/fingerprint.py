@@ -26,4 +26,6 @@ def fingerprint_of(spec: BaseModel) -> str:
     """Return eight hexadecimal digits that change with whatever results or release depend on."""
     # What is not declared is left out: a version that can declare more gives the same digits.
     content = spec.model_dump(mode="json", exclude=_NOT_OF_RESULTS, exclude_none=True)
+    if content.get("freeze") is False:
+        del content["freeze"]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]

@@ -17,17 +17,14 @@ from dbt_anonymize.spec.efforts import Effort, levels_alone
 from dbt_anonymize.spec.fidelity import Fidelity
 from dbt_anonymize.spec.guarantees import OF_EFFORTS, EffortGuarantees, Guarantees
 from dbt_anonymize.spec.masks import Mask
-from dbt_anonymize.spec.models import (
-    Population,
-    Source,
-    Spec,
-)
+from dbt_anonymize.spec.models import Spec
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
 from dbt_anonymize.spec.quality import FurtherTarget, ModelChoice, Quality
 from dbt_anonymize.spec.release import Release
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.spec.sample import EffortSample, Sample
 from dbt_anonymize.spec.search import Bounds, InformationLoss, Search
+from dbt_anonymize.spec.sources import Population, Source
 from dbt_anonymize.spec.yaml_file import read_yaml
 
 FOLDER = "anonymizations"

@@ -32,9 +32,9 @@ from dbt_anonymize.spec.release import Owner, Release, Relinking
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.spec.sample import Sample
 from dbt_anonymize.spec.search import InformationLoss, Search
+from dbt_anonymize.spec.sources import Population, Source
 from dbt_anonymize.validation import (
     ColumnName,
-    RelationName,
     Strict,
     rule_error,
 )
@@ -69,47 +69,6 @@ def _weight(value: object) -> object:
 SpecName = Annotated[
     str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=LONGEST_NAME), BeforeValidator(_name)
 ]
-
-
-class Source(Strict):
-    """The table about people: a dbt model or seed (``ref``), or a dbt source (``source``)."""
-
-    ref: RelationName | None = None
-    source: Annotated[tuple[RelationName, RelationName] | None, Field(strict=False)] = None
-
-    @model_validator(mode="after")
-    def _exactly_one(self) -> Source:
-        if (self.ref is None) == (self.source is None):
-            raise rule_error(
-                "must name exactly one relation",
-                "Write {ref: model_or_seed} or {source: [source_name, table_name]}.",
-            )
-        return self
-
-
-class Population(Strict):
-    """The people among whom an attacker looks: a relation, a number, or both."""
-
-    ref: RelationName | None = None
-    source: Annotated[tuple[RelationName, RelationName] | None, Field(strict=False)] = None
-    size: Annotated[int, Field(ge=1)] | None = None
-
-    @model_validator(mode="after")
-    def _says_something(self) -> Population:
-        if self.ref is not None and self.source is not None:
-            raise rule_error("must name at most one relation", "Remove ref or source.")
-        if self.ref is None and self.source is None and self.size is None:
-            raise rule_error(
-                "must name a relation or a size", "Write {ref: model_or_seed} or {size: 83000000}."
-            )
-        return self
-
-    @property
-    def relation(self) -> Source | None:
-        """The table of the population, with the same quasi-identifiers as the source."""
-        if self.ref is None and self.source is None:
-            return None
-        return Source(ref=self.ref, source=self.source)
 
 
 class Spec(Strict):
@@ -163,6 +122,8 @@ class Spec(Strict):
     alpha: Annotated[Literal["auto"] | float, PlainValidator(_weight)]
     qnf: Qnf
     choose: Literal["max_q", "strongest_non_inferior", "pareto_knee"] = "max_q"
+    # The released effort and its labels are committed: no search, no training.
+    freeze: bool = False
     release: Release = Release()
     # How the vault leads from released rows to people: to a group (class), to one person (token),
     # or not at all (none).
@@ -253,7 +214,8 @@ class Spec(Strict):
     @property
     def all_guarantees(self) -> list[dict[str, Any]]:
         """The guarantees of the spec, then those of each effort, with its number as ``effort``."""
-        own = [{**g, "effort": n} for n, e in enumerate(self.efforts, 1) for g in e.own_guarantees]
+        efforts = self.numbered_efforts.items()
+        own = [{**g, "effort": n} for n, e in efforts for g in e.own_guarantees]
         return [*self.guarantees.resolved, *own]
 
     @property
@@ -371,9 +333,20 @@ class Spec(Strict):
 
     @property
     def numbered_efforts(self) -> dict[int, Effort]:
-        """Each effort by its number, the untouched baseline (effort 0) included."""
+        """Each effort by its number, the untouched baseline (effort 0) included.
+
+        Of a frozen anonymization only the one that is released stands beside the baseline.
+        """
         baseline = Effort(levels=dict.fromkeys(self.quasi_identifiers, 0))
-        return dict(enumerate([baseline, *map(self._in_declared_order, self.efforts)]))
+        declared = dict(enumerate([baseline, *map(self._in_declared_order, self.efforts)]))
+        if self.freeze:
+            return {n: effort for n, effort in declared.items() if n in {0, self.release.effort}}
+        return declared
+
+    @property
+    def frozen_labels(self) -> str | None:
+        """The seed that holds the labels of a frozen effort."""
+        return f"{self.name}_frozen_labels" if self.freeze else None
 
     @property
     def recoded_efforts(self) -> dict[int, Effort]:

@@ -16,7 +16,7 @@ from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name, quote_path, quote_text
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.spec.models import Source
+from dbt_anonymize.spec.sources import Source
 
 
 def text_of(warehouse: Warehouse, name: str) -> str:

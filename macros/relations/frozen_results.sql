@@ -1,0 +1,160 @@
+{% macro frozen_results(
+    anonymization, privacy, classes, effort, quasi_identifiers, levels, labels, qnf, fingerprint, suppression_limit
+) -%}
+{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
+{%- if dbt_anonymize._is_building() -%}
+    {%- do dbt_anonymize._raise_errors(
+        anonymization, dbt_anonymize._frozen_label_errors(anonymization, quasi_identifiers, levels, labels)
+    ) -%}
+{%- endif -%}
+{%- set double, integer = dbt_anonymize._type_double(), dbt.type_int() -%}
+{%- set bigint, boolean = dbt.type_bigint(), dbt.type_boolean() -%}
+{%- set unknown = [
+    ("repetitions", bigint), ("qf_mean", double), ("qf_sd", double), ("qf_low", double), ("qf_high", double),
+    ("qf_difference", double), ("qf_difference_low", double), ("qf_difference_high", double),
+    ("is_non_inferior", boolean), ("zero_rule", double), ("beats_zero_rule", boolean), ("qnf", none),
+    ("alpha", double), ("q", double), ("is_on_frontier", boolean), ("alpha_from", double), ("alpha_to", double),
+    ("qualifies", none), ("is_chosen", none), ("choice_share", double), ("runner_up", integer),
+    ("q_difference_to_runner_up", double), ("q_difference_to_runner_up_low", double),
+    ("q_difference_to_runner_up_high", double),
+] -%}
+with
+
+{{ dbt_anonymize._privacy_with_qnf(privacy, qnf) }}
+
+{# What would have to go, and what would hold if nothing did. #}
+broken as (
+
+    select
+        effort,
+        count(case when is_violating then 1 end) as violating_classes,
+        min(class_size) as smallest
+    from {{ classes }}
+    group by effort
+
+),
+
+frozen as (
+
+    select
+        privacy.*,
+        privacy.effort = {{ effort }} and privacy.meets_guarantees as is_kept,
+        broken.violating_classes,
+        broken.smallest,
+        {{ dbt_anonymize._may_be_suppressed(suppression_limit, "privacy.records") }} as may_be_suppressed
+    from privacy
+    left join broken on privacy.effort = broken.effort
+
+)
+
+select
+    effort,
+    k,
+    records,
+    suppressed_records,
+    violating_records,
+    {%- for name, type in unknown %}
+    {%- if name == "qnf" %}
+    qnf,
+    {%- elif type is none %}
+    is_kept as {{ name }},
+    {%- else %}
+    cast(null as {{ type }}) as {{ name }},
+    {%- endif %}
+    {%- endfor %}
+    {{ dbt_anonymize._as_text("null") }} as coarser_features,
+    {{ dbt_anonymize._as_text("'frozen'") }} as choose,
+    {{ dbt_anonymize._frozen_reason(suppression_limit) | indent(4) }} as reason,
+    {{ dbt_anonymize._as_text(dbt_anonymize._literal(fingerprint)) }} as fingerprint
+from frozen
+order by effort
+{%- endmacro %}
+
+
+{# SQL of why a frozen effort is released or not, with what would hold now. #}
+{% macro _frozen_reason(suppression_limit) -%}
+{%- set text = dbt_anonymize._as_text -%}
+{#- Rounded up to four decimals: a limit that is written must suffice. -#}
+{%- set needed = "ceil(violating_records * 10000.0 / nullif(records, 0)) / 10000" -%}
+case
+    when effort = 0 then 'not released: the untouched source'
+    when is_kept then 'chosen: frozen, and keeps its guarantees'
+    else
+        'not released: frozen, but breaks ' || coalesce(broken_guarantees, 'its guarantees') || '; '
+        || {{ text("violating_records") }} || ' of ' || {{ text("records") }} || ' records in '
+        || {{ text("violating_classes") }} || ' classes would have to go, where suppression_limit '
+        || {{ dbt_anonymize._literal(suppression_limit | string) }} || ' allows '
+        || {{ text("cast(may_be_suppressed as " ~ dbt.type_bigint() ~ ")") }}
+        || '. What would hold now: suppression_limit ' || {{ text(needed) }}
+        || ', or, if nothing is suppressed, k = ' || {{ text("smallest") }}
+end
+{%- endmacro %}
+
+
+{#
+  Why the labels of a frozen effort are not those that were committed, as messages: `labels` is the seed with one row
+  per quasi-identifier and leaf. New leaves may be added; no leaf may go or get another label.
+#}
+{% macro _frozen_label_errors(anonymization, quasi_identifiers, levels, labels) -%}
+    {%- set remedy = " Restore the hierarchy, or freeze again: remove `freeze`, build, and run `dbt-anonymize freeze "
+        ~ anonymization ~ "`." -%}
+    {%- set errors = [] -%}
+    {%- for quasi_identifier in quasi_identifiers -%}
+        {%- set name, level = quasi_identifier.name, levels[quasi_identifier.name] -%}
+        {%- set of_attribute = "attribute = " ~ dbt_anonymize._literal(name) -%}
+        {%- set counts = run_query(
+            "select count(*), count(case when coalesce(" ~ dbt_anonymize._as_text("level") ~ ", '') <> '" ~ level
+            ~ "' then 1 end) from " ~ labels ~ " where " ~ of_attribute
+        ).rows[0] -%}
+        {%- if counts[1] > 0 or (counts[0] == 0 and level > 0) -%}
+            {%- do errors.append(
+                "the frozen labels of " ~ name ~ " must be those of level " ~ level ~ "; the seed "
+                ~ labels.identifier ~ " has " ~ counts[0] ~ " of " ~ name ~ ", " ~ counts[1]
+                ~ " of another level." ~ remedy
+            ) -%}
+        {%- elif level > 0 -%}
+            {%- set changed = run_query(
+                dbt_anonymize._changed_labels(quasi_identifier, level, labels, of_attribute)
+            ).rows[0][0] -%}
+            {%- if changed > 0 -%}
+                {%- do errors.append(
+                    "the labels of " ~ name ~ " are frozen; " ~ changed ~ " of its " ~ counts[0]
+                    ~ " leaves are gone or have another label or bound." ~ remedy
+                ) -%}
+            {%- endif -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(errors) }}
+{%- endmacro %}
+
+
+{% macro _changed_labels(quasi_identifier, level, labels, of_attribute) -%}
+{%- set is_interval = quasi_identifier.kind == "interval" -%}
+{#- A seed holds an empty text as NULL. -#}
+select count(*)
+from {{ labels }} as frozen
+left join (
+    {{ dbt_anonymize._labelled_leaves(quasi_identifier, level) | indent(4) }}
+) as found on coalesce(frozen.leaf, '') = found.leaf
+where
+    {{ of_attribute }}
+    and (
+        found.leaf is null
+        or coalesce(frozen.label, '') <> found.label
+        {%- if is_interval %}
+        or coalesce(frozen.upper_bound, '') <> found.upper_bound
+        {%- endif %}
+    )
+{%- endmacro %}
+
+
+{# Query of the leaves of a hierarchy as texts, with their label of a level: `leaf`, `upper_bound`, `label`. #}
+{% macro _labelled_leaves(quasi_identifier, level) -%}
+{%- set is_interval = quasi_identifier.kind == "interval" -%}
+select
+    coalesce({{ dbt_anonymize._as_text("lower_bound" if is_interval else "value") }}, '') as leaf,
+    {{ "coalesce(" ~ dbt_anonymize._as_text("upper_bound") ~ ", '')" if is_interval
+        else dbt_anonymize._as_text("null") }} as upper_bound,
+    {{ dbt_anonymize._as_text("level_" ~ level) }} as label
+from {{ quasi_identifier.hierarchy }}
+{%- endmacro %}

@@ -1,0 +1,108 @@
+"""A frozen effort: new records get its labels, nothing is trained, and every promise is counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from dbt_anonymize.cli import app
+from dbt_anonymize.project.generate import check, generate
+from tests.projects import Project
+from tests.release.test_releases import append_customers
+
+SPEC = "anonymizations/customers.yml"
+ZIPS = "seeds/customers_hierarchy_zip.csv"
+
+
+# Each builds for half a minute.
+pytestmark = pytest.mark.sampled_tests(1)
+
+
+def run(project: Project, *arguments: str) -> Result:
+    environment = {"DBT_PROFILES_DIR": str(project.folder)}
+    where = ["--project-dir", str(project.folder)]
+    return CliRunner().invoke(app, [*arguments, *where], env=environment)
+
+
+def frozen_copy(built: Project, folder: Path) -> Project:
+    """Return a copy of the stranger's project in which the released effort is frozen."""
+    project = built.copy(folder)
+    # Efforts and quality stay as they were, and waiting is another test's.
+    result = run(project, "freeze", "customers")
+    assert result.exit_code == 0, result.output
+    assert check(project.folder) == []
+    return project
+
+
+def test_new_records_get_the_frozen_labels_and_a_breach_says_what_holds(
+    built_consumer: Project, tmp_path: Path
+) -> None:
+    project = frozen_copy(built_consumer, tmp_path / "project")
+    ((effort,),) = project.query("select effort from customers_results where is_chosen")
+    labels = project.query(f"select * from customers_effort_{effort}")
+    assert f"effort: {effort}" in (project.folder / SPEC).read_text("utf-8")
+    models = {path.stem for path in (project.folder / "models" / "customers").glob("*.*")}
+    assert not list((project.folder / "models").rglob("*.py"))
+    assert not {"customers_evaluation", "customers_quality", "customers_scores"} & models
+
+    append_customers(project, *range(9001, 9005))
+    built = project.build()
+    assert "customers_evaluation" not in " ".join(built.statuses)
+    found = project.query(f"select * from customers_effort_{effort}")
+    keys = {row[0] for row in labels}
+    assert {row[:8] for row in found if row[0] in keys} == {row[:8] for row in labels}
+    assert len(found) == len(labels) + 4
+    ((qf, reason, is_chosen),) = project.query(
+        f"select qf_mean, reason, is_chosen from customers_results where effort = {effort}"
+    )
+    assert (qf, reason, is_chosen) == (None, "chosen: frozen, and keeps its guarantees", True)
+    shown = run(project, "results", "customers")
+    assert shown.exit_code == 0, shown.output
+    assert "frozen" in shown.output
+    again = run(project, "freeze", "customers")
+    assert again.exit_code == 2
+    assert "must not be frozen yet" in again.output
+
+    # A label that somebody changed would be another table for everybody who has the first release.
+    before = project.release_file("customers").read_bytes()
+    zips = (project.folder / ZIPS).read_text("utf-8")
+    project.edit(ZIPS, lambda text: text.replace(",010**,0****,", ",910**,9****,"))
+    stopped = project.dbt("build")
+    assert not stopped.succeeded
+    assert "the labels of zip are frozen;" in stopped.messages
+    assert "leaves are gone or have another label or bound" in stopped.messages
+    (project.folder / ZIPS).write_text(zips, encoding="utf-8")
+
+    # A promise that the frozen labels cannot keep: nothing is released.
+    project.edit(SPEC, lambda text: text.replace("k: 4", "k: 60"))
+    generate(project.folder)
+    stopped = project.dbt("build")
+    assert not stopped.succeeded
+    ((violating, classes, smallest),) = project.query(
+        "select sum(records) filter (where is_violating), count(*) filter (where is_violating), "
+        f"min(class_size) from customers_classes where effort = {effort}"
+    )
+    said = " ".join(stopped.messages.split())
+    assert "the frozen effort must keep its guarantees on the data as they are now" in said
+    assert f"{violating} of {len(found)} records in {classes} classes would have to go" in said
+    assert f"if nothing is suppressed, k = {smallest}" in said
+    assert project.release_file("customers").read_bytes() == before
+    shares = project.query(f"select reason from customers_results where effort = {effort}")
+    limit = float(
+        shares[0][0].partition("suppression_limit ")[2].rpartition("limit ")[2].split(",")[0]
+    )
+    assert violating <= int(limit * len(found) + 1e-9) < violating + 1 + len(found) / 10_000
+
+
+def test_a_freeze_without_its_labels_is_refused(built_consumer: Project, tmp_path: Path) -> None:
+    project = built_consumer.copy(tmp_path / "project")
+    project.edit(SPEC, lambda text: text + "freeze: true\n")
+    said = " ".join(run(project, "generate").output.split())
+    assert "release.effort: must be the number of the frozen effort" in said
+    project.edit(SPEC, lambda text: text + "release: {effort: 2}\n")
+    result = run(project, "generate")
+    assert result.exit_code == 2
+    said = " ".join(result.output.split())
+    assert "must have the seed customers_frozen_labels.csv" in said
