@@ -39,9 +39,7 @@ class Draft:
     quality: Mapping[str, Any]
     choose: str | None
     suppression_limit: object
-    composition: str | None
-    release_effort: int | None
-    release_access: str
+    release: Mapping[str, Any]
     freeze: bool
     mapping: str
     relinking: Mapping[str, Any] | None
@@ -66,7 +64,6 @@ class Draft:
             (*place, "ref"): text(mapping(mapping(holder).get(place[-1])).get("ref"))
             for place, holder in places.items()
         }
-        release = mapping(raw.get("release"))
         return cls(
             name=text(raw.get("name")),
             refs={place: ref for place, ref in refs.items() if ref is not None},
@@ -102,13 +99,26 @@ class Draft:
             quality=mapping(raw.get("quality")),
             choose=text(raw.get("choose")),
             suppression_limit=raw.get("suppression_limit"),
-            composition=text(release.get("composition")),
-            release_effort=integer(release.get("effort")),
-            release_access=text(release.get("access")) or "protected",
+            release=mapping(raw.get("release")),
             freeze=raw.get("freeze") is True,
             mapping=text(raw.get("mapping")) or "class",
             relinking=None if raw.get("relinking") is None else mapping(raw["relinking"]),
         )
+
+    @property
+    def composition(self) -> str | None:
+        """What happens where few records joined or left."""
+        return text(self.release.get("composition"))
+
+    @property
+    def release_effort(self) -> int | None:
+        """The number of the released effort, if one is declared."""
+        return integer(self.release.get("effort"))
+
+    @property
+    def release_access(self) -> str:
+        """Who may read the release."""
+        return text(self.release.get("access")) or "protected"
 
     @property
     def has_all_roles(self) -> bool:
