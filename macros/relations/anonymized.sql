@@ -2,7 +2,8 @@
     anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, fingerprint,
     microdata, classes, record_key, levels, has_subject=false, population=none, population_size=none,
     sensitive_hierarchies={}, mapping="class", identifiers=none, tokens=none,
-    composition="report", recompute=none, sample=none, sample_shares={}, budget=none, with_modes=[]
+    composition="report", recompute=none, sample=none, sample_shares={}, budget=none, with_modes=[],
+    formats=["duckdb"]
 ) -%}
 {%- set generalized = [] -%}
 {%- set declared = [] -%}
@@ -26,6 +27,7 @@
         "has_subject": has_subject,
         "path": dbt_anonymize._release_path(anonymization),
         "composition": composition,
+        "formats": formats,
         "recompute": recompute,
         "sample_shares": sample_shares.items() | list,
         "budget": budget,

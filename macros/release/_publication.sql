@@ -11,6 +11,11 @@
             ~ target.type ~ ". Write report."
         ]) -%}
     {%- endif -%}
+    {%- if declaration.formats != ["duckdb"] -%}
+        {%- do dbt_anonymize._raise_errors(declaration.anonymization, [
+            "release.formats are of files, which DuckDB alone publishes; got " ~ target.type ~ ". Remove them."
+        ]) -%}
+    {%- endif -%}
     {{ return("") }}
 {%- endmacro %}
 
@@ -44,6 +49,9 @@ def model(dbt, session):
             k={{ classes | map(attribute="k") | max }},
             is_strict={{ declaration.composition == "strict" }},
         ),
+        formats=[
+            {%- for format in declaration.formats %}{{ dbt_anonymize._python_literal(format) }}, {% endfor -%}
+        ],
     )
 
 

@@ -203,7 +203,7 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
         )
     }
     given: dict[str, set[str]] = {}
-    release = {"composition": "strict", "recompute": True}
+    release = {"composition": "strict", "recompute": True, "formats": ["duckdb", "csv"]}
     sample = {"share": 0.5, "strata": ["ill"]}
     sampled = spec(mapping="token", release=release, sample=sample)
     outer = spec(

@@ -2,6 +2,8 @@
 
 A released file is never written twice: a reader that holds it open keeps the complete earlier
 release, everybody else gets the complete new one. Until the rename the file is in a private folder.
+Copies in other formats are put in place together with it, before it: what cannot be completed is
+taken back.
 One build at a time publishes; it removes what a killed one left behind.
 """
 
@@ -13,7 +15,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from duckdb import DuckDBPyConnection
@@ -22,6 +24,7 @@ from dbt_anonymize.errors import PublishError, safe_reason
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.release.audit import audit, open_file
 from dbt_anonymize.release.composition import Composition, check_composition
+from dbt_anonymize.release.copies import places_of_copies, write_copies
 from dbt_anonymize.release.lock import exclusive_publication
 
 RELEASE_MODE = 0o644
@@ -41,9 +44,11 @@ def publish(
     folder: str,
     path: str,
     composition: Composition | None = None,
+    formats: Sequence[str] = ("duckdb",),
 ) -> None:
     """Publish a committed relation, in its row order, as the only table of a DuckDB file.
 
+    Further ``formats`` are copies of that file beside it; those of other formats are removed.
     ``relation`` is a quoted name, ``path`` is relative to the project ``folder`` or absolute; its
     folder is created, an existing file replaced atomically. Raises a `PublishError`, without a
     value, and leaves the earlier release in place if the file cannot be written or fails its audit,
@@ -63,19 +68,23 @@ def publish(
             raise _in_the_way(target, target, "it is a folder")
         log = Path(f"{target}.wal")
         with exclusive_publication(target), _stage(target) as stage:
-            _require_ours(log, target, is_folder=False)
+            for beside in (log, *places_of_copies(target).values()):
+                _require_ours(beside, target, is_folder=False)
             _write(session, relation=relation, table=table, stage=stage)
             audit(session, relation=relation, table=table, stage=stage)
             if composition is not None:
                 check_composition(
                     session, table=table, stage=stage, target=target, composition=composition
                 )
-            stage.chmod(RELEASE_MODE)
-            _sync(stage)
+            copies = write_copies(session, table=table, stage=stage, formats=formats)
+            for file in (*copies.values(), stage):
+                file.chmod(RELEASE_MODE)
+                _sync(file)
             # A reader that was killed may have left a log of the earlier file, which would make
             # the new one unreadable.
             log.unlink(missing_ok=True)
-            stage.replace(target)
+            with _copies_in_place(target, copies, stage.parent):
+                stage.replace(target)
             # The release is in place: a file system that cannot do this has not failed to publish.
             with contextlib.suppress(OSError):
                 _sync(target.parent)
@@ -84,6 +93,27 @@ def publish(
     except Exception as error:
         # dbt prints the chain of errors, with the words of the driver.
         raise _failed(target, error) from None
+
+
+@contextlib.contextmanager
+def _copies_in_place(target: Path, copies: Mapping[str, Path], stage: Path) -> Iterator[None]:
+    """Put copies in place, and take away those of other formats; undo it if the block fails."""
+    undo = contextlib.ExitStack()
+    with undo:
+        for form, place in places_of_copies(target).items():
+            kept = stage / f"{place.name}.before"
+            if place.exists():
+                # A second name, so that there is always a complete file at the first.
+                os.link(place, kept)
+                undo.callback(kept.replace, place)
+            elif form in copies:
+                undo.callback(place.unlink, missing_ok=True)
+            if form in copies:
+                copies[form].replace(place)
+            else:
+                place.unlink(missing_ok=True)
+        yield
+        undo.pop_all()
 
 
 def _failed(target: Path, error: Exception) -> PublishError:

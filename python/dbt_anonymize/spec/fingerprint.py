@@ -16,7 +16,7 @@ _NOT_OF_RESULTS: dict[str, Any] = {
     "mapping": True,
     "relinking": True,
     "fidelity": True,
-    "release": {"access", "composition", "recompute"},
+    "release": {"access", "composition", "formats", "recompute"},
     "columns": {"__all__": {"data_type", "derived_from", "free_text"}},
     "quality": {"groups", "importance", "decision_grid"},
 }

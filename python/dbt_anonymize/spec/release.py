@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, PlainValidator
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 from dbt_anonymize.validation import Strict, rule_error
 
@@ -20,6 +20,15 @@ def _released_effort(value: object) -> object:
     raise rule_error(
         "must be auto or the number of an effort", "Write auto, or a number counted from 1."
     )
+
+
+def _with_duckdb(value: tuple[str, ...]) -> tuple[str, ...]:
+    if "duckdb" not in value or len(set(value)) < len(value):
+        raise rule_error(
+            "must hold duckdb, which everything else is compared with, and no format twice",
+            "Write for example [duckdb, parquet, csv].",
+        )
+    return value
 
 
 def _one_line(value: object) -> object:
@@ -47,12 +56,18 @@ class Release(Strict):
     Access is that of dbt. Where so few records joined or left since the published file that they
     can be told apart, the build warns (``report``) or stops (``strict``). ``recompute``:
     independent code recomputes the release from the source and compares before it is published.
+    ``formats``: which files a build on DuckDB publishes, all of them together.
     """
 
     effort: Annotated[Literal["auto"] | int, PlainValidator(_released_effort)] = "auto"
     access: Literal["protected", "public"] = "protected"
     composition: Literal["report", "strict"] = "report"
     recompute: bool = False
+    formats: Annotated[
+        tuple[Literal["duckdb", "parquet", "csv"], ...],
+        Field(strict=False),
+        AfterValidator(_with_duckdb),
+    ] = ("duckdb",)
 
 
 class Relinking(Strict):

@@ -15,6 +15,7 @@ from dbt_anonymize.release.audit import why_unreadable
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.vault.relink.audit import check_audit
 from dbt_anonymize.verify.attacks import AttackResult, findings, run_attacks
+from dbt_anonymize.verify.copies import check_copies
 from dbt_anonymize.verify.finding import CHECKS, Check, Finding
 from dbt_anonymize.verify.identifiers.content import check_content
 from dbt_anonymize.verify.provenance.check import check_provenance
@@ -63,7 +64,10 @@ def verify(
 
             proofs = {
                 "content": lambda: check_content(warehouse, project, spec, release=release),
-                "recomputation": lambda: _of("recomputation", recomputed()),
+                "recomputation": lambda: [
+                    *_of("recomputation", recomputed()),
+                    *check_copies(warehouse, spec, release=release),
+                ],
                 "guarantees": lambda: _of("guarantees", recomputed()),
                 "attacks": lambda: _attacks(warehouse, project, spec, release, earlier),
             }

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.release.copies import places_of_copies
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.identifiers.text_variants import (
     LONG,
@@ -115,7 +116,8 @@ def file_places(project: Project, release: Path, database: Path | None) -> Itera
     """Yield the files of release and warehouse, those that a build left behind as well."""
     # What a build that was killed left beside the release is as readable as the release.
     beside = sorted(release.parent.glob(f".{release.name}.*"))
-    files = [(path, _IN_RELEASE_FILE) for path in (release, *beside)]
+    copies = places_of_copies(release).values()
+    files = [(path, _IN_RELEASE_FILE) for path in (release, *copies, *beside)]
     if database is not None:
         # Its log, and what was spilled from memory.
         paths = (database, Path(f"{database}.wal"), *sorted(Path(f"{database}.tmp").glob("*")))

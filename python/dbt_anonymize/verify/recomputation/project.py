@@ -103,11 +103,14 @@ def _committed(warehouse: Warehouse, spec: Spec, tables: Tables) -> Iterator[Fin
 
 def _surroundings(warehouse: Warehouse, spec: Spec, root: Path, release: Path) -> Iterator[Finding]:
     """Look at what lies beside the release file, and at the files of the vault."""
-    paths = [
-        node.config.meta.get("dbt_anonymize", {}).get("path")
-        for node in warehouse.manifest.nodes.values()
+    declared = [
+        node.config.meta.get("dbt_anonymize", {}) for node in warehouse.manifest.nodes.values()
     ]
-    releases = {release, *((root / declared).resolve() for declared in paths if declared)}
+    releases = {release}
+    for one in declared:
+        if path := one.get("path"):
+            formats = one.get("formats", ["duckdb"])
+            releases |= {(root / path).with_suffix(f".{form}").resolve() for form in formats}
     yield check_folder(release.parent, _shown(release.parent, root), releases)
     if spec.mapping == "none":
         return

@@ -60,10 +60,15 @@ def check_file(released: Released, file: Path, table: str, shown: str) -> Iterat
             "Delete the file and build again."
         )
     yield Finding("recomputation", shown, not problems, message)
+    yield check_mode(file, shown)
+
+
+def check_mode(file: Path, shown: str) -> Finding:
+    """Require that everybody may read a published file and only its owner write it."""
     mode = stat.S_IMODE(file.stat().st_mode)
     remedy = "." if mode == RELEASE_MODE else f"; it must be {RELEASE_MODE:o}. Build again."
     message = f"the mode of the file is {mode:o}{remedy}"
-    yield Finding("recomputation", shown, mode == RELEASE_MODE, message)
+    return Finding("recomputation", shown, mode == RELEASE_MODE, message)
 
 
 def _is_plain(released: Released, table: str) -> bool:

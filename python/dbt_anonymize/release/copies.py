@@ -1,0 +1,106 @@
+"""Copies of a release in other formats, beside its DuckDB file and of the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+from duckdb import DuckDBPyConnection
+
+from dbt_anonymize.errors import PublishError, safe_reason
+from dbt_anonymize.literals import quote_name, quote_path, quote_text
+from dbt_anonymize.release.audit import open_file
+
+# By format, how it is written. What every program reads: no dialect is guessed.
+_WRITTEN = {
+    "parquet": "format parquet, compression zstd",
+    "csv": "format csv, header true, delimiter ',', quote '\"', escape '\"'",
+}
+
+
+def places_of_copies(release: Path) -> dict[str, Path]:
+    """Return where a release has its copy in each format, declared or not."""
+    return {form: release.with_suffix(f".{form}") for form in _WRITTEN}
+
+
+def write_copies(
+    session: DuckDBPyConnection, *, table: str, stage: Path, formats: Sequence[str]
+) -> dict[str, Path]:
+    """Write a closed release file into others beside it and read them back.
+
+    Raises a `PublishError`, without a value, where a format cannot hold what the release has.
+    """
+    wanted = {form: path for form, path in places_of_copies(stage).items() if form in formats}
+    for form, path in wanted.items():
+        try:
+            with open_file(session, stage, access_mode="read_only") as file:
+                file.execute(
+                    f"copy (select * from main.{quote_name(table)}) "  # noqa: S608 (quoted)
+                    f"to {quote_path(path)} ({_WRITTEN[form]})"
+                )
+        except duckdb.Error as error:
+            raise _unfit(form, safe_reason(error)) from None
+        if difference := why_different(session, table=table, release=stage, copy=path):
+            raise _unfit(form, difference)
+    return wanted
+
+
+def why_different(
+    session: DuckDBPyConnection, *, table: str, release: Path, copy: Path
+) -> str | None:
+    """Say how a copy differs from its release file; None for the same columns and records.
+
+    Compared are names, and of the values as text their count and the sum of 64-bit hashes.
+    """
+    if copy.is_symlink() or not copy.is_file():
+        return "it is no file"
+    with open_file(session, release, access_mode="read_only") as file:
+        relation = f"main.{quote_name(table)}"
+        names = [name for name, *_ in file.execute(f"describe {relation}").fetchall()]
+        expected = _content(file, relation, names)
+        try:
+            if _names_of(file, copy, len(names)) != names:
+                return "it has other columns"
+            found = _content(file, _reader(copy, names), names)
+        except duckdb.Error as error:
+            return f"it cannot be read: {safe_reason(error)}"
+    if found[0] != expected[0]:
+        return f"it has {found[0]:,} records instead of {expected[0]:,}"
+    return None if found == expected else "it has other values"
+
+
+def _unfit(form: str, reason: str) -> PublishError:
+    return PublishError(
+        f"the release must be the same in all of its formats; {form} cannot hold it ({reason}). "
+        f"The earlier release is unchanged. Remove {form} from release.formats, or give the "
+        "columns other types in a model before the source."
+    )
+
+
+def _reader(copy: Path, names: Sequence[str], *, header: bool = True) -> str:
+    if copy.suffix == ".parquet":
+        return f"read_parquet({quote_path(copy)})"
+    columns = ", ".join(f"{quote_text(name)}: 'VARCHAR'" for name in names)
+    # An empty text is quoted and NULL is not.
+    return (
+        f"read_csv({quote_path(copy)}, auto_detect=false, header={header}, delim=',', quote='\"', "
+        f"escape='\"', nullstr='', allow_quoted_nulls=false, columns={{{columns}}})"
+    )
+
+
+def _names_of(file: DuckDBPyConnection, copy: Path, number: int) -> list[str]:
+    if copy.suffix == ".parquet":
+        described = file.execute(f"describe select * from {_reader(copy, [])}")  # noqa: S608
+        return [name for name, *_ in described.fetchall()]
+    reader = _reader(copy, [f"c{place}" for place in range(number)], header=False)
+    first = file.execute(f"select * from {reader} limit 1").fetchone()  # noqa: S608 (quoted)
+    return [] if first is None else list(first)
+
+
+def _content(file: DuckDBPyConnection, relation: str, names: Sequence[str]) -> tuple[int, int]:
+    row = ", ".join(f"cast({quote_name(name)} as varchar)" for name in names)
+    ((records, checksum),) = file.execute(
+        f"select count(*), sum(hash({row})::hugeint) from {relation}"  # noqa: S608 (quoted)
+    ).fetchall()
+    return records, checksum

@@ -1,0 +1,40 @@
+"""Whether the copies of a release in other formats are of the release, all of them and no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.release.copies import places_of_copies, why_different
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.recomputation.shape import check_mode
+
+
+def check_copies(warehouse: Warehouse, spec: Spec, *, release: Path) -> Iterator[Finding]:
+    """Compare each copy with the release file; one that is not declared must not be there."""
+    if not release.is_file():  # the recomputation says so
+        return
+    for form, path in places_of_copies(release).items():
+        if form in spec.release.formats:
+            difference = why_different(
+                warehouse.cursor(), table=f"{spec.name}_anonymized", release=release, copy=path
+            )
+            message = f"it holds the records of {release.name}."
+            if difference:
+                message = (
+                    f"it must hold the records of {release.name}; {difference}. Do not hand it "
+                    "out, and run `dbt build` again."
+                )
+            yield Finding("recomputation", path.name, holds=not difference, message=message)
+            if not difference:
+                yield check_mode(path, path.name)
+        elif path.exists():
+            yield Finding(
+                "recomputation",
+                path.name,
+                holds=False,
+                message=f"it must not be there: release.formats does not name {form}. Remove it, "
+                "or declare the format and build again.",
+            )
