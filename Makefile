@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres faults seeds dist generate bench clean
+.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres spark faults seeds dist generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -88,6 +88,17 @@ compat-smallest: .venv-dbt-1.12/.ready
 postgres: export DBT_ANONYMIZE_FULL := 1
 postgres: setup-dev ## Run all tests on Postgres, on a server of their own or that of DBT_ANONYMIZE_POSTGRES
 	$(BIN)/pytest tests/postgres
+
+# The files of .venv again, and Spark with its half a gigabyte.
+.venv-spark/.ready: pyproject.toml constraints.txt scripts/link_venv.py $(VENV)/.dev
+	@echo "Installing into $(@D) ..."
+	$(BIN)/python scripts/link_venv.py $(VENV) $(@D)
+	$(@D)/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt --editable '.[spark]'
+	@touch $@
+
+spark: export DBT_ANONYMIZE_FULL := 1
+spark: .venv-spark/.ready ## Run all tests on a local Spark, which needs Java 17
+	.venv-spark/bin/python -m pytest tests/spark
 
 chromium: setup-dev ## Install Chromium (apt) and axe-core (npm), and test reports in the browser
 	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium

@@ -127,7 +127,7 @@ order by effort
    reads. #}
 {% macro _coarser_features(evaluation) -%}
 {%- set level = dbt_anonymize._as_text("cast(value as " ~ dbt.type_int() ~ ")") -%}
-{%- set features = dbt.listagg("name || ' at level ' || " ~ level, "', '", "order by name, value") -%}
+{%- set features = adapter.dispatch("_listed_features", "dbt_anonymize")(level) -%}
 coarser as (
 
     select
@@ -138,4 +138,9 @@ coarser as (
     group by effort
 
 ),
+{%- endmacro %}
+
+
+{% macro default___listed_features(level) -%}
+    {{ return(dbt.listagg("name || ' at level ' || " ~ level, "', '", "order by name, value")) }}
 {%- endmacro %}

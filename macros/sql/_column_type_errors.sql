@@ -7,7 +7,7 @@
         "utinyint", "usmallint", "uinteger", "ubigint", "uhugeint",
         "float", "real", "double", "double precision", "decimal", "numeric", "number",
         "date", "timestamp", "timestamp without time zone", "timestamp with time zone",
-        "timestamp_s", "timestamp_ms", "timestamp_ns",
+        "timestamp_s", "timestamp_ms", "timestamp_ns", "timestamp_ntz",
     ] -%}
     {%- set unordered = [
         "varchar", "text", "string", "char", "character", "character varying",

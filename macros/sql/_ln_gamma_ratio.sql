@@ -14,8 +14,8 @@
     {%- endfor -%}
     {{ return(
         "((" ~ lower ~ " - 0.5) * case when " ~ q ~ " < 0.03"
-        ~ " then 2 * " ~ q ~ " * (1 + " ~ square ~ " * (1.0 / 3 + " ~ square ~ " * (1.0 / 5 + " ~ square
-        ~ " * (1.0 / 7 + " ~ square ~ " / 9)))) else ln(" ~ upper ~ " / " ~ lower ~ ") end"
+        ~ " then 2 * " ~ q ~ " * (1 + " ~ square ~ " * (1e0 / 3 + " ~ square ~ " * (1e0 / 5 + " ~ square
+        ~ " * (1e0 / 7 + " ~ square ~ " / 9)))) else ln(" ~ upper ~ " / " ~ lower ~ ") end"
         ~ " + " ~ m ~ " * (ln(" ~ upper ~ ") - 1)"
         ~ " + (1 / " ~ upper ~ " - 1 / " ~ lower ~ ") / 12"
         ~ " - (power(1 / " ~ upper ~ ", 3) - power(1 / " ~ lower ~ ", 3)) / 360"

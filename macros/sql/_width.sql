@@ -4,9 +4,25 @@
     {%- set double = dbt_anonymize._type_double() -%}
     {%- set types = dbt_anonymize._bound_columns(hierarchy) | map(attribute="dtype") | map("lower") | list -%}
     {%- if "timestamp" in types | join(" ") -%}
-        {{ return("cast(extract(epoch from " ~ upper ~ ") - extract(epoch from " ~ lower ~ ") as " ~ double ~ ")") }}
+        {{ return("cast(" ~ dbt_anonymize._seconds_between(lower, upper, types) ~ " as " ~ double ~ ")") }}
     {%- elif "date" in types or not types -%}
-        {{ return("cast(" ~ upper ~ " - " ~ lower ~ " as " ~ double ~ ")") }}
+        {{ return("cast(" ~ dbt_anonymize._days_between(lower, upper) ~ " as " ~ double ~ ")") }}
     {%- endif -%}
     {{ return("(cast(" ~ upper ~ " as " ~ double ~ ") - cast(" ~ lower ~ " as " ~ double ~ "))") }}
 {%- endmacro %}
+
+
+{% macro _seconds_between(lower, upper, types) -%}
+    {{ return(adapter.dispatch("_seconds_between", "dbt_anonymize")(lower, upper, types)) }}
+{%- endmacro %}
+
+{% macro default___seconds_between(lower, upper, types) -%}
+    {{ return("extract(epoch from " ~ upper ~ ") - extract(epoch from " ~ lower ~ ")") }}
+{%- endmacro %}
+
+
+{% macro _days_between(lower, upper) -%}
+    {{ return(adapter.dispatch("_days_between", "dbt_anonymize")(lower, upper)) }}
+{%- endmacro %}
+
+{% macro default___days_between(lower, upper) -%}{{ return(upper ~ " - " ~ lower) }}{%- endmacro %}

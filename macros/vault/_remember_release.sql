@@ -4,6 +4,10 @@
   publishing, in a transaction of its own: DuckDB writes one database at a time.
 #}
 {% macro _remember_release(declaration) -%}
+    {%- do adapter.dispatch("_remember_release", "dbt_anonymize")(declaration) -%}
+{%- endmacro %}
+
+{% macro default___remember_release(declaration) -%}
     {%- if declaration.mapping != "none" -%}
         {%- set releases = dbt_anonymize._releases_relation(declaration.anonymization) -%}
         {%- set chosen = run_query(

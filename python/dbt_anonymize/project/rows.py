@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.evaluation.data.sampling import Sample
 from dbt_anonymize.evaluation.run import report_sample
-from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.literals import quote_text
 from dbt_anonymize.project.engines import Drawn, Reader, engine_of
 from dbt_anonymize.project.generate import render
 from dbt_anonymize.project.steps import EVALUATION, Step
@@ -90,7 +90,7 @@ def _ref(reader: Reader, drawn: Drawn) -> Callable[[str], duckdb.DuckDBPyRelatio
 
 def draw(warehouse: Warehouse, spec: Spec) -> Drawn:
     """Draw the records of `draw_sample` in the warehouse: those with the smallest MD5."""
-    quality, key = spec.quality, quote_name(spec.record_key)
+    quality, key = spec.quality, warehouse.macro("_quote", name=spec.record_key)
     untouched = warehouse.relation_of_ref(f"{spec.name}_effort_0")
     seen = ""
     if quality.outer_share:
@@ -101,9 +101,10 @@ def draw(warehouse: Warehouse, spec: Spec) -> Drawn:
     if records <= quality.sample:
         # The model leaves out who is outer.
         return Drawn(spec.record_key)
-    # By bytes, as everywhere: a collation may have another order.
-    text = f"cast({key} as text) || {quote_text(str(quality.random_state))}"
-    digits = f'cast(md5({text}) as text) collate "C"'
+    text = (
+        f"{warehouse.macro('_as_text', expression=key)} || {quote_text(str(quality.random_state))}"
+    )
+    digits = engine_of(warehouse).md5_by_bytes(text)
     smallest = (
         f"select {digits} as draw from {untouched}{where} order by draw limit {quality.sample}"  # noqa: S608
     )

@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import AnonymizeError, WarehouseError, safe_reason
-from dbt_anonymize.literals import quote_text
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.profile import dbt_arguments, read_profile
 from dbt_anonymize.spec.problems import did_you_mean
@@ -100,6 +99,11 @@ class Warehouse:
         """Whether databases are files of ours."""
         return bool(self.adapter.type() == "duckdb")
 
+    @property
+    def has_transactions(self) -> bool:
+        """Whether what fails in the middle is undone."""
+        return bool(self.adapter.type() != "spark")
+
     def cursor(self) -> Any:
         """Return a cursor of the driver: what it runs is not written into the log of dbt."""
         return self.adapter.connections.get_thread_connection().handle.cursor()
@@ -133,25 +137,36 @@ class Warehouse:
         self, relation: Any, types: Mapping[str, str], rows: Sequence[Sequence[Any]]
     ) -> None:
         """Create or replace a table in one transaction, with the SQL type of each quoted column."""
+        from dbt_anonymize.project.engines import engine_of  # noqa: PLC0415 (it types by this)
+
         with self.replacing(relation, types) as cursor:
-            _insert(cursor, str(relation), rows)
+            _insert(cursor, str(relation), rows, engine_of(self).literal)
 
     @contextlib.contextmanager
     def replacing(self, relation: Any, types: Mapping[str, str]) -> Iterator[Any]:
-        """Give a cursor to fill an empty table in place of an earlier one, in one transaction."""
+        """Give a cursor to fill an empty table in place of an earlier one, in one transaction.
+
+        Spark has none: where filling fails, there is no table, and whoever reads it says so.
+        """
         declared = ", ".join(f"{name} {kind}" for name, kind in types.items())
         connections = self.adapter.connections
-        connections.clear_transaction()
-        connections.begin()
+        has_transactions = self.has_transactions
+        if has_transactions:
+            connections.clear_transaction()
+            connections.begin()
         # Not through the adapter, which would write every row into the log of dbt.
         cursor = self.cursor()
         try:
             cursor.execute(f"drop table if exists {relation}")
             cursor.execute(f"create table {relation} ({declared})")
             yield cursor
-            connections.commit()
+            if has_transactions:
+                connections.commit()
         except BaseException:
-            connections.rollback_if_open()
+            if has_transactions:
+                connections.rollback_if_open()
+            else:
+                cursor.execute(f"drop table if exists {relation}")
             raise
 
     def _existing(self, name: str, database: str, schema: str, identifier: str, remedy: str) -> Any:
@@ -166,7 +181,9 @@ class Warehouse:
         return relation
 
 
-def _insert(cursor: Any, relation: str, rows: Sequence[Sequence[Any]]) -> None:
+def _insert(
+    cursor: Any, relation: str, rows: Sequence[Sequence[Any]], literal: Callable[[str], str]
+) -> None:
     """Fill a table; DuckDB reads a data frame a hundred times as fast as a statement."""
     if hasattr(cursor, "register") and rows:
         import pandas as pd  # noqa: PLC0415 (keeps other commands fast)
@@ -176,20 +193,17 @@ def _insert(cursor: Any, relation: str, rows: Sequence[Sequence[Any]]) -> None:
         cursor.unregister("dbt_anonymize_rows")
         return
     for start in range(0, len(rows), _ROWS_OF_A_STATEMENT):
-        values = ", ".join(map(_values, rows[start : start + _ROWS_OF_A_STATEMENT]))
+        part = rows[start : start + _ROWS_OF_A_STATEMENT]
+        values = ", ".join(f"({', '.join(_value(v, literal) for v in row)})" for row in part)
         cursor.execute(f"insert into {relation} values {values}")  # noqa: S608
 
 
-def _values(row: Sequence[Any]) -> str:
-    return f"({', '.join(map(_value, row))})"
-
-
-def _value(value: Any) -> str:
+def _value(value: Any, literal: Callable[[str], str]) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return quote_text(value) if isinstance(value, str) else repr(value)
+    return literal(value) if isinstance(value, str) else repr(value)
 
 
 @contextlib.contextmanager

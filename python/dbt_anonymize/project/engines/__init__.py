@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from dbt_anonymize.project.warehouse import Warehouse
 
-ENGINES = ("duckdb", "postgres")
+ENGINES = ("duckdb", "postgres", "spark")
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,10 @@ class Engine(Protocol):
     READS_IN_PLACE: bool
     open_reader: Callable[[Warehouse], contextlib.AbstractContextManager[Reader]]
     write_rows: Callable[[Warehouse, Any, pd.DataFrame], None]
+    # The MD5 of a text as SQL, ordered by its bytes: a collation may have another order.
+    md5_by_bytes: Callable[[str], str]
+    # A text as an SQL literal.
+    literal: Callable[[str], str]
 
 
 def engine_of(warehouse: Warehouse) -> Engine:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dbt_anonymize.literals import quote_text
+
 if TYPE_CHECKING:
     import duckdb
     import pandas as pd
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from dbt_anonymize.project.engines import Drawn
     from dbt_anonymize.project.warehouse import Warehouse
 
+literal = quote_text
 READS_IN_PLACE = True
 _FRAME = "dbt_anonymize_rows"
 
@@ -46,3 +49,8 @@ def write_rows(warehouse: Warehouse, relation: Any, rows: pd.DataFrame) -> None:
         session.execute(f"create or replace table {relation} as select * from {_FRAME}")  # noqa: S608
     finally:
         session.unregister(_FRAME)
+
+
+def md5_by_bytes(text: str) -> str:
+    """Return SQL of the digest of a text."""
+    return f"md5({text})"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dbt_anonymize.project.engines import Drawn
     from dbt_anonymize.project.warehouse import Warehouse
 
+literal = quote_text
 READS_IN_PLACE = False
 # What DuckDB calls a type; a type that is not here is read as text.
 _TYPES = {
@@ -161,3 +162,8 @@ def write_rows(warehouse: Warehouse, relation: Any, rows: pd.DataFrame) -> None:
             with _in_background(write), os.fdopen(reading, "rb") as file:
                 cursor.copy_expert(f"copy {relation} from stdin (format csv)", file)
             cursor.execute(f"analyze {relation}")
+
+
+def md5_by_bytes(text: str) -> str:
+    """Return SQL of the digest of a text."""
+    return f'cast(md5({text}) as text) collate "C"'

@@ -113,6 +113,12 @@ def relink(
             f"{spec.name}: re-linking needs a mapping; the spec says mapping: {spec.mapping}, so "
             "nothing leads back from its release. Declare mapping: class or token, and build again."
         )
+    if not warehouse.has_transactions:
+        raise RelinkingError(
+            f"{spec.name}: re-linking needs a vault with transactions and grants, so that every "
+            f"attempt is recorded and stays; {warehouse.adapter.type()} has neither. Join "
+            f"{spec.name}_identifiers yourself, as a custodian."
+        )
     if statement := warehouse.macro("_keep_in_memory"):
         warehouse.cursor().execute(statement)
     links = Links(warehouse, spec, warehouse.relation_of_ref(f"{spec.name}_identifiers"))

@@ -1,0 +1,325 @@
+{# Spark has no databases above schemas. #}
+{% macro spark___vault_database() -%}{{ return(none) }}{%- endmacro %}
+
+
+{% macro spark___raise_in_sql(message, like) -%}
+    {{ return("raise_error(" ~ dbt_anonymize._literal(message) ~ ")") }}
+{%- endmacro %}
+
+
+{# A column may have a collation of its own. #}
+{% macro spark___as_bytes(expression) -%}{{ return("cast(" ~ expression ~ " as binary)") }}{%- endmacro %}
+
+
+{# As JSON, in which NULL, a text that says so and the place of a column differ; in decimals, which do not overflow. #}
+{% macro spark___sum_of_hashes(relation_alias) -%}
+    {{ return(
+        "coalesce(sum(cast(xxhash64(to_json(struct(" ~ relation_alias ~ ".*))) as decimal(38, 0))), 0)"
+    ) }}
+{%- endmacro %}
+
+
+{#
+  Load a seed as it is: the macro of dbt-spark writes values between quotes that it does not escape, makes a text of
+  NULL, and prints every line of a seed that cannot be loaded. Here each value is a literal, and a cell that does not
+  fit its column is counted and named by its line, never shown.
+#}
+{% macro spark__load_csv_rows(model, agate_table) -%}
+    {%- set names = agate_table.column_names | list -%}
+    {%- set overridden = model["config"].get("column_types", {}) -%}
+    {%- set types, columns = [], [] -%}
+    {%- for name in names -%}
+        {%- do types.append(overridden.get(name, adapter.convert_type(agate_table, loop.index0))) -%}
+        {%- do columns.append("cell_" ~ loop.index) -%}
+    {%- endfor -%}
+    {%- set view = dbt_anonymize._scratch("seed_" ~ model.name | replace(" ", "_")) -%}
+    {%- set statements = [] -%}
+    {%- for chunk in agate_table.rows | batch(1000) -%}
+        {%- set lines = [] -%}
+        {%- set first = loop.index0 * 1000 + 2 -%}
+        {%- for row in chunk -%}
+            {%- set cells = [first + loop.index0] -%}
+            {%- for cell in row -%}
+                {%- do cells.append("null" if cell is none else dbt_anonymize._literal(cell)) -%}
+            {%- endfor -%}
+            {%- do lines.append("(" ~ cells | join(", ") ~ ")") -%}
+        {%- endfor -%}
+        {%- do adapter.add_query(
+            "create or replace temporary view " ~ view ~ " as select * from values\n" ~ lines | join(",\n")
+            ~ "\nas cells(line, " ~ columns | join(", ") ~ ")", abridge_sql_log=True
+        ) -%}
+        {%- do dbt_anonymize._check_cells_of_seed(model, view, names, types) -%}
+        {%- set cast_columns = [] -%}
+        {%- for type in types -%}
+            {%- do cast_columns.append("cast(cell_" ~ loop.index ~ " as " ~ type ~ ")") -%}
+        {%- endfor -%}
+        {%- set sql = "insert into " ~ this.render() ~ "\nselect " ~ cast_columns | join(", ") ~ "\nfrom " ~ view -%}
+        {%- do adapter.add_query(sql, abridge_sql_log=True) -%}
+        {%- do statements.append(sql) -%}
+    {%- endfor -%}
+    {%- do adapter.add_query("drop view if exists " ~ view) -%}
+    {{ return(statements | first) }}
+{%- endmacro %}
+
+
+{% macro _check_cells_of_seed(model, view, names, types) -%}
+    {%- set unfit = [] -%}
+    {%- for type in types -%}
+        {%- do unfit.append(
+            "select line, " ~ loop.index0 ~ " as place from " ~ view ~ " where cell_" ~ loop.index
+            ~ " is not null and try_cast(cell_" ~ loop.index ~ " as " ~ type ~ ") is null"
+        ) -%}
+    {%- endfor -%}
+    {%- set found = run_query(
+        "select * from (" ~ unfit | join(" union all ") ~ ") as unfit order by line, place limit 10"
+    ).rows -%}
+    {%- if found -%}
+        {%- set places = [] -%}
+        {%- for cell in found -%}
+            {%- do places.append(
+                "line " ~ cell[0] ~ " column " ~ names[cell[1]] ~ " (not " ~ types[cell[1]] ~ ")"
+            ) -%}
+        {%- endfor -%}
+        {{ exceptions.raise_compiler_error(
+            "seed " ~ model.name ~ ": every line of the file must fit the table; the first that do not: "
+            ~ places | join(", ") ~ ". Correct them (dates are written year-month-day), or change column_types of the"
+            ~ " seed and run `dbt seed --full-refresh -s " ~ model.name ~ "`."
+        ) }}
+    {%- endif -%}
+{%- endmacro %}
+
+
+{# The loader of dbt-spark would build from other values than those of the file. #}
+{% macro spark___check_seed_loading() -%}
+    {%- set seeds = graph.nodes.values() | selectattr("resource_type", "equalto", "seed") -%}
+    {%- set selected = seeds | map(attribute="unique_id") | select("in", selected_resources) | list -%}
+    {%- if adapter.dispatch("load_csv_rows", "dbt").macro.package_name == "dbt_spark" and selected -%}
+        {{ exceptions.raise_compiler_error(
+            "dbt_anonymize: seeds must be loaded by the macro of this package on Spark; that of dbt-spark writes NULL"
+            ~ " as the text None, and prints the lines of a seed that has a quote. Add to dbt_project.yml:\n"
+            ~ "dispatch:\n  - macro_namespace: dbt\n    search_order: [" ~ project_name ~ ", dbt_anonymize, dbt]"
+        ) }}
+    {%- endif -%}
+{%- endmacro %}
+
+
+{# The difference of two points in time is an interval here; of those with a time zone, one in local time. #}
+{% macro spark___seconds_between(lower, upper, types) -%}
+    {%- if "timestamp_ntz" in types -%}
+        {{ return("cast(cast(" ~ upper ~ " - " ~ lower ~ " as interval second) as decimal(20, 6))") }}
+    {%- endif -%}
+    {{ return("(unix_micros(" ~ upper ~ ") - unix_micros(" ~ lower ~ ")) / 1e6") }}
+{%- endmacro %}
+
+{% macro spark___days_between(lower, upper) -%}
+    {{ return("datediff(" ~ upper ~ ", " ~ lower ~ ")") }}
+{%- endmacro %}
+
+
+{#
+  Write, check, publish, as everywhere, without transactions: the rows are written and checked in the schema of the
+  target, copied into a new folder of the release, and a view, which is replaced in one step, changes over to it. The
+  earlier folder is removed: two releases beside each other would tell more than one.
+#}
+{% materialization dbt_anonymize_release, adapter="spark" %}
+    {%- set declaration = model.config.meta.dbt_anonymize -%}
+    {%- do dbt_anonymize._refuse_on_spark(declaration) -%}
+    {%- set target_relation = this.incorporate(type="view") -%}
+    {%- set existing_relation = load_cached_relation(this) -%}
+    {%- if dbt_anonymize._is_trial() and existing_relation is not none -%}
+        {#- A build of no rows or a sample tries the SQL; it must not take away what is released. -#}
+        {% call statement("main") -%}
+            select 1 as nothing from ({{ sql }}) as candidate
+        {%- endcall %}
+        {{ return({"relations": [existing_relation]}) }}
+    {%- endif -%}
+    {%- set candidate = this.incorporate(
+        path={"schema": target.schema, "identifier": this.identifier ~ "__candidate"}, type="table"
+    ) -%}
+    {%- set folder = this.incorporate(
+        path={"identifier": this.identifier ~ "__" ~ run_started_at.strftime("%Y%m%d%H%M%S%f")}, type="table"
+    ) -%}
+    {%- set names = [] -%}
+    {%- for column in declaration.columns -%}{%- do names.append(dbt_anonymize._quote(column)) -%}{%- endfor -%}
+    {{ run_hooks(pre_hooks) }}
+
+    {% call statement("candidate") -%}
+        drop table if exists {{ candidate }}
+    {%- endcall %}
+    {% call statement("main") -%}
+        {{ create_table_as(False, candidate, sql) }}
+    {%- endcall %}
+    {%- if not dbt_anonymize._is_trial() -%}{%- do dbt_anonymize._check_release(candidate) -%}{%- endif -%}
+    {% call statement("copy") -%}
+        create table {{ folder }} using parquet as
+        select {{ names | join(", ") }} from {{ candidate }}
+        {#- By what is released, so that the order of the rows carries nothing else. #}
+        order by {{ names | join(", ") }}
+    {%- endcall %}
+    {%- do dbt_anonymize._check_copy(candidate, folder, names) -%}
+    {%- if existing_relation is not none and not existing_relation.is_view -%}
+        {%- do adapter.drop_relation(existing_relation) -%}
+    {%- endif -%}
+    {% call statement("publish") -%}
+        create or replace view {{ target_relation }} as select {{ names | join(", ") }} from {{ folder }}
+    {%- endcall %}
+    {%- do dbt_anonymize._drop_earlier_folders(folder) -%}
+    {% call statement("candidate") -%}
+        drop table if exists {{ candidate }}
+    {%- endcall %}
+    {%- if not dbt_anonymize._is_trial() -%}
+        {%- set name = declaration.anonymization -%}
+        {%- do log(name ~ ": released. Next: `dbt-anonymize results " ~ name ~ "`", info=True) -%}
+    {%- endif -%}
+    {{ run_hooks(post_hooks) }}
+
+    {{ return({"relations": [target_relation]}) }}
+{% endmaterialization %}
+
+
+{# What a release on Spark cannot keep, said before anything is written. #}
+{% macro _refuse_on_spark(declaration) -%}
+    {%- set errors = [] -%}
+    {%- if config.get("grants") -%}
+        {%- do errors.append(
+            "+grants must be empty: Spark has none. Let the file system say who reads the folder of the release."
+        ) -%}
+    {%- endif -%}
+    {%- if declaration.budget -%}
+        {%- do errors.append("differential_privacy must not be declared: its budget needs transactions.") -%}
+    {%- endif -%}
+    {%- do dbt_anonymize._raise_errors(declaration.anonymization, errors) -%}
+    {%- do dbt_anonymize._publication(this, declaration) -%}
+    {%- do dbt_anonymize._recomputation(this, declaration) -%}
+{%- endmacro %}
+
+
+{# What is published are the very rows that were checked. #}
+{% macro _check_copy(candidate, folder, names) -%}
+    {%- set rows = "select " ~ names | join(", ") ~ " from " -%}
+    {%- set differing = run_query(
+        "select count(*) from ((" ~ rows ~ candidate ~ " except all " ~ rows ~ folder ~ ") union all (" ~ rows ~ folder
+        ~ " except all " ~ rows ~ candidate ~ ")) as differing"
+    ).rows[0][0] -%}
+    {%- if differing > 0 -%}
+        {% call statement("folder") -%}
+            drop table if exists {{ folder }}
+        {%- endcall %}
+        {{ exceptions.raise_compiler_error(
+            model.name ~ ": the rows to be published must be those that were checked; " ~ differing ~ " differ."
+            ~ " Nothing is published; somebody else writes there."
+        ) }}
+    {%- endif -%}
+{%- endmacro %}
+
+
+{# Also those that a build left behind which stopped before it had published. #}
+{% macro _drop_earlier_folders(folder) -%}
+    {%- set prefix = this.identifier ~ "__" -%}
+    {%- for row in run_query("show tables in " ~ folder.without_identifier() ~ " like '" ~ prefix ~ "*'").rows -%}
+        {%- set name = row["tableName"] -%}
+        {%- if name != folder.identifier and modules.re.fullmatch("[0-9]{20}", name[prefix | length:]) -%}
+            {% call statement("earlier_folder") -%}
+                drop table if exists {{ folder.incorporate(path={"identifier": name}) }}
+            {%- endcall %}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+
+{# Re-linking, which reads earlier releases, needs transactions. #}
+{% macro spark___remember_release(declaration) -%}{%- endmacro %}
+
+
+{# Without grants nobody can be let in. #}
+{% macro spark___custodian_grants() -%}
+    {%- if var("dbt_anonymize_custodians", []) -%}
+        {{ exceptions.raise_compiler_error(
+            "dbt_anonymize_custodians must be empty: Spark has no grants. Let the file system say who reads the folder"
+            ~ " of dbt_anonymize_vault_location."
+        ) }}
+    {%- endif -%}
+    {{ return({}) }}
+{%- endmacro %}
+
+
+{# The vault is a database in a folder of its own, which the file system can close. #}
+{% macro spark__create_schema(relation) -%}
+    {%- set folder = var("dbt_anonymize_vault_location", "") -%}
+    {%- set is_vault = relation.schema in dbt_anonymize._vault_schemas() -%}
+    {%- if is_vault -%}{%- do dbt_anonymize._check_vault_location(relation.schema) -%}{%- endif -%}
+    {%- call statement("create_schema") -%}
+        create schema if not exists {{ relation }}
+        {%- if is_vault %} location {{ dbt_anonymize._literal(folder ~ "/" ~ relation.schema) }}{% endif %}
+    {%- endcall -%}
+{%- endmacro %}
+
+
+{% macro _vault_schemas() -%}
+    {%- set of_vault = ["dbt_anonymize_vault", "dbt_anonymize_tokens"] -%}
+    {%- set nodes = graph.nodes.values() | selectattr("config.materialized", "in", of_vault) -%}
+    {{ return(nodes | map(attribute="schema") | unique | list) }}
+{%- endmacro %}
+
+
+{% macro _check_vault_location(schema) -%}
+    {%- set folder = dbt_anonymize._path_of(var("dbt_anonymize_vault_location", "")) -%}
+    {%- set warehouse = dbt_anonymize._path_of(run_query("set spark.sql.warehouse.dir").rows[0][1]) -%}
+    {%- set errors = [] -%}
+    {%- if not folder or (folder ~ "/").startswith(warehouse ~ "/") -%}
+        {%- do errors.append(
+            "the vault must be a folder of its own, outside of that of the warehouse, since Spark has no grants; got "
+            ~ (var("dbt_anonymize_vault_location", "") or "none")
+            ~ ". Set the variable dbt_anonymize_vault_location to a folder that only custodians can read."
+        ) -%}
+    {%- elif schema in dbt_anonymize._schemas_of_others() -%}
+        {%- do errors.append(
+            "the vault must be a schema of its own; got " ~ schema ~ ", which is also that of the target or of a"
+            ~ " release. Choose another with the variable dbt_anonymize_vault_schema."
+        ) -%}
+    {%- endif -%}
+    {%- if errors -%}{{ exceptions.raise_compiler_error("dbt_anonymize: " ~ errors[0]) }}{%- endif -%}
+{%- endmacro %}
+
+
+{# A path without scheme and without the slash at its end. #}
+{% macro _path_of(location) -%}
+    {{ return(modules.re.sub("/+$", "", modules.re.sub("^[a-z0-9]+:/*", "/", location))) }}
+{%- endmacro %}
+
+
+{# Before a seed brings identifiers: the database may have been made elsewhere, or by a macro of the project. #}
+{% macro spark___closed_vault_schemas() -%}
+    {%- for schema in dbt_anonymize._vault_schemas() -%}
+        {%- do dbt_anonymize._check_vault_location(schema) -%}
+        {%- set known = run_query("show schemas like " ~ dbt_anonymize._literal(schema)).rows -%}
+        {%- for row in (run_query("describe schema " ~ schema).rows if known else []) if row[0] == "Location" -%}
+            {%- set folder = var("dbt_anonymize_vault_location") ~ "/" ~ schema -%}
+            {%- if dbt_anonymize._path_of(row[1]) != dbt_anonymize._path_of(folder) -%}
+                {{ exceptions.raise_compiler_error(
+                    "dbt_anonymize: the database of the vault, " ~ schema ~ ", must lie in " ~ folder ~ "; it lies in "
+                    ~ row[1] ~ ". Drop it if it is empty; search_order of the dispatch of dbt must name dbt_anonymize."
+                ) }}
+            {%- endif -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{ return("") }}
+{%- endmacro %}
+
+
+{% macro spark___check_vault_place(anonymization) -%}
+    {%- do exceptions.warn(
+        "WARNING: anonymization " ~ anonymization ~ ": only custodians may read the vault; Spark has no grants, and"
+        ~ " cannot see to it. Close " ~ var("dbt_anonymize_vault_location") ~ " to others in the file system."
+    ) -%}
+{%- endmacro %}
+
+
+{# In the order of the values: the macro of dbt-spark has none. #}
+{% macro spark___listed_features(level) -%}
+    {%- set feature = "name || ' at level ' || " ~ level -%}
+    {{ return(
+        "array_join(transform(array_sort(collect_list(struct(name, value, " ~ feature
+        ~ " as feature))), found -> found.feature), ', ')"
+    ) }}
+{%- endmacro %}

@@ -1,0 +1,97 @@
+"""Spark hands its rows over as Arrow, in the session of this process, to a DuckDB in memory."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.literals import quote_name
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas as pd
+
+    from dbt_anonymize.project.engines import Drawn
+    from dbt_anonymize.project.warehouse import Warehouse
+
+READS_IN_PLACE = False
+_FRAME = "dbt_anonymize_rows"
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Relations that were collected into a DuckDB in memory, each once."""
+
+    warehouse: Warehouse
+    session: duckdb.DuckDBPyConnection
+    names: dict[str, str] = field(default_factory=dict)
+
+    def relation(self, name: str, drawn: Drawn) -> duckdb.DuckDBPyRelation:
+        """Return a model or seed; of one with the record key, the drawn records."""
+        if name not in self.names:
+            table = quote_name(name)
+            relation = self.warehouse.relation_of_ref(name)
+            columns = {column for column, _ in self.warehouse.columns(relation)}
+            is_drawn = drawn.condition is not None and drawn.record_key in columns
+            where = f" where {drawn.condition}" if is_drawn else ""
+            rows = _spark(self.warehouse).sql(f"select * from {relation}{where}").toArrow()  # noqa: S608
+            self.session.register(_FRAME, rows)
+            try:
+                self.session.execute(f"create table {table} as select * from {_FRAME}")  # noqa: S608
+            finally:
+                self.session.unregister(_FRAME)
+            self.names[name] = table
+        return self.session.table(self.names[name])
+
+
+def _spark(warehouse: Warehouse) -> Any:
+    """Return the session that dbt works in."""
+    method = str(warehouse.adapter.config.credentials.method)
+    if method != "session":
+        raise WarehouseError(
+            "spark: the method of the profile must be session, in which rows are handed over as "
+            f"Arrow; got {method}. See docs/engines.md."
+        )
+    from pyspark.sql import SparkSession  # noqa: PLC0415 (not installed elsewhere)
+
+    warehouse.rows("select 1")  # starts it with the parameters of the profile
+    return SparkSession.builder.getOrCreate()
+
+
+@contextlib.contextmanager
+def open_reader(warehouse: Warehouse) -> Iterator[Collected]:
+    """Read into memory, and forget it again."""
+    import duckdb  # noqa: PLC0415 (slow to import)
+
+    with duckdb.connect(":memory:") as session:
+        # Rows about people stay in memory.
+        session.execute("set temp_directory = ''")
+        yield Collected(warehouse, session)
+
+
+def write_rows(warehouse: Warehouse, relation: Any, rows: pd.DataFrame) -> None:
+    """Create or replace a table; where that fails in the middle, there is none.
+
+    DuckDB reads the data frame, as it does that of a Python model.
+    """
+    import duckdb  # noqa: PLC0415 (slow to import)
+
+    spark = _spark(warehouse)
+    with duckdb.connect(":memory:") as session:
+        session.register(_FRAME, rows)
+        table = session.sql(f"select * from {_FRAME}").to_arrow_table()  # noqa: S608
+    writer = spark.createDataFrame(table).write.format("parquet").mode("overwrite")
+    writer.saveAsTable(str(relation))
+
+
+def md5_by_bytes(text: str) -> str:
+    """Return SQL of the digest of a text."""
+    return f"md5({text})"
+
+
+def literal(text: str) -> str:
+    """Return a text as a literal: a backslash begins an escape there, and two quotes are none."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,0 +1,53 @@
+"""The stranger's project, built on DuckDB and on Spark."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from tests.commands.conftest import command
+from tests.projects import Project
+from tests.spark.session import on_spark
+
+NO_SPARK = "there is no Spark: run `make spark`, which installs it beside .venv, with Java 17"
+
+
+@dataclass(frozen=True)
+class OnSpark:
+    """The project there, what the command printed, and the folder of all tables."""
+
+    project: Project
+    on_duckdb: Project
+    folder: Path
+    evaluated: Result
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder of Spark, which dbt starts with its first statement."""
+    if importlib.util.find_spec("pyspark") is None or not (
+        shutil.which("java") or os.environ.get("JAVA_HOME")
+    ):
+        pytest.skip(NO_SPARK)
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    return tmp_path_factory.mktemp("spark")
+
+
+@pytest.fixture(scope="session")
+def built(
+    spark: Path, built_consumer: Project, tmp_path_factory: pytest.TempPathFactory
+) -> OnSpark:
+    project = on_spark(built_consumer, tmp_path_factory.mktemp("on_spark") / "project", spark)
+    for arguments in (["seed"], ["run", "--exclude", "customers_evaluation+"]):
+        outcome = project.dbt(*arguments)
+        assert outcome.succeeded, outcome.messages
+    evaluated = command(project, "evaluate", "customers")
+    assert evaluated.exit_code == 0, evaluated.output
+    project.build("-s", "customers_evaluation+")
+    return OnSpark(project, built_consumer, spark, evaluated)
