@@ -6,7 +6,9 @@
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
 {%- set checked = [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}
-    {%- do checked.append({"name": quasi_identifier.name, "kind": quasi_identifier.kind}) -%}
+    {%- do checked.append({
+        "name": quasi_identifier.name, "kind": quasi_identifier.kind, "unknown": quasi_identifier.get("unknown"),
+    }) -%}
 {%- endfor -%}
 {{ config(
     materialized="table",
@@ -76,7 +78,8 @@ subjects as (
 select
     {{ dbt_anonymize._quote(record_key, "source") }},
     {%- for quasi_identifier in quasi_identifiers %}
-    {{ dbt_anonymize._normalized(found.get(quasi_identifier.name), quasi_identifier.name) }},
+    {%- set value = dbt_anonymize._normalized(found.get(quasi_identifier.name), quasi_identifier.name) %}
+    {{ dbt_anonymize._known_value(value, quasi_identifier, loop.index) }},
     {#- The leaf stays with the record: every effort joins its level by equality. #}
     leaves_{{ loop.index }}.leaf as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") }},
     {%- endfor %}
@@ -133,6 +136,29 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
         "case when " ~ quoted ~ " = " ~ nan ~ " then " ~ nan ~ " else cast(" ~ quoted ~ " + 0 as " ~ column.dtype
         ~ ") end as " ~ dbt_anonymize._quote(name)
     ) }}
+{%- endmacro %}
+
+
+{# A value, or NULL for one that its hierarchy does not hold, where that is declared: nothing downstream sees it. #}
+{% macro _known_value(value, quasi_identifier, number) -%}
+    {%- if not quasi_identifier.get("unknown") -%}{{ return(value) }}{%- endif -%}
+    {%- set alias = " as " ~ dbt_anonymize._quote(quasi_identifier.name) -%}
+    {{ return("case when leaves_" ~ number ~ ".leaf is not null then " ~ value.split(alias) | first ~ " end" ~ alias) }}
+{%- endmacro %}
+
+
+{# How many records have no value, or one that nobody foresaw. #}
+{% macro _tell_unknown(anonymization, quasi_identifier, records) -%}
+    {%- set name = quasi_identifier.name -%}
+    {%- set missing = run_query(
+        "select count(*) from " ~ this ~ " where " ~ dbt_anonymize._quote(name) ~ " is null"
+    ).rows[0][0] -%}
+    {%- if missing > 0 -%}
+        {%- do log(
+            anonymization ~ ": " ~ missing ~ " of " ~ records ~ " records have no " ~ name
+            ~ ", or one that its hierarchy does not hold; they are `*`", info=True
+        ) -%}
+    {%- endif -%}
 {%- endmacro %}
 
 
@@ -249,6 +275,9 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
         {%- endfor -%}
         {%- do errors.extend(dbt_anonymize._free_text_errors(declaration.plain, spec)) -%}
         {%- for quasi_identifier in declaration.quasi_identifiers -%}
+            {%- if quasi_identifier.unknown -%}
+                {%- do dbt_anonymize._tell_unknown(declaration.anonymization, quasi_identifier, records) -%}
+            {%- endif -%}
             {%- set uncovered = run_query(
                 "select count(*) from " ~ this ~ " where " ~ dbt_anonymize._quote(quasi_identifier.name)
                 ~ " is not null and " ~ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") ~ " is null"

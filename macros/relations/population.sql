@@ -32,16 +32,27 @@ counted as (
 {{ dbt_anonymize._leaves("counted", quasi_identifier, loop.index) }}{{ "," if not loop.last }}
 {%- endfor %}
 
+{%- set unknown = quasi_identifiers | selectattr("unknown", "defined") | list | length > 0 %}
+
 select
     {%- for quasi_identifier in quasi_identifiers %}
-    {{ dbt_anonymize._quote(quasi_identifier.name, "counted") }},
+    {%- set value = dbt_anonymize._quote(quasi_identifier.name, "counted") %}
+    {{ dbt_anonymize._known_value(value, quasi_identifier, loop.index) }},
     leaves_{{ loop.index }}.leaf as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") }},
     {%- endfor %}
-    counted.records
+    {{ "cast(sum(counted.records) as " ~ dbt.type_bigint() ~ ") as records" if unknown else "counted.records" }}
 from counted
 {%- for quasi_identifier in quasi_identifiers %}
 {{ dbt_anonymize._join_leaves("counted", quasi_identifier, loop.index) }}
 {%- endfor %}
+{#- Several values that nobody foresaw are one now. #}
+{%- if unknown %}
+group by
+    {%- for quasi_identifier in quasi_identifiers %}
+    {{ loop.index * 2 - 1 }},
+    {{ loop.index * 2 }}{{ "," if not loop.last }}
+    {%- endfor %}
+{%- endif %}
 {%- endmacro %}
 
 

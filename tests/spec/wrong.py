@@ -271,6 +271,13 @@ WRONG: list[tuple[str, object, str, str]] = [
         "columns.ill",
         "must have a categorical hierarchy",
     ),
+    (
+        "columns.ill.hierarchy",
+        {"ref": "x", "kind": "categorical", "levels": 1, "unknown": "*"},
+        "columns.ill",
+        "must not have a hierarchy with unknown",
+    ),
+    ("columns.city.hierarchy.unknown", "other", "columns.city.hierarchy.unknown", "must be '*'"),
     ("columns.ill_t", {"role": "insensitive"}, "columns.ill_t", "that we add for ill"),
     (
         "columns.ill_ordered",

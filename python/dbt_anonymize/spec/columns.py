@@ -38,6 +38,8 @@ class Hierarchy(Strict):
     kind: Literal["interval", "categorical"]
     levels: Annotated[int, Field(ge=1, le=MOST_LEVELS)]
     nested: bool = True
+    # What becomes of values that it does not hold: `*`, as missing ones; without it a build stops.
+    unknown: Literal["*"] | None = None
 
 
 class Column(Strict):
@@ -89,6 +91,12 @@ class Column(Strict):
                 "must have a categorical hierarchy: that of a sensitive column says how near its "
                 "values are to each other (t_closeness)",
                 "Change kind to categorical, or remove the hierarchy.",
+            )
+        if self.role == "sensitive" and self.hierarchy is not None and self.hierarchy.unknown:
+            raise rule_error(
+                "must not have a hierarchy with unknown: a sensitive value is released as it is, "
+                "and one that the hierarchy does not hold is like no other",
+                "Remove unknown.",
             )
         if self.role != "quasi_identifier" and self.weight is not None:
             raise rule_error(

@@ -62,12 +62,13 @@ class Expected:
                 f"the source must have the declared columns; missing: {', '.join(missing)}. "
                 f"Correct anonymizations/{spec.name}.yml."
             )
-        columns = ", ".join(
-            normalized(quote_name(name), types[name] if name in clean else "")
-            + " as "
-            + quote_name(name)
+        values = {
+            name: normalized(quote_name(name), types[name] if name in clean else "")
             for name in dict.fromkeys(needed)
-        )
+        }
+        for name, generalization in self.generalizations.items():
+            values[name] = generalization.known(values[name])
+        columns = ", ".join(f"{value} as {quote_name(name)}" for name, value in values.items())
         return f"(select {columns} from {self.tables.source})"  # noqa: S608
 
     @cached_property

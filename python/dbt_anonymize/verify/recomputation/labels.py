@@ -65,6 +65,20 @@ class Generalization:
                 "hierarchy are there twice or overlap. Correct the seed and build again."
             )
 
+    def known(self, value: str) -> str:
+        """Return SQL of a value, NULL where the hierarchy lacks it and that is declared."""
+        if not self.hierarchy.unknown:
+            return value
+        if self.is_interval:
+            # Intervals tile their range.
+            lower = f"(select min(lower_bound) from {self.relation})"  # noqa: S608 (quoted)
+            upper = f"(select max(upper_bound) from {self.relation})"  # noqa: S608 (quoted)
+            condition = f"{value} >= {lower} and {value} < {upper}"
+        else:
+            values = f"select cast(value as varchar) from {self.relation}"  # noqa: S608
+            condition = f"cast({value} as varchar) in ({values})"
+        return f"case when {condition} then {value} end"
+
     def leaf(self, rows: str, value: str, alias: str) -> Lookup:
         """Return the look-up of the leaf: lower bound, or the value as text.
 
@@ -121,7 +135,7 @@ class Generalization:
 
         Where ``is_merged``, an interval may be a union of neighbouring leaves, written as their
         ends; where it ``has_means``, only its bounds are judged; where it ``has_modes``, a category
-        may be under any leaf.
+        may be any leaf too.
         """
         label = f"{row}.{quote_name(self.name)}"
         raw = f"{label} = cast({value} as varchar)"
@@ -133,7 +147,8 @@ class Generalization:
             )
             known = f"(cast({value} as varchar), {label}) in ({of_value})"
             if has_modes:
-                known = f"{label} in (select cast(value as varchar) from {self.relation})"  # noqa: S608
+                leaves = f"select cast(value as varchar) from {self.relation}"  # noqa: S608
+                known = f"({known} or {label} in ({leaves}))"
             return f"({label} = '{ROOT}' or ({value} is not null and ({raw} or {known})))"
         lower, upper = (f"{row}.{quote_name(name)}" for name in self.columns[1:])
         known = self.is_known(row, is_merged=is_merged)

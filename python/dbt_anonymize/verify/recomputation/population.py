@@ -19,7 +19,11 @@ def population_of_classes(
 
     The population of ``classes.tables`` has raw values, one row per person. Nobody is 0.
     """
-    population = str(classes.tables.population)
+    known = ", ".join(
+        f"{generalization.known(quote_name(name))} as {quote_name(name)}"
+        for name, generalization in generalizations.items()
+    )
+    population = f"(select {known} from {classes.tables.population})"  # noqa: S608
     lookups = [
         generalization.label(population, f"rows_.{quote_name(name)}", levels[name], f"label_{n}")
         for n, (name, generalization) in enumerate(generalizations.items())
