@@ -54,16 +54,16 @@ format: setup-dev ## Format the Python code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# The linters and the tests of another dbt take one core each.
+# The linters and the tests of another dbt take one core each; the tests lint a sample of the SQL.
 test: setup-dev ## Run the linters and the tests, samples of the expensive ones
-	$(MAKE) --jobs=2 lint compat-smallest
+	$(MAKE) --jobs=2 lint-python compat-smallest
 	$(PYTEST) -m "not slow"
 
 test-fast: setup-dev ## Run the tests that need no dbt
 	$(PYTEST) -m fast
 
 test-slow: export DBT_ANONYMIZE_FULL := 1
-test-slow: lint ## Run the linters and all tests in full
+test-slow: lint-python ## Run the linters and all tests in full
 	$(PYTEST)
 
 coverage: setup-dev ## Run the tests of make test and list the lines of the product that none executes

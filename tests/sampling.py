@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import settings
 FULL = os.environ.get("DBT_ANONYMIZE_FULL", "") not in {"", "0"}
 IS_SEEDED = "DBT_ANONYMIZE_SEED" in os.environ
 SEED = int(os.environ.get("DBT_ANONYMIZE_SEED", "20"))
+_TESTS = Path(__file__).parent
 # What is counted: how many of how many run.
 drawn: dict[str, tuple[int, int]] = {}
 
@@ -27,41 +29,42 @@ def number_of(what: str, full: int, sampled: int) -> int:
 
 
 def examples(of: settings, full: int, sampled: int | None = None) -> settings:
-    """Return settings with as many examples as are to run: a fifth of many, unless in full."""
-    number = full if FULL else (sampled or max(2, full // 5))
+    """Return settings with as many examples as are to run: a tenth of many, unless in full."""
+    number = full if FULL else (sampled or max(2, full // 10))
     return settings(of, max_examples=number)
-
-
-def draw(what: str, cases: Sequence[Any], sampled: int) -> list[Any]:
-    """Return the cases that run: as many as are sampled, or all."""
-    number = number_of(what, len(cases), min(sampled, len(cases)))
-    return random.Random(f"{SEED} {what}").sample(cases, number)
 
 
 def mark_undrawn(items: Iterable[pytest.Item]) -> None:
     """Make slow what the seed does not draw.
 
     Of the cases of a test with the mark ``sampled(n)`` n run, and of what is left of a module with
-    the mark ``sampled_tests(n)``, n again.
+    the mark ``sampled_tests(n)``, n again; modules whose mark names the same group share the n.
     """
     items = list(items)
-    _draw_of_each(items, "sampled", "cases", lambda item: getattr(item, "originalname", item.name))
+    _draw_of_each(
+        items, "sampled", "cases", lambda item: f"{item.path} {getattr(item, 'originalname', '')}"
+    )
     left = [item for item in items if not item.get_closest_marker("slow")]
-    _draw_of_each(left, "sampled_tests", "costly tests", lambda item: "")
+    _draw_of_each(left, "sampled_tests", "costly tests", _group_or_module)
+
+
+def _group_or_module(item: pytest.Item) -> str:
+    return str(next(item.iter_markers("sampled_tests")).kwargs.get("group", item.path))
 
 
 def _draw_of_each(
     items: Iterable[pytest.Item], mark: str, what: str, name_of: Callable[[pytest.Item], str]
 ) -> None:
-    groups: dict[tuple[Hashable, str], list[pytest.Item]] = {}
+    groups: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker(mark):
-            groups.setdefault((item.path, name_of(item)), []).append(item)
+            groups.setdefault(name_of(item), []).append(item)
     ran, of = drawn.get(what, (0, 0))
-    for (path, name), group in groups.items():
+    for name, group in groups.items():
         (wanted,) = next(group[0].iter_markers(mark)).args
         number = len(group) if FULL else min(wanted, len(group))
-        label = name or getattr(path, "stem", "")
+        # Wherever the repository lies, the same are drawn.
+        label = name.removeprefix(f"{_TESTS}{os.sep}")
         chosen = random.Random(f"{SEED} {label}").sample(group, number)
         for item in group:
             if item not in chosen:

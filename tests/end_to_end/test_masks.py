@@ -17,6 +17,8 @@ from tests.end_to_end.test_verify import findings, verify
 from tests.oracle.masks import keyed_hash, masked, shifted
 from tests.projects import Project, copy_consumer
 
+pytestmark = pytest.mark.sampled_tests(3)
+
 MASKS: dict[str, dict[str, Any]] = {
     "e-mail": {"email": "domain"},
     "größe": {"round": 5},

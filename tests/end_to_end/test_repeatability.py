@@ -9,7 +9,7 @@ import pytest
 
 from tests.projects import Project
 
-pytestmark = pytest.mark.sampled_tests(3)
+pytestmark = pytest.mark.sampled_tests(4, group="builds")
 
 TABLES = (
     "customers_frequencies",

@@ -26,6 +26,8 @@ from tests.projects import Project
 from tests.sampling import FULL
 from tests.vault.byte_search import found as found_in
 
+pytestmark = pytest.mark.sampled_tests(3, group="faults")
+
 CUSTOMERS = "seeds/customers.csv"
 PEOPLE = 400
 # What a build is doing when it is killed: a model that publishes or writes the vault, or anything.

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.projects import copy_consumer
+
+pytestmark = pytest.mark.sampled_tests(4, group="builds")
 
 SEED = "customers_hierarchy_zip"
 

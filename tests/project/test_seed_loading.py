@@ -15,6 +15,8 @@ import yaml
 from dbt_anonymize.versions import command_version
 from tests.projects import REPOSITORY, Outcome, Project
 
+pytestmark = pytest.mark.sampled_tests(4, group="builds")
+
 MACROS = ("duckdb__load_csv_rows", "_literal", "_seed_loading")
 DISPATCH = [{"macro_namespace": "dbt", "search_order": ["seeding", "dbt_anonymize", "dbt"]}]
 # Text that a file may hold, of which some cannot be loaded.

@@ -24,6 +24,8 @@ from tests.recoding.compilation import (
 )
 from tests.worlds.recoded import Warehouse, quote, worlds
 
+pytestmark = pytest.mark.sampled_tests(2)
+
 ALL = (*CASES, *LOCAL_CASES, *PAID_CASES, *CELL_CASES)
 
 

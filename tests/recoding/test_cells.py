@@ -14,6 +14,8 @@ from tests.recoding.compilation import CELL_CASES, LEVELS, Case
 from tests.sampling import examples
 from tests.worlds.recoded import PROPERTY, Warehouse, worlds
 
+pytestmark = pytest.mark.sampled_tests(3)
+
 each_case = pytest.mark.parametrize("case", CELL_CASES, ids=lambda case: str(case.name))
 
 

@@ -13,6 +13,8 @@ from tests.oracle.recoding import Cell, Leaves, World, keeps
 from tests.recoding.compilation import LOCAL_CASES, Case
 from tests.worlds.recoded import PROPERTY, Warehouse, worlds
 
+pytestmark = pytest.mark.sampled_tests(3)
+
 BY_NAME = {case.name: case for case in LOCAL_CASES}
 each_case = pytest.mark.parametrize("case", LOCAL_CASES, ids=lambda case: str(case.name))
 

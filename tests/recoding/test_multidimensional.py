@@ -15,6 +15,8 @@ from tests.oracle.recoding import Cell, Mondrian, Record, World, keeps
 from tests.recoding.compilation import CASES, LEVELS, Case
 from tests.worlds.recoded import PROPERTY, Warehouse, plain, worlds
 
+pytestmark = pytest.mark.sampled_tests(6)
+
 BY_NAME = {case.name: case for case in CASES}
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.name))
 Shown = Mapping[int, tuple[Cell, ...]]

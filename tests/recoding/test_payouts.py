@@ -17,6 +17,8 @@ from tests.recoding.compilation import GAME, PAID_CASES, Case
 from tests.sampling import examples
 from tests.worlds.recoded import PROPERTY, Warehouse, worlds
 
+pytestmark = pytest.mark.sampled_tests(1)
+
 TIE = 1e-8
 
 Labels = tuple[str, ...]

@@ -21,6 +21,8 @@ from tests.projects import Project
 from tests.search.reports import efforts_of
 from tests.search.running import SPEC, load, run, text_of, with_spec
 
+pytestmark = pytest.mark.sampled_tests(8)
+
 
 def changes(before: str, after: str) -> list[str]:
     found = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")

@@ -19,6 +19,8 @@ from tests.oracle.warehouse import Recount
 from tests.projects import Project
 from tests.search.running import load, with_spec
 
+pytestmark = pytest.mark.sampled_tests(5)
+
 
 def nodes(table: Table) -> Iterator[tuple[int, ...]]:
     return itertools.product(*(range(a.lowest, a.top + 1) for a in table.attributes))

@@ -14,7 +14,7 @@ from dbt_anonymize.vault.tokens import append_tokens
 from tests.projects import Project
 from tests.vault.projects import copy_with, edit_spec, everything_written
 
-pytestmark = pytest.mark.sampled_tests(12)
+pytestmark = pytest.mark.sampled_tests(8)
 
 TOKENS = "select person, token from vault.main.members_tokens order by person"
 RELEASED = "release_members.members_anonymized"

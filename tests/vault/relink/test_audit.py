@@ -23,6 +23,8 @@ from tests.vault.relink.running import (
     relink,
 )
 
+pytestmark = pytest.mark.sampled_tests(5, group="relink")
+
 
 @pytest.fixture(scope="module")
 def shop(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:

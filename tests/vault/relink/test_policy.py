@@ -15,6 +15,8 @@ from dbt_anonymize.vault.relink.released_rows import GivenRows, RelinkingInputEr
 from tests.projects import Project
 from tests.vault.relink.running import AUDIT, POLICY, RELEASED, SPEC, VAULT, Session, open_session
 
+pytestmark = pytest.mark.sampled_tests(14)
+
 PLANTED = "Jane-of-the-test"
 # Of the guarantee in the spec.
 K = 4
