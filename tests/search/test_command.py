@@ -50,7 +50,9 @@ def test_only_the_efforts_change_in_the_spec(searched: Project) -> None:
 def test_what_is_printed_names_the_next_steps(searched: Project) -> None:
     printed = " ".join((searched.folder / "printed.txt").read_text(encoding="utf-8").split())
     assert "customers: birth_date 2, zip 1, gender 0 loses the least (loss 0.19081)" in printed
-    assert re.search(r"Searched 40 nodes in \d+\.\d s: \d+ checked, \d+ ruled out\. ", printed)
+    assert re.search(
+        r"Searched 40 nodes in \d+\.\d s with loading: \d+ checked, \d+ ruled out\. ", printed
+    )
     assert "customers_lattice: 40 nodes." in printed
     assert (
         "anonymizations/customers.yml: 3 efforts. Review the change, then run "
@@ -118,6 +120,54 @@ def test_a_dry_run_writes_nothing(shop: Project) -> None:
     assert ("customers_lattice",) not in tables
 
 
+def test_class_sizes_are_asked_for(shop: Project) -> None:
+    result = run(shop, "--dry-run", "--ks", "50, 4,5,20,100000", "--format", "csv")
+    lines = [line.split(",") for line in result.stdout.splitlines()]
+    efforts = {int(c[3]): int(c[4]) for c in lines if c[1:2] == ["effort"]}
+    assert list(efforts) == sorted(efforts)
+    assert {4, 20} <= set(efforts) <= {4, 5, 20, 50}
+    for asked in {4, 5, 20, 50} - set(efforts):
+        assert any(required < asked <= k for required, k in efforts.items())
+    shown = text_of(run(shop, "--dry-run", "--ks", "4,100000"))
+    assert "k = 100000: reached by no coarser levels that still tell something." in shown
+    shown = text_of(run(shop, "--dry-run", "--ks", f"4,{min(efforts.values())}"))
+    assert ("an effort before reaches it" in shown) == (min(efforts.values()) > 4)
+    table = text_of(run(shop, "--dry-run", "--ks", "100000"))
+    assert "None of the class sizes is an effort" in table
+    for arguments, reason in (
+        (("--ks", "3"), "must be at least the k that is guaranteed, 4; got 3"),
+        (("--ks", "5,many"), "--ks must be whole numbers"),
+        (("--ks", "5", "--efforts", "2"), "either --efforts or --ks"),
+    ):
+        refused = run(shop, "--dry-run", *arguments)
+        assert refused.exit_code == 2
+        assert reason in " ".join(refused.output.split())
+
+
+def test_the_front_is_shown_where_it_is_asked_for(shop: Project) -> None:
+    short = run(shop, "--dry-run", "--efforts", "3")
+    assert "the Pareto front of k and loss: --verbose lists them" in text_of(short)
+    assert len(short.output.strip().splitlines()) <= 18
+    long = run(shop, "--dry-run", "--efforts", "3", "--verbose")
+    assert "Pareto front: no other levels reach this k with less loss" in text_of(long)
+    assert len(long.output.splitlines()) > len(short.output.splitlines())
+
+
+def test_what_limits_the_optimum_is_named(shop: Project) -> None:
+    """Counted record by record: with one level finer, too many records are in small classes."""
+    shown = text_of(run(shop, "--dry-run"))
+    said = re.search(r"at (.*?); 40 may\.", shown)
+    assert said
+    (spec,) = load_specs(shop.folder, ["customers"])
+    with shop.connection() as connection:
+        plain = Recount(connection, spec)
+    best, names = [2, 1, 0], list(spec.quasi_identifiers)
+    for name, level, least in re.findall(r"(\w+) (\d+) \((\d+) or more\)", said[1]):
+        finer = [int(level) if n == name else b for n, b in zip(names, best, strict=True)]
+        _, suppressed = plain.released(finer, 4)
+        assert 40 < int(least) <= suppressed
+
+
 def test_rounds_are_written_for_local_recoding(shop: Project) -> None:
     result = run(shop, "--recoding", "local", "--efforts", "3")
     assert result.exit_code == 0, result.output
@@ -160,7 +210,7 @@ def test_precision_is_printed_as_it_is_published(shop: Project) -> None:
     precision = kept * (1 - sum(heights) / len(heights))
     shown = text_of(result)
     assert f"loses the least (precision {precision:.6g})" in shown
-    assert shown.count("suppressed precision levels") == 2
+    assert shown.count("suppressed precision levels") == 1
     table = result.output.partition("Efforts from weak to strong")[2]
     losses = re.findall(r" (0?\.?\d+) +birth_date", table.partition("Pareto front")[0])
     assert float(losses[0]) == pytest.approx(precision, abs=1e-6)

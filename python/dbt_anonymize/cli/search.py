@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import re
+import time
 from collections.abc import Iterator
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,22 +20,20 @@ from dbt_anonymize.cli.common import (
     SafeConsole,
     Target,
     errors_without_traceback,
-    figures_table,
     is_quiet,
     rows_alone,
     show_rows,
 )
+from dbt_anonymize.cli.search_output import lost, rows_of, show
 from dbt_anonymize.information_loss.names import MEASURE_NAMES
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
-    from rich.table import Table as ShownTable
-
     from dbt_anonymize.project.layout import Project
-    from dbt_anonymize.search.efforts import Found, Options, Steps, Task
-    from dbt_anonymize.search.results import CheckedNode, ProgressCallback
+    from dbt_anonymize.search.efforts import Found, Options, Steps
     from dbt_anonymize.search.results import Progress as State
+    from dbt_anonymize.search.results import ProgressCallback
     from dbt_anonymize.spec import Effort, Spec
 
 # The choices of the spec, as the command line takes them.
@@ -55,6 +55,10 @@ def search(
     efforts: Annotated[
         int | None, typer.Option(min=1, help="Efforts to find; search.efforts of the spec, or 5.")
     ] = None,
+    ks: Annotated[
+        str | None,
+        typer.Option(help="Class sizes of the efforts instead, such as 5,10,20,50."),
+    ] = None,
     measure: Annotated[
         Measure | None,
         typer.Option(help="Information loss to minimize; search.measure of the spec, or loss."),
@@ -67,6 +71,9 @@ def search(
     ] = Recoding.full_domain,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what is found; write nothing.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Show the Pareto front too, as JSON and CSV do.")
     ] = False,
     form: RowFormat = Format.table,
     project_dir: ProjectDir = Path(),
@@ -84,6 +91,7 @@ def search(
 
     # What is found is what was asked for only where nothing is written.
     is_table = form is Format.table
+    sizes = _class_sizes(ks, efforts)
     console = SafeConsole(quiet=quiet and not (dry_run and is_table), stderr=not is_table)
     with errors_without_traceback(), rows_alone(form) as out:
         project = find_project(project_dir)
@@ -96,18 +104,33 @@ def search(
             measure=spec.search.measure if measure is None else str(measure.value),
             recoding=recoding.value,
             time_limit=time_limit,
+            ks=sizes,
         )
-        found = _search(console, project, target, spec, options, dry_run=dry_run)
+        found = _search(console, project, target, spec, options, dry_run=dry_run, verbose=verbose)
         if not is_table:
-            columns, rows = _rows(spec, options.measure, found)
+            columns, rows = rows_of(spec, options.measure, found)
             show_rows(columns, rows, form, out=out)
-        if not found.efforts:
-            console.print(
-                "The untouched table keeps every guarantee already, and nothing coarser reaches "
-                "more: there is no effort to write."
-            )
-        elif not dry_run:
-            _write(console, project, spec, found.efforts)
+        _conclude(console, project, spec, found, has_sizes=bool(sizes), dry_run=dry_run)
+
+
+def _conclude(
+    console: SafeConsole,
+    project: Project,
+    spec: Spec,
+    found: Found,
+    *,
+    has_sizes: bool,
+    dry_run: bool,
+) -> None:
+    if not found.efforts and has_sizes:
+        console.print("None of the class sizes is an effort: there is none to write.")
+    elif not found.efforts:
+        console.print(
+            "The untouched table keeps every guarantee already, and nothing coarser reaches "
+            "more: there is no effort to write."
+        )
+    elif not dry_run:
+        _write(console, project, spec, found.efforts)
 
 
 def _search(
@@ -118,6 +141,7 @@ def _search(
     options: Options,
     *,
     dry_run: bool,
+    verbose: bool,
 ) -> Found:
     """Load, search and show; write ``<n>_lattice`` unless dry."""
     from dbt_anonymize.project.category_limits import limits_in_warehouse  # noqa: PLC0415
@@ -127,6 +151,7 @@ def _search(
     from dbt_anonymize.search.load import load_table  # noqa: PLC0415
     from dbt_anonymize.search.report import lattice_rows, write_lattice  # noqa: PLC0415
 
+    begin = time.monotonic()
     with open_warehouse(project, target) as warehouse:
         table = load_table(warehouse, spec, measure=options.measure)
         task = Task(spec, table, coded_guarantees(warehouse, spec), options)
@@ -134,7 +159,7 @@ def _search(
     # The warehouse is closed meanwhile: a file of DuckDB would be locked for everybody else.
     with _prefixed(spec.name), _progress(options.measure) as steps:
         found = find_efforts(task, steps)
-    _show(console, task, found)
+    show(console, task, found, time.monotonic() - begin, verbose=verbose)
     for line in limits:
         console.print(line)
     if not dry_run:
@@ -223,139 +248,19 @@ def _shown_state(state: State, measure: str) -> str:
     )
     if state.best is None:
         return nodes
-    return f"{nodes}; best: {measure} {_lost(measure, state.best.loss)}, k {state.best.k}"
+    return f"{nodes}; best: {measure} {lost(measure, state.best.loss)}, k {state.best.k}"
 
 
-def _lost(measure: str, loss: float) -> str:
-    """Return a loss as its measure is published: precision is higher where less is lost."""
-    from dbt_anonymize.information_loss.registry import published  # noqa: PLC0415 (takes a while)
-
-    return f"{published(measure, loss):.6g}"
-
-
-def _show(console: SafeConsole, task: Task, found: Found) -> None:
-    best, measure = found.result.optimum, task.options.measure
-    if best is None:
-        return
-    levels = ", ".join(_levels(task.spec, best))
-    console.print(
-        f"{task.spec.name}: {levels} loses the least ({measure} {_lost(measure, best.loss)}), "
-        f"with k = {best.k} and {best.suppressed} of {counted(task.table.total, 'record')} "
-        f"suppressed."
-    )
-    if list(best.node) == [tree.levels for tree in task.spec.quasi_identifiers.values()]:
-        console.print(
-            "Everything is at the root: found so far, only a release that tells nothing about the "
-            "quasi-identifiers keeps the guarantees."
-        )
-    console.print(_work(found, measure))
-    chained: dict[CheckedNode, int] = {}
-    if task.options.recoding == "local":
-        _show_rounds(console, task, found)
-    else:
-        useful = (node for _, node in found.chain.points if any(node.node))
-        chained = {node: number for number, node in enumerate(useful, start=1)}
-        console.print("Efforts from weak to strong: the least loss with the required k")
-        console.print(_nodes_table(task, found.chain.points, chained))
-    unproven = "" if found.front.is_complete else " (as far as found in the time it had)"
-    console.print(f"Pareto front: no other levels reach this k with less loss{unproven}")
-    console.print(_nodes_table(task, found.front.points, chained, is_front=True))
-
-
-def _rows(spec: Spec, measure: str, found: Found) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return what programs read of a search: the efforts, and the front."""
-    from dbt_anonymize.information_loss.registry import published  # noqa: PLC0415 (takes a while)
-
-    points: list[tuple[Any, ...]] = [
-        ("effort", effort.required, None, effort.suppressed, effort.loss) for effort in found.local
-    ] or [
-        ("effort", required, node.k, node.suppressed, node.loss)
-        for required, node in found.chain.points
-        if any(node.node)
-    ]
-    front = [node for _, node in found.front.points]
-    points += [("front", None, node.k, node.suppressed, node.loss) for node in front]
-    levels = [effort.shown_levels for effort in found.efforts]
-    levels += [" ".join(map(str, node.node)) for node in front]
-    rows = list[tuple[Any, ...]]()
-    for number, (point, shown) in enumerate(zip(points, levels, strict=True), start=1):
-        kind, required, k, suppressed, loss = point
-        effort = number if kind == "effort" else None
-        lost = None if loss is None else published(measure, loss)
-        rows.append((spec.name, kind, effort, required, k, suppressed, measure, lost, shown))
-    columns = ["anonymization", "kind", "effort", "required_k", "k", "suppressed_records"]
-    return [*columns, "measure", "value", "levels"], rows
-
-
-def _work(found: Found, measure: str) -> str:
-    result = found.result
-    way = "best-first through " if _is_best_first(found) else ""
-    proof = "" if found.is_complete else " The time limit ended it: best so far, not proven."
-    if not result.is_complete:
-        proof += (
-            f" By what was searched, no levels can reach a better {measure} than "
-            f"{_lost(measure, result.bound)}."
-        )
-    others = result.lattice_size - result.checked
-    kind = "ruled out" if result.is_complete else "ruled out or open"
-    rest = f", {others:,} {kind}" if others > 0 else ""
-    return (
-        f"Searched {way}{counted(result.lattice_size, 'node')} in {result.elapsed:.1f} s: "
-        f"{result.checked:,} checked{rest}.{proof}\n"
-    )
-
-
-def _show_rounds(console: SafeConsole, task: Task, found: Found) -> None:
-    names = ", ".join(task.spec.quasi_identifiers)
-    console.print(f"Efforts from weak to strong: rounds of levels of {names}")
-    numeric = ("effort", "required k", "suppressed", task.options.measure, "rounds")
-    table = figures_table(numeric, ["levels of each round"])
-    for number, effort in enumerate(found.local, start=1):
-        loss = "-" if effort.loss is None else _lost(task.options.measure, effort.loss)
-        cells = (number, effort.required, effort.suppressed, loss, len(effort.rounds))
-        levels = "; ".join(" ".join(map(str, node)) for node in effort.rounds)
-        table.add_row(*map(str, cells), levels)
-    console.print(table)
-    remarks = []
-    if any(effort.loss is None for effort in found.local):
-        remarks.append(f"The build measures {task.options.measure}.")
-    if task.guarantees.release_rules:
-        remarks.append("Suppressed are at most so many, since rounds may have classes in common.")
-    if remarks:
-        console.print(" ".join(remarks) + "\n")
-
-
-def _is_best_first(found: Found) -> bool:
-    from dbt_anonymize.search.optimum import MOST_ENUMERATED  # noqa: PLC0415
-
-    return found.result.lattice_size > MOST_ENUMERATED
-
-
-def _levels(spec: Spec, checked: CheckedNode) -> list[str]:
-    return [f"{name} {n}" for name, n in zip(spec.quasi_identifiers, checked.node, strict=True)]
-
-
-def _nodes_table(
-    task: Task,
-    points: tuple[tuple[int, CheckedNode], ...],
-    efforts: dict[CheckedNode, int],
-    *,
-    is_front: bool = False,
-) -> ShownTable:
-    """Return required k and node of each point; on the front the required k is the reached one."""
-    measure = task.options.measure
-    headings = ("effort", *(() if is_front else ("required k",)), "reached k", "suppressed")
-    table = figures_table((*headings, measure), ["levels"])
-    for required, checked in points:
-        table.add_row(
-            str(efforts.get(checked, "-")),
-            *(() if is_front else (str(required),)),
-            str(checked.k),
-            str(checked.suppressed),
-            _lost(measure, checked.loss),
-            ", ".join(_levels(task.spec, checked)),
-        )
-    return table
+def _class_sizes(text: str | None, efforts: int | None) -> tuple[int, ...]:
+    """Return the class sizes that were asked for."""
+    if text is None:
+        return ()
+    if efforts is not None:
+        raise typer.BadParameter("say either --efforts or --ks.")
+    parts = [part.strip() for part in text.split(",")]
+    if not all(re.fullmatch("[1-9][0-9]{0,11}", part) for part in parts):
+        raise typer.BadParameter("--ks must be whole numbers, such as 5,10,20,50.")
+    return tuple(map(int, parts))
 
 
 def _write(console: SafeConsole, project: Project, spec: Spec, efforts: tuple[Effort, ...]) -> None:

@@ -19,10 +19,11 @@ import jinja2
 from dbt_anonymize import literals
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.information_loss.registry import MEASURES
+from dbt_anonymize.project.descriptions import effort_description
 from dbt_anonymize.project.layout import Project, find_project
 from dbt_anonymize.project.package import check_installed
 from dbt_anonymize.project.steps import steps_of
-from dbt_anonymize.spec import Effort, Quality, Spec, load_specs
+from dbt_anonymize.spec import Quality, Spec, load_specs
 from dbt_anonymize.spec.contract import released_types
 from dbt_anonymize.spec.loading import FOLDER
 from dbt_anonymize.versions import PACKAGE
@@ -126,7 +127,7 @@ def render(spec: Spec, *, has_python: bool = True) -> dict[str, str]:
         "group": f"{spec.name}_anonymization",
         "types": released_types(spec),
         "feature_levels": functools.partial(_feature_levels, spec),
-        "effort_description": _effort_description,
+        "effort_description": effort_description,
         "splitting": _splitting,
         "compared_columns": _compared_columns(spec),
         "required": ", ".join(map(_requirement, spec.guarantees.resolved)),
@@ -171,6 +172,9 @@ def render(spec: Spec, *, has_python: bool = True) -> dict[str, str]:
     if not has_python:
         _replace_python(files, spec, functools.partial(_render, owner=owner, command=command))
     files[f"_{spec.name}.yml"] = _render("properties.yml", owner, command, context)
+    if spec.efforts:
+        # A file of its own: dbt, which reads what has changed only, forgets it together with it.
+        files[f"_{spec.name}_exposures.yml"] = _render("exposures.yml", owner, command, context)
     return files
 
 
@@ -362,37 +366,6 @@ def _splitting(quality: Quality) -> dict[str, float]:
     if quality.folds:
         return {"repetitions": quality.repetitions, "folds": quality.folds}
     return {"repetitions": quality.repetitions, "test_share": quality.test_share or 0.0}
-
-
-def _effort_description(number: int, effort: Effort) -> str:
-    if number == 0:
-        return (
-            "Effort 0, the untouched baseline that every other effort is compared with; "
-            "one row per source record. Never released."
-        )
-    return f"Effort {number}: {_recoding(effort)}; one row per source record."
-
-
-def _recoding(effort: Effort) -> str:
-    k = f", with at least {effort.k} subjects in each class" if effort.k else ""
-    if effort.levels is not None:
-        if effort.recoding == "cell_suppression":
-            k = f", single cells suppressed as `*` (cell suppression){k}"
-        shown = ", ".join(f"{name} at level {level}" for name, level in effort.levels.items())
-        return f"{shown} of its hierarchy (0 is the raw value){k}"
-    if effort.rounds is not None:
-        rounds = f"{len(effort.rounds)} rounds" if len(effort.rounds) > 1 else "1 round"
-        chosen = "chosen by payout" if effort.maximize else "chosen"
-        return f"levels that differ per record, {chosen} in {rounds} (local recoding){k}"
-    if effort.is_grouped:
-        return (
-            f"groups of similar records ({effort.group_method}), each with the "
-            f"{effort.group_numbers} of its numbers"
-            f"{' and the mode of its categories' if effort.has_modes else ''} "
-            f"({effort.recoding}){k}"
-        )
-    kind = "strict" if effort.is_strict else "relaxed"
-    return f"groups cut along one attribute after the other ({kind} multidimensional recoding){k}"
 
 
 def _requirement(guarantee: Mapping[str, object]) -> str:

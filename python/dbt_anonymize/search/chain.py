@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -41,13 +42,15 @@ def chain(
     guarantees: Guarantees,
     loss: InformationLoss,
     suppression_limit: Decimal,
-    length: int,
+    length: int | Sequence[int],
     *,
     start: Node | None = None,
     time_limit: float | None = None,
     progress: ProgressCallback | None = None,
 ) -> Chain:
     """Find at most ``length`` (>= 1) efforts from weak to strong, each of which releases something.
+
+    Instead of how many, ``length`` may say their class sizes; see `_Builder.build_for`.
 
     The first is the optimum, no worse than the node ``start``. Required class sizes are spaced
     geometrically up to the largest that a node reaches which still tells something (not every
@@ -59,7 +62,10 @@ def chain(
     clock = Clock(time_limit, progress)
     checker = Checker(table, guarantees, loss, suppression_limit, lattice.lowest, must_release=True)
     builder = _Builder(checker, lattice, clock)
-    builder.build(length, start)
+    if isinstance(length, int):
+        builder.build(length, start)
+    else:
+        builder.build_for(length, start)
     return Chain(tuple(builder.points), builder.is_complete)
 
 
@@ -90,6 +96,30 @@ class _Builder:
                 return
             if not self._add(left):
                 return
+
+    def build_for(self, sizes: Sequence[int], start: Node | None) -> None:
+        """Add a node for each class size, in ascending order, that none before reaches.
+
+        One that nothing above the last node reaches, but for what tells nothing, is left out.
+        """
+        for k in sizes:
+            if self._clock.is_over():
+                self.is_complete = False
+                return
+            last = self.points[-1][1] if self.points else None
+            if last is None:
+                # What the first node of all may be is what the first of any chain may be.
+                first = self._best(self._lattice, k, (), start if self._reaches(start, k) else None)
+                self.points += [(k, first)] if first is not None else []
+            elif last.k < k:
+                excluded = tuple({last.node, self._empty or last.node})
+                above = Lattice(last.node, self._lattice.highest)
+                known = self._known_above(last.node, k, excluded)
+                found = self._best(above, k, excluded, known)
+                self.points += [(k, found)] if found is not None else []
+
+    def _reaches(self, node: Node | None, k: int) -> bool:
+        return node is not None and self._checker.check(node, k).result.is_feasible
 
     def _add(self, left: int) -> bool:
         """Add a node above the last one, where ``left`` are still to be added."""

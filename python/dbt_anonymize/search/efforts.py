@@ -42,7 +42,8 @@ SECONDS_OF_FRONT = 60.0
 class Options:
     """What a search is asked for.
 
-    ``efforts`` is the length of the chain, >= 1. ``time_limit`` is in seconds for everything;
+    ``efforts`` is the length of the chain, >= 1, unless its class sizes are given, ``ks``.
+    ``time_limit`` is in seconds for everything;
     without one, the optimum and the chain are proven, and the Pareto front gets `SECONDS_OF_FRONT`.
     """
 
@@ -50,6 +51,7 @@ class Options:
     measure: str
     recoding: Recoding = "full_domain"
     time_limit: float | None = None
+    ks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
         raise SearchError(explain_infeasible(task.table, task.declared, limit, result.is_complete))
     found = chain(
         *common,
-        task.options.efforts,
+        _class_sizes(task, guarantees) or task.options.efforts,
         start=result.optimum.node,
         time_limit=clock.share(_SHARE_OF_CHAIN),
         progress=steps("efforts"),
@@ -169,6 +171,16 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
         progress=steps("Pareto front"),
     )
     return Found(result, found, front, efforts, local)
+
+
+def _class_sizes(task: Task, guarantees: Guarantees) -> list[int]:
+    sizes = sorted(set(task.options.ks))
+    if sizes and sizes[0] < guarantees.min_class_size:
+        raise SearchError(
+            f"class sizes must be at least the k that is guaranteed, {guarantees.min_class_size}; "
+            f"got {sizes[0]}. Lower k_anonymity in the spec, or leave it out."
+        )
+    return sizes
 
 
 def _full_domain_efforts(task: Task, found: Chain, guarantees: Guarantees) -> tuple[Effort, ...]:

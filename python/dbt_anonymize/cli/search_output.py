@@ -1,0 +1,188 @@
+"""What ``dbt-anonymize search`` shows: optimum, efforts, what limits them, and the front."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dbt_anonymize.cli.common import SafeConsole, figures_table
+from dbt_anonymize.pluralize import counted
+
+if TYPE_CHECKING:
+    from rich.table import Table as ShownTable
+
+    from dbt_anonymize.search.efforts import Found, Task
+    from dbt_anonymize.search.results import CheckedNode
+    from dbt_anonymize.spec import Spec
+
+
+def lost(measure: str, loss: float) -> str:
+    """Return a loss as its measure is published: precision is higher where less is lost."""
+    from dbt_anonymize.information_loss.registry import published  # noqa: PLC0415 (takes a while)
+
+    return f"{published(measure, loss):.6g}"
+
+
+def show(console: SafeConsole, task: Task, found: Found, seconds: float, *, verbose: bool) -> None:
+    """Show a search that took so many seconds; the Pareto front only where it is asked for."""
+    best, measure = found.result.optimum, task.options.measure
+    if best is None:
+        return
+    levels = ", ".join(_levels(task.spec, best))
+    console.print(
+        f"{task.spec.name}: {levels} loses the least ({measure} {lost(measure, best.loss)}), "
+        f"with k = {best.k} and {best.suppressed} of {counted(task.table.total, 'record')} "
+        f"suppressed."
+    )
+    if list(best.node) == [tree.levels for tree in task.spec.quasi_identifiers.values()]:
+        console.print(
+            "Everything is at the root: found so far, only a release that tells nothing about the "
+            "quasi-identifiers keeps the guarantees."
+        )
+    console.print(_limits(task, found))
+    console.print(_work(found, measure, seconds))
+    chained: dict[CheckedNode, int] = {}
+    if task.options.recoding == "local":
+        _show_rounds(console, task, found)
+    else:
+        useful = (node for _, node in found.chain.points if any(node.node))
+        chained = {node: number for number, node in enumerate(useful, start=1)}
+        console.print("Efforts from weak to strong: the least loss with the required k")
+        console.print(_nodes_table(task, found.chain.points, chained))
+    if left_out := _left_out(task, found):
+        console.print(left_out)
+    if not verbose:
+        points = counted(len(found.front.points), "node")
+        console.print(f"{points} on the Pareto front of k and {measure}: --verbose lists them.")
+        return
+    unproven = "" if found.front.is_complete else " (as far as found in the time it had)"
+    console.print(f"Pareto front: no other levels reach this k with less loss{unproven}")
+    console.print(_nodes_table(task, found.front.points, chained, is_front=True))
+
+
+def rows_of(spec: Spec, measure: str, found: Found) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return what programs read of a search: the efforts, and the front."""
+    from dbt_anonymize.information_loss.registry import published  # noqa: PLC0415 (takes a while)
+
+    points: list[tuple[Any, ...]] = [
+        ("effort", effort.required, None, effort.suppressed, effort.loss) for effort in found.local
+    ] or [
+        ("effort", required, node.k, node.suppressed, node.loss)
+        for required, node in found.chain.points
+        if any(node.node)
+    ]
+    front = [node for _, node in found.front.points]
+    points += [("front", None, node.k, node.suppressed, node.loss) for node in front]
+    levels = [effort.shown_levels for effort in found.efforts]
+    levels += [" ".join(map(str, node.node)) for node in front]
+    rows = list[tuple[Any, ...]]()
+    for number, (point, shown) in enumerate(zip(points, levels, strict=True), start=1):
+        kind, required, k, suppressed, loss = point
+        effort = number if kind == "effort" else None
+        lost = None if loss is None else published(measure, loss)
+        rows.append((spec.name, kind, effort, required, k, suppressed, measure, lost, shown))
+    columns = ["anonymization", "kind", "effort", "required_k", "k", "suppressed_records"]
+    return [*columns, "measure", "value", "levels"], rows
+
+
+def _limits(task: Task, found: Found) -> str:
+    """Say which quasi-identifiers cannot be finer, and why."""
+    from dbt_anonymize.search.limits import limits_of_optimum  # noqa: PLC0415 (keeps --help fast)
+
+    limits, most = limits_of_optimum(task, found)
+    if found.result.optimum is None or not any(found.result.optimum.node):
+        return "Nothing limits it: these are the values themselves."
+    if not limits:
+        return "Nothing limits it: one level finer, every guarantee would hold, at a higher loss."
+    texts = [f"{one.quasi_identifier} {one.level} ({one.at_least:,} or more)" for one in limits[:3]]
+    others = f" and {len(limits) - 3} others" if len(limits) > 3 else ""
+    return (
+        f"What limits it: one level finer, too many records would break a guarantee, at "
+        f"{', '.join(texts)}{others}; {most:,} may."
+    )
+
+
+def _left_out(task: Task, found: Found) -> str:
+    """Say which of the class sizes that were asked for are no efforts of their own."""
+    required = {k for k, _ in found.chain.points}
+    missing = sorted(set(task.options.ks) - required)
+    reached = [k for k in missing if any(node.k >= k for _, node in found.chain.points)]
+    texts = []
+    if reached:
+        texts.append(f"k = {', '.join(map(str, reached))}: an effort before reaches it.")
+    if others := [k for k in missing if k not in reached]:
+        texts.append(
+            f"k = {', '.join(map(str, others))}: reached by no coarser levels that still tell "
+            "something."
+        )
+    return " ".join(texts)
+
+
+def _work(found: Found, measure: str, seconds: float) -> str:
+    result = found.result
+    way = "best-first through " if _is_best_first(found) else ""
+    proof = "" if found.is_complete else " The time limit ended it: best so far, not proven."
+    if not result.is_complete:
+        proof += (
+            f" By what was searched, no levels can reach a better {measure} than "
+            f"{lost(measure, result.bound)}."
+        )
+    others = result.lattice_size - result.checked
+    kind = "ruled out" if result.is_complete else "ruled out or open"
+    rest = f", {others:,} {kind}" if others > 0 else ""
+    return (
+        f"Searched {way}{counted(result.lattice_size, 'node')} in {seconds:.1f} s with loading: "
+        f"{result.checked:,} checked{rest}.{proof}\n"
+    )
+
+
+def _show_rounds(console: SafeConsole, task: Task, found: Found) -> None:
+    names = ", ".join(task.spec.quasi_identifiers)
+    console.print(f"Efforts from weak to strong: rounds of levels of {names}")
+    numeric = ("effort", "required k", "suppressed", task.options.measure, "rounds")
+    table = figures_table(numeric, ["levels of each round"])
+    for number, effort in enumerate(found.local, start=1):
+        loss = "-" if effort.loss is None else lost(task.options.measure, effort.loss)
+        cells = (number, effort.required, effort.suppressed, loss, len(effort.rounds))
+        levels = "; ".join(" ".join(map(str, node)) for node in effort.rounds)
+        table.add_row(*map(str, cells), levels)
+    console.print(table)
+    remarks = []
+    if any(effort.loss is None for effort in found.local):
+        remarks.append(f"The build measures {task.options.measure}.")
+    if task.guarantees.release_rules:
+        remarks.append("Suppressed are at most so many, since rounds may have classes in common.")
+    if remarks:
+        console.print(" ".join(remarks) + "\n")
+
+
+def _is_best_first(found: Found) -> bool:
+    from dbt_anonymize.search.optimum import MOST_ENUMERATED  # noqa: PLC0415
+
+    return found.result.lattice_size > MOST_ENUMERATED
+
+
+def _levels(spec: Spec, checked: CheckedNode) -> list[str]:
+    return [f"{name} {n}" for name, n in zip(spec.quasi_identifiers, checked.node, strict=True)]
+
+
+def _nodes_table(
+    task: Task,
+    points: tuple[tuple[int, CheckedNode], ...],
+    efforts: dict[CheckedNode, int],
+    *,
+    is_front: bool = False,
+) -> ShownTable:
+    """Return required k and node of each point; on the front the required k is the reached one."""
+    measure = task.options.measure
+    headings = ("effort", *(() if is_front else ("required k",)), "reached k", "suppressed")
+    table = figures_table((*headings, measure), ["levels"])
+    for required, checked in points:
+        table.add_row(
+            str(efforts.get(checked, "-")),
+            *(() if is_front else (str(required),)),
+            str(checked.k),
+            str(checked.suppressed),
+            lost(measure, checked.loss),
+            ", ".join(_levels(task.spec, checked)),
+        )
+    return table
