@@ -1,4 +1,5 @@
 import os
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -6,10 +7,12 @@ import pytest
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import (
     CategoricalHierarchy,
+    IntervalHierarchy,
     read_arx,
     to_interval_hierarchy,
     violations,
 )
+from dbt_anonymize.hierarchies.arx import arx_text
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("DBT_ANONYMIZE_DATA", ROOT.parent / "shared" / "data"))
@@ -97,3 +100,32 @@ def test_the_adult_hierarchies_of_arx_are_imported():
     for value, *labels in zip(imported["age"].values, *imported["age"].labels, strict=True):
         leaf = age.leaf(int(value))
         assert [level[leaf] for level in age.labels] == labels
+
+
+@pytest.mark.parametrize("delimiter", [";", ","])
+def test_what_is_exported_is_imported_as_it_was(tmp_path, delimiter):
+    hierarchy = CategoricalHierarchy(
+        ("a;b", 'say "c"', "größe", "1,5"), (("x", "x", "y", "y;z"), ("*",) * 4)
+    )
+    file = tmp_path / "arx.csv"
+    file.write_text(arx_text(hierarchy, delimiter=delimiter), encoding="utf-8")
+    assert read_arx(file, delimiter=delimiter) == hierarchy
+
+
+def test_intervals_are_exported_for_the_values_of_the_data():
+    hierarchy = IntervalHierarchy(
+        (Decimal(0), Decimal(18)),
+        (Decimal(18), Decimal(65)),
+        (("[0, 18)", "[18, 65)"), ("*", "*")),
+    )
+    text = arx_text(hierarchy, ["17.5", "18", "18"])
+    assert text == "17.5;[0, 18);*\n18;[18, 65);*\nNULL;*;*\n"
+    for values, reason in (
+        (["65"], "1 of 1 are in none"),
+        (["2020-01-01", "x"], "2 of 2 are in none"),
+        ([], "Name the values of intervals"),
+    ):
+        with pytest.raises(HierarchyError, match=reason):
+            arx_text(hierarchy, values)
+    with pytest.raises(HierarchyError, match="none of them NULL"):
+        arx_text(CategoricalHierarchy(("NULL",), (("*",),)))

@@ -41,6 +41,6 @@ def test_a_part_of_a_hierarchy_and_one_that_is_not_loaded_compile(tmp_path: Path
     assert project.dbt("compile").succeeded
     project.edit(
         "seeds/_seeds.yml",
-        lambda text: text.replace("{levels: 3}", "{levels: 3}, config: {where: 1 = 1}"),
+        lambda text: text.replace("{levels: 3}", "{levels: 3}\n          config: {where: 1 = 1}"),
     )
     assert project.dbt("build", "--select", SEED).succeeded

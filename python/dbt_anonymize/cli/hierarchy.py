@@ -20,7 +20,7 @@ from dbt_anonymize.cli.common import (
     note,
     say,
 )
-from dbt_anonymize.cli.hierarchy_files import check, extend, preview
+from dbt_anonymize.cli.hierarchy_files import check, export_arx, extend, preview
 from dbt_anonymize.cli.hierarchy_values import MaybeColumn, MaybeDataFile, Ref, SourceTable, Values
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import arx
@@ -327,6 +327,7 @@ def import_arx(
 
 for _command in (check, preview, extend):
     app.command()(_command)
+app.command(name="export-arx")(export_arx)
 
 
 def _around(values: Values, step: str | None = None) -> tuple[Decimal, Decimal]:

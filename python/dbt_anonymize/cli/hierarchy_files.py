@@ -153,6 +153,39 @@ def extend(
     note(f"{file}: {counted(added, kind)} added." if added else f"{file}: nothing to add.")
 
 
+def export_arx(
+    file: SeedFile,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File for ARX to write.")],
+    data: MaybeDataFile = None,
+    column: MaybeColumn = None,
+    ref: Ref = None,
+    source: SourceTable = None,
+    delimiter: Annotated[str, typer.Option(help="Separates cells.")] = ";",
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write a seed as a hierarchy file of the ARX anonymization tool; intervals need values."""
+    from dbt_anonymize.hierarchies.arx import arx_text  # noqa: PLC0415 (as below)
+    from dbt_anonymize.hierarchies.seed_csv import read_hierarchy  # noqa: PLC0415
+
+    with errors_without_traceback():
+        values = Values(data, column, ref, source, project_dir, target)
+        hierarchy = read_hierarchy(file, nested=False)
+        if len(delimiter) != 1 or delimiter in '"\r\n':
+            raise HierarchyError("--delimiter must be one character that quotes no text.")
+        if output.exists() and not force:
+            raise HierarchyError(f"{output} must not exist yet. Choose another, or add --force.")
+        found = sorted(values.distinct()) if values.count else []
+        output.write_text(
+            arx_text(hierarchy, found, delimiter=delimiter), encoding="utf-8", newline="\n"
+        )
+    note(f"Wrote {output} for ARX.")
+
+
 def _extended(hierarchy: Hierarchy, values: Values, into: str | None) -> Hierarchy:
     from dbt_anonymize.hierarchies import extension  # noqa: PLC0415
     from dbt_anonymize.hierarchies.model import IntervalHierarchy  # noqa: PLC0415

@@ -1,7 +1,9 @@
-"""Import of hierarchy files of the ARX Data Anonymization Tool."""
+"""Import and export of hierarchy files of the ARX Data Anonymization Tool."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Sequence
 from datetime import date, timedelta
 from decimal import Decimal
@@ -40,6 +42,55 @@ def read_arx(path: Path, *, delimiter: str = ";", nested: bool = True) -> Catego
     values, *levels = zip(*kept, strict=True)
     hierarchy = CategoricalHierarchy(values, _up_to_root(levels, len(values)))
     return check(hierarchy, name=str(path), nested=nested)
+
+
+def arx_text(
+    hierarchy: CategoricalHierarchy | IntervalHierarchy,
+    values: Sequence[str] = (),
+    *,
+    delimiter: str = ";",
+) -> str:
+    r"""Return a hierarchy as ARX reads it: a row per value and one for ``NULL``, no header.
+
+    The values of intervals are ``values``, which are numbers or ISO dates as the data show them;
+    one that no interval holds, or that ARX would take for a missing one, is a `HierarchyError`.
+
+    Examples
+    --------
+    >>> print(arx_text(CategoricalHierarchy(("a;b", "c"), (("x", "y"), ("*", "*")))))
+    "a;b";x;*
+    c;y;*
+    NULL;*;*
+    <BLANKLINE>
+    """
+    if isinstance(hierarchy, CategoricalHierarchy):
+        leaves = {value: place for place, value in enumerate(hierarchy.values)}
+    else:
+        bounds = {value: parse_bound(value) for value in dict.fromkeys(values)}
+        found = {value: None if b is None else _leaf(hierarchy, b) for value, b in bounds.items()}
+        if missing := sum(place is None for place in found.values()):
+            raise HierarchyError(
+                f"every value must be in an interval; {missing} of {len(found)} are in none. "
+                "Extend the hierarchy, or correct the values."
+            )
+        leaves = {value: place for value, place in found.items() if place is not None}
+    if not leaves or ARX_NULL in leaves:
+        raise HierarchyError(
+            f"there must be values, none of them {ARX_NULL}, which ARX takes for a missing one. "
+            "Name the values of intervals with --from, --ref or --source, and --column."
+        )
+    file = io.StringIO()
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+    for value, place in leaves.items():
+        writer.writerow([value, *(level[place] for level in hierarchy.labels)])
+    writer.writerow([ARX_NULL, *(ROOT for _ in hierarchy.labels)])
+    return file.getvalue()
+
+
+def _leaf(hierarchy: IntervalHierarchy, bound: Bound) -> int | None:
+    if type(bound) is not type(hierarchy.lower_bounds[0]):
+        return None
+    return hierarchy.leaf(bound)
 
 
 def to_interval_hierarchy(
