@@ -179,6 +179,10 @@ end
 
 
 {% macro _side_of_label(label, side) -%}
+    {{ return(adapter.dispatch("_side_of_label", "dbt_anonymize")(label, side)) }}
+{%- endmacro %}
+
+{% macro default___side_of_label(label, side) -%}
     {{ return(dbt_anonymize._on_one_line(dbt.split_part(label, "', '", side))) }}
 {%- endmacro %}
 

@@ -3,13 +3,17 @@
   connection only, and dropped when the model is built.
 #}
 {% macro _scratch(name) -%}
-    {{ return("dbt_anonymize_" ~ name) }}
+    {{ return(adapter.dispatch("_scratch", "dbt_anonymize")("dbt_anonymize_" ~ name)) }}
 {%- endmacro %}
+
+{% macro default___scratch(name) -%}{{ return(name) }}{%- endmacro %}
 
 
 {% macro _create_scratch(name, sql) -%}
-    {{ return("create temporary table " ~ dbt_anonymize._scratch(name) ~ " as\n" ~ sql) }}
+    {{ return(adapter.dispatch("_create_scratch", "dbt_anonymize")(dbt_anonymize._scratch(name)) ~ " as\n" ~ sql) }}
 {%- endmacro %}
+
+{% macro default___create_scratch(table) -%}{{ return("create temporary table " ~ table) }}{%- endmacro %}
 
 
 {% macro _drop_scratch(names) -%}

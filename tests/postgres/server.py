@@ -51,6 +51,12 @@ class Server:
             cursor.execute(sql)
             return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
 
+    @property
+    def version(self) -> str:
+        """The first number of the version."""
+        ((number,),) = self.query("show server_version_num")
+        return str(int(number) // 10000)
+
     def refuses(self, sql: str, user: str) -> bool:
         """Tell whether a user lacks the rights for a statement."""
         import psycopg2.errors

@@ -18,6 +18,7 @@ from dbt_anonymize.project.rows import draw
 from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.spec import load_spec
 from tests.commands.conftest import command
+from tests.engines.matrix import check_ran
 from tests.postgres.compared import assert_same
 from tests.postgres.server import Server
 from tests.projects import Project
@@ -142,3 +143,9 @@ def test_verify_says_what_it_can_prove(built: OnPostgres) -> None:
     checks = ("--check", "provenance", "--check", "audit")
     result = command(built.project, "verify", "customers", *checks)
     assert result.exit_code == 0, result.output
+
+
+def test_the_matrix_says_what_was_compared(built: OnPostgres) -> None:
+    compared = len(RELATIONS) + len(("results", "anonymized"))
+    what = "relations of a demonstration"
+    check_ran("Postgres", built.server.version, "dbt-postgres", what, compared)

@@ -9,6 +9,7 @@ import yaml
 
 from dbt_anonymize.project.generate import generate
 from tests.commands.conftest import command
+from tests.engines.matrix import check_ran
 from tests.postgres.compared import TOLERANCE, assert_same
 from tests.postgres.server import Server
 from tests.postgres.test_demonstration import OnPostgres, on_postgres
@@ -93,3 +94,8 @@ def test_a_mask_that_needs_duckdb_says_so(built: OnPostgres) -> None:
     outcome = built.project.dbt("run", "-s", "customers_mask_keys", "customers_microdata")
     assert not outcome.succeeded
     assert "the masks keyed_hash and shift_days need DuckDB" in outcome.messages
+
+
+def test_the_matrix_says_what_was_compared(built: OnPostgres) -> None:
+    what = "relations of recodings and masks"
+    check_ran("Postgres", built.server.version, "dbt-postgres", what, len(RELATIONS) + 1)

@@ -38,20 +38,24 @@ def parameters(folder: Path) -> dict[str, str]:
     }
 
 
+def output(folder: Path, schema: str) -> dict[str, Any]:
+    """Return a target of a dbt profile."""
+    return {
+        "type": "spark",
+        "method": "session",
+        "host": "NA",
+        "schema": schema,
+        "threads": 1,
+        "server_side_parameters": parameters(folder),
+    }
+
+
 def on_spark(project: Project, folder: Path, spark: Path, **variables: Any) -> Project:
     """Copy a project for Spark, whose tables lie in a folder of all tests."""
     copy = project.copy(folder)
     for place in ("target", "vault", "warehouse", "release"):
         shutil.rmtree(folder / place, ignore_errors=True)
-    output = {
-        "type": "spark",
-        "method": "session",
-        "host": "NA",
-        "schema": "shop",
-        "threads": 1,
-        "server_side_parameters": parameters(spark),
-    }
-    profile = {"shop": {"target": "dev", "outputs": {"dev": output}}}
+    profile = {"shop": {"target": "dev", "outputs": {"dev": output(spark, "shop")}}}
     (folder / "profiles.yml").write_text(yaml.safe_dump(profile), encoding="utf-8")
     known = {
         "dbt_anonymize_python": False,

@@ -11,6 +11,7 @@ from dbt_anonymize.project.rows import draw
 from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.spec import load_spec
 from tests.commands.conftest import command
+from tests.engines.matrix import check_ran
 from tests.postgres.compared import assert_same
 from tests.postgres.test_demonstration import RELATIONS
 from tests.spark.conftest import OnSpark
@@ -89,3 +90,10 @@ def test_a_release_is_a_folder_and_a_view_that_changes_over(built: OnSpark) -> N
 def _release_tables() -> set[str]:
     names = {row[1] for row in query("show tables in shop_release")}
     return {name for name in names if re.fullmatch(r"customers_anonymized__\d{20}", name)}
+
+
+def test_the_matrix_says_what_was_compared(built: OnSpark) -> None:
+    from pyspark import __version__
+
+    compared = len(RELATIONS) + len(("results", "identifiers", "anonymized"))
+    check_ran("Spark", __version__, "dbt-spark", "relations of a demonstration", compared)

@@ -32,7 +32,7 @@
         {%- do types.append(overridden.get(name, adapter.convert_type(agate_table, loop.index0))) -%}
         {%- do columns.append("cell_" ~ loop.index) -%}
     {%- endfor -%}
-    {%- set view = dbt_anonymize._scratch("seed_" ~ model.name | replace(" ", "_")) -%}
+    {%- set view = dbt_anonymize._quote("dbt_anonymize_seed_" ~ model.name) -%}
     {%- set statements = [] -%}
     {%- for chunk in agate_table.rows | batch(1000) -%}
         {%- set lines = [] -%}
@@ -322,4 +322,27 @@
         "array_join(transform(array_sort(collect_list(struct(name, value, " ~ feature
         ~ " as feature))), found -> found.feature), ', ')"
     ) }}
+{%- endmacro %}
+
+
+{# There are no temporary tables, only views, which would be computed again in every round. #}
+{% macro spark___scratch(name) -%}
+    {{ return(dbt_anonymize._quote(target.schema) ~ "." ~ dbt_anonymize._quote(model.name ~ "__" ~ name)) }}
+{%- endmacro %}
+
+{% macro spark___create_scratch(table) -%}{{ return("create table " ~ table ~ " using parquet") }}{%- endmacro %}
+
+{# One at a time; what a build left behind that stopped in between is dropped. #}
+{% macro spark___run_statements(statements) -%}
+    {%- for statement in statements -%}
+        {%- set created = modules.re.match("create table (`.*`) using parquet as\n", statement) -%}
+        {%- if created -%}{%- do run_query("drop table if exists " ~ created.group(1)) -%}{%- endif -%}
+        {%- do run_query(statement) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+
+{# The macro of dbt begins with a comment, which would take the rest of the line along. #}
+{% macro spark___side_of_label(label, side) -%}
+    {{ return("split_part(" ~ label ~ ", ', ', " ~ side ~ ")") }}
 {%- endmacro %}

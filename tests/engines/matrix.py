@@ -1,0 +1,86 @@
+"""What the tests ran on which engine: a file that they check, and write with UPDATE_GOLDEN=1.
+
+The tables of README and `docs/engines.md` are written from it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from tests.golden.test_dialects import DIALECTS, FILES
+from tests.projects import REPOSITORY
+
+FILE = Path(__file__).with_name("ran.json")
+PAGES = ("README.md", "docs/engines.md")
+# Between these lines.
+TABLE = re.compile(r"(?<=<!-- engines -->\n).*?(?=<!-- end of engines -->)", re.DOTALL)
+IS_WRITING = bool(os.environ.get("UPDATE_GOLDEN"))
+_SHOWN = {"databricks": "Databricks", "snowflake": "Snowflake", "bigquery": "BigQuery"}
+
+
+def check_ran(engine: str, server: str, adapter: str, what: str, number: int) -> None:
+    """Compare what a test has compared with the file; versions are of whoever wrote it last."""
+    known = _read()
+    of_engine = known.setdefault(engine, {"compared": {}})
+    if IS_WRITING:
+        of_engine |= {"version": server, "adapter": f"{adapter} {version(adapter)}"}
+        of_engine["compared"][what] = number
+        FILE.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    remedy = "write the matrix with UPDATE_GOLDEN=1, and again in tests/engines"
+    assert of_engine["compared"].get(what) == number, remedy
+
+
+def table() -> str:
+    """Return the table in Markdown."""
+    pins = _pins((REPOSITORY / "constraints.txt").read_text("utf-8"))
+    lines = sorted(
+        _pins(path.read_text("utf-8"))["dbt-core"]
+        for path in (REPOSITORY / "tests" / "compat").glob("dbt-*.txt")
+    )
+    others = sorted({*lines, pins["dbt-core"]}, key=lambda text: [*map(int, text.split("."))])
+    dialects = ", ".join(_SHOWN[dialect] for dialect in DIALECTS)
+    rows = [
+        ["engine", "adapter", "what the tests do there"],
+        ["---"] * 3,
+        [
+            f"DuckDB {pins['duckdb']}",
+            f"dbt-duckdb {pins['dbt-duckdb']} on dbt {', '.join(others)}",
+            "run: everything",
+        ],
+        *(
+            [f"{engine} {ran['version']}", ran["adapter"], _compared(ran["compared"])]
+            for engine, ran in sorted(_read().items())
+        ),
+        [
+            dialects,
+            "none",
+            f"compiles, not run: {len(FILES)} statements of DuckDB, translated by sqlglot, can be "
+            "parsed; a build there stops",
+        ],
+        [
+            "dbt 2",
+            "none",
+            "prepared, not run: MiniJinja parses macros and models, and with "
+            "`dbt_anonymize_python: false` no model is Python",
+        ],
+    ]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _compared(numbers: dict[str, int]) -> str:
+    parts = [f"{number} {what}" for what, number in sorted(numbers.items())]
+    return f"run, and equal to DuckDB: {', '.join(parts)}"
+
+
+def _pins(text: str) -> dict[str, str]:
+    return dict(re.findall(r"^([\w.-]+)==(\S+)$", text, re.MULTILINE))
+
+
+def _read() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {}
+    return found
