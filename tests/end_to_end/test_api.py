@@ -1,0 +1,66 @@
+"""The page about Python is executed, and what a notebook shows is what commands show."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dbt_anonymize as da
+from dbt_anonymize.api import _table
+from dbt_anonymize.errors import AnonymizeError, ProjectError
+from tests.projects import REPOSITORY, Project
+
+PAGE = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
+
+
+def test_the_page_runs_and_notebooks_draw_what_it_names(
+    built_consumer: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DBT_PROFILES_DIR", str(built_consumer.folder))
+    blocks = re.findall(r"^```python\n(.*?)^```$", PAGE, re.M | re.S)
+    code = "\n".join(blocks).replace("path/to/the/dbt/project", str(built_consumer.folder))
+    known: dict[str, Any] = {}
+    exec(code, known)  # noqa: S102 (the page itself)
+    said = capsys.readouterr().out.splitlines()
+    ((effort, k),) = built_consumer.query("select effort, k from customers_results where is_chosen")
+    assert said[-2].startswith(f"{effort} {k} ")
+    assert 0.4 < float(said[-1]) <= 1
+    rows = built_consumer.release("customers")
+    assert [tuple(row) for row in known["release"][["zip", "churned"]].itertuples(index=False)] == [
+        (row[3], row[8]) for row in rows
+    ]
+    efforts, results = known["efforts"], known["results"]
+    assert len(efforts) == len(results) == len(known["table"]) == 4
+    assert [effort.levels["zip"] for effort in efforts] == [0, 1, 2, 2]
+    assert "<th>qf_mean</th>" in results._repr_html_()
+    assert "<td>full_domain</td>" in efforts._repr_html_()
+    assert "customers" in known["text"]
+    project = known["project"]
+    assert project.names == ["customers"]
+    assert "<td>customers</td>" in project._repr_html_()
+    assert "<table" in project.release("customers")._repr_html_()
+
+
+def test_what_is_shown_is_escaped() -> None:
+    assert "<script>" not in "".join(_table(["<script>"], [["<script>", None]]))
+
+
+def test_what_is_missing_is_said(tmp_path: Path, built_consumer: Project) -> None:
+    with pytest.raises(ProjectError, match="must be in a dbt project"):
+        da.open(tmp_path)
+    with pytest.raises(AnonymizeError, match="customers"):
+        da.open(built_consumer.folder).results("customer")
+
+
+def test_importing_the_package_loads_nothing_that_takes_long() -> None:
+    code = (
+        "import sys, dbt_anonymize as da; da.open; "
+        "print([m for m in ('pandas', 'duckdb', 'dbt', 'sklearn', 'pydantic') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
