@@ -3,7 +3,7 @@
     microdata, classes, record_key, levels, has_subject=false, population=none, population_size=none,
     sensitive_hierarchies={}, mapping="class", identifiers=none, tokens=none,
     composition="report", recompute=none, sample=none, sample_shares={}, budget=none, with_modes=[],
-    formats=["duckdb"]
+    formats=["duckdb"], membership=none, labels=none
 ) -%}
 {%- set generalized = [] -%}
 {%- set declared = [] -%}
@@ -31,6 +31,7 @@
         "recompute": recompute,
         "sample_shares": sample_shares.items() | list,
         "budget": budget,
+        "waits": {"columns": generalized + kept_columns, "labels": labels} if membership else none,
     }},
 ) }}
 {%- do dbt_anonymize._recomputed_from(recompute) -%}
@@ -41,6 +42,11 @@
         population, population_size, sensitive_hierarchies, levels.get(chosen), microdata, record_key, has_subject,
         sample_shares.get(chosen), chosen in with_modes
     ) -%}
+{%- endif -%}
+{%- if membership -%}
+    {{ return(dbt_anonymize._released_members(
+        membership, generalized + kept_columns, tokens if mapping == "token" else none, mapping == "class"
+    )) }}
 {%- endif -%}
 {#- Where labels decide the class, one number per class sorts as all of them do, and much faster. -#}
 {%- set is_numbered = levels.get(chosen) is not none -%}
@@ -108,4 +114,35 @@ order by
     {%- endfor %}
     {%- do ordering.extend({"class": [] if is_numbered else ["cqi"], "token": ["tokens.token"], "none": []}[mapping]) %}
     {{ ordering | join(",\n    ") }}
+{%- endmacro %}
+
+
+{# Query of the release where new records wait: of the members, ordered by what is released. #}
+{% macro _released_members(membership, columns, tokens, has_class) -%}
+{%- set released = [] -%}
+{%- for column in columns -%}{%- do released.append(dbt_anonymize._quote(column)) -%}{%- endfor -%}
+{%- do released.extend(["cqi"] if has_class else ["token"] if tokens else []) -%}
+with
+
+members as (
+
+    select
+        {%- for column in columns %}
+        membership.v_{{ loop.index }} as {{ released[loop.index0] }}
+        {{- "," if not loop.last or has_class or tokens }}
+        {%- endfor %}
+        {{ "membership.cqi" if has_class else "tokens.token" if tokens }}
+    from {{ membership }} as membership
+    {%- if tokens %}
+    left join {{ tokens }} as tokens on membership.record_key = {{ dbt_anonymize._as_text("tokens.person") }}
+    {%- endif %}
+    where membership.cqi is not null
+
+)
+
+select
+    {{ released | join(",\n    ") }}
+from members
+order by
+    {{ released | join(",\n    ") }}
 {%- endmacro %}

@@ -1,6 +1,6 @@
 {% macro identifiers(
     anonymization, source, record_key, identifiers, mapping="class", anonymized=none, results=none, efforts={},
-    fingerprint=none, tokens=none, person=none
+    fingerprint=none, tokens=none, person=none, membership=none
 ) -%}
 {{ config(
     materialized="dbt_anonymize_vault",
@@ -12,6 +12,7 @@
         "mapping": mapping,
         "record_key": record_key,
         "anonymized": anonymization ~ "_anonymized" if mapping == "class" else none,
+        "membership": anonymization ~ "_membership" if membership else none,
     }},
 ) }}
 {%- if mapping == "class" -%}
@@ -32,11 +33,21 @@ source as (
 {# Generalized values only: a raw quasi-identifier, hashed or not, would lead back to one person. #}
 mapping as (
 
+    {%- if membership %}
+
+    select
+        record_key as member,
+        cqi
+    from {{ membership }}
+    where cqi is not null
+    {%- else %}
+
     select
         {{ dbt_anonymize._quote(record_key) }},
         equivalence_class as cqi
     from {{ efforts[chosen] }}
     where not is_suppressed
+    {%- endif %}
 
 )
 {%- else -%}
@@ -58,7 +69,9 @@ select
     mapping.{{ "cqi" if mapping == "class" else "token" }}
 from source
 left join mapping
-    {%- if mapping == "class" %}
+    {%- if membership and mapping == "class" %}
+    on {{ dbt_anonymize._as_text(dbt_anonymize._quote(record_key, "source")) }} = mapping.member
+    {%- elif mapping == "class" %}
     on {{ dbt_anonymize._quote(record_key, "source") }} = {{ dbt_anonymize._quote(record_key, "mapping") }}
     {%- else %}
     on {{ dbt_anonymize._quote(person, "source") }} = mapping.person
@@ -86,6 +99,8 @@ left join mapping
 #}
 {% macro _group_errors(candidate, declaration) -%}
     {%- set cqi = dbt_anonymize._as_bytes("cqi") -%}
+    {#- Who waits to leave may be gone from the source, and is not in the vault then. -#}
+    {%- set candidate = ref(declaration.membership) if declaration.membership else candidate -%}
     {%- set differing = run_query(
         "select count(*) from (select " ~ cqi ~ " as cqi, count(*) as records from " ~ candidate
         ~ " where cqi is not null group by " ~ cqi ~ ") as vault "

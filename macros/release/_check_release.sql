@@ -55,7 +55,8 @@
     {%- if has_subject -%}
         {%- do errors.extend(dbt_anonymize._people_errors(declaration, microdata, remedy)) -%}
     {%- endif -%}
-    {%- if released > sampled or sampled - released > may_be_suppressed -%}
+    {#- Who waits is not suppressed; the results have judged who is. -#}
+    {%- if not declaration.waits and (released > sampled or sampled - released > may_be_suppressed) -%}
         {%- do errors.append(
             "at most " ~ declaration.suppression_limit ~ " of the records may be suppressed; " ~ released ~ " of "
             ~ sampled ~ " would be released. The results are of other data or of another limit; run `dbt build -s +"

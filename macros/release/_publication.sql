@@ -40,6 +40,7 @@ def model(dbt, session):
         table={{ dbt_anonymize._python_literal(this.identifier) }},
         folder={{ dbt_anonymize._python_literal(dbt_anonymize._project_folder()) }},
         path={{ dbt_anonymize._python_literal(declaration.path) }},
+        {%- if not declaration.waits %}
         composition=Composition(
             quasi_identifiers=[
                 {%- for quasi_identifier in declaration.quasi_identifiers %}
@@ -49,6 +50,7 @@ def model(dbt, session):
             k={{ classes | map(attribute="k") | max }},
             is_strict={{ declaration.composition == "strict" }},
         ),
+        {%- endif %}
         formats=[
             {%- for format in declaration.formats %}{{ dbt_anonymize._python_literal(format) }}, {% endfor -%}
         ],

@@ -20,6 +20,13 @@
 {%- if declaration.mapping == "token" -%}
     {%- do relations.update({"identifiers": ref(name ~ "_identifiers"), "tokens": ref(name ~ "_tokens")}) -%}
 {%- endif -%}
+{%- if declaration.waits -%}
+    {%- set membership = ref(name ~ "_membership") -%}
+    {%- do relations.update({
+        "membership": membership, "members": dbt_anonymize._members_relation(membership, name)
+    }) -%}
+    {%- if declaration.mapping == "token" -%}{%- do relations.update({"tokens": ref(name ~ "_tokens")}) -%}{%- endif -%}
+{%- endif -%}
 {%- if declaration.sample_shares -%}
     {%- do relations.update({"sample": ref(name ~ "_sample")}) -%}
 {%- endif -%}

@@ -31,6 +31,9 @@
     {#- Publishing works on a connection of its own and must see the candidate. -#}
     {%- do adapter.commit() -%}
     {%- if cost -%}{%- do dbt_anonymize._spend_budget(cost) -%}{%- endif -%}
+    {%- if not dbt_anonymize._is_trial() -%}
+        {%- do dbt_anonymize._record_members(model.config.meta.dbt_anonymize) -%}
+    {%- endif -%}
 
     {% call statement("swap") -%}
         select 1 as begins_a_transaction

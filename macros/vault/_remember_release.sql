@@ -18,7 +18,10 @@
         {% call statement("remember_release") -%}
             {{ dbt_anonymize._releases_table(releases) }};
             {{ dbt_anonymize._closed_to_others(releases, "select") }}
-            {{ dbt_anonymize._changes_of_classes(releases, effort, declaration.record_key) }};
+            {{ dbt_anonymize._changes_of_classes(
+                releases, effort, declaration.record_key,
+                ref(declaration.anonymization ~ "_membership") if declaration.waits
+            ) }};
             {{ dbt_anonymize._forgotten_releases(releases) }}
         {%- endcall %}
         {%- do adapter.commit() -%}
@@ -50,7 +53,7 @@ create table if not exists {{ releases }} (
 
 
 {# Adds what changed since the last release; numbers of releases grow by 1. #}
-{% macro _changes_of_classes(releases, effort, record_key) -%}
+{% macro _changes_of_classes(releases, effort, record_key, membership=none) -%}
 insert into {{ releases }} (release, released_at, record_key, cqi)
 select
     (select coalesce(max(release), 0) + 1 from {{ releases }}),
@@ -58,11 +61,19 @@ select
     coalesce(released.record_key, known.record_key),
     released.cqi
 from (
+    {%- if membership %}
+    select
+        record_key,
+        cqi
+    from {{ membership }}
+    where cqi is not null
+    {%- else %}
     select
         {{ dbt_anonymize._as_text(dbt_anonymize._quote(record_key)) }} as record_key,
         equivalence_class as cqi
     from {{ effort }}
     where not is_suppressed
+    {%- endif %}
 ) as released
 full outer join (
     select

@@ -30,7 +30,8 @@
     {% call statement("main") -%}
         {{ create_table_as(False, candidate, sql) }}
     {%- endcall %}
-    {%- if not dbt_anonymize._is_trial() -%}
+    {%- set is_membership = config.get("meta").dbt_anonymize.mapping == "membership" -%}
+    {%- if not is_membership and not dbt_anonymize._is_trial() -%}
         {%- do dbt_anonymize._check_identifiers(candidate) -%}
     {%- endif -%}
     {{ dbt_anonymize._swap_in(candidate, target_relation, existing_relation, backup_relation) }}

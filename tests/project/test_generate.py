@@ -214,7 +214,13 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
     grouped = rich() | {"efforts": [{**of_groups, "method": "mondrian"}]}
     apart = {key: part for key, part in rich().items() if key != "subject"}
     apart["efforts"] = [of_groups]
-    for content in (SPEC, rich(), sampled, outer, grouped, apart, changed(name="visits")):
+    frozen = rich() | {"freeze": True, "release": {"effort": 2}, "sample": {"share": 0.5}}
+    frozen["guarantees"] = {k: v for k, v in frozen["guarantees"].items() if k != "k_map"}
+    frozen["efforts"] = frozen["efforts"][:2]
+    for key in ("subject", "population"):
+        del frozen[key]
+    contents = (SPEC, rich(), sampled, outer, grouped, apart, frozen, changed(name="visits"))
+    for content in contents:
         for file, sql in files_of(content).items():
             if file.endswith(".sql"):
                 name, arguments = call_of(sql)

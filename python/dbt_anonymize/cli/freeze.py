@@ -28,7 +28,12 @@ def freeze(
 ) -> None:
     """Freeze the effort that the last build chose: new records get its labels, without training."""
     from dbt_anonymize.errors import SpecError  # noqa: PLC0415 (keeps --help fast)
-    from dbt_anonymize.project.freezing import freeze_effort, write_labels  # noqa: PLC0415
+    from dbt_anonymize.project.freezing import (  # noqa: PLC0415
+        freeze_effort,
+        labels_file,
+        remember_members,
+        write_labels,
+    )
     from dbt_anonymize.project.generate import generate  # noqa: PLC0415
     from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
     from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
@@ -43,13 +48,17 @@ def freeze(
                 f"{name}: must not be frozen yet; effort {spec.release.effort} is. Remove `freeze` "
                 "from its spec, generate and build to freeze another one."
             )
-        with open_warehouse(project, target) as warehouse:
+        path, seed = spec_paths(project.root)[name], labels_file(project, spec)
+        with open_warehouse(project, target, writes_vault=True) as warehouse:
             frozen = freeze_effort(warehouse, spec)
-        seed = write_labels(project, spec, frozen)
-        path = spec_paths(project.root)[name]
-        write_freeze(path, frozen.effort)
+            write_freeze(path, frozen.effort)
+            write_labels(seed, frozen)
+            if frozen.remembers:
+                remember_members(warehouse, frozen)
         changed = generate(project.root, [name])
     note(f"{path.relative_to(project.root).as_posix()}: effort {frozen.effort} is frozen.")
     for file in [seed.relative_to(project.root), *changed]:
         note(file.as_posix())
+    if frozen.remembers:
+        note("The vault remembers who is released: new records wait from now on.")
     note("Commit these files. Next: `dbt build`.")

@@ -6,8 +6,10 @@ import csv
 import io
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dbt_anonymize.errors import ProjectError, SpecError
+from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.results import read_results, release_location, results_are_current
 from dbt_anonymize.project.warehouse import Warehouse
@@ -22,7 +24,13 @@ class Frozen:
 
     effort: int
     labels: str
+    spec: Spec
     is_released: bool
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the vault must know who is released."""
+        return self.is_released and self.spec.waits
 
 
 def freeze_effort(warehouse: Warehouse, spec: Spec) -> Frozen:
@@ -65,20 +73,87 @@ def freeze_effort(warehouse: Warehouse, spec: Spec) -> Frozen:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows([_COLUMNS, *rows])
-    return Frozen(chosen[0], text.getvalue(), release_location(warehouse, spec.name) is not None)
+    release = spec.release.model_copy(update={"effort": chosen[0]})
+    frozen = Frozen(
+        chosen[0],
+        text.getvalue(),
+        spec.model_copy(update={"freeze": True, "release": release}),
+        release_location(warehouse, spec.name) is not None,
+    )
+    if frozen.remembers:
+        _require_known_release(warehouse, frozen)
+    return frozen
 
 
-def write_labels(project: Project, spec: Spec, frozen: Frozen) -> Path:
-    """Write the seed of the labels, beside the other seeds of the anonymization."""
+def _require_known_release(warehouse: Warehouse, frozen: Frozen) -> None:
+    """Stop where the released rows are not those of the effort, or others are remembered."""
+    spec = frozen.spec
+    members = _members(warehouse, spec)
+    if warehouse.find(members) is not None:
+        raise SpecError(
+            f"{spec.name}: the vault must not remember the members of an earlier freeze; {members} "
+            "does. Let a custodian drop it, if the releases since then may be intersected with the "
+            "earlier ones."
+        )
+    effort = warehouse.relation_of_ref(f"{spec.name}_effort_{frozen.effort}")
+    released = warehouse.relation_of_ref(f"{spec.name}_anonymized")
+    columns = ", ".join(map(quote_name, [*spec.generalized_columns, *spec.kept_columns]))
+    rows = [
+        f"select {columns} from {effort} where not is_suppressed",  # noqa: S608 (quoted)
+        f"select {columns} from {released}",  # noqa: S608
+    ]
+    differing = sum(
+        int(warehouse.rows(f"select count(*) from ({a} except all {b}) as rows_")[0][0])  # noqa: S608
+        for a, b in (rows, rows[::-1])
+    )
+    if differing:
+        raise SpecError(
+            f"{spec.name}: the release must be that of the effort as it is, to be remembered; "
+            f"{differing:,} rows differ. Run `dbt build`, and freeze again."
+        )
+
+
+def remember_members(warehouse: Warehouse, frozen: Frozen) -> None:
+    """Write who is released into the vault: from then on new records wait."""
+    spec = frozen.spec
+    members = _members(warehouse, spec)
+    sql = warehouse.macro(
+        "_first_members",
+        effort=warehouse.relation_of_ref(f"{spec.name}_effort_{frozen.effort}"),
+        record_key=spec.record_key,
+        columns=[*spec.generalized_columns, *spec.kept_columns],
+        labels=spec.labels_digest,
+    )
+    closing = warehouse.macro("_closed_to_others", relation=members, rights="select")
+    connections = warehouse.adapter.connections
+    connections.clear_transaction()
+    connections.begin()
+    try:
+        warehouse.cursor().execute(f"create table {members} as {sql}; {closing or ''}")
+        connections.commit()
+    except BaseException:
+        connections.rollback_if_open()
+        raise
+
+
+def _members(warehouse: Warehouse, spec: Spec) -> Any:
+    identifiers = warehouse.relation_of_ref(f"{spec.name}_identifiers")
+    return warehouse.macro("_members_relation", beside=identifiers, anonymization=spec.name)
+
+
+def labels_file(project: Project, spec: Spec) -> Path:
+    """Return where the seed of the labels lies: beside the other seeds of the anonymization."""
     folder = project.seeds / spec.name
-    if not folder.is_dir():
-        folder = project.seeds
+    folder = folder if folder.is_dir() else project.seeds
     if not folder.is_dir():
         raise ProjectError(
             f"{folder}: must be the folder of the seeds; there is none. Make it, and freeze again."
         )
-    path = folder / f"{spec.name}_frozen_labels.csv"
+    return folder / f"{spec.name}_frozen_labels.csv"
+
+
+def write_labels(path: Path, frozen: Frozen) -> None:
+    """Write the seed of the labels."""
     stage = path.with_name(f".{path.name}.new")
     stage.write_text(frozen.labels, encoding="utf-8", newline="\n")
     stage.replace(path)
-    return path

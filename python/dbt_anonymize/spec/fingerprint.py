@@ -16,7 +16,7 @@ _NOT_OF_RESULTS: dict[str, Any] = {
     "mapping": True,
     "relinking": True,
     "fidelity": True,
-    "release": {"access", "composition", "formats", "recompute"},
+    "release": {"access", "composition", "formats", "joiners", "recompute"},
     "columns": {"__all__": {"data_type", "derived_from", "free_text"}},
     "quality": {"groups", "importance", "decision_grid"},
 }
@@ -29,3 +29,15 @@ def fingerprint_of(spec: BaseModel) -> str:
     if content.get("freeze") is False:
         del content["freeze"]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def labels_digest_of(spec: BaseModel) -> str:
+    """Return digits that change with what a row shows of a record: columns, labels and masks."""
+    kept = {"name", "record_key", "columns", "efforts", "release", "sample"}
+    content = spec.model_dump(mode="json", include=kept, exclude_none=True)
+    for column in content["columns"].values():
+        for name in ("data_type", "derived_from", "free_text", "weight"):
+            column.pop(name, None)
+    number = content.pop("release")["effort"]
+    content["efforts"] = [number, content["efforts"][number - 1]]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

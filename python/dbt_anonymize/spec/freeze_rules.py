@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dbt_anonymize.spec.draft import Draft
+from dbt_anonymize.spec.draft import Draft, mapping
+from dbt_anonymize.spec.guarantee_rules import declared_guarantees
 from dbt_anonymize.spec.problems import Problem
+
+# Models that judge a part of a class without looking at the rest of the table or a population.
+_JUDGES_PARTS = {
+    "k_anonymity",
+    "alpha_k_anonymity",
+    "l_diversity",
+    "t_closeness",
+    "n_t_closeness",
+    "beta_likeness",
+    "delta_disclosure",
+}
+_PRIVATE = "differential_privacy"
+_PUBLISH = "Write release: {joiners: publish}, and read docs/second_month.md on what that shows."
 
 
 def _one_effort_is_frozen(draft: Draft) -> Iterator[Problem]:
@@ -33,4 +47,52 @@ def _frozen_labels_are_of_levels(draft: Draft) -> Iterator[Problem]:
         )
 
 
-RULES = (_one_effort_is_frozen, _frozen_labels_are_of_levels)
+def _who_joins_can_wait(draft: Draft) -> Iterator[Problem]:
+    """Refuse to wait where nobody could tell whether a group keeps its promises by itself."""
+    declared = draft.release.get("joiners")
+    models = [(place, str(place[1])) for place, _ in declared_guarantees(draft)]
+    number = draft.release_effort or 0
+    if 0 < number <= len(draft.efforts):
+        own = mapping((draft.efforts[number - 1] or {}).get("guarantees"))
+        models += [
+            (("efforts", number, "guarantees", name), name) for name, one in own.items() if one
+        ]
+    is_private = any(model == _PRIVATE for _, model in models)
+    if declared == "wait" and not draft.freeze:
+        yield Problem(
+            ("release", "joiners"),
+            "must be publish without freeze: from other labels of the others one sees who is new",
+            f"Run `dbt-anonymize freeze {draft.name or '<name>'}`, or remove it.",
+            "wait",
+        )
+        return
+    if declared == "publish" or not draft.freeze or (is_private and declared is None):
+        return
+    waits = "where new records wait (release.joiners, by default of a frozen effort)"
+    if draft.subject is not None:
+        yield Problem(
+            ("subject",), f"must not be declared {waits}: they are counted by record", _PUBLISH
+        )
+    if draft.mapping == "none":
+        yield Problem(
+            ("mapping",),
+            f"must be class or token {waits}: the vault must remember who was released",
+            f"Write mapping: class. {_PUBLISH}",
+            "none",
+        )
+    if draft.relinking is not None:
+        yield Problem(
+            ("relinking",),
+            f"must not be declared {waits}: a class also shows people who have left",
+            _PUBLISH,
+        )
+    for place, model in models:
+        if model not in _JUDGES_PARTS:
+            yield Problem(
+                place,
+                f"must not be declared {waits}: it does not judge a group by itself",
+                _PUBLISH,
+            )
+
+
+RULES = (_one_effort_is_frozen, _frozen_labels_are_of_levels, _who_joins_can_wait)

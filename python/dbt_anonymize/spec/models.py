@@ -23,7 +23,7 @@ from dbt_anonymize.privacy.registry import measures_of
 from dbt_anonymize.spec.columns import Column, Hierarchy, Role
 from dbt_anonymize.spec.efforts import AnyEffort, Effort
 from dbt_anonymize.spec.fidelity import Fidelity
-from dbt_anonymize.spec.fingerprint import fingerprint_of
+from dbt_anonymize.spec.fingerprint import fingerprint_of, labels_digest_of
 from dbt_anonymize.spec.guarantees import Guarantees
 from dbt_anonymize.spec.masks import Mask
 from dbt_anonymize.spec.qnf import Qnf, check_columns, qnf_argument
@@ -330,6 +330,17 @@ class Spec(Strict):
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that change with whatever results or release depend on."""
         return fingerprint_of(self)
+
+    @property
+    def waits(self) -> bool:
+        """Whether new records wait: by default of a frozen effort, whose labels stay the same."""
+        default = "wait" if self.freeze and self.differential_privacy is None else "publish"
+        return bool(self.efforts) and (self.release.joiners or default) == "wait"
+
+    @property
+    def labels_digest(self) -> str:
+        """Digits that change with what the release of a frozen effort shows of a record."""
+        return labels_digest_of(self)
 
     @property
     def numbered_efforts(self) -> dict[int, Effort]:

@@ -57,6 +57,8 @@ class Release(Strict):
     can be told apart, the build warns (``report``) or stops (``strict``). ``recompute``:
     independent code recomputes the release from the source and compares before it is published.
     ``formats``: which files a build on DuckDB publishes, all of them together.
+    ``joiners``: new records wait until those of a class keep every guarantee by themselves
+    (`Spec.waits`), or are published at once.
     """
 
     effort: Annotated[Literal["auto"] | int, PlainValidator(_released_effort)] = "auto"
@@ -68,6 +70,7 @@ class Release(Strict):
         Field(strict=False),
         AfterValidator(_with_duckdb),
     ] = ("duckdb",)
+    joiners: Literal["wait", "publish"] | None = None
 
 
 class Relinking(Strict):

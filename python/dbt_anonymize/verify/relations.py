@@ -119,3 +119,15 @@ def spill_in_private(warehouse: Warehouse) -> None:
     folder = tempfile.mkdtemp(prefix="dbt_anonymize_")  # mode 0700
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     warehouse.cursor().execute(f"set global temp_directory = {quote_text(folder)}")
+
+
+def members_relation(warehouse: Warehouse, spec: Spec) -> str:
+    """Return where the vault remembers who is released, where new records wait."""
+    membership = warehouse.relation_of_ref(f"{spec.name}_membership")
+    members = membership.incorporate(path={"identifier": f"{spec.name}_members"})
+    if warehouse.find(members) is None:
+        raise VerificationError(
+            f"{spec.name}: the vault must remember who is released; {members} is not there. "
+            "Restore it from a backup."
+        )
+    return str(members)

@@ -58,9 +58,15 @@ def _joint_with(
     # Who left the source is in no table of people.
     person = f"coalesce({is_person}, 'left ' || b.record_key)"
     people = f"count(distinct {person})" if known.spec.subject else "count(*)"
+    own = release.own
+    if known.spec.waits:  # who left the source may be released
+        own = (
+            "(select record_key, record_key as person, nullif(arg_max(cqi, release), '') as class "
+            f"from {_all_versions(relation)} group by record_key)"
+        )
     joint = session.table(
         "joint",
-        f"select a.class as own, b.cqi as other, {people} as people from {release.own} as a "
+        f"select a.class as own, b.cqi as other, {people} as people from {own} as a "
         "full outer join (select record_key, cqi from (select record_key, cqi, row_number() over "
         f"(partition by record_key order by release desc) as age from {relation} "
         f"where release <= {number}) where age = 1) as b "
@@ -78,6 +84,11 @@ def _joint_with(
         *joint_classes(release, f"select * from {joint}", beside),
         *_of_remainders(release, remainders, beside),
     ]
+
+
+def _all_versions(relation: str) -> str:
+    """Name the classes of records, with a text for none: `arg_max` leaves out NULL."""
+    return f"(select release, record_key, coalesce(cqi, '') as cqi from {relation})"
 
 
 def attack_earlier(

@@ -15,6 +15,7 @@ from functools import partial
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.attacks.released import Released, released_people
 from dbt_anonymize.verify.attacks.result import AttackResult, judged
+from dbt_anonymize.verify.relations import members_relation
 
 
 def declared_k(spec: Spec) -> int:
@@ -128,6 +129,19 @@ def _success_sql(release: Released) -> str:
     return f"select person, class, max(success) as success from ({found}) group by person, class"
 
 
+def _rows_of_people_who_left(release: Released) -> int:
+    """Count the rows of people who are in the source no more and wait to leave the release."""
+    spec, warehouse = release.known.spec, release.known.session.warehouse
+    if not spec.waits:
+        return 0
+    (rows,) = release.known.session.row(
+        f"select count(*) from {members_relation(warehouse, spec)} as members "
+        f"anti join {release.known.targets} as targets "
+        "on members.record_key = cast(targets.record_key as varchar) where members.left_at is null"
+    )
+    return int(rows)
+
+
 def _unexplained(release: Released) -> AttackResult:
     known = release.known
     # Rows that the build released have a class; one that is gone from the file is NULL here.
@@ -137,7 +151,7 @@ def _unexplained(release: Released) -> AttackResult:
         f"coalesce(sum(c.records), 0) from {release.classes} as c "
         f"full outer join ({own}) as o on c.class = o.class"
     )
-    differing = int(rows)
+    differing = abs(int(rows) - _rows_of_people_who_left(release))
     return AttackResult(
         "linkage",
         "unexplained_rows",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError, WarehouseError
+from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.results import read_results, release_file
 from dbt_anonymize.project.warehouse import Warehouse
@@ -26,6 +27,7 @@ from dbt_anonymize.verify.attacks.session import Session, attacking
 from dbt_anonymize.verify.attacks.singling_out import attack_singling_out
 from dbt_anonymize.verify.attacks.trial import draw_trial
 from dbt_anonymize.verify.recomputation.project import tables_of
+from dbt_anonymize.verify.relations import members_relation
 
 # Enough for a 95 % interval of less than 0.1.
 GUESSES = 500
@@ -55,7 +57,7 @@ def run_attacks(
         known = learn(session, spec)
         chosen = _chosen(warehouse, spec)
         relation = session.released_table(project.root / release, f"{spec.name}_anonymized")
-        origin = Origin(_effort(warehouse, spec, chosen), spec.record_key)
+        origin = _origin(warehouse, spec, chosen)
         released = read_release(known, relation, spec.name, published=spec, origin=origin)
         if released is None or len(released.labels) < len(spec.quasi_identifiers):
             raise VerificationError(
@@ -125,6 +127,24 @@ def _effort(warehouse: Warehouse, spec: Spec, effort: int) -> str:
     return str(warehouse.relation_of_ref(f"{spec.name}_effort_{effort}"))
 
 
+def _origin(warehouse: Warehouse, spec: Spec, effort: int) -> Origin:
+    """Return which records became the release: of the effort, or of what is remembered."""
+    relation, key = _effort(warehouse, spec, effort), quote_name(spec.record_key)
+    if not spec.waits:
+        return Origin(relation, spec.record_key)
+    values = "".join(
+        f", members.v_{number} as {quote_name(name)}"
+        for number, name in enumerate([*spec.generalized_columns, *spec.kept_columns], start=1)
+    )
+    return Origin(
+        f"(select effort.{key}{values}, members.cqi as equivalence_class, "
+        f"members.cqi is null as is_suppressed from {relation} as effort "
+        f"left join (select * from {members_relation(warehouse, spec)} where left_at is null) "
+        f"as members on cast(effort.{key} as varchar) = members.record_key)",
+        spec.record_key,
+    )
+
+
 def _average_risk(warehouse: Warehouse, spec: Spec, effort: int) -> float:
     """Return the average risk that the build reports of an effort."""
     relation = warehouse.relation_of_ref(f"{spec.name}_privacy")
@@ -167,10 +187,8 @@ def _compose_with(
     if file is None:
         return []
     their_relation = session.released_table(file, f"{other.name}_anonymized")
-    theirs = Origin(
-        _effort(session.warehouse, other, _chosen(session.warehouse, other)), other.record_key
-    )
-    ours = Origin(_effort(session.warehouse, spec, chosen), spec.record_key)
+    theirs = _origin(session.warehouse, other, _chosen(session.warehouse, other))
+    ours = _origin(session.warehouse, spec, chosen)
     is_same_key = other.record_key == spec.record_key
     name, shown = f"release {other.name}", f"the release {other.name}"
     beside = read_release(

@@ -26,6 +26,7 @@ from dbt_anonymize.verify.recomputation.expected import Expected
 from dbt_anonymize.verify.recomputation.guarantees import Recount, name_of
 from dbt_anonymize.verify.recomputation.limits import declared
 from dbt_anonymize.verify.recomputation.means import wrong_means
+from dbt_anonymize.verify.recomputation.members import members_findings
 from dbt_anonymize.verify.recomputation.modes import wrong_modes
 from dbt_anonymize.verify.recomputation.tables import Tables
 
@@ -72,6 +73,8 @@ def _findings(expected: Expected) -> Iterator[Finding]:
     if effort.has_modes:
         yield _modes(expected)
     yield _suppression(expected)
+    if spec.waits:
+        yield from members_findings(tables, spec, expected.effort)
     for comparison in _comparisons(expected):
         differing = comparer.differences(comparison)
         message = "has exactly the rows that follow from the source."

@@ -23,6 +23,7 @@ from dbt_anonymize.verify.recomputation.canonical import normalized
 from dbt_anonymize.verify.recomputation.counts import Classes, count_of
 from dbt_anonymize.verify.recomputation.labels import Generalization, Lookup
 from dbt_anonymize.verify.recomputation.masks import Key, masked, pads
+from dbt_anonymize.verify.recomputation.members import released_members
 from dbt_anonymize.verify.recomputation.tables import Tables
 
 # Before the name of a masked identifier, where its value stands beside its mask.
@@ -257,7 +258,12 @@ class Expected:
 
     @property
     def release(self) -> str:
-        """Query of the release: of every record that is not suppressed the released columns."""
+        """Query of the release: of every record that is not suppressed the released columns.
+
+        Where new records wait, of every member of the release.
+        """
+        if self.spec.waits:
+            return released_members(self.tables, self.spec)
         mapped = {
             "class": ["rows_.equivalence_class as cqi"],
             "token": ["mapping.token"],
@@ -282,7 +288,14 @@ class Expected:
             for name in (self.spec.record_key, *self.spec.identifiers)
         ]
         join = ""
-        if self.spec.mapping == "class":
+        if self.spec.waits and self.spec.mapping == "class":
+            columns.append("members.cqi")
+            key = f"cast({_of('rows_', self.spec.record_key)} as varchar)"
+            join = (
+                f"left join (select * from {self.tables.members} where left_at is null) as members "  # noqa: S608
+                f"on {key} = members.record_key"
+            )
+        elif self.spec.mapping == "class":
             columns.append(
                 "case when not rows_.is_suppressed then rows_.equivalence_class end as cqi"
             )

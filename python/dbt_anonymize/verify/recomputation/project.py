@@ -15,7 +15,12 @@ from dbt_anonymize.verify.recomputation.canonical import Comparer, Comparison
 from dbt_anonymize.verify.recomputation.check import recompute
 from dbt_anonymize.verify.recomputation.shape import check_file, check_folder, check_vault
 from dbt_anonymize.verify.recomputation.tables import Tables
-from dbt_anonymize.verify.relations import attached_release, open_release, source_relation
+from dbt_anonymize.verify.relations import (
+    attached_release,
+    members_relation,
+    open_release,
+    source_relation,
+)
 
 
 def check_release(
@@ -69,6 +74,8 @@ def tables_of(
         tokens=built("tokens") if spec.mapping == "token" else None,
         sample=built("sample") if spec.declared_shares else None,
         mask_keys=built("mask_keys") if spec.has_mask_keys else None,
+        members=members_relation(warehouse, spec) if spec.waits else None,
+        membership=built("membership") if spec.waits else None,
     )
 
 

@@ -21,7 +21,7 @@ class Tables:
     quasi-identifier, and of each sensitive column that a guarantee measures along its hierarchy.
     ``population`` is needed if the spec names a relation, ``effort`` if its levels differ per
     record, ``identifiers`` with ``mapping: token``, ``sample`` if an effort is released from one,
-    ``mask_keys`` if a mask has a key.
+    ``mask_keys`` if a mask has a key, ``members`` and ``membership`` where new records wait.
     ``release`` is the published table; the others are those of the build and the vault.
     """
 
@@ -37,6 +37,8 @@ class Tables:
     tokens: str | None = None
     sample: str | None = None
     mask_keys: str | None = None
+    members: str | None = None
+    membership: str | None = None
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""

@@ -1,0 +1,316 @@
+{% macro membership(
+    anonymization, results, efforts, fingerprint, effort, microdata, record_key, columns, guarantees, labels,
+    k=none, sensitive_hierarchies={}, share=none
+) -%}
+{{ config(
+    materialized="dbt_anonymize_vault",
+    database=dbt_anonymize._vault_database(),
+    schema=dbt_anonymize._vault_schema(),
+    grants=dbt_anonymize._custodian_grants(),
+    meta={"dbt_anonymize": {"anonymization": anonymization, "mapping": "membership"}},
+) }}
+{%- set members = dbt_anonymize._members_relation(this, anonymization) -%}
+{%- set first = 0 -%}
+{%- set stored = none -%}
+{%- if dbt_anonymize._is_building() -%}
+    {%- do dbt_anonymize._check_vault_place(anonymization) -%}
+    {%- do dbt_anonymize._chosen_effort(anonymization, results, efforts, fingerprint) -%}
+    {%- set stored = load_relation(members) -%}
+    {%- do dbt_anonymize._check_members(anonymization, stored, effort, columns, labels) -%}
+    {%- if stored -%}{%- set first = dbt_anonymize._last_change(stored) -%}{%- endif -%}
+{%- endif -%}
+{{ dbt_anonymize._membership_rows(
+    effort, microdata, record_key, columns,
+    dbt_anonymize._guarantees_of_effort(guarantees, efforts.keys() | first), stored, first, k, sensitive_hierarchies,
+    share
+) }}
+{%- endmacro %}
+
+
+{# Its query: `stored` are the members after release `first`, or none. #}
+{% macro _membership_rows(
+    effort, microdata, record_key, columns, declared, stored, first, k=none, sensitive_hierarchies={}, share=none
+) -%}
+{#- Attributes by number: whatever they are called, they are not taken for columns of our own. -#}
+{%- set attributes = dbt_anonymize._guaranteed_attributes(declared) -%}
+{%- set kept, numbered, trees = [], [], {} -%}
+{%- for guarantee in declared -%}
+    {%- set number = attributes.index(guarantee.attribute) + 1 if guarantee.attribute in attributes else none -%}
+    {%- do kept.append(dict(guarantee, attribute="a_" ~ number) if number else guarantee) -%}
+{%- endfor -%}
+{%- for attribute in attributes -%}
+    {%- do numbered.append("a_" ~ loop.index) -%}
+    {%- if attribute in sensitive_hierarchies -%}
+        {%- do trees.update({"a_" ~ loop.index: sensitive_hierarchies[attribute]}) -%}
+    {%- endif -%}
+{%- endfor -%}
+{%- set places = {"kept": kept, "trees": trees, "numbered": numbered, "values": []} -%}
+{%- for attribute in attributes -%}
+    {%- do places["values"].append("v_" ~ (columns.index(attribute) + 1)) -%}
+{%- endfor -%}
+{%- set stricter = ["class_size < " ~ k] if k else [] -%}
+{%- set values = dbt_anonymize._member_values(columns) -%}
+with
+
+microdata as (
+
+    select
+        {%- for attribute in attributes %}
+        {{ dbt_anonymize._quote(attribute) }} as a_{{ loop.index }},
+        {%- endfor %}
+        {{ "sample_share" if share else "1 as sample_share" }}
+    from {{ microdata }}
+
+),
+{{- dbt_anonymize._global_distributions(
+    "microdata", numbered, kept, "table_", "count(*)", sensitive_hierarchies=trees, share=share
+) }}
+
+{{ dbt_anonymize._member_versions(effort, record_key, columns, stored) }}
+
+{{- dbt_anonymize._movements(places, columns, stricter, first + 1) }}
+
+select
+    record_key,
+    cqi,
+    cohort,
+    'joined' as state,
+    {{ values | join(",\n    ") }},
+    {{ first }} as after_release
+from joined
+union all
+select
+    versions.record_key,
+    case when versions.is_leaving = 1 and held.cohort is null then null else versions.cqi end as cqi,
+    versions.cohort,
+    case
+        when versions.is_leaving = 1 and held.cohort is null then 'left'
+        when versions.is_leaving = 1 then 'leaving'
+        when versions.is_changed = 0 then 'released'
+        when changing.cqi is not null then 'changed'
+        else 'changing'
+    end as state,
+    {%- for value in values %}
+    case
+        when versions.is_leaving = 0 and changing.cqi is not null then current_rows.{{ value }}
+        else versions.{{ value }}
+    end as {{ value }},
+    {%- endfor %}
+    {{ first }} as after_release
+from versions
+left join current_rows on versions.record_key = current_rows.record_key
+left join held on versions.cohort = held.cohort
+left join changing on versions.cqi = changing.cqi
+where versions.left_at is null
+union all
+select
+    candidates.record_key,
+    {{ dbt_anonymize._as_text("null") }} as cqi,
+    candidates.prior as cohort,
+    'waiting' as state,
+    {#- The source has them. #}
+    {%- for value in values %}
+    case when 1 = 0 then candidates.{{ value }} end as {{ value }},
+    {%- endfor %}
+    {{ first }} as after_release
+from candidates
+left join joined on candidates.record_key = joined.record_key
+where joined.record_key is null
+{%- endmacro %}
+
+
+{# The names under which members hold released columns: whatever these are called. #}
+{% macro _member_values(columns) -%}
+    {%- set names = [] -%}
+    {%- for column in columns -%}{%- do names.append("v_" ~ loop.index) -%}{%- endfor -%}
+    {{ return(names) }}
+{%- endmacro %}
+
+
+{# CTEs `current_rows`, the records that have a class now, and `versions`, what was last released of each record. #}
+{% macro _member_versions(effort, record_key, columns, stored) -%}
+{%- set values = dbt_anonymize._member_values(columns) -%}
+current_rows as (
+
+    select
+        {{ dbt_anonymize._as_text(dbt_anonymize._quote(record_key)) }} as record_key,
+        equivalence_class as cqi,
+        md5({{ dbt_anonymize._class_text(columns) }}) as content,
+        {%- for column in columns %}
+        {{ dbt_anonymize._quote(column) }} as {{ values[loop.index0] }}{{ "," if not loop.last }}
+        {%- endfor %}
+    from {{ effort }}
+    where equivalence_class is not null
+
+),
+
+known as (
+
+    {%- if stored %}
+
+    select *
+    from (
+        select
+            *,
+            md5({{ dbt_anonymize._class_text(values) }}) as content,
+            row_number() over (partition by record_key order by entered desc) as age
+        from {{ stored }}
+    ) as numbered
+    where age = 1
+    {%- else %}
+
+    select
+        *,
+        {{ dbt_anonymize._as_text("null") }} as cohort,
+        0 as entered,
+        0 as left_at
+    from current_rows
+    where 1 = 0
+    {%- endif %}
+
+),
+
+versions as (
+
+    select
+        known.*,
+        case when current_rows.record_key is null or current_rows.cqi <> known.cqi then 1 else 0 end as is_leaving,
+        case when current_rows.content <> known.content then 1 else 0 end as is_changed
+    from known
+    left join current_rows on known.record_key = current_rows.record_key
+
+),
+{%- endmacro %}
+
+
+{#
+  CTEs that end in `held` (cohorts that nobody may leave yet), `candidates`, `joined` and `changing` (classes whose
+  new values may be shown). A cohort is who joined a class together and is in it ever since, so that two releases
+  differ by whole parts of cohorts: each part must keep every guarantee by itself.
+    attributes  of guarantees: `numbered` (names in the CTEs), `values` (columns of members), `kept` (guarantees about
+                them) and `trees` (hierarchies)
+#}
+{% macro _movements(attributes, columns, stricter, release) -%}
+{{ dbt_anonymize._parts(
+    "parted", "versions", ["cohort", "is_leaving"], "where left_at is null", attributes, stricter
+) }}
+
+held as (
+
+    select cohort
+    from parted_classes
+    group by cohort
+    having max(is_leaving) = 1 and max(case when is_violating then 1 else 0 end) = 1
+
+),
+
+gone as (
+
+    select
+        versions.*,
+        {%- set since = dbt_anonymize._as_text("coalesce(versions.left_at, " ~ release ~ ")") %}
+        {{ dbt.concat(["versions.cohort", "' '", since]) }} as prior
+    from versions
+    left join held on versions.cohort = held.cohort
+    where versions.left_at is not null or (versions.is_leaving = 1 and held.cohort is null)
+
+),
+
+candidates as (
+
+    select
+        current_rows.*,
+        coalesce(gone.prior, 'new') as prior
+    from current_rows
+    left join gone on current_rows.record_key = gone.record_key
+    left join versions on current_rows.record_key = versions.record_key
+    where versions.record_key is null or gone.record_key is not null
+
+),
+{{ dbt_anonymize._parts("joining", "candidates", ["cqi", "prior"], "", attributes, stricter) }}
+
+{# Who stays away of those who left together. -#}
+absent as (
+
+    select gone.*
+    from gone
+    left join candidates on gone.record_key = candidates.record_key
+    left join joining_classes
+        on
+            candidates.cqi = joining_classes.cqi
+            and candidates.prior = joining_classes.prior
+            and not joining_classes.is_violating
+    where joining_classes.prior is null
+
+),
+{{ dbt_anonymize._parts("absent_parts", "absent", ["prior"], "", attributes, stricter) }}
+
+joined as (
+
+    select
+        candidates.*,
+        md5({{ dbt.concat(["'" ~ release ~ " '", "candidates.prior", "' '", "candidates.cqi"]) }}) as cohort
+    from candidates
+    inner join joining_classes
+        on candidates.cqi = joining_classes.cqi and candidates.prior = joining_classes.prior
+    left join absent_parts_classes
+        on candidates.prior = absent_parts_classes.prior and absent_parts_classes.is_violating
+    where not joining_classes.is_violating and absent_parts_classes.prior is null
+
+),
+
+{{ dbt_anonymize._changing_rows(columns) }}
+{{ dbt_anonymize._parts("changed", "both_values", ["cqi", "is_new"], "", attributes, stricter) }}
+
+changing as (
+
+    select cqi
+    from changed_classes
+    group by cqi
+    having max(case when is_violating then 1 else 0 end) = 0
+
+)
+{%- endmacro %}
+
+
+{# CTE `both_values`: the earlier and the new row of each record that stays in its class with other values. #}
+{% macro _changing_rows(columns) -%}
+both_values as (
+
+    {%- for is_new in [0, 1] %}
+    {{- "\n    union all" if is_new }}
+    select
+        versions.cqi,
+        {{ is_new }} as is_new
+        {%- for value in dbt_anonymize._member_values(columns) %},
+        {{ "current_rows" if is_new else "versions" }}.{{ value }}
+        {%- endfor %}
+    from versions
+    inner join current_rows on versions.record_key = current_rows.record_key
+    where versions.left_at is null and versions.is_leaving = 0 and versions.is_changed = 1
+    {%- endfor %}
+
+),
+{%- endmacro %}
+
+
+{# CTEs that end in `<prefix>_classes`: parts of rows with keys in common, and whether they break a guarantee. #}
+{% macro _parts(prefix, rows, keys, condition, attributes, stricter) %}
+
+{{ prefix }}_generalized as (
+
+    select
+        {{ keys | join(",\n        ") }},
+        {%- for value in attributes["values"] %}
+        {{ value }} as a_{{ loop.index }},
+        {%- endfor %}
+        1 as records
+    from {{ rows }}
+    {{- "\n    " ~ condition if condition }}
+
+),
+{{- dbt_anonymize._measured_classes(
+    keys, attributes.kept, attributes.numbered, prefix=prefix ~ "_", distributions="table_",
+    sensitive_hierarchies=attributes.trees, stricter=stricter
+) }}
+{%- endmacro %}

@@ -1,0 +1,247 @@
+"""New records wait, and leavers: no two releases differ by fewer than k records of a class."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from dbt_anonymize.project.generate import generate
+from tests.projects import Project
+from tests.second_month.test_freeze import SPEC, frozen_copy, run
+from tests.vault.projects import copy_with, edit_spec
+
+pytestmark = pytest.mark.sampled_tests(1)
+
+SEED = "seeds/customers.csv"
+K = 4
+CLASS = ["birth_date", "birth_date_lower", "birth_date_upper", "zip", "gender"]
+
+
+class Customers:
+    """The rows of the source, which a test changes from month to month."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        with (project.folder / SEED).open(encoding="utf-8", newline="") as file:
+            self.rows = {row["customer_id"]: row for row in csv.DictReader(file)}
+        self.columns = list(next(iter(self.rows.values())))
+        self.new = itertools.count(10_000)
+
+    def join(self, like: str, count: int) -> list[str]:
+        """Add records of the class of another; each differs by what is released as it is."""
+        keys = [str(next(self.new)) for _ in range(count)]
+        for key in keys:
+            own = {"customer_id": key, "spending": f"{key}.5", "full name": f"Neu {key}"}
+            self.rows[key] = {**self.rows[like], **own}
+        return keys
+
+    def leave(self, keys: Iterable[str]) -> list[dict[str, str]]:
+        """Remove records, and return them."""
+        return [self.rows.pop(key) for key in list(keys)]
+
+    def build(self) -> str:
+        """Write the source and build, and return what dbt said."""
+        with (self.project.folder / SEED).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, self.columns, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(self.rows.values())
+        return self.project.build().messages
+
+
+def members_of(project: Project) -> dict[str, list[str]]:
+    """Return the keys of each class of the frozen effort, large classes first; "" is suppressed."""
+    ((effort,),) = project.query("select effort from customers_results where is_chosen")
+    rows = project.query(
+        "select case when is_suppressed then '' else equivalence_class end as cqi, "
+        "list(cast(customer_id as varchar) order by customer_id) "
+        f"from customers_effort_{effort} group by 1 order by cqi = '', count(*) desc, 1"
+    )
+    return dict(rows)
+
+
+def published(project: Project) -> Counter[tuple[Any, ...]]:
+    """Return the rows of the release file: the labels first, then what is kept."""
+    with duckdb.connect(str(project.release_file("customers")), read_only=True) as file:
+        rows = file.execute("select * from customers_anonymized").fetchall()
+        names = [column[0] for column in file.description or ()]
+    order = [names.index(name) for name in CLASS]
+    order += [place for place, name in enumerate(names) if name not in {*CLASS, "cqi"}]
+    return Counter(tuple(row[place] for place in order) for row in rows)
+
+
+def subtracted(months: list[Counter[tuple[Any, ...]]]) -> list[int]:
+    """Return how many rows of a class one release has and another has not, for every two."""
+    sizes = []
+    for one, other in itertools.permutations(months, 2):
+        left: Counter[tuple[Any, ...]] = Counter()
+        for row, count in (one - other).items():
+            left[row[: len(CLASS)]] += count
+        sizes += left.values()
+    return sizes
+
+
+def states(project: Project) -> dict[str, set[str]]:
+    """Return the records that wait or have just moved, by state."""
+    found: dict[str, set[str]] = {}
+    for key, state in project.query(
+        "select record_key, state from vault.customers_membership where state <> 'released'"
+    ):
+        found.setdefault(state, set()).add(key)
+    return found
+
+
+def live_two_months(project: Project) -> tuple[list[Counter[tuple[Any, ...]]], list[str]]:
+    """Let records join, leave, move, change and come back, and return all three releases."""
+    of_class = members_of(project)
+    first, second, third, fourth, fifth = list(of_class.values())[:5]
+    alone = of_class.get("", [])
+    customers = Customers(project)
+    months, said = [published(project)], []
+    # The second month: too few join a class, enough another; one leaves a third, enough a fourth.
+    early = customers.join(first[0], K - 2)
+    together = customers.join(second[0], K)
+    customers.leave(third[:1])
+    gone = customers.leave(fourth[:K])
+    nobody = customers.join(fifth[0], 1)
+    # A quasi-identifier that is missing is a class of its own.
+    customers.rows[nobody[0]] |= {"zip": ""}
+    # One changes what is released of her, and another moves to the class of others.
+    customers.rows[fifth[0]]["churned"] = {"yes": "no", "no": "yes"}[
+        customers.rows[fifth[0]]["churned"]
+    ]
+    for name in ("birth_date", "zip", "gender"):
+        customers.rows[fifth[1]][name] = customers.rows[first[0]][name]
+    said.append(customers.build())
+    months.append(published(project))
+    if "customers_membership" in {path.stem for path in (project.folder / "models").rglob("*.sql")}:
+        assert states(project) == {
+            "waiting": {*early, *nobody, *alone},
+            "joined": set(together),
+            "leaving": {third[0], fifth[1]},
+            "left": set(fourth[:K]),
+            "changing": {fifth[0]},
+        }
+    # The third month: the rest of the group comes, one who left is back, more leave with the first.
+    late = customers.join(first[0], 2)
+    customers.rows[gone[0]["customer_id"]] = gone[0]
+    customers.leave(third[1:K])
+    customers.leave(together[:1])
+    said.append(customers.build())
+    months.append(published(project))
+    if "customers_membership" in {path.stem for path in (project.folder / "models").rglob("*.sql")}:
+        assert states(project) == {
+            "waiting": {*nobody, *alone, gone[0]["customer_id"]},
+            "joined": {*early, *late},
+            "leaving": {together[0], fifth[1]},
+            "left": set(third[:K]),
+            "changing": {fifth[0]},
+        }
+    return months, said
+
+
+def test_three_months_differ_by_no_group_below_k(built_consumer: Project, tmp_path: Path) -> None:
+    project = frozen_copy(built_consumer, tmp_path / "waits")
+    months, said = live_two_months(project)
+    sizes = subtracted(months)
+    assert sizes
+    assert min(sizes) >= K
+    assert "4 records wait to join, 2 to leave and 1 to change" in said[0]
+    assert all(min(Counter(row[:5] for row in month.elements()).values()) >= K for month in months)
+    # The vault remembers classes as they were released, and nobody twice.
+    twice = project.query(
+        "select record_key from vault.customers_members where left_at is null "
+        "group by record_key having count(*) > 1"
+    )
+    assert twice == []
+    ((remembered,),) = project.query(
+        "select count(*) from vault.customers_members where left_at is null"
+    )
+    assert remembered == sum(months[-1].values())
+    # The independent check agrees: no attacker who composes the releases gets below k.
+    checks = ["--check", "recomputation", "--check", "guarantees", "--check", "attacks"]
+    result = run(project, "verify", "customers", *checks)
+    assert result.exit_code == 0, result.output
+    assert "warning" not in result.output
+
+
+def test_without_waiting_the_same_months_show_single_people(
+    built_consumer: Project, tmp_path: Path
+) -> None:
+    project = frozen_copy(built_consumer, tmp_path / "publishes")
+    ((effort,),) = project.query("select effort from customers_results where is_chosen")
+    project.edit(
+        SPEC,
+        lambda text: text.replace(
+            f"release: {{effort: {effort}}}", f"release: {{effort: {effort}, joiners: publish}}"
+        ),
+    )
+    generate(project.folder)
+    months, said = live_two_months(project)
+    assert min(subtracted(months)) == 1
+    assert "no class may differ from that of the published file by 1 to 3" in said[0]
+    assert run(project, "results", "customers").exit_code == 0
+
+
+def test_what_the_vault_does_not_know_stops_the_build(
+    built_consumer: Project, tmp_path: Path
+) -> None:
+    project = frozen_copy(built_consumer, tmp_path / "project")
+    customers = Customers(project)
+    customers.join(members_of(project).popitem()[1][0], 1)
+    project.edit(SPEC, lambda text: text.replace("release: {", "release: {recompute: true, "))
+    generate(project.folder)
+    customers.build()
+
+    # The vault remembers a release, and then the build was killed: the plan is of before.
+    project.execute("update vault.customers_members set entered = 2 where cohort like '1 %'")
+    stopped = project.dbt("run", "--select", "customers_anonymized")
+    assert not stopped.succeeded
+    assert "was decided after release 1; the vault remembers another since" in stopped.messages
+    again = project.build()
+    assert again.succeeded
+    before = project.release_file("customers").read_bytes()
+
+    project.execute("update vault.customers_members set labels = 'others'")
+    stopped = project.dbt("build")
+    assert not stopped.succeeded
+    assert "must be of the same labels, columns and types as now" in stopped.messages
+
+    # A vault of an earlier version, or lost: nobody could tell who is new.
+    project.execute("drop table vault.customers_members")
+    stopped = project.dbt("build")
+    assert not stopped.succeeded
+    said = " ".join(stopped.messages.split())
+    assert "has an earlier release, and the vault does not know its records" in said
+    assert "Restore customers_members from a backup of the vault" in said
+    assert project.release_file("customers").read_bytes() == before
+
+
+def test_tokens_lead_to_the_same_person_though_others_wait(tmp_path: Path) -> None:
+    members = copy_with(tmp_path / "project", "members")
+    members.build()
+    said = " ".join(run(members, "freeze", "members").output.split())
+    assert "subject: must not be declared where new records wait" in said
+    assert not (members.folder / "seeds" / "members_frozen_labels.csv").exists()
+    # By record; tokens of others are a custodian's to take away.
+    edit_spec(members, "members", "subject: e-mail\n", "")
+    for table in ("tokens", "releases"):
+        members.execute(f"drop table vault.members_{table}")
+    members.build()
+    frozen = run(members, "freeze", "members")
+    assert frozen.exit_code == 0, frozen.output
+    tokens = {row[-1] for row in members.release("members")}
+    ((gone,), (like,)) = members.query("select record_key from vault.members_members limit 2")
+    customers = Customers(members)
+    customers.leave([gone])
+    customers.join(like, 1)
+    assert " records wait to join, 1 to leave and 0 to change" in customers.build()
+    assert {row[-1] for row in members.release("members")} == tokens
+    result = run(members, "verify", "members", "--check", "recomputation", "--check", "guarantees")
+    assert result.exit_code == 0, result.output
