@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from tests.golden.test_dialects import DIALECTS, FILES
+from tests.golden.test_dialects import DIALECTS
 from tests.projects import REPOSITORY
 
 FILE = Path(__file__).with_name("ran.json")
@@ -59,8 +59,8 @@ def table() -> str:
         [
             dialects,
             "none",
-            f"compiles, not run: {len(FILES)} statements of DuckDB, translated by sqlglot, can be "
-            "parsed; a build there stops",
+            "compiles, not run: statements of DuckDB, translated by sqlglot, can be parsed; a "
+            "build there stops",
         ],
         [
             "dbt 2",
