@@ -72,7 +72,9 @@ class Connections:
 def warehouse(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     with duckdb.connect(str(tmp_path / "stored.duckdb")) as connection:
         cursor = connection if request.param == "own" else PlainCursor(connection)
-        yield Warehouse(SimpleNamespace(connections=Connections(connection, cursor)), None)
+        kind = "duckdb" if request.param == "own" else "postgres"
+        connections = Connections(connection, cursor)
+        yield Warehouse(SimpleNamespace(connections=connections, type=lambda: kind), None)
 
 
 def stored(warehouse: Warehouse) -> list[tuple[Any, ...]]:
