@@ -89,13 +89,17 @@ def explained(efforts: Sequence[EffortResult], task: str) -> list[str]:
 
 def legend(spec: Spec, efforts: Sequence[EffortResult]) -> list[str]:
     """Say what the columns of the results are."""
+    qnf = f"QNF: privacy, {spec.model_dump(mode='json')['qnf']}"
+    levels = f"levels: of {', '.join(spec.quasi_identifiers)}; 0 is the value itself"
+    if spec.freeze:
+        return ["QF is not measured: the effort is frozen, and no model is trained", qnf, levels]
     alpha = next((effort.alpha for effort in efforts if effort.alpha is not None), None)
     weight = "alpha" if alpha is None else f"{alpha:.4g}"
     return [
         f"QF: {spec.quality.measure} on original records of a model that learned from the effort, "
         f"with its {spec.quality.confidence:.0%} interval",
-        f"QNF: privacy, {spec.model_dump(mode='json')['qnf']}; Q = QF + {weight} * QNF",
-        f"levels: of {', '.join(spec.quasi_identifiers)}; 0 is the value itself",
+        f"{qnf}; Q = QF + {weight} * QNF",
+        levels,
     ]
 
 
