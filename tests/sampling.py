@@ -29,8 +29,8 @@ def number_of(what: str, full: int, sampled: int) -> int:
 
 
 def examples(of: settings, full: int, sampled: int | None = None) -> settings:
-    """Return settings with as many examples as are to run: a tenth of many, unless in full."""
-    number = full if FULL else (sampled or max(2, full // 10))
+    """Return settings with as many examples as are to run: a twentieth of many, unless in full."""
+    number = full if FULL else (sampled or max(2, full // 20))
     return settings(of, max_examples=number)
 
 

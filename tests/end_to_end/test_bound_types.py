@@ -66,6 +66,7 @@ def test_accepted_types_compare_without_an_error(built_consumer: Project) -> Non
     assert not [pair for pair in refused_needlessly if usual.issuperset(pair)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("bound_type", "says"),
     [
@@ -103,6 +104,7 @@ SMALLEST = {"date": "'0001-01-01'", "timestamp": "'0001-01-01'", "ubigint": "0"}
 WIDTHS = {"date": DAYS, "timestamp": DAYS * 86400, "ubigint": 2.0**64, "bigint": 2.0**64}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "bound_type", ["tinyint", "integer", "decimal(38,0)", "decimal(38,10)", *WIDTHS]
 )

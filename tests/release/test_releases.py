@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
@@ -88,6 +89,7 @@ def effort_of(project: Project) -> int:
     return effort
 
 
+@pytest.mark.sampled_tests(6, group="builds")
 def test_who_joined_is_reported_remembered_and_stops_a_strict_build(
     built_consumer: Project, tmp_path: Path
 ) -> None:
