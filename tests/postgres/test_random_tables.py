@@ -19,7 +19,7 @@ from tests.postgres.server import Server
 from tests.projects import Project
 from tests.worlds.random_tables import EFFORTS, PARTS, built, names, write
 
-COUNT = sampling.number_of("random tables on Postgres", 12, 3)
+COUNT = sampling.number_of("random tables on Postgres", 12, 2)
 RELATIONS = (*PARTS, *(f"effort_{number}" for number in range(EFFORTS + 1)))
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from tests.projects import Project
 
+pytestmark = pytest.mark.sampled_tests(8, group="builds")
+
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
