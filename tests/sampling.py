@@ -18,6 +18,16 @@ FULL = os.environ.get("DBT_ANONYMIZE_FULL", "") not in {"", "0"}
 IS_SEEDED = "DBT_ANONYMIZE_SEED" in os.environ
 SEED = int(os.environ.get("DBT_ANONYMIZE_SEED", "20"))
 _TESTS = Path(__file__).parent
+# Of costly tests that several modules have, how many run of each group.
+GROUPS = {
+    "builds": 8,
+    "bytes": 1,
+    "commands": 2,
+    "fail closed": 5,
+    "faults": 2,
+    "installation": 2,
+    "relink": 5,
+}
 # What is counted: how many of how many run.
 drawn: dict[str, tuple[int, int]] = {}
 
@@ -38,7 +48,8 @@ def mark_undrawn(items: Iterable[pytest.Item]) -> None:
     """Make slow what the seed does not draw.
 
     Of the cases of a test with the mark ``sampled(n)`` n run, and of what is left of a module with
-    the mark ``sampled_tests(n)``, n again; modules whose mark names the same group share the n.
+    the mark ``sampled_tests(n)``, n again; of all with ``sampled_tests(group="...")`` as many as
+    ``GROUPS`` says.
     """
     items = list(items)
     _draw_of_each(
@@ -61,7 +72,8 @@ def _draw_of_each(
             groups.setdefault(name_of(item), []).append(item)
     ran, of = drawn.get(what, (0, 0))
     for name, group in groups.items():
-        (wanted,) = next(group[0].iter_markers(mark)).args
+        marked = next(group[0].iter_markers(mark))
+        wanted = GROUPS[marked.kwargs["group"]] if marked.kwargs else marked.args[0]
         number = len(group) if FULL else min(wanted, len(group))
         # Wherever the repository lies, the same are drawn.
         label = name.removeprefix(f"{_TESTS}{os.sep}")

@@ -12,7 +12,7 @@ from dbt_anonymize.spec import load_spec
 from tests.commands.conftest import command
 from tests.projects import CONSUMER_PROJECT, Project
 
-pytestmark = pytest.mark.sampled_tests(2, group="commands")
+pytestmark = pytest.mark.sampled_tests(group="commands")
 
 SPEC = load_spec(CONSUMER_PROJECT / "anonymizations" / "customers.yml")
 CLUSTERED = SPEC.model_copy(

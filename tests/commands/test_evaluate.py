@@ -12,7 +12,7 @@ from dbt_anonymize.project.generate import generate
 from tests.commands.conftest import command, without_python
 from tests.projects import Project
 
-pytestmark = pytest.mark.sampled_tests(2, group="commands")
+pytestmark = pytest.mark.sampled_tests(group="commands")
 
 # Seconds are others in each run.
 FACTS = "select * from {} where kind <> 'seconds' order by all"

@@ -17,7 +17,7 @@ from dbt_anonymize.spec import load_spec
 from tests.cli.conftest import run
 from tests.projects import Project
 
-pytestmark = [pytest.mark.dbt, pytest.mark.sampled_tests(2, group="installation")]
+pytestmark = [pytest.mark.dbt, pytest.mark.sampled_tests(group="installation")]
 
 
 def people(project: Project) -> list[str]:

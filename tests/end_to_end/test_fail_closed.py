@@ -9,7 +9,7 @@ import pytest
 from tests.end_to_end.stopping import SEED_AND_RUN, require, stops
 from tests.projects import Project
 
-pytestmark = pytest.mark.sampled_tests(5, group="fail closed")
+pytestmark = pytest.mark.sampled_tests(group="fail closed")
 
 PLANTED = "ZIP-of-a-person"
 

@@ -10,7 +10,7 @@ from dbt_anonymize.project.generate import generate
 from tests.end_to_end.stopping import RELEASE, SEED_AND_RUN, require, stops
 from tests.projects import Project
 
-pytestmark = pytest.mark.sampled_tests(5, group="fail closed")
+pytestmark = pytest.mark.sampled_tests(group="fail closed")
 
 
 def test_effort_zero_is_never_released(consumer: Project) -> None:

@@ -28,7 +28,7 @@ from tests.end_to_end.guaranteed import (
 from tests.end_to_end.test_fail_closed import PLANTED, everything_written, stops
 from tests.projects import Project
 
-pytestmark = pytest.mark.sampled_tests(8, group="builds")
+pytestmark = pytest.mark.sampled_tests(group="builds")
 
 
 def test_what_guarantees_cannot_judge_stops_the_build_and_is_counted(consumer: Project) -> None:

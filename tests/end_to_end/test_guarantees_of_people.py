@@ -20,7 +20,7 @@ from tests.end_to_end.guaranteed import (
 from tests.end_to_end.test_fail_closed import stops
 from tests.projects import Project
 
-pytestmark = pytest.mark.sampled_tests(8, group="builds")
+pytestmark = pytest.mark.sampled_tests(group="builds")
 PEOPLE = 230
 
 

@@ -17,7 +17,7 @@ from tests.end_to_end.test_verify import findings, verify
 from tests.oracle.masks import keyed_hash, masked, shifted
 from tests.projects import Project, copy_consumer
 
-pytestmark = pytest.mark.sampled_tests(8, group="builds")
+pytestmark = pytest.mark.sampled_tests(group="builds")
 
 MASKS: dict[str, dict[str, Any]] = {
     "e-mail": {"email": "domain"},

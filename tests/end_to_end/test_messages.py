@@ -10,7 +10,7 @@ import pytest
 from tests.projects import Project
 from tests.vault.projects import edit_spec
 
-pytestmark = pytest.mark.sampled_tests(8, group="builds")
+pytestmark = pytest.mark.sampled_tests(group="builds")
 
 
 def test_a_missing_folder_of_the_vault_is_named_before_duckdb_opens_it(consumer: Project) -> None:

@@ -15,7 +15,7 @@ from dbt_anonymize.cli import app
 from dbt_anonymize.project.generate import generate
 from tests.projects import Project
 
-builds = pytest.mark.sampled_tests(8, group="builds")
+builds = pytest.mark.sampled_tests(group="builds")
 UNREAD = "#999999"
 RELEASE = ("customers_anonymized", "customers_identifiers")
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.projects import Project
 
-pytestmark = pytest.mark.sampled_tests(8, group="builds")
+pytestmark = pytest.mark.sampled_tests(group="builds")
 
 TABLES = (
     "customers_frequencies",

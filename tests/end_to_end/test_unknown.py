@@ -13,7 +13,7 @@ from dbt_anonymize.cli import app
 from dbt_anonymize.project.generate import generate
 from tests.projects import Project, copy_consumer
 
-pytestmark = pytest.mark.sampled_tests(8, group="builds")
+pytestmark = pytest.mark.sampled_tests(group="builds")
 # A gender and a birth date that are in no hierarchy, of two customers.
 CHANGED = {"8411": ("male", "agender"), "8629": ("1961-08-13", "2961-08-13")}
 RECODINGS: dict[str, dict[str, Any]] = {

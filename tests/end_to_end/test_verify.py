@@ -131,7 +131,7 @@ def test_what_is_not_built_cannot_be_verified(demo: Project, tmp_path: Path) -> 
     assert "dbt build" in result.output
 
 
-@pytest.mark.sampled_tests(8, group="builds")
+@pytest.mark.sampled_tests(group="builds")
 def test_what_the_last_build_did_stays_known(demo: Project) -> None:
     """To `dbt retry`, and to `dbt-anonymize results`."""
     kept = demo.folder / "target" / "run_results.json"
@@ -140,7 +140,7 @@ def test_what_the_last_build_did_stays_known(demo: Project) -> None:
     assert kept.read_bytes() == before
 
 
-@pytest.mark.sampled_tests(8, group="builds")
+@pytest.mark.sampled_tests(group="builds")
 def test_what_runs_beside_the_models_is_named_and_what_it_did_is_found(
     demo: Project, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ from tests.end_to_end.test_fail_closed import SEED_AND_RUN, stops
 from tests.end_to_end.test_guarantees import declare, fetch
 from tests.projects import Project
 
-pytestmark = pytest.mark.sampled_tests(8, group="builds")
+pytestmark = pytest.mark.sampled_tests(group="builds")
 
 LEARNS_NOTHING = "even on effort 0, the untouched table, the model is not surely better than"
 

@@ -12,7 +12,7 @@ from tests.faults.people import WAREHOUSE, files_of_release, other_people, relea
 from tests.faults.processes import Launcher, wait_for
 from tests.projects import Project
 
-pytestmark = pytest.mark.sampled_tests(2, group="faults")
+pytestmark = pytest.mark.sampled_tests(group="faults")
 
 RELEASE = "release/dev/customers.duckdb"
 CUSTOMERS = "seeds/customers.csv"

@@ -26,7 +26,7 @@ from tests.projects import Project
 from tests.sampling import FULL
 from tests.vault.byte_search import found as found_in
 
-pytestmark = pytest.mark.sampled_tests(2, group="faults")
+pytestmark = pytest.mark.sampled_tests(group="faults")
 
 CUSTOMERS = "seeds/customers.csv"
 PEOPLE = 400

@@ -14,7 +14,7 @@ import yaml
 
 from tests.projects import Project
 
-pytestmark = pytest.mark.sampled_tests(2, group="faults")
+pytestmark = pytest.mark.sampled_tests(group="faults")
 
 # In the columns of identifiers, of quasi-identifiers and of others: what nobody may read.
 NAME, MAIL, ZIP, GENDER = "Planted-Name", "planted@mail.example", "PLANTEDZIP", "planted-gender"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.projects import copy_consumer
 
-pytestmark = pytest.mark.sampled_tests(8, group="builds")
+pytestmark = pytest.mark.sampled_tests(group="builds")
 
 SEED = "customers_hierarchy_zip"
 

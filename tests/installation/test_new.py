@@ -13,7 +13,7 @@ from dbt_anonymize.versions import mismatch, package_folder
 from tests.cli.conftest import run
 from tests.projects import REPOSITORY, Project
 
-pytestmark = [pytest.mark.dbt, pytest.mark.sampled_tests(2, group="installation")]
+pytestmark = [pytest.mark.dbt, pytest.mark.sampled_tests(group="installation")]
 
 
 def tree(folder: Path) -> dict[str, str]:

@@ -15,7 +15,7 @@ import yaml
 from dbt_anonymize.versions import command_version
 from tests.projects import REPOSITORY, Outcome, Project
 
-pytestmark = pytest.mark.sampled_tests(8, group="builds")
+pytestmark = pytest.mark.sampled_tests(group="builds")
 
 MACROS = ("duckdb__load_csv_rows", "_literal", "_seed_loading")
 DISPATCH = [{"macro_namespace": "dbt", "search_order": ["seeding", "dbt_anonymize", "dbt"]}]

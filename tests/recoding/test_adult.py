@@ -72,7 +72,7 @@ def test_full_domain_generalization_of_the_same_guarantee_loses_more() -> None:
     assert classes_of(table, node).records.min() >= 5
 
 
-@pytest.mark.sampled_tests(8, group="builds")
+@pytest.mark.sampled_tests(group="builds")
 @pytest.mark.dbt  # by way of the benchmark, which builds a real project
 def test_mondrian_generalizes_less_than_the_reference() -> None:
     # Reference: a penalty of 6.7 %.

@@ -24,7 +24,7 @@ from tests.recoding.compilation import (
 )
 from tests.worlds.recoded import Warehouse, quote, worlds
 
-pytestmark = pytest.mark.sampled_tests(8, group="builds")
+pytestmark = pytest.mark.sampled_tests(group="builds")
 
 ALL = (*CASES, *LOCAL_CASES, *PAID_CASES, *CELL_CASES)
 

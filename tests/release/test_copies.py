@@ -151,7 +151,7 @@ def test_nothing_is_published_over_what_no_build_has_left(session: Any, tmp_path
     assert (tmp_path / "elsewhere.csv").read_text() == "mine"
 
 
-@pytest.mark.sampled_tests(8, group="builds")
+@pytest.mark.sampled_tests(group="builds")
 def test_a_build_publishes_them_and_verify_compares_them(consumer: Project) -> None:
     def verified() -> tuple[int, str]:
         command = ["verify", "customers", "--check", "recomputation", "--format", "csv"]

@@ -89,7 +89,7 @@ def effort_of(project: Project) -> int:
     return effort
 
 
-@pytest.mark.sampled_tests(8, group="builds")
+@pytest.mark.sampled_tests(group="builds")
 def test_who_joined_is_reported_remembered_and_stops_a_strict_build(
     built_consumer: Project, tmp_path: Path
 ) -> None:

@@ -15,7 +15,7 @@ from tests.projects import Project
 from tests.search.reports import efforts_of
 from tests.search.running import load, run, text_of, with_spec
 
-pytestmark = pytest.mark.sampled_tests(8, group="builds")
+pytestmark = pytest.mark.sampled_tests(group="builds")
 
 
 def test_dbt_builds_what_the_search_promised(searched: Project, tmp_path: Path) -> None:

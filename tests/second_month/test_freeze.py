@@ -17,7 +17,7 @@ ZIPS = "seeds/customers_hierarchy_zip.csv"
 
 
 # Each builds for half a minute.
-pytestmark = pytest.mark.sampled_tests(8, group="builds")
+pytestmark = pytest.mark.sampled_tests(group="builds")
 
 
 def run(project: Project, *arguments: str) -> Result:

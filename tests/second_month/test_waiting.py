@@ -17,7 +17,7 @@ from tests.projects import Project
 from tests.second_month.test_freeze import SPEC, frozen_copy, run
 from tests.vault.projects import copy_with, edit_spec
 
-pytestmark = pytest.mark.sampled_tests(8, group="builds")
+pytestmark = pytest.mark.sampled_tests(group="builds")
 
 SEED = "seeds/customers.csv"
 K = 4

@@ -74,7 +74,7 @@ def check_commands(project: Project, naming: Naming) -> None:
     (project.folder / "anonymizations" / "drafted.yml").unlink()
 
 
-@pytest.mark.sampled_tests(8, group="builds")
+@pytest.mark.sampled_tests(group="builds")
 def test_the_plain_table_is_worth_comparing(plain_outcome: Found) -> None:
     columns, rows = plain_outcome.tables["results"]
     results = [dict(zip(columns, row, strict=True)) for row in rows]
@@ -85,7 +85,7 @@ def test_the_plain_table_is_worth_comparing(plain_outcome: Found) -> None:
     assert all(rows for _, rows in plain_outcome.tables.values())
 
 
-@pytest.mark.sampled_tests(8, group="builds")
+@pytest.mark.sampled_tests(group="builds")
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "drawn",

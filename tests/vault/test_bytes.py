@@ -50,7 +50,7 @@ def test_the_search_finds_what_is_there(tmp_path: Path) -> None:
     assert found(file, wanted) == set()
 
 
-@pytest.mark.sampled_tests(1, group="bytes")
+@pytest.mark.sampled_tests(group="bytes")
 def test_a_project_with_tokens_leaves_no_identifier_and_no_person_behind(members: Project) -> None:
     values = texts(members, "vault.main.customers", *IDENTIFIERS)
     assert len(found(members.folder / "vault" / "vault.duckdb", values)) > 0.5 * len(values)
@@ -70,7 +70,7 @@ def test_a_project_with_tokens_leaves_no_identifier_and_no_person_behind(members
     assert leaks(members, values) == {}
 
 
-@pytest.mark.sampled_tests(1, group="bytes")
+@pytest.mark.sampled_tests(group="bytes")
 def test_the_demonstration_leaves_no_identifier_behind(demo: Project) -> None:
     values = texts(demo, "vault.main.fertility_clinic_patients", *CLINIC)
     assert len(values) > 4000

@@ -125,15 +125,8 @@ def remember_members(warehouse: Warehouse, frozen: Frozen) -> None:
         labels=spec.labels_digest,
     )
     closing = warehouse.macro("_closed_to_others", relation=members, rights="select")
-    connections = warehouse.adapter.connections
-    connections.clear_transaction()
-    connections.begin()
-    try:
-        warehouse.cursor().execute(f"create table {members} as {sql}; {closing or ''}")
-        connections.commit()
-    except BaseException:
-        connections.rollback_if_open()
-        raise
+    with warehouse.transaction() as cursor:
+        cursor.execute(f"create table {members} as {sql}; {closing or ''}")
 
 
 def _members(warehouse: Warehouse, spec: Spec) -> Any:

@@ -149,24 +149,31 @@ class Warehouse:
         Spark has none: where filling fails, there is no table, and whoever reads it says so.
         """
         declared = ", ".join(f"{name} {kind}" for name, kind in types.items())
+        with self.transaction() as cursor:
+            try:
+                cursor.execute(f"drop table if exists {relation}")
+                cursor.execute(f"create table {relation} ({declared})")
+                yield cursor
+            except BaseException:
+                if not self.has_transactions:
+                    cursor.execute(f"drop table if exists {relation}")
+                raise
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """Give a cursor whose statements count all or, where one fails, none; not on Spark."""
         connections = self.adapter.connections
-        has_transactions = self.has_transactions
-        if has_transactions:
+        if self.has_transactions:
             connections.clear_transaction()
             connections.begin()
-        # Not through the adapter, which would write every row into the log of dbt.
-        cursor = self.cursor()
         try:
-            cursor.execute(f"drop table if exists {relation}")
-            cursor.execute(f"create table {relation} ({declared})")
-            yield cursor
-            if has_transactions:
+            # Not through the adapter, which would write every row into the log of dbt.
+            yield self.cursor()
+            if self.has_transactions:
                 connections.commit()
         except BaseException:
-            if has_transactions:
+            if self.has_transactions:
                 connections.rollback_if_open()
-            else:
-                cursor.execute(f"drop table if exists {relation}")
             raise
 
     def _existing(self, name: str, database: str, schema: str, identifier: str, remedy: str) -> Any:

@@ -23,7 +23,7 @@ from tests.vault.relink.running import (
     relink,
 )
 
-pytestmark = pytest.mark.sampled_tests(5, group="relink")
+pytestmark = pytest.mark.sampled_tests(group="relink")
 
 
 @pytest.fixture(scope="module")

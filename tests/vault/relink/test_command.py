@@ -36,7 +36,7 @@ from tests.vault.relink.running import (
     relink,
 )
 
-pytestmark = pytest.mark.sampled_tests(5, group="relink")
+pytestmark = pytest.mark.sampled_tests(group="relink")
 
 PLANTED = "Jane-of-the-test"
 # Where the second block of a DuckDB file begins: after the headers and a block of the catalogue.

@@ -18,7 +18,7 @@ from dbt_anonymize.verify.finding import Status
 from tests.projects import Project
 from tests.vault.projects import copy_with
 
-pytestmark = pytest.mark.sampled_tests(8, group="builds")
+pytestmark = pytest.mark.sampled_tests(group="builds")
 # Each of them is an alias in a statement of the attacks or of the recount.
 CALLED = {
     "customer_id": "key",
