@@ -50,6 +50,7 @@ def init(
     from dbt_anonymize.drafting.text import check_name, spec_text  # noqa: PLC0415
     from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
     from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
+    from dbt_anonymize.spec.json_schema import write_schema  # noqa: PLC0415
 
     declared = _declared_source(ref, source)
     with errors_without_traceback():
@@ -71,7 +72,7 @@ def init(
                 place=f"--ref {ref}" if ref else f"--source {source}",
                 folder=project.seeds.relative_to(project.root).as_posix(),
             )
-        (project.root / path.parent).mkdir(exist_ok=True)
+        write_schema(project.root)
         written = _write_seeds(project, name, drafted)
         text = spec_text(name, declared, drafted, takes_all=yes)
         (project.root / path).write_text(text, encoding="utf-8")

@@ -32,6 +32,7 @@ COMMANDS = (
     "epsilon",
     "profile",
     "hierarchy",
+    "schema",
 )
 
 

@@ -52,8 +52,10 @@ def new(
             install(plan.root)
         if plan.is_starter:
             from dbt_anonymize.project.generate import generate  # noqa: PLC0415
+            from dbt_anonymize.spec.json_schema import write_schema  # noqa: PLC0415
 
             generate(plan.root)
+            write_schema(plan.root)
     if not plan.changes and not plan.needs_package:
         note("Nothing to change.")
     elif plan.is_starter:

@@ -23,8 +23,11 @@ class AlphaKAnonymity(AttributeModel):
     WEAKEST = (Weakest("alpha", 1, 1000), Weakest("k", 1, 1))
 
     alpha: Share
+    """Largest share of one value in a class."""
     k: K
+    """Fewest people in a class."""
     values: Annotated[tuple[str | int | bool, ...], Field(min_length=1, strict=False)] | None = None
+    """Values that are limited; all by default."""
 
     @property
     def measured(self) -> Sequence[str]:

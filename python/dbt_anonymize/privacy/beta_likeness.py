@@ -27,7 +27,10 @@ class BetaLikeness(AttributeModel):
     }
 
     beta: Positive
+    """Largest gain of a value: its share in a class, relative to that in the whole table, minus 1.
+    """
     variant: Literal["basic", "enhanced"] = "enhanced"
+    """enhanced limits the gain of frequent values more."""
 
     @property
     def measured(self) -> Sequence[str]:

@@ -23,6 +23,7 @@ class DeltaDisclosure(AttributeModel):
     WEAKEST = (Weakest("delta", 64, 1000),)
 
     delta: Positive
+    """The share of a value in a class changes by a factor of less than 2^delta."""
 
     def _compile(self, compiler: Compiler, position: int) -> None:
         p, limit = compiler.global_shares(position), self.delta - TOLERANCE

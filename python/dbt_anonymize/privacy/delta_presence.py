@@ -17,7 +17,9 @@ class DeltaPresence(PrivacyModel):
     WEAKEST = (Weakest("maximum", 1, 1000), Weakest("minimum", 0, 1000))
 
     minimum: Annotated[float, Field(ge=0, le=1)]
+    """Smallest share of the population of a class that is in the table."""
     maximum: Annotated[float, Field(ge=0, le=1)]
+    """Largest share of the population of a class that is in the table."""
 
     @model_validator(mode="after")
     def _is_a_range(self) -> DeltaPresence:

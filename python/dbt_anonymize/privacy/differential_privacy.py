@@ -28,18 +28,22 @@ class DifferentialPrivacy(PrivacyModel):
     """Nobody learns from the release whether a person was in the source.
 
     (epsilon, delta): whatever is released is at most exp(epsilon) times as likely with a person as
-    without her, but for events of probability delta. ``beta`` is the probability of each person to
-    be in the sample, by default the largest that epsilon allows. ``search_epsilon`` is the part of
-    epsilon that a search for the levels may spend. The totals limit all releases of a source; by
-    default there is one.
+    without her, but for events of probability delta.
     """
 
     epsilon: Epsilon
+    """How much likelier a release may become by one person: by a factor of at most exp(epsilon)."""
     delta: Share
+    """Probability of the events that epsilon does not bound."""
     beta: Share | None = None
+    """Probability of each person to be in the sample; by default the largest that epsilon allows.
+    """
     search_epsilon: Epsilon | None = None
+    """Part of epsilon that a search for the levels may spend."""
     total_epsilon: Annotated[float, Field(gt=0)] | None = None
+    """Limit of all releases of the source together; by default that of one."""
     total_delta: Share | None = None
+    """Limit of all releases of the source together; by default that of one."""
 
     @model_validator(mode="before")
     @classmethod

@@ -12,6 +12,7 @@ class KAnonymity(PrivacyModel):
     WEAKEST = (Weakest("k", 1, 1),)
 
     k: K
+    """Fewest people in a class of the release."""
 
     def compile(self, compiler: Compiler) -> None:
         """Say what classes and release must keep."""

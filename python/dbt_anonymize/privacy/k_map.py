@@ -18,8 +18,11 @@ class KMap(PrivacyModel):
     WEAKEST = (Weakest("k", 1, 1),)
 
     k: K
+    """Fewest people of the population in a class."""
     estimator: Literal["poisson", "zero_truncated_poisson"] | None = None
+    """Estimate from the size of the population instead of counting in a table of it."""
     significance: Share | None = None
+    """Probability that an estimate may be wrong about a class."""
 
     @model_validator(mode="after")
     def _significance_of_an_estimate(self) -> KMap:

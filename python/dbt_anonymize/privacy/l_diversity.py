@@ -31,8 +31,13 @@ class LDiversity(AttributeModel):
     }
 
     l: Annotated[float, Field(gt=1)]  # noqa: E741 (the parameter's name in the literature)
+    """Fewest well-represented values in a class."""
     variant: Literal["distinct", "entropy", "grassberger", "recursive"] = "distinct"
+    """How values are counted."""
     c: Positive | None = None
+    """Of the variant recursive: the most frequent value is less than c times as frequent as those
+    from the l-th on together.
+    """
 
     @model_validator(mode="after")
     def _parameters_of_the_variant(self) -> LDiversity:

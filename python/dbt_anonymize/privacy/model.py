@@ -57,6 +57,7 @@ class AttributeModel(PrivacyModel):
     """A privacy model of one sensitive attribute."""
 
     attribute: ColumnName
+    """Sensitive column."""
 
     def compile(self, compiler: Compiler) -> None:
         """Add the rules, or note the problem that there is no such attribute."""

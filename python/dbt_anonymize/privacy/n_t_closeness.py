@@ -27,8 +27,13 @@ class NTCloseness(AttributeModel):
     WEAKEST = (Weakest("t", 1, 1000), Weakest("n", 2, 1))
 
     n: Annotated[int, Field(ge=2)]
+    """Classes of at least this many people may be distributed as they are."""
     t: Probability
+    """Largest distance between the distribution in a class and that in the whole table."""
     distance: Distance = "equal"
+    """How far two values are apart: all equally, by their order, or along the hierarchy of the
+    column.
+    """
 
     def _compile(self, compiler: Compiler, position: int) -> None:
         found = closeness(compiler, position, self.distance)

@@ -18,8 +18,13 @@ class NoAttack(PrivacyModel):
     WEAKEST = (Weakest("adversary_gain", 0, 1),)
 
     adversary_gain: Annotated[float, Field(ge=0)] = 300
+    """What finding a person is worth to an attacker."""
     adversary_cost: Positive = 4
+    """What one attempt costs the attacker."""
     attacker: Literal["prosecutor", "journalist"] = "prosecutor"
+    """Whether the attacker knows that the person is in the table (prosecutor), or only in the
+    population (journalist).
+    """
 
     def compile(self, compiler: Compiler) -> None:
         """Say what classes and release must keep."""

@@ -20,10 +20,17 @@ class Profitable(PrivacyModel):
     WEAKEST = (Weakest("adversary_gain", 0, 1),)
 
     publisher_benefit: Positive = 1200
+    """What an untouched record is worth to its publisher."""
     publisher_loss: Annotated[float, Field(ge=0)] = 300
+    """What it costs the publisher if the person of a record is found."""
     adversary_gain: Annotated[float, Field(ge=0)] = 300
+    """What finding a person is worth to an attacker."""
     adversary_cost: Positive = 4
+    """What one attempt costs the attacker."""
     attacker: Literal["prosecutor", "journalist"] = "prosecutor"
+    """Whether the attacker knows that the person is in the table (prosecutor), or only in the
+    population (journalist).
+    """
 
     def compile(self, compiler: Compiler) -> None:
         """Say what classes must keep: finer labels are worth more, larger classes risk less."""

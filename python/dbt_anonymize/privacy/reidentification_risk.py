@@ -18,7 +18,9 @@ class ReidentificationRisk(PrivacyModel):
     """The risk of finding the record of a person, on average or for the one at highest risk."""
 
     average: Probability | None = None
+    """Largest average risk of all people of the release."""
     highest: Probability | None = None
+    """Largest risk of any person of the release."""
 
     @model_validator(mode="after")
     def _something_is_limited(self) -> ReidentificationRisk:

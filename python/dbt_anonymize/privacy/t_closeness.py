@@ -30,7 +30,11 @@ class TCloseness(AttributeModel):
     WEAKEST = (Weakest("t", 1, 1000),)
 
     t: Probability
+    """Largest distance between the distribution in a class and that in the whole table."""
     distance: Distance = "equal"
+    """How far two values are apart: all equally, by their order, or along the hierarchy of the
+    column.
+    """
 
     @property
     def measured(self) -> Sequence[str]:

@@ -35,31 +35,46 @@ class Hierarchy(Strict):
     """Where the generalization hierarchy of an attribute lies and how high it is."""
 
     ref: RelationName
+    """Seed or model that holds the hierarchy."""
     kind: Literal["interval", "categorical"]
+    """Intervals of numbers or dates (lower_bound, upper_bound), or single values (value)."""
     levels: Annotated[int, Field(ge=1, le=MOST_LEVELS)]
+    """Number of level columns; the last level is *."""
     nested: bool = True
-    # What becomes of values that it does not hold: `*`, as missing ones; without it a build stops.
+    """Whether every level is a coarsening of the one before."""
     unknown: Literal["*"] | None = None
+    """Release values that the hierarchy does not hold as *, as missing ones; without it, they stop
+    a build.
+    """
 
 
 class Column(Strict):
     """What a column says about a person."""
 
     role: Role
+    """identifier: vault only; quasi_identifier: released generalized; sensitive and insensitive:
+    released as they are; masked: only a mask of it is released; dropped: read by nothing.
+    """
     hierarchy: Hierarchy | None = None
-    # What is released of it instead of its value.
+    """How values are generalized; of a sensitive column, how near its values are to each other."""
     mask: Mask | None = None
-    # What the warehouse calls the type of its values, of an interval quasi-identifier that of its
-    # bounds. Declared for all released columns it is the contract of the release.
+    """What is released of the column instead of its values."""
     data_type: DataType | None = None
-    # That texts which look like prose are released as they are.
+    """Type of the values in the warehouse, of an interval quasi-identifier that of its bounds.
+    Declared for all released columns, they are the contract of the release.
+    """
     free_text: Literal["accepted"] | None = None
-    # How much a loss in this quasi-identifier counts, relative to the others.
+    """accepted: release texts that look like prose as they are."""
     weight: Annotated[float, Field(gt=0)] | None = None
-    # Identifiers, record key or quasi-identifiers that it may be made of upstream of the source.
+    """How much a loss in this quasi-identifier counts, relative to the others; 1 by default."""
     derived_from: Annotated[
-        tuple[ColumnName, ...], Field(strict=False), BeforeValidator(_one_or_several)
+        tuple[ColumnName, ...],
+        Field(strict=False),
+        BeforeValidator(_one_or_several, json_schema_input_type=str | list[ColumnName]),
     ] = ()
+    """Identifiers, record key or quasi-identifiers that the column may be made of upstream of the
+    source.
+    """
 
     @model_validator(mode="after")
     def _mask_where_released(self) -> Column:

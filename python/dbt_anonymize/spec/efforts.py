@@ -38,34 +38,41 @@ class Effort(Strict):
         "clustering",
         "cell_suppression",
     ] = "full_domain"
+    """The same levels for all records (full_domain), or levels that differ per record."""
     levels: Levels | None = None
+    """Level of each quasi-identifier; 0 is the raw value."""
     rounds: Annotated[tuple[Levels, ...], Field(min_length=1, strict=False)] | None = None
-    # What rounds decide by: a record is generalized further only where its payout rises.
+    """Levels of each round of local recoding, from weak to strong."""
     maximize: Literal["publisher_payout"] | None = None
+    """Generalize a record further only where its payout rises."""
     strict: bool | None = None
-    # How important each quasi-identifier is, 1 by default: the least is suppressed first.
+    """Whether equal values always stay together in a multidimensional recoding; true by default."""
     importance: dict[str, Annotated[float, Field(gt=0)]] | None = None
-    # How groups are found, mdav by default: `group_method`.
+    """How important each quasi-identifier is, 1 by default; the least is suppressed first."""
     method: Literal["mdav", "optimal", "mondrian"] | None = None
-    # Least records of a cluster, the k of the effort by default.
+    """How groups are found; mdav by default."""
     cluster_size: Annotated[int, Field(ge=2)] | None = None
-    # Two: cluster with twice the size first, and each cluster again with the size.
+    """Fewest records of a cluster; the k of the effort by default."""
     passes: Literal[1, 2] | None = None
-    # Cluster those again with half of the size that lose more than the mean.
+    """2: cluster with twice the size first, and each cluster again with the size."""
     halve: bool | None = None
-    # What is released of the numbers of a group, the mean (of a cluster the interval) by default:
-    # `group_numbers`.
+    """Cluster those again with half of the size that lose more than the mean."""
     numbers: Literal["mean", "median", "interval"] | None = None
-    # What is released of its categories: the lowest label that covers them (default), or the mode.
+    """What is released of the numbers of a group; the mean by default, of a cluster the interval.
+    """
     categories: Literal["ancestor", "mode"] | None = None
-    # The rule for means, 10 by default: `mean_p_percent`.
+    """What is released of the categories of a group: the lowest label that covers them (default),
+    or the mode.
+    """
     p_percent: Annotated[float, Field(gt=0, le=100)] | None = None
-    # At least the declared k; more makes this effort stronger than the guarantee demands.
+    """Rule for means: how much of an interval the mean must leave open, in percent; 10 by default.
+    """
     k: Annotated[int, Field(ge=2)] | None = None
-    # Beside those of the spec.
+    """Smallest class of this effort, at least the declared k."""
     guarantees: EffortGuarantees | None = None
-    # Instead of the sample of the spec.
+    """What this effort keeps beside the guarantees of the spec."""
     sample: EffortSample | None = None
+    """Release another share of the subjects than the sample of the spec."""
 
     @model_validator(mode="after")
     def _fits_its_recoding(self) -> Effort:
@@ -208,7 +215,7 @@ def _effort(raw: object) -> object:
     return raw
 
 
-AnyEffort = Annotated[Effort, BeforeValidator(_effort)]
+AnyEffort = Annotated[Effort, BeforeValidator(_effort, json_schema_input_type=Levels | Effort)]
 
 
 def written(effort: Effort) -> dict[str, Any]:

@@ -15,8 +15,11 @@ class Fidelity(Strict):
     """What `<n>_fidelity` compares: at most so many pairs, with so many queries of each."""
 
     pairs: Annotated[int, Field(ge=0, le=500)] = 20
+    """Most pairs of columns that are compared."""
     queries: Annotated[int, Field(ge=1, le=1000)] = 100
+    """Random range queries of each pair of quasi-identifiers."""
     random_state: Annotated[int, Field(ge=0, le=2**31 - 1)] = 1
+    """Seed of the queries."""
 
     def pairs_of(self, quasi_identifiers: Sequence[str], columns: Sequence[str]) -> list[list[str]]:
         """Return the pairs to compare, those of two quasi-identifiers first.

@@ -6,6 +6,7 @@ attribute. What each model means is in ``docs/models/``.
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field, create_model, model_validator
@@ -21,8 +22,15 @@ def _as_list(value: object) -> object:
     return [value] if isinstance(value, dict) else value
 
 
-_AS_LIST = BeforeValidator(_as_list)
 _SEVERAL = Field(min_length=1, strict=False)
+
+
+def _one_or_several(model: type[PrivacyModel]) -> Any:
+    """Return the type of a guarantee that may be declared several times, or not at all."""
+    several = Annotated[tuple[model, ...], _SEVERAL]  # type: ignore[valid-type]
+    as_list = BeforeValidator(_as_list, json_schema_input_type=model | several)
+    described = Field(default=None, description=inspect.getdoc(model))
+    return (Annotated[several, as_list] | None, described)
 
 
 class _Declared(Strict):
@@ -58,6 +66,7 @@ class _Guarantees(_Declared):
     """
 
     k_anonymity: KAnonymity
+    """Every released record shares its quasi-identifiers with at least k - 1 others."""
 
     @model_validator(mode="before")
     @classmethod
@@ -94,10 +103,7 @@ else:
         __base__=_Declared,
         __doc__="What an effort must keep beside the guarantees of the spec.",
         __module__=__name__,
-        **{
-            name: (Annotated[tuple[MODELS[name], ...], _AS_LIST, _SEVERAL] | None, None)
-            for name in OF_EFFORTS
-        },
+        **{name: _one_or_several(MODELS[name]) for name in OF_EFFORTS},
     )
     Guarantees = create_model(
         "Guarantees",
@@ -105,7 +111,7 @@ else:
         __doc__=_Guarantees.__doc__,
         __module__=__name__,
         **{
-            name: (Annotated[tuple[model, ...], _AS_LIST, _SEVERAL] | None, None)
+            name: _one_or_several(model)
             for name, model in MODELS.items()
             if model is not KAnonymity
         },

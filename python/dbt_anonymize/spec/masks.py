@@ -18,12 +18,6 @@ TOGETHER = (frozenset({"round", "top", "bottom"}), frozenset({"shift_days", "tru
 class Mask(Strict):
     """One mask; NULL stays NULL except under ``constant``.
 
-    ``round``: to the nearest multiple (halves up); ``top`` and ``bottom``: the largest and the
-    smallest number that is shown, applied before rounding; ``truncate``: a date to the start of its
-    unit; ``shift_days``: dates moved by up to so many days, one number for each subject, before
-    they are truncated; ``keyed_hash``: under a key that stays in the vault; ``email``: only the
-    domain stays; ``phone``: only so many last digits stay; ``constant``: one value for all.
-
     Examples
     --------
     >>> Mask(round=100, top=150000).parts
@@ -31,14 +25,23 @@ class Mask(Strict):
     """
 
     round: Annotated[Number, Field(gt=0)] | None = None
+    """Round to the nearest multiple of this number, halves up."""
     top: Number | None = None
+    """Largest number that is shown; applied before rounding."""
     bottom: Number | None = None
+    """Smallest number that is shown; applied before rounding."""
     truncate: Literal["year", "quarter", "month", "week", "day", "hour"] | None = None
+    """Set dates to the start of this unit."""
     shift_days: Annotated[int, Field(ge=1, le=3650)] | None = None
+    """Move dates by up to this many days, one number for each subject, before truncating."""
     keyed_hash: Literal[True] | None = None
+    """Hash values under a key that stays in the vault."""
     email: Literal["domain"] | None = None
+    """Show only the domain of an e-mail address."""
     phone: Annotated[int, Field(ge=1, le=4)] | None = None
+    """Show only this many last digits."""
     constant: int | float | str | None = None
+    """Show one value for all."""
 
     @model_validator(mode="after")
     def _is_one_mask(self) -> Mask:

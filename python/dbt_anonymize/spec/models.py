@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     BeforeValidator,
     Field,
-    PlainValidator,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -26,7 +25,7 @@ from dbt_anonymize.spec.fidelity import Fidelity
 from dbt_anonymize.spec.fingerprint import fingerprint_of, labels_digest_of
 from dbt_anonymize.spec.guarantees import Guarantees
 from dbt_anonymize.spec.masks import Mask
-from dbt_anonymize.spec.qnf import Qnf, check_columns, qnf_argument
+from dbt_anonymize.spec.qnf import Alpha, Qnf, check_columns, qnf_argument
 from dbt_anonymize.spec.quality import Quality
 from dbt_anonymize.spec.release import Owner, Release, Relinking
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
@@ -52,18 +51,6 @@ def _name(value: object) -> object:
             "Choose another name.",
         )
     return value
-
-
-def _weight(value: object) -> object:
-    if value == "auto":
-        return value
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if is_number and 0 <= value < float("inf"):  # type: ignore[operator]
-        return float(value)  # type: ignore[arg-type]
-    raise rule_error(
-        "must be auto or a finite number >= 0",
-        "Write auto, or what a unit of QNF is worth (YAML reads 1e-3 as text: write 0.001).",
-    )
 
 
 SpecName = Annotated[
@@ -102,36 +89,64 @@ class Spec(Strict):
     """
 
     version: Literal[1]
+    """Version of the spec format."""
     name: SpecName
+    """Name of the anonymization and of its file; its relations begin with it."""
     description: str = ""
+    """What is learned from these data, and for whom they are released; shown in dbt docs."""
     owner: Owner | None = None
+    """Who answers for the anonymization."""
     source: Source
+    """The table about people that is anonymized."""
     record_key: ColumnName
-    # Column that is equal for all records of one person; privacy then counts people, not records.
+    """Column that is unique and never NULL; never released."""
     subject: ColumnName | None = None
+    """Column that is equal in all records of one person; privacy then counts people, not records.
+    """
     population: Population | None = None
+    """The people among whom an attacker looks, for k_map, delta_presence and the journalist's
+    risks.
+    """
     sample: Sample | None = None
+    """Release a random part of the subjects only."""
     columns: Annotated[dict[ColumnName, Column], Field(min_length=1)]
+    """Every column of the source but the record key, with its role."""
     target: str
+    """Kept column that models predict."""
     features: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
-    # Empty until they are written by hand or by `dbt-anonymize search`.
+    """Columns that models predict the target from."""
     efforts: Annotated[tuple[AnyEffort, ...], Field(strict=False)] = ()
+    """Ways to generalize, from weak to strong; `dbt-anonymize search` writes them if there are
+    none.
+    """
     guarantees: Guarantees
+    """What the release must keep; checked on the data of every build."""
     suppression_limit: Annotated[float, Field(ge=0, le=1)]
+    """Largest share of records that may be left out of an effort."""
     quality: Quality
-    alpha: Annotated[Literal["auto"] | float, PlainValidator(_weight)]
+    """How the functional quality QF of an effort is measured."""
+    alpha: Alpha
+    """Weight of privacy in Q = QF + alpha * QNF; auto: what privacy costs on average."""
     qnf: Qnf
+    """Non-functional quality: an expression over columns of <n>_privacy, such as k or 1 - 1/k."""
     choose: Literal["max_q", "strongest_non_inferior", "pareto_knee"] = "max_q"
-    # The released effort and its labels are committed: no search, no training.
+    """How one of the efforts that qualify is chosen."""
     freeze: bool = False
+    """Release the same effort with the same labels in every build, without search or training."""
     release: Release = Release()
-    # How the vault leads from released rows to people: to a group (class), to one person (token),
-    # or not at all (none).
+    """Which effort is released, how, and for whom."""
     mapping: Literal["class", "token", "none"] = "class"
+    """How the vault leads from released rows to people: to a group (class), to one person (token),
+    or not at all (none).
+    """
     relinking: Relinking | None = None
+    """When a custodian may re-link released rows to people; without it, never."""
     information_loss: InformationLoss = InformationLoss()
+    """How information loss is measured."""
     search: Search = Search()
+    """What `dbt-anonymize search` looks for."""
     fidelity: Fidelity | None = None
+    """Measure how far efforts are from the original, without any model; {} takes the defaults."""
 
     @field_validator("qnf")
     @classmethod

@@ -1,11 +1,11 @@
-"""QNF as an expression over the privacy of an effort, the columns of ``<n>_privacy``."""
+"""QNF, an expression over the privacy of an effort, the columns of ``<n>_privacy``; its weight."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
-from pydantic import PlainValidator
+from pydantic import Field, PlainValidator
 
 from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.registry import measures_of
@@ -93,7 +93,21 @@ def _checked(value: object) -> object:
     return value
 
 
-Qnf = Annotated[str, PlainValidator(_checked)]
+def _weight(value: object) -> object:
+    if value == "auto":
+        return value
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if is_number and 0 <= value < float("inf"):  # type: ignore[operator]
+        return float(value)  # type: ignore[arg-type]
+    raise rule_error(
+        "must be auto or a finite number >= 0",
+        "Write auto, or what a unit of QNF is worth (YAML reads 1e-3 as text: write 0.001).",
+    )
+
+
+Qnf = Annotated[str, PlainValidator(_checked, json_schema_input_type=str)]
+_Written = Literal["auto"] | Annotated[float, Field(ge=0)]
+Alpha = Annotated[Literal["auto"] | float, PlainValidator(_weight, json_schema_input_type=_Written)]
 
 
 def check_columns(text: str, spec: Mapping[str, Any]) -> str:

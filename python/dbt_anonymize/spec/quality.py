@@ -85,7 +85,10 @@ def _levels_of_groups(value: object) -> object:
     return dict.fromkeys(value, 0) if isinstance(value, list) and is_list else value
 
 
-Parameter = Annotated[Any, PlainValidator(_parameter)]
+_Scalar = str | float | bool | None
+Parameter = Annotated[
+    Any, PlainValidator(_parameter, json_schema_input_type=_Scalar | list[_Scalar])
+]
 ModelName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=63)]
 ClassValue = StrictStr | StrictInt | StrictBool | None
 
@@ -94,50 +97,84 @@ class ModelChoice(Strict):
     """A model and its parameters; without ``model`` its key is the model."""
 
     model: str | None = None
+    """Name of a model, or dotted path of a scikit-learn class; the key by default."""
     parameters: dict[str, Parameter] = Field(default={})
+    """Parameters of the model."""
 
 
 class FurtherTarget(Strict):
     """A column that models predict as well; it is reported and decides nothing."""
 
     positive: ClassValue = None
+    """Class of the target that precision, recall, specificity and f1 are about."""
 
 
 class Quality(Strict):
     """How the functional quality QF of an effort is measured."""
 
     model: str | None = None
+    """Name of a model, or dotted path of a scikit-learn class."""
     parameters: dict[str, Parameter] = Field(default={})
-    # Several models instead of one; the first decides, the others are reported.
+    """Parameters of the model."""
     models: dict[ModelName, ModelChoice] = Field(default={})
+    """Several models instead of one; the first decides, the others are reported."""
     measure: Measure
+    """Measure that is QF; it decides whether the task is classification, regression or time to an
+    event.
+    """
     positive: ClassValue = None
+    """Class of the target that precision, recall, specificity and f1 are about; of a time-to-event
+    model the event.
+    """
     further_targets: dict[ColumnName, FurtherTarget] = Field(default={})
-    # The time until the event that the target says of, for time-to-event models.
+    """Columns that are predicted as well; they are reported and decide nothing."""
     time: ColumnName | None = None
+    """Time until the event or censoring, for time-to-event models."""
     repetitions: Annotated[int, Field(ge=1, le=MOST_REPETITIONS)]
+    """How often records are split into training and test at random."""
     test_share: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """Share of test records in repeated hold-out; instead of folds."""
     folds: Annotated[int, Field(ge=2, le=MOST_FOLDS)] | None = None
+    """Number of folds in repeated cross-validation; instead of test_share."""
     random_state: Annotated[int, Field(ge=0, le=LARGEST_SEED)]
+    """Seed of splits, models and resampling."""
     test_on: Literal["original", "generalized"] = "original"
+    """Test records that QF is about: original ones, or generalized by the effort."""
     numbers: Literal["by_model", "midpoint", "class_mean", "bounds"] = "by_model"
+    """How models read an interval."""
     categories: Literal["label", "leaves", "frequencies"] = "label"
+    """How models read a label: as itself, or as shares of the leaves it covers."""
     suppressed: Literal["left_out", "missing"] = "left_out"
+    """Leave suppressed records out of training, or keep them with unknown quasi-identifiers."""
     fit: Literal["once", "per_split"] = "once"
+    """Anonymize all records and then split, or count the guarantees again on the training records
+    of each split.
+    """
     sample: Annotated[int, Field(ge=10)] = 100_000
+    """Most records that are evaluated."""
     margin: Annotated[FiniteFloat, Field(ge=0)] = 0.0
+    """An effort that is worse than the untouched table by at most this much is non-inferior."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
-    # Share of subjects that only score the chosen effort, and are in no other part of quality.
+    """Confidence of that test."""
     outer_share: Annotated[float, Field(gt=0, lt=1)] | None = None
-    # Two features over which the predictions of the first split are reported.
+    """Share of subjects that only score the chosen effort, and are in no other part of quality."""
     decision_grid: Annotated[list[ColumnName], Field(min_length=2, max_length=2)] | None = None
-    # Whether permutation importance is measured, which costs predictions for every feature.
+    """Two numeric features over which the predictions of the first split are reported."""
     importance: StrictBool | None = None
-    # Columns by which quality is reported, and the level at which each is read.
+    """Measure permutation importance, which costs predictions for every feature."""
     groups: (
-        Annotated[dict[ColumnName, Level], Field(min_length=1), BeforeValidator(_levels_of_groups)]
+        Annotated[
+            dict[ColumnName, Level],
+            Field(min_length=1),
+            BeforeValidator(
+                _levels_of_groups, json_schema_input_type=list[ColumnName] | dict[ColumnName, Level]
+            ),
+        ]
         | None
     ) = None
+    """Columns by which quality is reported, with the level at which each is read; a list reads raw
+    values.
+    """
 
     @property
     def chosen_models(self) -> dict[str, ModelChoice]:

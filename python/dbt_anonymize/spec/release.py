@@ -8,6 +8,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 from dbt_anonymize.validation import Strict, rule_error
 
+_Written = Literal["auto"] | Annotated[int, Field(ge=1)]
+
 
 def _released_effort(value: object) -> object:
     if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
@@ -47,41 +49,48 @@ class Owner(Strict):
     """Who answers for an anonymization, as dbt docs show it."""
 
     name: Contact
+    """Name of a person or team."""
     email: Contact | None = None
+    """Address that dbt docs show."""
 
 
 class Release(Strict):
-    """Which effort is published, the best that qualifies (``auto``) or a number, and for whom.
+    """Which effort is published, the best that qualifies (``auto``) or a number, and for whom."""
 
-    Access is that of dbt. Where so few records joined or left since the published file that they
-    can be told apart, the build warns (``report``) or stops (``strict``). ``recompute``:
-    independent code recomputes the release from the source and compares before it is published.
-    ``formats``: which files a build on DuckDB publishes, all of them together.
-    ``joiners``: new records wait until those of a class keep every guarantee by themselves
-    (`Spec.waits`), or are published at once.
-    """
-
-    effort: Annotated[Literal["auto"] | int, PlainValidator(_released_effort)] = "auto"
+    effort: Annotated[
+        Literal["auto"] | int, PlainValidator(_released_effort, json_schema_input_type=_Written)
+    ] = "auto"
+    """Number of the effort to release; auto: the one that is chosen."""
     access: Literal["protected", "public"] = "protected"
+    """Access of the released model in dbt."""
     composition: Literal["report", "strict"] = "report"
+    """Where so few records joined or left since the published release that they can be told apart:
+    warn (report) or stop (strict).
+    """
     recompute: bool = False
+    """Recompute the release from the source with independent code, and compare, before it is
+    published.
+    """
     formats: Annotated[
         tuple[Literal["duckdb", "parquet", "csv"], ...],
         Field(strict=False),
         AfterValidator(_with_duckdb),
     ] = ("duckdb",)
+    """Files that a build on DuckDB publishes together."""
     joiners: Literal["wait", "publish"] | None = None
+    """New records wait until those of a class keep every guarantee by themselves (default of a
+    frozen effort), or are published at once.
+    """
 
 
 class Relinking(Strict):
-    """When a custodian may re-link released rows to people; without it, never.
-
-    Every request names one of ``purposes``. The release must lose less than
-    ``highest_information_loss`` (0 to 1): a value that has lost more says too little about a person
-    to act on it. ``k`` is the least size of a group that is shown, by default that of
-    ``k_anonymity``.
-    """
+    """When a custodian may re-link released rows to people; without it, never."""
 
     purposes: Annotated[tuple[Purpose, ...], Field(min_length=1, strict=False)]
+    """What re-linking is allowed for; every request names one of them."""
     highest_information_loss: Annotated[float, Field(gt=0, le=1)]
+    """The release must lose less than this: a value that has lost more says too little about a
+    person to act on it.
+    """
     k: Annotated[int, Field(ge=2)] | None = None
+    """Smallest group that is shown; that of k_anonymity by default."""

@@ -18,6 +18,7 @@ class EffortSample(Strict):
     """
 
     share: SampleShare
+    """Share of the subjects that is released."""
 
 
 class Sample(EffortSample):
@@ -28,4 +29,6 @@ class Sample(EffortSample):
     """
 
     by: Literal["subject"] = "subject"
+    """Subjects are drawn; without a subject, records."""
     strata: Annotated[tuple[ColumnName, ...], Field(min_length=1, strict=False)] | None = None
+    """Draw the share of each combination of the values of these columns."""

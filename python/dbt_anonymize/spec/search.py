@@ -19,22 +19,34 @@ class InformationLoss(Strict):
     """
 
     aggregate: Literal["sum", "maximum", "arithmetic_mean", "geometric_mean"] = "geometric_mean"
+    """How the losses of the quasi-identifiers are combined."""
     generalization_suppression_factor: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """Below 0.5 suppression costs less than generalization, above it more costs the latter; at 0.5
+    both cost what they destroy.
+    """
     targets: (
         Annotated[dict[ColumnName, Annotated[float, Field(gt=0)]], Field(min_length=1)] | None
     ) = None
+    """Weight of each target of the classification metric; by default all that models predict,
+    alike.
+    """
 
 
 class Bounds(Strict):
     """Levels of one quasi-identifier that a search may use, both included."""
 
     lowest: Level = 0
+    """Lowest level, included."""
     highest: Level | None = None
+    """Highest level, included; that of the hierarchy by default."""
 
 
 class Search(Strict):
     """What `dbt-anonymize search` looks for."""
 
     efforts: Annotated[int, Field(ge=1, le=50)] = 5
+    """Most efforts that the chain has."""
     measure: MeasureName = "loss"
+    """Information loss that is minimized."""
     levels: dict[str, Bounds] = Field(default={})
+    """Levels of quasi-identifiers that may be used."""

@@ -13,7 +13,9 @@ class Source(Strict):
     """The table about people: a dbt model or seed (``ref``), or a dbt source (``source``)."""
 
     ref: RelationName | None = None
+    """A model or seed."""
     source: Annotated[tuple[RelationName, RelationName] | None, Field(strict=False)] = None
+    """A dbt source: [source_name, table_name]."""
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Source:
@@ -29,8 +31,11 @@ class Population(Strict):
     """The people among whom an attacker looks: a relation, a number, or both."""
 
     ref: RelationName | None = None
+    """A model or seed with one row per person and the same quasi-identifiers."""
     source: Annotated[tuple[RelationName, RelationName] | None, Field(strict=False)] = None
+    """A dbt source with the same: [source_name, table_name]."""
     size: Annotated[int, Field(ge=1)] | None = None
+    """Number of people, for estimates."""
 
     @model_validator(mode="after")
     def _says_something(self) -> Population:

@@ -1,0 +1,74 @@
+"""The JSON schema of a spec: editors complete keys with it, explain them and mark mistakes.
+
+It accepts all that `load_spec` does; what must hold between keys it does not know.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from dbt_anonymize.spec.loading import FOLDER
+from dbt_anonymize.spec.models import Spec
+
+# Beside the specs, so that an editor finds it without a connection.
+SCHEMA_FILE = "spec.schema.json"
+# The comment by which editors with a YAML language server find it.
+MODELINE = f"# yaml-language-server: $schema={SCHEMA_FILE}"
+# What the YAML language server reads.
+_DIALECT = "http://json-schema.org/draft-07/schema#"
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the schema of a spec, with a description of every key.
+
+    Examples
+    --------
+    >>> json_schema()["properties"]["freeze"]["default"]
+    False
+    """
+    schema: dict[str, Any] = _plain(Spec.model_json_schema(mode="validation"))
+    return {"$schema": _DIALECT, "title": "Spec of dbt-anonymize", **schema}
+
+
+def schema_text() -> str:
+    """Return the schema as it is written into a project."""
+    return json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+def write_schema(root: Path) -> Path:
+    """Write the schema beside the specs of a project, and return where it is."""
+    path = root / FOLDER / SCHEMA_FILE
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(schema_text(), encoding="utf-8", newline="\n")
+    return path.relative_to(root)
+
+
+def _plain(node: Any, *, are_names: bool = False) -> Any:
+    """Return a schema without titles, which repeat keys, and without absent defaults.
+
+    Keys of a mapping of names are what users write, not words of JSON schema.
+    """
+    if isinstance(node, list):
+        return [_plain(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if are_names:
+        return {name: _plain(item) for name, item in node.items()}
+    plain = {
+        key: _plain(item, are_names=key in {"properties", "$defs"})
+        for key, item in node.items()
+        if key != "title" and not (key == "default" and item is None)
+    }
+    if "description" in plain:
+        plain["description"] = _text(plain["description"])
+    # Draft 7 has another word for tuples; ours are of one type.
+    for item in plain.pop("prefixItems", [])[:1]:
+        plain["items"] = item
+    return plain
+
+
+def _text(docstring: str) -> str:
+    paragraphs = docstring.partition("\n\nExamples\n")[0].split("\n\n")
+    return "\n\n".join(" ".join(text.split()) for text in paragraphs).replace("``", "`")
