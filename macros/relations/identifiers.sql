@@ -25,7 +25,7 @@ with
 
 source as (
 
-    select * from {{ source }}
+    {{ dbt_anonymize._taking_part(source, anonymization, record_key) }}
 
 ),
 

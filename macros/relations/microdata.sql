@@ -49,7 +49,7 @@ with
 
 source as (
 
-    select * from {{ source }}
+    {{ dbt_anonymize._taking_part(source, anonymization, record_key) }}
 
 ),
 {{- dbt_anonymize._mask_keys_as_ctes(mask_keys, masks) }}

@@ -14,6 +14,11 @@
 {%- set name = declaration.anonymization -%}
 {%- set relations = dbt_anonymize._recomputed_from(declaration.recompute) -%}
 {%- set effort = run_query("select effort from " ~ ref(name ~ "_results") ~ " where is_chosen").rows[0][0] | int -%}
+{%- if dbt_anonymize._withheld_relation(name) -%}
+    {%- do relations.update({
+        "source": "(" ~ dbt_anonymize._taking_part(relations.source, name, declaration.record_key) ~ ")"
+    }) -%}
+{%- endif -%}
 {%- do relations.update({
     "microdata": ref(name ~ "_microdata"), "effort": ref(name ~ "_effort_" ~ effort), "anonymized": candidate
 }) -%}

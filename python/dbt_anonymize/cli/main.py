@@ -23,6 +23,7 @@ COMMANDS = (
     "evaluate",
     "search",
     "freeze",
+    "erase",
     "relink",
     "verify",
     "results",

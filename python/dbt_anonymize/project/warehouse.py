@@ -51,6 +51,13 @@ class Warehouse:
         remedy = remedy or "Run `dbt build` first."
         return self._existing(name, node.database, node.schema, node.alias, remedy)
 
+    def place_of_ref(self, name: str) -> Any:
+        """Return where the relation of a model, seed or snapshot lies, whether or not it exists."""
+        node = self._node(name)
+        return self.adapter.Relation.create(
+            database=node.database, schema=node.schema, identifier=node.alias
+        )
+
     def _node(self, name: str, remedy: str | None = None) -> Any:
         nodes = {
             node.name: node

@@ -25,7 +25,7 @@ _CATALOG = {
 
 
 @dataclass(frozen=True)
-class _Content:
+class Content:
     """What two copies of a table have in common: columns with types, rows, sum of row hashes."""
 
     columns: list[tuple[str, str]]
@@ -45,8 +45,8 @@ def audit(session: DuckDBPyConnection, *, relation: str, table: str, stage: Path
     with open_file(session, stage, access_mode="read_only") as file:
         objects = _objects(file)
         _require(objects == [table], f"hold nothing but {table}", ", ".join(objects) or "nothing")
-        found = _content(file, f"main.{quote_name(table)}")
-    expected = _content(session.cursor(), relation)
+        found = content_of(file, f"main.{quote_name(table)}")
+    expected = content_of(session.cursor(), relation)
     _require(found.columns == expected.columns, "have the columns of the relation", "others")
     _require(
         found.records == expected.records, f"have {expected.records} records", f"{found.records}"
@@ -68,11 +68,11 @@ def holds_release(session: DuckDBPyConnection, *, relation: str, table: str, fil
     # Whoever owns what a link leads to could change the release later.
     if file.is_symlink() or not file.is_file():
         return False
-    expected = _content(session, relation)
+    expected = content_of(session, relation)
     try:
         with open_file(session, file, access_mode="read_only") as release:
             return _objects(release) == [table] and (
-                _content(release, f"main.{quote_name(table)}") == expected
+                content_of(release, f"main.{quote_name(table)}") == expected
             )
     except duckdb.Error:  # not a database, or broken
         return False
@@ -89,7 +89,7 @@ def why_unreadable(session: DuckDBPyConnection, file: Path) -> str | None:
                 "select schema_name, table_name from duckdb_tables() where not internal"
             ).fetchall()
             for schema, table in tables:
-                _content(release, f"{quote_name(schema)}.{quote_name(table)}")
+                content_of(release, f"{quote_name(schema)}.{quote_name(table)}")
     except duckdb.Error as error:
         return safe_reason(error)
     return None
@@ -131,7 +131,8 @@ def _objects(file: DuckDBPyConnection) -> list[str]:
     )
 
 
-def _content(cursor: DuckDBPyConnection, relation: str) -> _Content:
+def content_of(cursor: DuckDBPyConnection, relation: str) -> Content:
+    """Return what another copy of a table must have in common with it."""
     described = cursor.execute(f"describe {relation}").fetchall()
     columns = [(name, kind) for name, kind, *_ in described]
     row = ", ".join(quote_name(name) for name, _ in columns)
@@ -139,4 +140,4 @@ def _content(cursor: DuckDBPyConnection, relation: str) -> _Content:
     ((records, checksum),) = cursor.execute(
         f"select count(*), sum(hash({row})::hugeint) from {relation}"  # noqa: S608
     ).fetchall()
-    return _Content(columns, records, checksum)
+    return Content(columns, records, checksum)

@@ -131,3 +131,16 @@ def members_relation(warehouse: Warehouse, spec: Spec) -> str:
             "Restore it from a backup."
         )
     return str(members)
+
+
+def people_of(warehouse: Warehouse, spec: Spec) -> str:
+    """Return the records of the source that take part: all but those that the vault withholds."""
+    source = source_relation(warehouse, spec.source)
+    if spec.mapping == "none":
+        return str(source)
+    identifiers = warehouse.relation_of_ref(f"{spec.name}_identifiers")
+    withheld = identifiers.incorporate(path={"identifier": f"{spec.name}_withheld"})
+    if warehouse.find(withheld) is None:
+        return str(source)
+    key = text_of(warehouse, spec.record_key)
+    return f"(select * from {source} where {key} not in (select record_key from {withheld}))"  # noqa: S608

@@ -19,6 +19,7 @@ from dbt_anonymize.verify.relations import (
     attached_release,
     members_relation,
     open_release,
+    people_of,
     source_relation,
 )
 
@@ -60,7 +61,7 @@ def tables_of(
     population = spec.population_relation
     return Tables(
         connection=cursor,  # type: ignore[arg-type]
-        source=str(source_relation(warehouse, spec.source)),
+        source=people_of(warehouse, spec),
         hierarchies={
             name: str(warehouse.relation_of_ref(hierarchy.ref))
             for name, hierarchy in (spec.quasi_identifiers | spec.sensitive_hierarchies).items()

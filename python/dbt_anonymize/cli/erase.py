@@ -1,0 +1,150 @@
+"""The command ``dbt-anonymize erase``: take one person out of everything that the package keeps.
+
+Exit codes: 0 erased, 1 begun and not complete (run it again), 2 refused, and nothing was changed.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dbt_anonymize.cli.common import (
+    BAD_INPUT,
+    FAILED_CHECK,
+    Lines,
+    ProfilesDir,
+    ProjectDir,
+    Quiet,
+    Target,
+    Yes,
+    chosen_specs,
+    errors_without_traceback,
+    note,
+    say,
+)
+from dbt_anonymize.pluralize import counted
+
+if TYPE_CHECKING:
+    from dbt_anonymize.project.layout import Project
+    from dbt_anonymize.project.stages import Dbt
+    from dbt_anonymize.spec import Spec
+    from dbt_anonymize.vault.erase.run import Plan
+
+
+Subject = Annotated[
+    str,
+    typer.Option(
+        help="Who: the subject of the spec, or the record key without one, as text; "
+        "- reads it from standard input, so that no history of commands has it."
+    ),
+]
+Records = Annotated[
+    list[str] | None,
+    typer.Option(help="Key of a record of hers, where the vault no longer says which are."),
+]
+
+
+def erase(
+    name: Annotated[str, typer.Argument(help="Anonymization.")],
+    *,
+    subject: Subject,
+    record: Records = None,
+    yes: Yes = False,
+    dbt: Annotated[
+        Path | None, typer.Option(help="Executable of dbt; the one beside this command by default.")
+    ] = None,
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
+    quiet: Quiet = False,
+) -> None:
+    """Erase a person whom the source has forgotten: vault, working tables, release and files."""
+    from dbt_anonymize.evaluation.progress import logged_to  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
+    from dbt_anonymize.project.stages import Dbt  # noqa: PLC0415
+    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
+    from dbt_anonymize.spec import load_specs  # noqa: PLC0415
+    from dbt_anonymize.vault.erase.run import plan_erasure  # noqa: PLC0415
+
+    key = sys.stdin.readline().rstrip("\r\n") if subject == "-" else subject
+    with errors_without_traceback(), logged_to(Lines()):
+        project = find_project(project_dir)
+        (spec,) = chosen_specs(project, [name])
+        others = [other for other in load_specs(project.root) if other.name != name]
+        names = [other.name for other in others]
+        runner = Dbt.found(project, dbt, target=target, profiles_dir=profiles_dir, is_quiet=True)
+        with open_warehouse(project, target, writes_vault=True) as warehouse:
+            plan = plan_erasure(warehouse, spec, key=key, records=record or (), others=names)
+            _ask(plan, yes=yes)
+            done = plan.carry_out()
+        if done:
+            note(f"Vault and working tables have forgotten her (erasure {done.number}). Building.")
+        _build(runner, spec)
+        _finish(project, target, plan)
+    note(f"{name}: erased. The receipt is in {name}_erasures in the vault.")
+    note("Files that were handed out, backups, reports and notebooks cannot be called back.")
+    if same := [other.name for other in others if other.source == spec.source]:
+        note(f"Of the same source, and not erased there: {', '.join(same)}.")
+
+
+def _ask(plan: Plan, *, yes: bool) -> None:
+    for relation, records in plan.records.items():
+        note(f"  {relation}: {counted(records, 'row')}")
+    if plan.is_resumed:
+        note("An earlier erasure is not complete; this completes it.")
+    if plan.released:
+        note(
+            f"Rows of hers in the release: {plan.released}. Records of others that leave with her "
+            f"and stay out, so that no difference of releases shows her: {plan.withheld}."
+        )
+    if yes or not plan.records:
+        return
+    if sys.stdin.isatty() and typer.confirm("Erase this? It cannot be undone."):
+        return
+    say("Nothing was erased. Add --yes if nobody can be asked.", err=True)
+    raise typer.Exit(BAD_INPUT)
+
+
+def _build(runner: Dbt, spec: Spec) -> None:
+    from dbt_anonymize.project.stages import run_stage, stages_of  # noqa: PLC0415
+
+    for stage in stages_of(runner.project, spec):
+        code, _ = run_stage(runner, spec, stage)
+        if code:
+            say(
+                f"{spec.name}: the vault has forgotten the person, and the build failed: the "
+                "earlier release, with her row, is still published, and files may hold deleted "
+                "rows. Correct what stopped it, and run the same command again.",
+                err=True,
+            )
+            raise typer.Exit(FAILED_CHECK)
+
+
+def _finish(project: Project, target: str | None, plan: Plan) -> None:
+    from dbt_anonymize.errors import VaultError  # noqa: PLC0415
+    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
+    from dbt_anonymize.vault.erase.run import close_receipts, finish  # noqa: PLC0415
+
+    place = plan.vault.identifiers
+    try:
+        with open_warehouse(project, target, writes_vault=True) as warehouse:
+            sql = "select path from duckdb_databases() where database_name = 'DATABASE'"
+            ((path,),) = warehouse.rows(sql.replace("DATABASE", place.database.replace("'", "''")))
+            problems, unknown = finish(warehouse, plan)
+        if not problems:
+            close_receipts(project.root / path, place.schema, plan.vault.spec.name)
+    except VaultError as error:
+        problems, unknown = [str(error)], []
+    if unknown:
+        note(
+            f"No model makes these any more: {', '.join(unknown)}. They may hold numbers of "
+            "before; drop what nobody needs."
+        )
+    for problem in problems:
+        say(problem, err=True)
+    if problems:
+        say("The erasure is not complete. Correct this, and run the same command again.", err=True)
+        raise typer.Exit(FAILED_CHECK)

@@ -1,0 +1,168 @@
+"""Take a person out of vault and working tables, in one transaction each, with a receipt."""
+
+# ruff: noqa: S608 (names are quoted; keys are parameters, never a part of a statement)
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.vault.erase.owned import (
+    BUDGET,
+    OF_PEOPLE,
+    OF_RECORDS,
+    OF_RELEASES,
+    Owned,
+    owned_relations,
+)
+from dbt_anonymize.vault.erase.people import GROUP, Person, Vault, as_text, asked
+
+_HERS = "(select unnest(?::varchar[]))"
+_RECEIPT = (
+    "(erasure bigint, started_at timestamp, finished_at timestamp, relation varchar, "
+    "records bigint)"
+)
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """What was erased: its number, and how many rows of which relation."""
+
+    number: int
+    records: dict[str, int]
+
+
+def is_open(vault: Vault) -> bool:
+    """Whether an erasure has begun and not ended: its build, or the files, are still to come."""
+    receipts = vault.find("erasures")
+    if receipts is None:
+        return False
+    return bool(vault.warehouse.rows(f"select 1 from {receipts} where finished_at is null limit 1"))
+
+
+def count_rows(vault: Vault, person: Person, relations: Collection[Owned]) -> dict[str, int]:
+    """Return how many rows of a person each relation has, where there are any."""
+    found = {}
+    for relation in relations:
+        condition, values = _condition(vault, relation, person)
+        if condition:
+            sql = f"select count(*) from {relation.name} where {condition}"
+            ((records,),) = asked(vault.warehouse, sql, values)
+            if records:
+                found[relation.identifier] = int(records)
+    return found
+
+
+def _condition(vault: Vault, relation: Owned, person: Person) -> tuple[str, list[Any]]:
+    """Return by what rows of a person are found in a relation; nothing where they cannot be."""
+    spec = vault.spec
+    kind = relation.identifier.removeprefix(f"{spec.name}_")
+    if relation.is_view or relation.account in {"of the project", "holds nobody"}:
+        return "", []
+    if relation.account == "unknown":
+        by_person, by_record = {spec.person, "person"}, {spec.record_key, "record_key"}
+    elif kind in OF_PEOPLE:
+        by_person, by_record = {OF_PEOPLE[kind]}, set()
+    elif kind in OF_RELEASES:
+        by_person, by_record = set(), {"record_key"}
+    else:
+        by_person, by_record = set(), {OF_RECORDS.get(kind, spec.record_key)}
+    columns = dict.fromkeys(by_person, person.key) | {
+        name: list(person.records) for name in by_record
+    }
+    columns = {name: value for name, value in columns.items() if name in relation.columns}
+    conditions = [
+        f"{as_text(name)} in {_HERS}" if isinstance(value, list) else f"{as_text(name)} = ?"
+        for name, value in columns.items()
+    ]
+    return " or ".join(conditions), [*columns.values()]
+
+
+def forget(vault: Vault, person: Person, others: Collection[str]) -> Erasure:
+    """Erase a person from the vault, then from the tables of the warehouse; the vault first.
+
+    Whoever leaves the release with her is in `GROUP`, and withheld from now on. What follows from
+    the records is for a build to make anew.
+    """
+    warehouse = vault.warehouse
+    owned = owned_relations(warehouse, vault.spec, others)
+    # What nobody knows is left alone, and is looked at in the end.
+    relations = [one for one in owned if one.account in {"erased", "rebuilt", "left over"}]
+    counts = count_rows(vault, person, relations)
+    database = vault.identifiers.database
+    with warehouse.transaction() as cursor:
+        _withhold(vault, person, cursor)
+        for kind in OF_RELEASES:
+            _rename(vault, kind, person, cursor)
+        _erase(vault, person, [r for r in relations if r.database == database], cursor)
+        budget = vault.find_shared(BUDGET)
+        if budget:
+            # Of two digests of all rows the difference is that of hers; a release then costs anew.
+            sql = f"update {budget} set data = '' where anonymization = ? and data <> ''"
+            cursor.execute(sql, [vault.spec.name])
+        number = _write_receipt(vault, counts, cursor)
+    with warehouse.transaction() as cursor:
+        _erase(vault, person, [r for r in relations if r.database != database], cursor)
+    warehouse.cursor().execute(f"drop table if exists {GROUP}")
+    return Erasure(number, counts)
+
+
+def _withhold(vault: Vault, person: Person, cursor: Any) -> None:
+    withheld = vault.name("withheld")
+    cursor.execute(f"create table if not exists {withheld} (record_key varchar)")
+    cursor.execute(
+        f"insert into {withheld} select distinct record_key from {GROUP} "
+        f"where record_key not in (select record_key from {withheld})"
+    )
+    members = vault.find("members")
+    if vault.spec.waits and members:
+        # As if they had left in a release of their own, which was never published.
+        cursor.execute(
+            f"update {members} set left_at = (select greatest(max(entered), coalesce(max(left_at), "
+            f"0)) + 1 from {members}) where left_at is null and (record_key in {_HERS} "
+            f"or record_key in (select record_key from {GROUP}))",
+            [list(person.records)],
+        )
+
+
+def _rename(vault: Vault, kind: str, person: Person, cursor: Any) -> None:
+    """Put a random text in the place of each record key, and NULL in that of released values."""
+    relation = vault.find(kind)
+    if relation is None:
+        return
+    place = vault.identifiers.incorporate(path={"identifier": f"{vault.spec.name}_{kind}"})
+    values = [name for name, _ in vault.warehouse.columns(place) if name.startswith("v_")]
+    cleared = "".join(f", {quote_name(name)} = null" for name in values)
+    for record in person.records:
+        cursor.execute(
+            f"update {relation} set record_key = ?{cleared} where record_key = ?",
+            [f"erased {secrets.token_hex(16)}", record],
+        )
+
+
+def _erase(vault: Vault, person: Person, relations: Sequence[Owned], cursor: Any) -> None:
+    for relation in relations:
+        if relation.account == "left over":
+            cursor.execute(f"drop {'view' if relation.is_view else 'table'} {relation.name}")
+            continue
+        kind = relation.identifier.removeprefix(f"{vault.spec.name}_")
+        condition, values = _condition(vault, relation, person)
+        if condition and kind not in OF_RELEASES:
+            cursor.execute(f"delete from {relation.name} where {condition}", values)
+
+
+def _write_receipt(vault: Vault, counts: dict[str, int], cursor: Any) -> int:
+    """Add the numbers of rows, and nothing that leads to the person."""
+    receipts = vault.name("erasures")
+    cursor.execute(f"create table if not exists {receipts} {_RECEIPT}")
+    cursor.execute(f"select coalesce(max(erasure), 0) + 1 from {receipts}")
+    number = int(cursor.fetchall()[0][0])
+    now = "cast(date_trunc('second', now() at time zone 'UTC') as timestamp)"
+    for relation, records in counts.items() or [(f"{vault.spec.name}_identifiers", 0)]:
+        cursor.execute(
+            f"insert into {receipts} values (?, {now}, null, ?, ?)", [number, relation, records]
+        )
+    return number

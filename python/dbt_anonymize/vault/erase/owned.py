@@ -1,0 +1,96 @@
+"""The relations that an anonymization has in warehouse and vault, and how each forgets a person."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Literal
+
+from dbt_anonymize.project.generate import HISTORY, render
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+
+# Relations of the vault, by what stands behind the name, with the column that says who somebody is.
+# What is appended to once is deleted by the person; `identifiers` has the record key's own name.
+OF_PEOPLE = {"tokens": "person", "sample": "person"}
+OF_RECORDS = {"membership": "record_key", "withheld": "record_key"}
+# They say what earlier releases held: without a row they would be other releases. So the key goes,
+# and a random text takes its place.
+OF_RELEASES = ("releases", "members")
+# What needs no erasing, and why.
+HOLDS_NOBODY = {
+    "mask_keys": "drawn at random; hashes and shifts are computed from them and stored nowhere",
+    "relinkings": "numbers of rows, groups and people, and never who; only appended to",
+    "erasures": "receipts: numbers of rows",
+    "attacks": "numbers about the release as a whole",
+    "verification": "findings with numbers",
+    "lattice": "sizes and losses of levels",
+}
+# Of all anonymizations: the budget is cleared of digests, the history holds results of efforts.
+BUDGET = "dbt_anonymize_budget"
+SHARED = frozenset({BUDGET, HISTORY})
+# A build makes them anew, and nothing of the rows before is left in the tables.
+_REBUILT = frozenset({"table", "view", "dbt_anonymize_vault", "dbt_anonymize_release"})
+# What a killed build leaves.
+_LEFT_OVER = ("__dbt_tmp", "__dbt_backup")
+
+Account = Literal["erased", "rebuilt", "holds nobody", "left over", "of the project", "unknown"]
+
+
+@dataclass(frozen=True)
+class Owned:
+    """A relation, and what becomes of it; ``name`` is quoted."""
+
+    name: str
+    identifier: str
+    database: str
+    columns: tuple[str, ...]
+    is_view: bool
+    account: Account
+
+
+def owned_relations(warehouse: Warehouse, spec: Spec, others: Collection[str] = ()) -> list[Owned]:
+    """Return all relations that are called ``<n>_…``, wherever they are attached.
+
+    ``others`` are the names of further anonymizations, whose relations are theirs.
+    """
+    longer = [f"{name}_" for name in others if name.startswith(f"{spec.name}_")]
+    rows = warehouse.rows(
+        "select c.database_name, c.schema_name, c.table_name, list(c.column_name), "
+        "bool_or(v.view_name is not null) from duckdb_columns() as c left join duckdb_views() as v "
+        "on c.database_oid = v.database_oid and c.schema_oid = v.schema_oid "
+        "and c.table_name = v.view_name where not c.internal and c.database_name <> 'temp' "
+        "group by all order by all"
+    )
+    found = []
+    for database, schema, table, columns, is_view in rows:
+        if not table.startswith(f"{spec.name}_") or table.startswith(tuple(longer)):
+            continue
+        name = str(
+            warehouse.adapter.Relation.create(database=database, schema=schema, identifier=table)
+        )
+        account = _account(warehouse, spec, (database, schema, table))
+        found.append(Owned(name, table, database, tuple(columns), is_view, account))
+    return found
+
+
+def _account(warehouse: Warehouse, spec: Spec, place: tuple[str, str, str]) -> Account:
+    table = place[2]
+    kind = table.removeprefix(f"{spec.name}_")
+    for suffix in _LEFT_OVER:
+        if kind.endswith(suffix):
+            return "left over"
+    if kind in {"identifiers", *OF_PEOPLE, *OF_RECORDS, *OF_RELEASES}:
+        return "erased"
+    if kind in HOLDS_NOBODY:
+        return "holds nobody"
+    models = {PurePath(file).stem for file in render(spec) if not file.endswith(".yml")}
+    for node in (*warehouse.manifest.nodes.values(), *warehouse.manifest.sources.values()):
+        alias = getattr(node, "alias", None) or getattr(node, "identifier", None)
+        if (node.database, node.schema, alias) == place:
+            if node.name not in models:
+                return "of the project"
+            if node.config.materialized in _REBUILT:
+                return "rebuilt"
+    return "unknown"

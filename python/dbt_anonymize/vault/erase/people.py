@@ -1,0 +1,224 @@
+"""Whose records are to be erased, and who leaves the release together with her."""
+
+# ruff: noqa: S608 (names are quoted; keys are parameters, never a part of a statement)
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from dbt_anonymize.errors import VaultError
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+
+# A temporary table, which nobody else sees.
+GROUP = "dbt_anonymize_group"
+
+
+@dataclass(frozen=True)
+class Vault:
+    """The relations of an anonymization that lie beside ``<n>_identifiers``."""
+
+    warehouse: Warehouse
+    spec: Spec
+    identifiers: Any
+
+    def name(self, kind: str) -> str:
+        """Return the quoted name of a relation, whether or not it is there."""
+        return self._named(f"{self.spec.name}_{kind}")
+
+    def _named(self, identifier: str) -> str:
+        return str(self.identifiers.incorporate(path={"identifier": identifier}))
+
+    def find(self, kind: str) -> str | None:
+        """Return the quoted name of a relation that is there."""
+        identifier = f"{self.spec.name}_{kind}"
+        return self.name(kind) if identifier in self._tables else None
+
+    def find_shared(self, identifier: str) -> str | None:
+        """Return the quoted name of a relation of all anonymizations that is there."""
+        return self._named(identifier) if identifier in self._tables else None
+
+    @cached_property
+    def _tables(self) -> set[str]:
+        place = [self.identifiers.database, self.identifiers.schema]
+        rows = asked(
+            self.warehouse,
+            "select table_name from duckdb_tables() where database_name = ? and schema_name = ?",
+            place,
+        )
+        return {name for (name,) in rows}
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody to be erased.
+
+    ``key`` is the text of the subject, or of the record key without one; ``records`` are the keys
+    of her records, ``texts`` her identifiers as far as the vault knows them.
+    """
+
+    key: str
+    records: tuple[str, ...]
+    texts: frozenset[str] = field(default=frozenset(), repr=False)
+
+
+def asked(warehouse: Warehouse, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+    """Return all rows of a query with parameters."""
+    cursor = warehouse.cursor()
+    cursor.execute(sql, list(values))
+    return [tuple(row) for row in cursor.fetchall()]
+
+
+def as_text(column: str) -> str:
+    """Return SQL of a column as text."""
+    return f"cast({quote_name(column)} as varchar)"
+
+
+def require_forgotten(warehouse: Warehouse, spec: Spec, person: Person) -> None:
+    """Stop while the source has the person: the next build would bring her back."""
+    source = warehouse.relation_of(spec.source)
+    ((records,),) = asked(
+        warehouse,
+        f"select count(*) from {source} where {as_text(spec.person)} = ? or "
+        f"{as_text(spec.record_key)} in (select unnest(?::varchar[]))",
+        [person.key, person.records],
+    )
+    if records:
+        raise VaultError(
+            f"{spec.name}: the source must have forgotten the person first; {source} still has "
+            f"{records:,} of her records, and a build would bring her back. Delete her there and "
+            "in what it is made of, and erase again."
+        )
+
+
+def find_person(vault: Vault, key: str, records: Sequence[str]) -> Person:
+    """Return a person as the vault knows her; ``records`` are further keys of her records."""
+    spec, found = vault.spec, {*records, *([] if vault.spec.subject else [key])}
+    identifiers = vault.find("identifiers")
+    columns = vault.warehouse.columns(vault.identifiers) if identifiers else []
+    if spec.subject in dict(columns):
+        rows = asked(
+            vault.warehouse,
+            f"select {as_text(spec.record_key)} from {identifiers} "
+            f"where {as_text(spec.person)} = ?",
+            [key],
+        )
+        found |= {record for (record,) in rows}
+    texts = {key, *found}
+    named = [
+        quote_name(name)
+        for name, kind in columns
+        if name not in {"cqi", "token"} and kind.lower().startswith(("varchar", "character var"))
+    ]
+    if named:
+        rows = asked(
+            vault.warehouse,
+            f"select {', '.join(named)} from {identifiers} where {as_text(spec.record_key)} in "
+            "(select unnest(?::varchar[]))",
+            [sorted(found)],
+        )
+        texts |= {value for row in rows for value in row if value is not None}
+    return Person(key, tuple(sorted(found)), frozenset(texts))
+
+
+def require_known_release(vault: Vault) -> None:
+    """Stop where the vault does not remember the release: nobody could say who hides the person."""
+    spec, warehouse = vault.spec, vault.warehouse
+    kind = "members" if spec.waits else "releases"
+    remembered = vault.find(kind)
+    relation = warehouse.find(warehouse.place_of_ref(f"{spec.name}_anonymized"))
+    released = warehouse.rows(f"select count(*) from {relation}")[0][0] if relation else 0
+    known = 0
+    if remembered:
+        known = warehouse.rows(f"select count(*) from ({_released(spec, remembered)}) as rows_")[0][
+            0
+        ]
+    if known != released:
+        raise VaultError(
+            f"{spec.name}: the vault must remember the release, so that who leaves it with the "
+            f"person hides her; {vault.name(kind)} knows {known:,} records, and {released:,} are "
+            "released. Put her back into the source, run `dbt build`, and begin again."
+        )
+
+
+def _released(spec: Spec, remembered: str) -> str:
+    """Query of the records that are released: ``record_key`` and ``part``, with whom."""
+    if spec.waits:
+        return f"select record_key, cohort as part from {remembered} where left_at is null"
+    return (
+        "select record_key, part from (select record_key, cqi as part, row_number() over "
+        f"(partition by record_key order by release desc) as age from {remembered}) "
+        "where age = 1 and part is not null"
+    )
+
+
+def find_group(vault: Vault, person: Person) -> tuple[int, int]:
+    """Write who leaves the release with the person into `GROUP`; return how many, and her rows.
+
+    By default all of her class (where new records wait: of her cohort), which kept every guarantee
+    as it was released. If k-anonymity is all that is promised, k - 1 of them hide her as well,
+    drawn at random, if those who stay are k at least.
+    """
+    warehouse, spec = vault.warehouse, vault.spec
+    remembered = vault.find("members" if spec.waits else "releases")
+    cursor = warehouse.cursor()
+    cursor.execute(f"create or replace temporary table {GROUP} (record_key varchar)")
+    if remembered is None:
+        return 0, 0
+    keys, released = list(person.records), _released(spec, remembered)
+    theirs = (
+        f"with released as ({released}), hers as (select distinct part from released "
+        "where record_key in (select unnest(?::varchar[]))) select record_key from released "
+        "where part in (select part from hers) "
+        "and record_key not in (select unnest(?::varchar[]))"
+    )
+    cursor.execute(f"insert into {GROUP} {theirs}", [keys, keys])
+    ((hers,),) = asked(
+        warehouse,
+        f"select count(*) from ({released}) as rows_ where record_key in "
+        "(select unnest(?::varchar[]))",
+        [keys],
+    )
+    ((others,),) = warehouse.rows(f"select count(*) from {GROUP}")
+    k = _enough(spec)
+    if k and hers == 1 and others + 1 >= 2 * k:
+        cursor.execute(
+            f"delete from {GROUP} where record_key not in (select record_key from {GROUP} "
+            "order by sha256(? || record_key) limit ?)",
+            [secrets.token_hex(16), k - 1],
+        )
+        others = k - 1
+    if spec.waits:
+        # Who left together with her and has not come back: the rest must not come back alone.
+        latest = (
+            "(select record_key, cohort, left_at, row_number() over (partition by record_key "
+            f"order by entered desc) as age from {remembered})"
+        )
+        cursor.execute(
+            f"insert into {GROUP} select one.record_key from {latest} as one inner join {latest} "
+            "as her on one.cohort = her.cohort and one.left_at = her.left_at where one.age = 1 "
+            "and her.age = 1 and her.record_key in (select unnest(?::varchar[])) "
+            "and one.record_key not in (select unnest(?::varchar[]))",
+            [keys, keys],
+        )
+    connections = warehouse.adapter.connections
+    if connections.get_thread_connection().transaction_open:
+        connections.commit()  # a rollback would take the temporary table away
+    return others, hers
+
+
+def _enough(spec: Spec) -> int | None:
+    """Return how many records hide one of them, if their number is all that is promised."""
+    efforts = [effort for number, effort in spec.numbered_efforts.items() if number]
+    has_more = any(effort.own_guarantees or effort.k for effort in efforts)
+    models = [guarantee["model"] for guarantee in spec.guarantees.resolved]
+    # Where tokens are released nobody has two rows, so that records are people.
+    has_people = spec.subject is None or spec.mapping == "token"
+    if models != ["k_anonymity"] or has_more or not has_people:
+        return None
+    return int(spec.guarantees.k_anonymity.k)

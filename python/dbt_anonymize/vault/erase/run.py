@@ -1,0 +1,161 @@
+"""Erase a person: what is refused, what is done before the build, and what is checked after."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from dbt_anonymize.errors import VaultError, safe_reason
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.results import release_file
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.vault.erase.files import held_texts, rewrite_files, searchable
+from dbt_anonymize.vault.erase.forget import Erasure, count_rows, forget, is_open
+from dbt_anonymize.vault.erase.owned import owned_relations
+from dbt_anonymize.vault.erase.people import (
+    Person,
+    Vault,
+    asked,
+    find_group,
+    find_person,
+    require_forgotten,
+    require_known_release,
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is about to be erased: rows of relations, and who leaves the release with her."""
+
+    vault: Vault
+    person: Person
+    others: Collection[str]
+    records: dict[str, int]
+    released: int
+    withheld: int
+    is_resumed: bool
+
+    def carry_out(self) -> Erasure | None:
+        """Erase; nothing where an earlier call has done so."""
+        return forget(self.vault, self.person, self.others) if self.records else None
+
+
+def plan_erasure(
+    warehouse: Warehouse,
+    spec: Spec,
+    *,
+    key: str,
+    records: Sequence[str] = (),
+    others: Collection[str] = (),
+) -> Plan:
+    """Look who is to be erased, and refuse what cannot be done, before anything is written.
+
+    Raises
+    ------
+    VaultError
+        If the engine or the mapping is another, the source still has the person, nothing is known
+        of her, or the vault does not remember the release.
+    """
+    _require_support(warehouse, spec)
+    vault = Vault(warehouse, spec, warehouse.place_of_ref(f"{spec.name}_identifiers"))
+    person = find_person(vault, key, records)
+    require_forgotten(warehouse, spec, person)
+    owned = owned_relations(warehouse, spec, others)
+    found = count_rows(vault, person, [one for one in owned if one.account != "unknown"])
+    is_resumed = is_open(vault)
+    if not found and not is_resumed:
+        more = "" if spec.subject is None else " Name the keys of her records with --record."
+        raise VaultError(
+            f"{spec.name}: {spec.person} must be of somebody whom the vault or a working table "
+            f"knows, as text; nothing was found.{more} See that the key is written as it is there."
+        )
+    if found and not is_resumed:
+        require_known_release(vault)
+    withheld, released = find_group(vault, person)
+    return Plan(vault, person, others, found, released, withheld, is_resumed)
+
+
+def _require_support(warehouse: Warehouse, spec: Spec) -> None:
+    name = spec.name
+    if not warehouse.is_duckdb:
+        raise VaultError(
+            f"{name}: erase must find a vault in files of DuckDB, which alone were tested; got "
+            f"{warehouse.adapter.type()}. Let a custodian delete the person by her key from "
+            f"{name}_identifiers, _tokens, _sample, _releases, _membership and _members, build, "
+            "vacuum these tables (Postgres: vacuum full; Delta: vacuum after the retention), and "
+            "see to logs, replicas and backups. Her row can be found by subtracting the releases: "
+            "docs/second_month.md."
+        )
+    if spec.mapping == "none":
+        raise VaultError(
+            f"{name}: erase must find a vault that remembers the release; with mapping: none "
+            "nothing does, so nobody could say who hides the person. The next `dbt build` makes "
+            "every table without her; whoever has both releases sees whom they differ by. Set "
+            "release: {composition: strict} to stop there."
+        )
+
+
+def finish(warehouse: Warehouse, plan_: Plan) -> tuple[list[str], list[str]]:
+    """After the build: write the files anew, and return what still holds the person, in words.
+
+    The second list are relations that no model makes any more, in which she cannot be looked for.
+
+    Nothing must be written over the connection afterwards.
+    """
+    spec = plan_.vault.spec
+    vault = Vault(warehouse, spec, plan_.vault.identifiers)
+    require_forgotten(warehouse, spec, plan_.person)
+    owned = owned_relations(warehouse, spec, plan_.others)
+    problems = [
+        f"{spec.name}: {relation} must not have rows of her; it has {records:,}. It is of no model "
+        "of this package: delete them, or drop it."
+        for relation, records in count_rows(vault, plan_.person, owned).items()
+    ]
+    texts = searchable(_hers_alone(warehouse, spec, plan_.person))
+    databases = dict.fromkeys([vault.identifiers.database, *(one.database for one in owned)])
+    files = rewrite_files(warehouse, list(databases))
+    files.append(release_file(warehouse, spec.name).absolute())
+    problems += [
+        f"{spec.name}: {file.name} must not hold identifiers of her; it has {found} of "
+        f"{len(texts)}, in a table that is not of this package. Delete her there."
+        for file, found in held_texts(files, texts)
+    ]
+    return problems, [one.identifier for one in owned if one.account == "unknown"]
+
+
+def _hers_alone(warehouse: Warehouse, spec: Spec, person: Person) -> list[str]:
+    """Return the texts that no remaining record contains: a name may be that of others too."""
+    source = warehouse.relation_of(spec.source)
+    columns = [
+        f"contains(lower({quote_name(name)}), lower(text))"
+        for name, kind in warehouse.columns(source)
+        if kind.lower().startswith(("varchar", "character var"))
+    ]
+    shared = f"exists (select 1 from {source} where {' or '.join(columns) or 'false'})"  # noqa: S608
+    rows = asked(
+        warehouse,
+        f"select text from (select unnest(?::varchar[]) as text) where not {shared}",  # noqa: S608
+        [sorted(person.texts)],
+    )
+    return [text for (text,) in rows]
+
+
+def close_receipts(vault_file: Path, schema: str, name: str) -> None:
+    """Write into the new file of the vault when the erasures were completed."""
+    receipts = f"{quote_name(schema)}.{quote_name(f'{name}_erasures')}"
+    try:
+        with duckdb.connect(str(vault_file)) as connection:
+            connection.execute(
+                f"update {receipts} set finished_at = "  # noqa: S608 (quoted)
+                "cast(date_trunc('second', now() at time zone 'UTC') as timestamp) "
+                "where finished_at is null"
+            )
+    except duckdb.Error as error:
+        raise VaultError(
+            f"{name}: the receipt must say that the erasure is complete; it could not be written "
+            f"({safe_reason(error)}). Erase again, which changes nothing else."
+        ) from None

@@ -1,0 +1,210 @@
+"""Erasing a person: nothing of her stays, and no difference of releases shows her."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from dbt_anonymize.project.generate import generate
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.warehouse import open_warehouse
+from dbt_anonymize.spec import load_specs
+from dbt_anonymize.vault.erase.owned import SHARED, owned_relations
+from tests.projects import Project
+from tests.second_month.test_freeze import SPEC, frozen_copy, run
+from tests.second_month.test_waiting import SEED, Customers, K, members_of, published, subtracted
+from tests.vault.byte_search import found
+
+pytestmark = [pytest.mark.sampled_tests(group="builds"), pytest.mark.dbt]
+
+# A text that ends a literal, and one that ends a name.
+MAIL = "o'brien\"; drop table x@example.org"
+COMMAND = ["erase", "members", "--subject", MAIL, "--yes"]
+
+
+def without(project: Project, *keys: str) -> None:
+    """Let the source forget records."""
+    path = project.folder / SEED
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.reader(file) if row[0] not in keys]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+    seeded = project.dbt("seed", "--select", "customers")
+    assert seeded.succeeded, seeded.messages
+
+
+def places_of(project: Project, *texts: str) -> set[str]:
+    """Return the relations of which a cell is one of the texts."""
+    places = set()
+    with project.connection() as connection:
+        tables = connection.execute(
+            'select format(\'"{}"."{}"."{}"\', database_name, schema_name, table_name), '
+            "list(column_name) from duckdb_columns() where not internal group by all"
+        ).fetchall()
+        for table, columns in tables:
+            cells = " or ".join(f'cast("{column}" as varchar) in ?' for column in columns)
+            sql = f"select count(*) from {table} where {cells}"
+            try:
+                ((count,),) = connection.execute(sql, [list(texts)] * len(columns)).fetchall()
+            except duckdb.InvalidInputException:  # a view of an effort that was given up
+                continue
+            if count:
+                places.add(table.split(".")[-1].strip('"'))
+    return places
+
+
+def someone(members: Project) -> tuple[str, str]:
+    """Give somebody of a large class a subject with quotes; return her record key and old mail."""
+    ((key, mail),) = members.query(
+        'select customer_id, "e-mail" from vault.members_identifiers join '
+        "vault.members_releases on record_key = cast(customer_id as varchar) "
+        "join (select cqi from vault.members_releases group by cqi order by count(*) desc, 1 "
+        "limit 1) using (cqi) order by customer_id limit 1"
+    )
+    mail_sql = MAIL.replace("'", "''")
+    for table, column in (("identifiers", '"e-mail"'), ("tokens", "person")):
+        members.execute(
+            f"update vault.members_{table} set {column} = '{mail_sql}' where {column} = '{mail}'"
+        )
+    return str(key), mail
+
+
+def assert_little_left_with_her(
+    members: Project, before: list[tuple[object, ...]], *texts: str
+) -> None:
+    """Nobody else is gone, but for those who leave the release with her; the receipt has no key."""
+    withheld = members.query("from vault.members_withheld")
+    assert len(withheld) == K - 1
+    after = members.release("members")
+    left = Counter(before) - Counter(after)
+    assert sum(left.values()) == K
+    assert not Counter(after) - Counter(before)
+    assert len({row[:5] for row in left}) == 1, "one class"
+    receipts = members.query("from vault.members_erasures")
+    assert {row[3]: row[4] for row in receipts} == {
+        f"members_{kind}": 1 for kind in ("identifiers", "microdata", "releases", "tokens")
+    }
+    assert all(row[2] >= row[1] for row in receipts)
+    assert not {*texts} & {str(cell) for row in receipts for cell in row}
+
+
+def test_a_person_is_gone_from_every_cell_and_every_byte(members: Project) -> None:
+    key, mail = someone(members)
+    refused = run(members, *COMMAND)
+    assert refused.exit_code == 2, refused.output
+    assert "the source must have forgotten the person first" in refused.output
+    without(members, key)
+    before = members.release("members")
+    members.execute("create table vault.members_tokens__dbt_backup as from vault.members_tokens")
+    members.execute("create table members_identifiers_2020 as from vault.members_identifiers")
+
+    unknown = run(members, "erase", "members", "--subject", "nobody'; --", "--yes")
+    assert unknown.exit_code == 2
+    assert "nothing was found" in unknown.output
+    assert run(members, *COMMAND[:-1]).exit_code == 2, "nobody could be asked"
+    # The build fails: the vault must not wait for it.
+    stopped = run(members, *COMMAND, "--dbt", "/bin/false")
+    assert stopped.exit_code == 1, stopped.output
+    assert "the build failed" in stopped.output
+    assert "is still published" in " ".join(stopped.output.split())
+    assert MAIL not in stopped.output
+    assert places_of(members, key, MAIL) == {"members_identifiers_2020"}
+    assert members.release("members") == before
+
+    # What is of no model of ours is for its owner to clear, and nothing is said to be complete.
+    stopped = run(members, *COMMAND)
+    assert stopped.exit_code == 1, stopped.output
+    assert "members_identifiers_2020 must not have rows of her; it has 1" in stopped.output
+    members.execute("drop table members_identifiers_2020")
+    result = run(members, *COMMAND)
+    assert result.exit_code == 0, result.output
+    assert places_of(members, key, MAIL, mail) == set()
+    files = [*members.folder.rglob("*.duckdb*")]
+    assert {file.name: held for file in files if (held := found(file, {mail, MAIL}))} == {}
+    assert (members.folder / "vault/vault.duckdb").stat().st_mode & 0o777 == 0o600
+
+    assert_little_left_with_her(members, before, key, mail, MAIL)
+    checks = ["recomputation", "guarantees", "attacks"]
+    verified = run(members, "verify", "members", *(f"--check={name}" for name in checks))
+    assert verified.exit_code == 0, verified.output
+    assert "warning" not in verified.output
+
+
+def test_no_difference_of_frozen_releases_shows_who_was_erased(
+    built_consumer: Project, tmp_path: Path
+) -> None:
+    project = frozen_copy(built_consumer, tmp_path / "project")
+    # Independent code must know as well who takes part.
+    project.edit(SPEC, lambda text: text.replace("release: {", "release: {recompute: true, "))
+    generate(project.folder)
+    classes = list(members_of(project).values())
+    large, small = classes[0], min((one for one in classes if len(one) >= K), key=len)
+    assert len(small) < 2 * K <= len(large)
+    months = [published(project)]
+    for person in (large[0], small[0]):
+        without(project, person)
+        result = run(project, "erase", "customers", "--subject", person, "--yes")
+        assert result.exit_code == 0, result.output
+        months.append(published(project))
+        assert places_of(project, person) == set()
+    withheld = [row[0] for row in project.query("from vault.customers_withheld")]
+    assert len(set(withheld) & {*large}) == K - 1
+    assert {*small[1:]} <= {*withheld}
+    # Next month others join; those who left with her do not come back.
+    customers = Customers(project)
+    customers.join(large[1], K)
+    customers.build()
+    months.append(published(project))
+    sizes = subtracted(months)
+    assert min(sizes) >= K
+    assert sum(months[-1].values()) == sum(months[0].values()) - len(small)
+    checks = ["--check", "recomputation", "--check", "guarantees", "--check", "attacks"]
+    verified = run(project, "verify", "customers", *checks)
+    assert verified.exit_code == 0, verified.output
+    assert "warning" not in verified.output
+
+
+def test_draws_and_digests_are_erased(built_samples: Project, tmp_path: Path) -> None:
+    project = built_samples.copy(tmp_path / "project")
+    (name,) = [
+        spec.name for spec in load_specs(project.folder) if spec.differential_privacy is not None
+    ]
+    ((key,),) = project.query(f"select max(person) from vault.{name}_sample")
+    without(project, str(key))
+    result = run(project, "erase", name, "--subject", str(key), "--yes", "--dbt", "/bin/false")
+    assert result.exit_code == 1, result.output
+    assert project.query(f"from vault.{name}_sample where person = {key}") == []
+    digests = project.query(
+        f"select data from vault.dbt_anonymize_budget where anonymization = '{name}'"
+    )
+    assert digests
+    assert {row[0] for row in digests} == {""}
+
+
+@pytest.mark.parametrize("world", ["built_consumer", "built_members", "built_samples"])
+def test_every_relation_of_a_built_project_is_accounted_for(
+    world: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    project = request.getfixturevalue(world).copy(tmp_path / "project")
+    (name, *_) = names = [spec.name for spec in load_specs(project.folder)]
+    project.execute(f"create table vault.{name}_of_tomorrow (record_key varchar)")
+    accounts, theirs = {}, set[str]()
+    with open_warehouse(find_project(project.folder)) as warehouse:
+        everything = warehouse.rows(
+            "select table_name from duckdb_tables() where not internal and database_name <> 'temp' "
+            "union all select view_name from duckdb_views() where not internal"
+        )
+        for spec in load_specs(project.folder):
+            for one in owned_relations(warehouse, spec, names):
+                accounts[one.identifier] = one.account
+        theirs = {
+            node.name for node in warehouse.manifest.nodes.values() if node.resource_type == "seed"
+        }
+    unknown = {relation for relation, account in accounts.items() if account == "unknown"}
+    assert unknown == {f"{name}_of_tomorrow"}
+    assert {relation for (relation,) in everything} <= {*accounts, *SHARED, *theirs}
+    assert accounts[f"{name}_microdata"] == "rebuilt"
