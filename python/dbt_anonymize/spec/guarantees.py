@@ -29,7 +29,7 @@ def _one_or_several(model: type[PrivacyModel]) -> Any:
     """Return the type of a guarantee that may be declared several times, or not at all."""
     several = Annotated[tuple[model, ...], _SEVERAL]  # type: ignore[valid-type]
     as_list = BeforeValidator(_as_list, json_schema_input_type=model | several)
-    described = Field(default=None, description=inspect.getdoc(model))
+    described = Field(default=None, description=(inspect.getdoc(model) or "").partition("\n")[0])
     return (Annotated[several, as_list] | None, described)
 
 

@@ -155,7 +155,7 @@ class Quality(Strict):
     margin: Annotated[FiniteFloat, Field(ge=0)] = 0.0
     """An effort that is worse than the untouched table by at most this much is non-inferior."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
-    """Confidence of that test."""
+    """One-sided confidence of the test of non-inferiority."""
     outer_share: Annotated[float, Field(gt=0, lt=1)] | None = None
     """Share of subjects that only score the chosen effort, and are in no other part of quality."""
     decision_grid: Annotated[list[ColumnName], Field(min_length=2, max_length=2)] | None = None

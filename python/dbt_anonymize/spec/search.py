@@ -11,18 +11,13 @@ from dbt_anonymize.validation import ColumnName, Level, Strict
 
 
 class InformationLoss(Strict):
-    """How the information losses of the quasi-identifiers are put together.
-
-    The factor weighs generalization (0) against suppression (1): below 0.5 suppression costs less,
-    above it generalization does; at 0.5 both cost what they destroy. The targets of the
-    classification metric have weights; by default it is of all that models predict, alike.
-    """
+    """How the information losses of the quasi-identifiers are put together."""
 
     aggregate: Literal["sum", "maximum", "arithmetic_mean", "geometric_mean"] = "geometric_mean"
     """How the losses of the quasi-identifiers are combined."""
     generalization_suppression_factor: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """Below 0.5 suppression costs less than generalization, above it more costs the latter; at 0.5
-    both cost what they destroy.
+    """Below 0.5 suppression costs less than generalization, above 0.5 more; at 0.5 both cost what
+    they destroy.
     """
     targets: (
         Annotated[dict[ColumnName, Annotated[float, Field(gt=0)]], Field(min_length=1)] | None

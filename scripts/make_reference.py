@@ -1,0 +1,399 @@
+"""Write docs/reference: spec keys, macros, relations and commands, each from its own source.
+
+Spec keys come from the JSON schema of the validated model, macros from the YAML beside them,
+relations from the properties of generated models, commands from their help.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Any, get_args
+
+import typer
+import yaml
+
+from dbt_anonymize.cli.main import COMMANDS, app
+from dbt_anonymize.project.generate import render, render_history
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.json_schema import json_schema
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs" / "reference"
+NOTE = "<!-- Written by scripts/make_reference.py (`make reference`); edit what it reads. -->"
+
+
+def page(title: str, introduction: str, parts: Iterator[str]) -> str:
+    """Return a page that says that it is generated."""
+    return "\n\n".join([f"# {title}", NOTE, introduction, *parts]) + "\n"
+
+
+def table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """Return a Markdown table."""
+    lines = [header, ("---",) * len(header), *rows]
+    return "\n".join(f"| {' | '.join(cell(text) for text in line)} |" for line in lines)
+
+
+def cell(text: str) -> str:
+    """Return a text that no cell ends within."""
+    return " ".join(escaped(text).split()).replace("|", "\\|")
+
+
+def escaped(text: str) -> str:
+    """Return a text in which `<n>` outside of code is no tag, and a * is no mark."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(
+        part if part.startswith("`") else re.sub(r"<(?=[a-z])", "&lt;", part).replace("*", "\\*")
+        for part in parts
+    )
+
+
+# --- spec -------------------------------------------------------------------------------------
+
+
+def spec_page() -> str:
+    """Return the keys of a spec, a section per mapping."""
+    schema = json_schema()
+    introduction = (
+        "Every key of `anonymizations/<name>.yml`. Editors complete and check them by the schema "
+        "that `dbt-anonymize init` writes beside the spec; `dbt-anonymize schema` prints it. "
+        "[An example](../../README.md#anonymize-your-own-table-in-your-own-dbt-project) is in the "
+        "README. A key without a default that is not required is left out, or `null`."
+    )
+    return page("Spec keys", introduction, _sections(schema))
+
+
+def _sections(schema: dict[str, Any]) -> Iterator[str]:
+    titles = _titles(schema)
+    for definition, title in titles.items():
+        content = schema["$defs"][definition] if definition else schema
+        rows = [
+            (
+                f"`{key}`",
+                _type(of_key, titles),
+                "required" if key in content.get("required", ()) else _default(of_key),
+                of_key.get("description") or _described(of_key, schema),
+            )
+            for key, of_key in content["properties"].items()
+        ]
+        body = table(("key", "type", "default", "what it does"), rows)
+        said = escaped(content["description"].replace("``", "`"))
+        yield f"## {title}\n\n{said}\n\n{body}" if definition else f"## The spec\n\n{body}"
+
+
+def _titles(schema: dict[str, Any]) -> dict[str, str]:
+    """Return the heading of each mapping: its key, with that above where two have one name."""
+    titles = {"": "The spec"}
+    waiting = [""]
+    while waiting:
+        above = waiting.pop(0)
+        content = schema["$defs"][above] if above else schema
+        for key, of_key in content["properties"].items():
+            for found in _references(of_key):
+                if found not in titles:
+                    taken = key in titles.values()
+                    titles[found] = f"{key} of {titles[above]}" if taken else key
+                    waiting.append(found)
+    return titles
+
+
+def _references(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        if "$ref" in node:
+            yield node["$ref"].rpartition("/")[2]
+        for item in node.values():
+            yield from _references(item)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _references(item)
+
+
+def _described(node: dict[str, Any], schema: dict[str, Any]) -> str:
+    found = next(_references(node), None)
+    return schema["$defs"][found]["description"].split("\n\n")[0] if found else ""
+
+
+def _type(node: dict[str, Any], titles: dict[str, str]) -> str:  # noqa: PLR0911 (a case each)
+    if "$ref" in node:
+        title = titles[node["$ref"].rpartition("/")[2]]
+        return f"[{title}](#{title.replace(' ', '-')})"
+    if "anyOf" in node:
+        types = [_type(one, titles) for one in node["anyOf"] if one != {"type": "null"}]
+        if "number" in types:
+            types = [one for one in types if one != "whole number"]
+        if types[1:] == [f"list of {types[0]}"]:
+            return f"{types[0]}, or a list of them"
+        return " or ".join(dict.fromkeys(types))
+    if "enum" in node:
+        return " · ".join(f"`{value}`" for value in node["enum"])
+    if "const" in node:
+        return f"`{str(node['const']).lower()}`"
+    kind = node.get("type")
+    if kind == "array":
+        number = f"{node['minItems']} " if "maxItems" in node else ""
+        return f"list of {number}{_type(node['items'], titles)}"
+    if kind == "object":
+        values = [*node.get("patternProperties", {}).values(), node.get("additionalProperties")]
+        return f"mapping of names to {_type(values[0], titles)}"
+    names = {"string": "text", "integer": "whole number", "number": "number"}
+    if kind not in names:
+        return "true or false" if kind == "boolean" else "anything"
+    return " ".join([names[kind], *_range(node)])
+
+
+def _range(node: dict[str, Any]) -> Iterator[str]:
+    words = {
+        "minimum": ">=",
+        "exclusiveMinimum": ">",
+        "maximum": "<=",
+        "exclusiveMaximum": "<",
+    }
+    if {"minimum", "maximum"} <= {*node}:
+        yield f"{node['minimum']:,g} to {node['maximum']:,}"
+        return
+    limits = [f"{sign} {node[key]:g}" for key, sign in words.items() if key in node]
+    if limits:
+        yield ", ".join(limits)
+
+
+def _default(node: dict[str, Any]) -> str:
+    value = node.get("default")
+    # Those of a mapping are in its section.
+    if value is None or value in ("", [], {}) or "$ref" in node:
+        return ""
+    written = yaml.safe_dump(value, default_flow_style=True).removesuffix("\n...\n").strip()
+    return f"`{written}`"
+
+
+# --- macros -----------------------------------------------------------------------------------
+
+TOPICS = {
+    "privacy": "Privacy models",
+    "risk": "Risk",
+    "information_loss": "Information loss",
+    "fidelity": "Fidelity",
+    "hierarchies": "Hierarchies",
+    "generalization": "Generalization",
+    "recoding": "Recoding",
+    "masks": "Masks",
+    "results": "Results",
+    "generic_tests": "dbt tests",
+    "search": "Search",
+    "release": "Release",
+    "vault": "Vault",
+    "seeds": "Seeds",
+    "relations": "Bodies of generated models",
+}
+
+
+def macros_page() -> str:
+    """Return the public macros by topic."""
+    introduction = (
+        "What a model of yours can call as `{{ dbt_anonymize.<macro>(...) }}`, and the dbt tests "
+        "of the package. The last section is what generated models call: they are written for you. "
+        "Each privacy model has a [page](../models/README.md)."
+    )
+    files = {path: _macros(path) for path in sorted((ROOT / "macros").rglob("*.yml"))}
+    known = {path.parent.name for path, macros in files.items() if macros}
+    assert known <= {*TOPICS}, known - {*TOPICS}
+    return page("Macros", introduction, _topics(files))
+
+
+def _macros(path: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = yaml.safe_load(path.read_text(encoding="utf-8"))["macros"]
+    return found
+
+
+def _topics(files: dict[Path, list[dict[str, Any]]]) -> Iterator[str]:
+    for folder, title in TOPICS.items():
+        macros = [m for path, found in files.items() if path.parent.name == folder for m in found]
+        public = [macro for macro in macros if not macro["name"].startswith("_")]
+        if public:
+            yield f"## {title}"
+            yield from map(_macro, public)
+
+
+def _macro(macro: dict[str, Any]) -> str:
+    name = macro["name"]
+    is_test = name.startswith("test_")
+    heading = f"### {name.removeprefix('test_')} (dbt test)" if is_test else f"### {name}"
+    parts = [heading, escaped(" ".join(macro["description"].split()))]
+    rows = [
+        (f"`{one['name']}`", str(one.get("type", "")), one["description"])
+        for one in macro.get("arguments", [])
+    ]
+    if rows:
+        parts.append(table(("argument", "type", "what it is"), rows))
+    return "\n\n".join(parts)
+
+
+# --- relations --------------------------------------------------------------------------------
+
+EXAMPLE: dict[str, Any] = {
+    "version": 1,
+    "name": "example",
+    "source": {"ref": "patients"},
+    "record_key": "patient_id",
+    "columns": {
+        "name": {"role": "identifier"},
+        "age": {
+            "role": "quasi_identifier",
+            "hierarchy": {"ref": "ages", "kind": "interval", "levels": 3},
+        },
+        "zip": {
+            "role": "quasi_identifier",
+            "hierarchy": {"ref": "zips", "kind": "categorical", "levels": 3},
+        },
+        "admitted": {"role": "masked", "mask": {"shift_days": 30}},
+        "income": {"role": "insensitive"},
+        "diagnosis": {"role": "sensitive"},
+    },
+    "target": "diagnosis",
+    "features": ["age", "zip", "income"],
+    "efforts": [{"age": 1, "zip": 1}],
+    "guarantees": {"k_anonymity": {"k": 5}},
+    "suppression_limit": 0.05,
+    "quality": {
+        "model": "naive_bayes",
+        "measure": "accuracy",
+        "repetitions": 5,
+        "test_share": 0.3,
+        "random_state": 1,
+        "importance": True,
+        "decision_grid": ["age", "income"],
+        "groups": ["zip"],
+    },
+    "alpha": 0.1,
+    "qnf": "1 - 1/k",
+    "fidelity": {},
+    "mapping": "token",
+    "sample": {"share": 0.5},
+}
+# What excludes each other: changes of the example.
+VARIANTS: tuple[dict[str, Any], ...] = (
+    {},
+    {"mapping": "class"},
+    {
+        "quality": EXAMPLE["quality"] | {"outer_share": 0.2, "fit": "per_split"},
+        "sample": None,
+    },
+    {
+        "efforts": [
+            {"recoding": "local", "rounds": [{"age": 1, "zip": 1}]},
+            {"recoding": "microaggregation"},
+        ],
+        "sample": None,
+    },
+    {"freeze": True, "release": {"effort": 1}, "mapping": "class", "sample": None},
+)
+
+
+def relations_page() -> str:
+    """Return the relations that anonymizations have, with their columns."""
+    introduction = (
+        "`<n>` is the name of an anonymization, `<i>` the number of an effort. Columns are those "
+        "of an example: quasi-identifiers `age` (an interval) and `zip` (a category), the "
+        "sensitive `diagnosis`, which is the target, the insensitive `income` and the masked "
+        "`admitted`. Which relations there are depends on the spec; dbt docs show yours. The "
+        "[README](../../README.md#where-things-are) has a table of all of them."
+    )
+    return page("Relations", introduction, map(_relation, _models().values()))
+
+
+def _models() -> dict[str, dict[str, Any]]:
+    """Return the properties of each relation, with the columns that it has in any variant."""
+    found: dict[str, dict[str, Any]] = {}
+    specs = [Spec.model_validate({**EXAMPLE, **variant}) for variant in VARIANTS]
+    files = [*(render(spec) for spec in specs), render(specs[0], has_python=False)]
+    for rendered in (*files, render_history(["example"])):
+        for text in (t for name, t in rendered.items() if name.endswith(".yml")):
+            for model in yaml.safe_load(_unnamed(text)).get("models", []):
+                known = found.setdefault(model["name"], model)
+                names = {column["name"] for column in known["columns"]}
+                known["columns"] += [c for c in model["columns"] if c["name"] not in names]
+    return {name: model for name, model in found.items() if name != "<n>_effort_0"}
+
+
+def _unnamed(text: str) -> str:
+    text = re.sub(r"\bexample_(?=\w)", "<n>_", text)
+    text = re.sub(r"(name: <n>_(?:effort|groups|recoding))_[1-9]\b", r"\1_<i>", text)
+    return re.sub(r"\bof example\b", "of `<n>`", text)
+
+
+def _relation(model: dict[str, Any]) -> str:
+    rows = [(f"`{one['name']}`", one["description"]) for one in model["columns"]]
+    title = model["name"].removeprefix("<n>_").removesuffix("_<i>")
+    heading = f"## {title}\n\n`{model['name']}`: {escaped(model['description'])}"
+    return f"{heading}\n\n{table(('column', 'what it holds'), rows)}"
+
+
+# --- commands ---------------------------------------------------------------------------------
+
+
+def commands_page() -> str:
+    """Return the commands with their arguments and options."""
+    introduction = (
+        "`dbt-anonymize <command> --help` shows the same. Exit codes: 0 fine, 1 a check failed, 2 "
+        "bad input."
+    )
+    group: Any = typer.main.get_command(app)
+    commands = {name: group.get_command(None, name) for name in COMMANDS}
+    whole = {
+        f"{name} {part}".strip(): command
+        for name, found in commands.items()
+        for part, command in getattr(found, "commands", {"": found}).items()
+    }
+    return page("Commands", introduction, (_command(n, c) for n, c in whole.items()))
+
+
+def _command(name: str, command: Any) -> str:
+    arguments = [p for p in command.params if not p.opts[0].startswith("-")]
+    usage = " ".join([name, *(_placeholder(one) for one in arguments), "[OPTIONS]"])
+    parts = [f"## {name}", f"```text\ndbt-anonymize {usage}\n```"]
+    parts += [escaped(" ".join(text.split())) for text in command.help.split("\n\n")]
+    rows = [
+        (_written(one), _choices(one), _value(one.default), one.help or "")
+        for one in command.params
+        if not getattr(one, "hidden", False)
+    ]
+    parts.append(table(("argument or option", "values", "default", "what it does"), rows))
+    return "\n\n".join(parts)
+
+
+def _placeholder(argument: Any) -> str:
+    name = argument.metavar or argument.name.upper()
+    return name if argument.required or name.startswith("[") else f"[{name}]"
+
+
+def _written(parameter: Any) -> str:
+    if not parameter.opts[0].startswith("-"):
+        return f"`{_placeholder(parameter)}`"
+    return ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
+
+
+def _choices(parameter: Any) -> str:
+    annotation = parameter.type_descriptor.annotation
+    for kind in (annotation, *get_args(annotation)):
+        if isinstance(kind, type) and issubclass(kind, Enum):
+            return " · ".join(f"`{one.value}`" for one in kind)
+    return ""
+
+
+def _value(default: object) -> str:
+    value = default.value if isinstance(default, Enum) else default
+    return "" if value is None or value is False or value == () else f"`{value}`"
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "spec.md": spec_page,
+    "macros.md": macros_page,
+    "relations.md": relations_page,
+    "commands.md": commands_page,
+}
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, written in PAGES.items():
+        (FOLDER / name).write_text(written(), encoding="utf-8", newline="\n")

@@ -1,0 +1,33 @@
+"""The pages of docs/reference are what their sources say, and say it of everything."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from scripts import make_reference
+from tests.golden.test_macro_documentation import PUBLIC
+
+
+@pytest.mark.parametrize("name", make_reference.PAGES)
+def test_a_page_is_up_to_date(name: str) -> None:
+    written = make_reference.PAGES[name]()
+    assert (make_reference.FOLDER / name).read_text(encoding="utf-8") == written, "make reference"
+
+
+def test_every_public_macro_has_an_entry() -> None:
+    page = (make_reference.FOLDER / "macros.md").read_text(encoding="utf-8")
+    found = re.findall(r"^### (.+)$", page, re.M)
+    named = [f"{name} (dbt test)" if kind == "test" else name for _, kind, name, _ in PUBLIC]
+    assert sorted(found) == sorted(named)
+
+
+def test_every_template_of_a_relation_has_an_entry() -> None:
+    page = (make_reference.FOLDER / "relations.md").read_text(encoding="utf-8")
+    templates = make_reference.ROOT / "python/dbt_anonymize/project/templates"
+    properties = (templates / "properties.yml.j2").read_text(encoding="utf-8")
+    models = properties.partition("\nmodels:")[2]
+    declared = re.findall(r"^  - name: << spec\.name >>_([a-z_]+?)(?:_<<.*)?$", models, re.M)
+    assert len(declared) > 20
+    assert set(declared) <= set(re.findall(r"^## (\w+)$", page, re.M))
