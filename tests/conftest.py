@@ -17,7 +17,8 @@ from tests import sampling, tiers
 from tests.differential_privacy.private import sampled_and_private
 from tests.postgres.cluster import find_binaries
 from tests.postgres.server import VARIABLE as POSTGRES
-from tests.projects import Project, copy_consumer, copy_demo, let_dbt_remember, run_command
+from tests.projects import Project, copy_consumer, copy_demo, run_command
+from tests.quick_dbt import make_dbt_quick
 from tests.vault.projects import copy_with
 
 # What the machine that runs the tests may say to them.
@@ -82,11 +83,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Keep dbt from tests that are to be fast, and have it remember in the others."""
+    """Keep dbt from tests that are to be fast, and make it quick in the others."""
     is_fast = item.get_closest_marker("fast") is not None
     tiers.guard(is_fast=is_fast)
     if not is_fast:
-        let_dbt_remember()
+        make_dbt_quick()
 
 
 @pytest.hookimpl(wrapper=True)

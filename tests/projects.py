@@ -132,19 +132,6 @@ class Project:
         path.write_text(after, encoding="utf-8")
 
 
-@functools.cache
-def let_dbt_remember() -> None:
-    """Have dbt keep what it read of macros, as its own tests do: that is most of reading a project.
-
-    It also looks through the source of all callers for who declared a flag, twice in each command.
-    """
-    from dbt_common.behavior_flags import BehaviorFlagRendered
-    from dbt_common.tests import enable_test_caching
-
-    enable_test_caching()
-    BehaviorFlagRendered._default_source = staticmethod(lambda: "tests")  # type: ignore[method-assign]
-
-
 def copy_demo(folder: Path) -> Project:
     """Copy the demonstration, unbuilt."""
     folder.mkdir(parents=True)

@@ -1,0 +1,78 @@
+"""dbt as fast as many short commands in one process need it; what it does stays the same."""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+
+@functools.cache
+def make_dbt_quick() -> None:
+    """Have dbt keep what it read of macros, and leave out what nobody sees."""
+    _remember_macros()
+    _offer_macros_at_once()
+    _drop_debug_events()
+    _write_json_at_once()
+
+
+def _remember_macros() -> None:
+    """Keep what was read of macros, as dbt's own tests do: that is most of reading a project.
+
+    It also looks through the source of all callers for who declared a flag, twice in each command.
+    """
+    from dbt_common.behavior_flags import BehaviorFlagRendered
+    from dbt_common.tests import enable_test_caching
+
+    enable_test_caching()
+    BehaviorFlagRendered._default_source = staticmethod(lambda: "tests")  # type: ignore[method-assign]
+
+
+def _offer_macros_at_once() -> None:
+    """Make the thousand objects that each context offers, one per macro, without detours."""
+    from dbt.clients.jinja import MacroGenerator
+    from dbt.context.macros import MacroNamespace
+
+    def make(self: Any, macro: Any, context: Any = None, node: Any = None, stack: Any = None) -> None:
+        self.macro, self.context, self.node, self.stack = macro, context, node, stack
+
+    def merged(self: Any) -> dict[str, Any]:
+        found: dict[str, Any] | None = vars(self).get("_merged")
+        if found is None:
+            found = self._merged = {}
+            for names in reversed([*self._search_order()]):
+                found.update(names)
+        return found
+
+    MacroGenerator.__init__ = make  # type: ignore[method-assign]
+    MacroNamespace._keys = lambda self: merged(self).keys()  # type: ignore[method-assign]
+    MacroNamespace.__getitem__ = lambda self, key: merged(self)[key]  # type: ignore[method-assign]
+
+
+def _drop_debug_events() -> None:
+    """Make no debug message where no log takes it; callbacks of the tests take none."""
+    from dbt_common.events.base_types import EventLevel
+    from dbt_common.events.event_manager import EventManager
+
+    fire = EventManager.fire_event
+
+    def fire_what_is_seen(self: Any, e: Any, level: Any = None, *rest: Any, **named: Any) -> None:
+        debug = (level or e.level_tag()) == EventLevel.DEBUG
+        if not debug or any(log.level == EventLevel.DEBUG for log in self.loggers):
+            fire(self, e, level, *rest, **named)
+
+    EventManager.fire_event = fire_what_is_seen  # type: ignore[method-assign]
+
+
+def _write_json_at_once() -> None:
+    """Encode the manifest, of which most are macros, in C instead of piece by piece."""
+    from dbt.artifacts.schemas import base
+    from dbt_common.utils.encoding import JSONEncoder
+
+    def write_json(path: str, data: dict[str, Any]) -> bool:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(json.dumps(data, cls=JSONEncoder), encoding="utf-8")
+        return True
+
+    base.write_json = write_json
