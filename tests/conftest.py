@@ -20,6 +20,7 @@ from tests.postgres.server import VARIABLE as POSTGRES
 from tests.projects import Project, copy_consumer, copy_demo, run_command
 from tests.quick_dbt import make_dbt_quick
 from tests.vault.projects import copy_with
+from tests.written import LOG_LEVEL, logging_everything
 
 # What the machine that runs the tests may say to them.
 _KEPT_VARIABLES = (
@@ -141,8 +142,16 @@ def _quiet_dbt() -> Iterator[None]:
                 patch.delenv(name)
         patch.setenv("DBT_USE_COLORS", "0")
         patch.setenv("DBT_QUIET", "1")
+        patch.setenv(LOG_LEVEL, "none")
         # Models of small tables are trained before workers have imported scikit-learn.
         patch.setenv("DBT_ANONYMIZE_WORKERS", "1")
+        yield
+
+
+@pytest.fixture
+def everything_logged() -> Iterator[None]:
+    """Have dbt log all that it does."""
+    with logging_everything():
         yield
 
 
@@ -221,7 +230,8 @@ def built_members(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
     def build(folder: Path) -> Project:
         project = copy_with(folder, "members")
-        project.build()
+        with logging_everything():
+            project.build()
         return project
 
     return built_once(tmp_path_factory, "members", build)

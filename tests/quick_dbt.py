@@ -34,7 +34,9 @@ def _offer_macros_at_once() -> None:
     from dbt.clients.jinja import MacroGenerator
     from dbt.context.macros import MacroNamespace
 
-    def make(self: Any, macro: Any, context: Any = None, node: Any = None, stack: Any = None) -> None:
+    def make(
+        self: Any, macro: Any, context: Any = None, node: Any = None, stack: Any = None
+    ) -> None:
         self.macro, self.context, self.node, self.stack = macro, context, node, stack
 
     def merged(self: Any) -> dict[str, Any]:
@@ -51,15 +53,22 @@ def _offer_macros_at_once() -> None:
 
 
 def _drop_debug_events() -> None:
-    """Make no debug message where no log takes it; callbacks of the tests take none."""
+    """Make no debug message where no log takes it.
+
+    Of them a callback takes one: by that a command is over, the vault's umask is given back.
+    """
     from dbt_common.events.base_types import EventLevel
     from dbt_common.events.event_manager import EventManager
 
     fire = EventManager.fire_event
 
     def fire_what_is_seen(self: Any, e: Any, level: Any = None, *rest: Any, **named: Any) -> None:
-        debug = (level or e.level_tag()) == EventLevel.DEBUG
-        if not debug or any(log.level == EventLevel.DEBUG for log in self.loggers):
+        is_seen = (
+            (level or e.level_tag()) != EventLevel.DEBUG
+            or type(e).__name__ == "CommandCompleted"
+            or any(log.level == EventLevel.DEBUG for log in self.loggers)
+        )
+        if is_seen:
             fire(self, e, level, *rest, **named)
 
     EventManager.fire_event = fire_what_is_seen  # type: ignore[method-assign]

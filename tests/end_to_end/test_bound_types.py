@@ -10,8 +10,9 @@ import pytest
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import open_warehouse
-from tests.end_to_end.test_fail_closed import SEED_AND_RUN, add_rows, everything_written, stops
+from tests.end_to_end.test_fail_closed import SEED_AND_RUN, add_rows, stops
 from tests.projects import Project
+from tests.written import everything_written
 
 # Every plain ordered type with the largest value that it holds.
 LARGEST = {
@@ -66,6 +67,7 @@ def test_accepted_types_compare_without_an_error(built_consumer: Project) -> Non
     assert not [pair for pair in refused_needlessly if usual.issuperset(pair)]
 
 
+@pytest.mark.usefixtures("everything_logged")
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("bound_type", "says"),

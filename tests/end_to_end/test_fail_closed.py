@@ -8,26 +8,18 @@ import pytest
 
 from tests.end_to_end.stopping import SEED_AND_RUN, require, stops
 from tests.projects import Project
+from tests.written import everything_written
 
 pytestmark = pytest.mark.sampled_tests(group="fail closed")
 
 PLANTED = "ZIP-of-a-person"
 
 
-def everything_written(project: Project) -> str:
-    """Return all that dbt logged and compiled."""
-    return "".join(
-        path.read_text(encoding="utf-8", errors="replace")
-        for folder in ("logs", "target")
-        for path in (project.folder / folder).rglob("*")
-        if path.is_file()
-    )
-
-
 def add_rows(*rows: str) -> Callable[[str], str]:
     return lambda text: text + "".join(f"{row}\n" for row in rows)
 
 
+@pytest.mark.usefixtures("everything_logged")
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("file", "change", "says"),
@@ -136,6 +128,7 @@ def test_bad_input_stops_a_run_without_tests(
     assert PLANTED not in everything_written(consumer)
 
 
+@pytest.mark.usefixtures("everything_logged")
 def test_a_text_column_under_an_interval_hierarchy_stops_before_it_is_compared(
     consumer: Project,
 ) -> None:

@@ -25,12 +25,14 @@ from tests.end_to_end.guaranteed import (
     read_seed,
     write_seed,
 )
-from tests.end_to_end.test_fail_closed import PLANTED, everything_written, stops
+from tests.end_to_end.test_fail_closed import PLANTED, stops
 from tests.projects import Project
+from tests.written import everything_written
 
 pytestmark = pytest.mark.sampled_tests(group="builds")
 
 
+@pytest.mark.usefixtures("everything_logged")
 def test_what_guarantees_cannot_judge_stops_the_build_and_is_counted(consumer: Project) -> None:
     def change(spec: dict[str, Any]) -> None:
         spec["subject"] = "e-mail"

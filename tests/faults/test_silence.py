@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from tests.projects import Project
+from tests.written import everything_written
 
 pytestmark = pytest.mark.sampled_tests(group="faults")
 
@@ -52,13 +53,7 @@ def everything_said(project: Project, *arguments: str) -> str:
     reset_adapters()
     assert not result.success
     said.append(str(result.exception))
-    said += [
-        path.read_text(encoding="utf-8", errors="replace")
-        for folder in ("logs", "target")
-        for path in (project.folder / folder).rglob("*")
-        if path.is_file()
-    ]
-    return "".join(said)
+    return "".join(said) + everything_written(project)
 
 
 def plant(*cells: str) -> Callable[[str], str]:

@@ -19,6 +19,7 @@ from tests.postgres.cluster import find_binaries, temporary_cluster
 from tests.postgres.server import VARIABLE, Server, Watch, temporary_server
 from tests.projects import Project, copy_consumer
 from tests.vault.projects import SPECS
+from tests.written import logging_everything
 
 # Mapping by class, by token, and none.
 NAMES = ("customers", "members", "guests")
@@ -63,7 +64,7 @@ def built(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Built:
     # The seed with identifiers is the project's own: the closed schema protects it.
     watch = Watch(server, server.analyst, "shop_vault", ignored=["customers"])
     tokens = []
-    with watch.running():
+    with watch.running(), logging_everything():
         project.build()
         tokens.append(server.query(TOKENS))
         server.query(f"grant usage on schema shop, shop_release to {server.custodians}")

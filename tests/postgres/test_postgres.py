@@ -20,7 +20,7 @@ from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.vault.relink.audit import check_audit
 from tests.postgres.conftest import NAMES, Built
 from tests.projects import Project, run_command
-from tests.vault.projects import everything_written
+from tests.written import everything_written
 
 # Some minutes; `make test` runs the smaller part that is beside this.
 pytestmark = pytest.mark.slow

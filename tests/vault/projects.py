@@ -33,13 +33,3 @@ def edit_spec(project: Project, name: str, before: str, after: str) -> None:
     """Change a spec and write its models anew."""
     project.edit(f"anonymizations/{name}.yml", lambda text: text.replace(before, after))
     generate(project.folder)
-
-
-def everything_written(project: Project) -> str:
-    """Return all that dbt logged and compiled."""
-    return "".join(
-        path.read_text(encoding="utf-8", errors="replace")
-        for folder in ("logs", "target")
-        for path in (project.folder / folder).rglob("*")
-        if path.is_file()
-    )

@@ -12,7 +12,8 @@ import pytest
 from dbt_anonymize.errors import VaultError
 from dbt_anonymize.vault.tokens import append_tokens
 from tests.projects import Project
-from tests.vault.projects import copy_with, edit_spec, everything_written
+from tests.vault.projects import copy_with, edit_spec
+from tests.written import everything_written
 
 pytestmark = pytest.mark.sampled_tests(8)
 

@@ -35,6 +35,7 @@ from tests.vault.relink.running import (
     groups_of,
     relink,
 )
+from tests.written import text_in
 
 pytestmark = pytest.mark.sampled_tests(group="relink")
 
@@ -220,6 +221,7 @@ def test_a_release_file_with_broken_blocks_is_named_and_not_the_warehouse(
         assert read_results(warehouse, "customers")
 
 
+@pytest.mark.usefixtures("everything_logged")
 def test_neither_logs_nor_a_terminal_get_what_they_must_not(consumer: Project) -> None:
     """The values of people and of what is given are in the answer, and nowhere else."""
     consumer.edit(SPEC, lambda text: text + POLICY)
@@ -232,12 +234,7 @@ def test_neither_logs_nor_a_terminal_get_what_they_must_not(consumer: Project) -
     assert "\\x1b[2J\\u202e" in result.stdout
     assert "\x1b" not in result.output
     assert relink(consumer, as_csv(PLANTED)).exit_code == 2
-    written = "".join(
-        path.read_text(encoding="utf-8", errors="replace")
-        for folder in ("logs", "target")
-        for path in (consumer.folder / folder).rglob("*")
-        if path.is_file()
-    )
+    written = text_in(consumer.folder / "logs", consumer.folder / "target")
     assert "customers_identifiers" in written
     for value in (cqi, PLANTED, *(str(part) for person in group for part in person[1:])):
         assert value not in written
