@@ -24,6 +24,8 @@ COMMANDS = (
     "search",
     "freeze",
     "erase",
+    "rename",
+    "remove",
     "relink",
     "verify",
     "results",

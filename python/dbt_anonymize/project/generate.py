@@ -193,6 +193,23 @@ def _compare(
     )
 
 
+def generated_files(project: Project, name: str) -> list[Path]:
+    """Return the files that were generated from a spec, whether or not it is still there."""
+    found = _generated_files(project.models)
+    return [path for path, owner, _ in found if owner == f"{name}.yml"]
+
+
+def write_history(project: Project) -> None:
+    """Write the history of all that have a spec, or remove it if none has efforts."""
+    names = [spec.name for spec in load_specs(project.root) if spec.efforts]
+    texts = render_history(names, described=project.name != PACKAGE) if names else {}
+    for path, owner, _ in list(_generated_files(project.models)):
+        if owner == "*.yml" and path.name not in texts:
+            path.unlink()
+    for file, text in texts.items():
+        _write(project.models / file, text)
+
+
 def _require_frozen_labels(project: Project, specs: Collection[Spec]) -> None:
     """Stop where the labels are not committed: dbt would name a missing node."""
     for spec in (one for one in specs if one.freeze):

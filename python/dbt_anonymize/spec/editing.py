@@ -104,7 +104,30 @@ def write_freeze(path: Path, effort: int) -> bool:
     return replace_text(path, text, with_freeze(text, effort))
 
 
-def replace_text(path: Path, text: str, edited: str) -> bool:
+def renamed_text(path: Path, name: str) -> str:
+    """Return the text of a spec under another name; what cannot be changed is a `SpecError`."""
+    text = path.read_bytes().decode("utf-8")
+    edited = _with_value(text, "name", None, name)
+    try:
+        is_changed = yaml.safe_load(edited) == {**yaml.safe_load(text), "name": name}
+    except yaml.YAMLError:
+        is_changed = False
+    if not is_changed:
+        raise SpecError(
+            f"{path.name}: name must be a plain key on a line of its own to be changed. Write the "
+            "spec so, and repeat the command."
+        )
+    return edited
+
+
+def write_renamed(path: Path, name: str) -> Path:
+    """Write a spec under another name into the file of that name, if sound; the earlier stays."""
+    target = path.with_name(f"{name}{path.suffix}")
+    replace_text(target, "", renamed_text(path, name), mode_of=path)
+    return target
+
+
+def replace_text(path: Path, text: str, edited: str, *, mode_of: Path | None = None) -> bool:
     """Replace the text of a spec atomically if it is sound; return whether anything changed."""
     if edited == text:
         return False
@@ -114,7 +137,7 @@ def replace_text(path: Path, text: str, edited: str) -> bool:
         stage = Path(folder) / target.parent.name / path.name
         stage.parent.mkdir()
         stage.write_bytes(edited.encode("utf-8"))
-        shutil.copymode(target, stage)
+        shutil.copymode(mode_of or target, stage)
         load_spec(stage)
         stage.replace(target)
     return True

@@ -1,0 +1,84 @@
+"""The files of an anonymization: what goes with it, and who else names it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from pathlib import Path
+
+from dbt_anonymize.errors import ProjectError
+from dbt_anonymize.project.generate import generated_files, write_history
+from dbt_anonymize.project.layout import PROJECT_FILE, Project
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.columns import Hierarchy
+from dbt_anonymize.spec.loading import spec_paths
+
+_TEXTS = frozenset({".sql", ".yml", ".yaml", ".py"})
+
+
+def files_of(project: Project, spec: Spec, others: Collection[Spec]) -> list[Path]:
+    """Return the files that are of one anonymization alone: spec, models, and seeds of its name.
+
+    Of the hierarchies these are the ones that it refers to and no other does.
+    """
+    taken = {tree.ref for other in others for tree in _hierarchies(other)}
+    seeds = {
+        tree.ref
+        for tree in _hierarchies(spec)
+        if tree.ref.startswith(f"{spec.name}_hierarchy_") and tree.ref not in taken
+    }
+    wanted = {f"{seed}.csv" for seed in seeds} | {f"{spec.name}_frozen_labels.csv"}
+    found = [path for path in project.seeds.rglob("*") if path.name in wanted]
+    # What `init` wrote about the hierarchies, if they all go.
+    drafted = project.seeds / f"_{spec.name}_hierarchies.yml"
+    if drafted.is_file() and not taken & {tree.ref for tree in _hierarchies(spec)}:
+        found.append(drafted)
+    return [
+        spec_paths(project.root)[spec.name],
+        *generated_files(project, spec.name),
+        *sorted(found),
+    ]
+
+
+def _hierarchies(spec: Spec) -> list[Hierarchy]:
+    return [*spec.quasi_identifiers.values(), *spec.sensitive_hierarchies.values()]
+
+
+def mentions(
+    project: Project, name: str, others: Collection[str], without: Collection[Path]
+) -> list[Path]:
+    """Return further files of the project that name a relation ``<n>_…``."""
+    longer = "".join(
+        rf"(?!{re.escape(other.removeprefix(f'{name}_'))}_)"
+        for other in others
+        if other.startswith(f"{name}_")
+    )
+    pattern = re.compile(rf"\b{re.escape(name)}_{longer}\w")
+    places = [project.root / PROJECT_FILE]
+    for folder in (project.models, project.seeds):
+        places += sorted(path for path in folder.rglob("*") if path.suffix in _TEXTS)
+    history = re.compile(r"_?anonymization_results\.\w+")
+    return [
+        path
+        for path in places
+        if path not in without
+        and not history.fullmatch(path.name)
+        and pattern.search(path.read_text(encoding="utf-8", errors="replace"))
+    ]
+
+
+def remove_files(project: Project, files: Collection[Path]) -> None:
+    """Remove files, folders that are empty then, and what the history says of them."""
+    for path in files:
+        try:
+            path.unlink(missing_ok=True)
+            if path.parent not in {project.models, project.seeds} and not any(
+                path.parent.iterdir()
+            ):
+                path.parent.rmdir()
+        except OSError as error:
+            raise ProjectError(
+                f"{path}: must be removed; got: {error.strerror}. Change its rights, and repeat "
+                "the command."
+            ) from None
+    write_history(project)

@@ -1,0 +1,50 @@
+"""The files of an anonymization under another name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dbt_anonymize.errors import SpecError
+from dbt_anonymize.project.generate import generate, generated_files
+from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.removal import remove_files
+from dbt_anonymize.spec import Spec, load_specs
+from dbt_anonymize.spec.editing import renamed_text, write_renamed
+from dbt_anonymize.spec.loading import spec_paths
+
+
+def specs_of(project: Project, name: str, new: str) -> tuple[Spec, Spec, bool]:
+    """Return a spec under both names, and whether its files have the first.
+
+    Both names at once, or none, are a `SpecError`.
+    """
+    paths = spec_paths(project.root)
+    if name in paths and new in paths:
+        raise SpecError(
+            f"anonymizations/{new}.yml: must not exist yet: {name} would become another "
+            "anonymization. Take a name that is free."
+        )
+    has_files = name in paths or new not in paths
+    (spec,) = load_specs(project.root, [name if has_files else new])
+    other = new if has_files else name
+    if not other.isascii() or not other.isidentifier() or other != other.lower():
+        raise SpecError(
+            f"{other}: must be a name of lower-case letters, digits and _, as it becomes part of "
+            "the names of relations. Take another one."
+        )
+    if has_files:
+        renamed_text(paths[name], new)
+    renamed = spec.model_copy(update={"name": other})
+    return (spec, renamed, True) if has_files else (renamed, spec, False)
+
+
+def rename_files(project: Project, name: str, new: str) -> list[Path]:
+    """Rename spec, labels and generated models; return the files that changed."""
+    path = spec_paths(project.root)[name]
+    target = write_renamed(path, new)
+    labels = sorted(project.seeds.rglob(f"{name}_frozen_labels.csv"))
+    moved = [file.with_name(f"{new}_frozen_labels.csv") for file in labels]
+    for file, place in zip(labels, moved, strict=True):
+        file.replace(place)
+    remove_files(project, [path, *generated_files(project, name)])
+    return [target, *moved, *(project.root / file for file in generate(project.root, [new]))]

@@ -1,0 +1,208 @@
+"""The relations of an anonymization that goes, or that gets another name."""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Collection
+from pathlib import Path, PurePath
+
+import duckdb
+
+from dbt_anonymize.errors import VaultError, safe_reason
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.generate import HISTORY, render
+from dbt_anonymize.project.steps import steps_of
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.release.copies import places_of_copies
+from dbt_anonymize.release.publish import RELEASE_MODE
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.vault.erase.owned import (
+    BUDGET,
+    HOLDS_NOBODY,
+    OF_PEOPLE,
+    OF_RECORDS,
+    OF_RELEASES,
+    Owned,
+    owned_relations,
+)
+
+# What nobody may lose by dropping the rest: who asked for people, and who was erased when.
+AUDITS = ("relinkings", "erasures")
+# Of the vault, by what stands behind the name.
+OF_VAULT = ("identifiers", *OF_PEOPLE, *OF_RECORDS, *OF_RELEASES, "mask_keys", *AUDITS)
+
+
+def names_of(spec: Spec) -> set[str]:
+    """Return the names of all relations that an anonymization may have."""
+    models = {PurePath(file).stem for file in render(spec) if not file.endswith(".yml")}
+    rows = {step.rows for step in steps_of(spec)} if spec.efforts else set()
+    kinds = {*OF_VAULT, *HOLDS_NOBODY, "frozen_labels"}
+    return models | rows | {f"{spec.name}_{kind}" for kind in kinds}
+
+
+def require_duckdb(warehouse: Warehouse, spec: Spec, remedy: str) -> None:
+    """Stop where renaming and dropping were not tested."""
+    if not warehouse.is_duckdb:
+        raise VaultError(
+            f"{spec.name}: relations must be in DuckDB to be renamed or dropped by this command, "
+            f"which was tested nowhere else; got {warehouse.adapter.type()}. {remedy}"
+        )
+
+
+def relations_to_drop(
+    warehouse: Warehouse, spec: Spec, others: Collection[str], *, of_vault: bool
+) -> list[Owned]:
+    """Return the relations of warehouse or vault that go with an anonymization; views first.
+
+    The audits stay, and what is called alike and is of no model of this package.
+    """
+    vault = _vault_database(warehouse, spec)
+    audits = {f"{spec.name}_{kind}" for kind in AUDITS}
+    found = [
+        one
+        for one in owned_relations(warehouse, spec, others)
+        if (one.database == vault) == of_vault
+        and one.account not in {"of the project", "unknown"}
+        and one.identifier not in audits
+    ]
+    return sorted(found, key=lambda one: not one.is_view)
+
+
+def drop_relations(warehouse: Warehouse, relations: Collection[Owned]) -> None:
+    """Drop relations of one database, all or none."""
+    with warehouse.transaction() as cursor:
+        for one in relations:
+            cursor.execute(f"drop {'view' if one.is_view else 'table'} {one.name}")
+
+
+def _vault_database(warehouse: Warehouse, spec: Spec) -> str | None:
+    for kind in ("identifiers", "sample", "mask_keys"):
+        for node in warehouse.manifest.nodes.values():
+            if node.resource_type == "model" and node.name == f"{spec.name}_{kind}":
+                return str(node.database)
+    return None
+
+
+def rename_relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[str]:
+    """Give the relations of an anonymization another name; return those that got it.
+
+    ``before`` and ``after`` are the spec under both names, of which the project has one. Each
+    database is renamed as a whole or not at all, the vault first; what has its name already is left
+    alone. Views are dropped, as a build makes them anew. Both names at once are a `VaultError`.
+    """
+    found = _relations(warehouse, before, after)
+    vault = _vault_database(warehouse, before) or _vault_database(warehouse, after)
+    for database in {one[0] for one in found}:
+        taken = [name for base, _, name, _ in found if base == database and name in names_of(after)]
+        ours = [name for base, _, name, _ in found if base == database and name in names_of(before)]
+        if taken and ours:
+            raise VaultError(
+                f"{after.name}: must be a name without relations of before; {database} has "
+                f"{', '.join(taken)}. Take another name, or let a custodian drop them if nobody "
+                "needs them."
+            )
+    renamed = []
+    for of_vault in (True, False):
+        chosen = [
+            one for one in found if (one[0] == vault) == of_vault and one[2] in names_of(before)
+        ]
+        # A table that was renamed cannot be changed in the same transaction. What ends in between
+        # has other labels than its spec, and no build goes on from there.
+        with warehouse.transaction() as cursor:
+            _rename_in_rows(warehouse, before, after, cursor, vault if of_vault else None)
+        with warehouse.transaction() as cursor:
+            for database, schema, name, is_view in sorted(chosen, key=lambda one: not one[3]):
+                place = f"{quote_name(database)}.{quote_name(schema)}.{quote_name(name)}"
+                if is_view:
+                    cursor.execute(f"drop view {place}")
+                    continue
+                new = after.name + name.removeprefix(before.name)
+                cursor.execute(f"alter table {place} rename to {quote_name(new)}")
+                renamed.append(new)
+    return renamed
+
+
+def _relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[tuple[str, str, str, bool]]:
+    """Return database, schema, name and whether it is a view, where this target has its models."""
+    names = names_of(before) | names_of(after)
+    places = {
+        (node.database, node.schema)
+        for node in warehouse.manifest.nodes.values()
+        if node.resource_type in {"model", "seed"} and node.name in names
+    }
+    rows = warehouse.rows(
+        "select database_name, schema_name, table_name, false from duckdb_tables() union all "
+        "select database_name, schema_name, view_name, true from duckdb_views() order by all"
+    )
+    return [row for row in rows if (row[0], row[1]) in places and row[2] in names]
+
+
+def _rename_in_rows(
+    warehouse: Warehouse, before: Spec, after: Spec, cursor: object, vault: str | None
+) -> None:
+    """Change what rows say of the name: the budget and the members, or the history of results."""
+    execute = cursor.execute  # type: ignore[attr-defined]
+    tables = warehouse.rows(
+        "select database_name, schema_name, table_name from duckdb_tables() where table_name in "
+        f"('{BUDGET}', '{HISTORY}', '{before.name}_members')"
+    )
+    for database, schema, table in tables:
+        place = f"{quote_name(database)}.{quote_name(schema)}.{quote_name(table)}"
+        if (database == vault) != (vault is not None):
+            continue
+        if table == BUDGET:
+            sql = f"update {place} set anonymization = ? where anonymization = ?"
+            execute(sql, [after.name, before.name])
+        elif table == HISTORY:
+            execute(f"update {place} set name = ? where name = ?", [after.name, before.name])
+        elif before.freeze:
+            # The digest holds the name; the labels are the same.
+            sql = f"update {place} set labels = ? where labels = ?"
+            execute(sql, [after.labels_digest, before.labels_digest])
+
+
+def copy_release(file: Path, before: str, after: str) -> Path | None:
+    """Copy a release and its copies to another name, its table included; the earlier stay.
+
+    So the next release is compared with this one. None where there is no release.
+    """
+    target = file.with_name(f"{after}.duckdb")
+    if not file.is_file():
+        return None
+    if target.exists():
+        raise VaultError(
+            f"{target}: must not exist yet, as it would be overwritten. Move it, and repeat the "
+            "command."
+        )
+    folder = Path(tempfile.mkdtemp(dir=file.parent, prefix=f".{target.name}.", suffix=".stage"))
+    try:
+        stage = folder / target.name
+        shutil.copyfile(file, stage)
+        with duckdb.connect(str(stage)) as connection:
+            old, new = quote_name(f"{before}_anonymized"), quote_name(f"{after}_anonymized")
+            connection.execute(f"alter table main.{old} rename to {new}")
+            connection.execute("checkpoint")
+        new_copies = places_of_copies(target)
+        for form, copy in places_of_copies(file).items():
+            if copy.is_file():
+                shutil.copyfile(copy, folder / new_copies[form].name)
+        for staged in sorted(folder.iterdir(), key=lambda path: path == stage):
+            staged.chmod(RELEASE_MODE)
+            staged.replace(target.with_name(staged.name))
+    except (duckdb.Error, OSError) as error:
+        raise VaultError(
+            f"{file}: must be copied to {target.name}; it could not be ({safe_reason(error)}). "
+            "Nothing is renamed. Correct this, and repeat the command."
+        ) from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return target
+
+
+def remove_release(file: Path) -> None:
+    """Remove a release and its copies."""
+    for path in (*places_of_copies(file).values(), file):
+        path.unlink(missing_ok=True)

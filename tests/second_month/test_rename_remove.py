@@ -1,0 +1,102 @@
+"""Another name keeps what the vault remembers; what is removed leaves only what was announced."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from dbt_anonymize.project.generate import check
+from tests.projects import Project
+from tests.second_month.test_freeze import frozen_copy, run
+from tests.second_month.test_waiting import Customers
+
+pytestmark = [pytest.mark.sampled_tests(group="builds"), pytest.mark.dbt]
+
+
+def relations(project: Project, name: str) -> set[str]:
+    """Return the tables and views that are called after an anonymization."""
+    rows = project.query(
+        "select table_name from duckdb_tables() where not starts_with(database_name, 'release_') "
+        "union all select view_name from duckdb_views()"
+    )
+    return {row[0] for row in rows if row[0].startswith(f"{name}_")}
+
+
+def test_a_renamed_anonymization_goes_on(members: Project) -> None:
+    members.execute("create table vault.members_relinkings (attempt bigint primary key)")
+    tokens = dict(members.query("select person, token from vault.members_tokens"))
+    before = members.release("members")
+    assert run(members, "rename", "members", "people").exit_code == 2, "nobody could be asked"
+    assert run(members, "rename", "members", "Peo-ple", "--yes").exit_code == 2
+    result = run(members, "rename", "members", "people", "--yes")
+    assert result.exit_code == 0, result.output
+    assert check(members.folder) == []
+    assert relations(members, "members") == set()
+    assert {"people_tokens", "people_releases", "people_relinkings"} <= relations(members, "people")
+    assert members.query("select distinct name from anonymization_results") == [("people",)]
+    assert members.release("people") == before
+    assert not list((members.folder / "release").rglob("members*"))
+    # Where files have the name already, as for another target, the relations follow.
+    again = run(members, "rename", "members", "people", "--yes")
+    assert again.exit_code == 0, again.output
+
+    members.build()
+    assert dict(members.query("select person, token from vault.people_tokens")) == tokens
+    assert {row[-1] for row in members.release("people")} == {row[-1] for row in before}
+    assert members.query("select max(release) from vault.people_releases") == [(1,)]
+    members.execute("create table vault.members_tokens as from vault.people_tokens")
+    taken = run(members, "rename", "people", "members", "--yes")
+    assert taken.exit_code == 2, taken.output
+    assert "vault has members_tokens" in taken.output
+
+
+def test_members_of_a_renamed_anonymization_still_hide_who_joins(
+    built_consumer: Project, tmp_path: Path
+) -> None:
+    project = frozen_copy(built_consumer, tmp_path / "project")
+    first = project.release("customers")
+    result = run(project, "rename", "customers", "clients", "--yes")
+    assert result.exit_code == 0, result.output
+    ((like,),) = project.query("select min(record_key) from vault.clients_members")
+    customers = Customers(project)
+    (new,) = customers.join(like, 1)
+    assert " records wait to join, 0 to leave and 0 to change" in customers.build()
+    waiting = "select state from vault.clients_membership where record_key = "
+    assert project.query(f"{waiting}'{new}'") == [("waiting",)]
+    assert project.release("clients") == first
+
+
+def test_what_is_removed_is_what_was_announced(members: Project, tmp_path: Path) -> None:
+    shown = run(members, "remove", "members")
+    assert shown.exit_code == 2, shown.output
+    assert "- anonymizations/members.yml" in shown.output
+    assert (members.folder / "anonymizations" / "members.yml").exists()
+    other = Project(tmp_path / "other", members.warehouse)
+    shutil.copytree(members.folder, other.folder, symlinks=True)
+
+    (members.folder / "models" / "mart.sql").write_text(
+        "select * from {{ ref('members_anonymized') }}", encoding="utf-8"
+    )
+    result = run(members, "remove", "members", "--yes", "--drop")
+    assert result.exit_code == 0, result.output
+    assert "Names a relation of it: models/mart.sql" in result.output
+    assert not (members.folder / "models" / "members").exists()
+    assert not list((members.folder / "models").glob("*anonymization_results*"))
+    assert relations(members, "members") == {
+        "members_tokens",
+        "members_identifiers",
+        "members_releases",
+    }
+    assert members.release("members"), "what is published is for whoever publishes"
+    # Seeds of another name are of the project.
+    assert (members.folder / "seeds" / "customers_hierarchy_zip.csv").exists()
+    assert members.query("select count(*) from vault.customers") != [(0,)]
+
+    other.execute("create table vault.members_relinkings (attempt bigint primary key)")
+    result = run(other, "remove", "members", "--yes", "--drop-vault")
+    assert result.exit_code == 0, result.output
+    left = relations(other, "members")
+    assert {"members_microdata", "members_anonymized", "members_relinkings"} <= left
+    assert not {"members_tokens", "members_identifiers", "members_releases"} & left
