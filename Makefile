@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres spark faults reference seeds dist generate bench clean
+.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres spark faults docs reference seeds dist generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -110,6 +110,17 @@ faults: export DBT_ANONYMIZE_FULL := 1
 faults: setup-dev ## Kill builds 100 times, publish at once 20 times, build 10 million records with 1 GB of memory
 	$(BIN)/pytest tests/faults
 	$(BIN)/python benchmarks/faults.py 10000000 1GB
+
+# The theme is only needed for the site.
+$(VENV)/.docs: pyproject.toml constraints.txt $(VENV)/.dev
+	@echo "Installing into $(VENV) ..."
+	$(PIP) --editable '.[docs]'
+	@touch $@
+
+docs: export NO_MKDOCS_2_WARNING := 1
+docs: $(VENV)/.docs ## Build the site into build/site; a broken link, or anything loaded from elsewhere, is an error
+	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python scripts/check_site.py build/site
 
 reference: setup-dev ## Write docs/reference anew, from spec, macros, templates and help
 	$(BIN)/python scripts/make_reference.py
