@@ -3,7 +3,7 @@
     microdata, classes, record_key, levels, has_subject=false, population=none, population_size=none,
     sensitive_hierarchies={}, mapping="class", identifiers=none, tokens=none,
     composition="report", recompute=none, sample=none, sample_shares={}, budget=none, with_modes=[],
-    formats=["duckdb"], membership=none, labels=none
+    formats=["duckdb"], membership=none, labels=none, hierarchies=[]
 ) -%}
 {%- set generalized = [] -%}
 {%- set declared = [] -%}
@@ -30,6 +30,8 @@
         "formats": formats,
         "recompute": recompute,
         "sample_shares": sample_shares.items() | list,
+        "levels": levels.items() | list,
+        "hierarchies": hierarchies,
         "budget": budget,
         "waits": {"columns": generalized + kept_columns, "labels": labels} if membership else none,
     }},

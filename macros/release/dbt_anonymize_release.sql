@@ -43,6 +43,9 @@
         target_relation, config.get("grants"), should_revoke(existing_relation, full_refresh_mode=True)
     ) -%}
     {%- do persist_docs(target_relation, model) -%}
+    {%- if not dbt_anonymize._is_trial() -%}
+        {%- do dbt_anonymize._register_release(model.config.meta.dbt_anonymize) -%}
+    {%- endif -%}
     {%- set recomputation = dbt_anonymize._recomputation(candidate, model.config.meta.dbt_anonymize) -%}
     {%- if recomputation and not dbt_anonymize._is_trial() -%}
         {% call statement("recompute", language="python") -%}
@@ -58,6 +61,7 @@
     {%- do adapter.commit() -%}
     {%- if not dbt_anonymize._is_trial() -%}
         {%- do dbt_anonymize._remember_release(model.config.meta.dbt_anonymize) -%}
+        {%- do dbt_anonymize._compose_register(model.config.meta.dbt_anonymize) -%}
         {%- set name = model.config.meta.dbt_anonymize.anonymization -%}
         {%- do log(name ~ ": released. Next: `dbt-anonymize results " ~ name ~ "`", info=True) -%}
     {%- endif -%}

@@ -33,6 +33,7 @@
         5: {'age': 4, 'estradiol': 3},
         6: {'age': 4, 'estradiol': 4},
     },
+    hierarchies=['fertility_clinic_hierarchy_age', 'fertility_clinic_hierarchy_estradiol'],
     recompute={
         'source': ['fertility_clinic_patients'],
         'hierarchies': {

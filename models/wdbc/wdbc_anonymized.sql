@@ -31,6 +31,7 @@
         5: {'mean_radius': 5},
         6: {'mean_radius': 6},
     },
+    hierarchies=['wdbc_hierarchy_mean_radius'],
     recompute={
         'source': ['wdbc_source'],
         'hierarchies': {

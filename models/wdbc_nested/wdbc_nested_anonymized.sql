@@ -32,6 +32,7 @@
         5: {'mean_radius': 5, 'mean_symmetry': 5},
         6: {'mean_radius': 5, 'mean_symmetry': 6},
     },
+    hierarchies=['wdbc_nested_hierarchy_mean_radius', 'wdbc_nested_hierarchy_mean_symmetry'],
     recompute={
         'source': ['wdbc_source'],
         'hierarchies': {

@@ -20,6 +20,8 @@ RELEASES = "vault.customers_releases"
 STATE = """select record_key, cqi from (
     select *, row_number() over (partition by record_key order by release desc) as age
     from vault.customers_releases where release <= {}) where age = 1 and cqi is not null"""
+REGISTER = """select release, effort, records, joined_records, left_records, moved_records,
+    joint_classes_below_k, records_below_k from customers_register order by release"""
 EFFORT = """select cast(customer_id as varchar), equivalence_class
     from customers_effort_{} where not is_suppressed"""
 
@@ -105,6 +107,9 @@ def test_who_joined_is_reported_remembered_and_stops_a_strict_build(
     assert again.succeeded
     assert "no class may differ" not in again.messages
     assert project.query(f"select max(release) from {RELEASES}") == [(1,)]
+    # The register has every release, also one that the vault need not tell from the last.
+    unchanged = [(1, effort, 400, *[None] * 5), (2, effort, 400, *[0] * 5)]
+    assert project.query(REGISTER) == unchanged
 
     kept = shutil.copy(project.release_file("customers"), tmp_path / "kept.duckdb")
     append_customers(project, 9001)
@@ -119,6 +124,8 @@ def test_who_joined_is_reported_remembered_and_stops_a_strict_build(
     second = sorted(project.query(EFFORT.format(effort_of(project))))
     assert sorted(project.query(STATE.format(2))) == second
     assert sorted(project.query(STATE.format(1))) == first
+    registered = [*unchanged, (3, effort, 400, 1, 1, 0, 2, 2)]
+    assert project.query(REGISTER) == registered
     assert_verified(project, dict(first), dict(second), kept)
 
     declare(project, f"release: {{effort: {effort}, composition: strict}}\n")
@@ -130,6 +137,7 @@ def test_who_joined_is_reported_remembered_and_stops_a_strict_build(
     assert "Wait until more records joined, raise k, or accept it" in stopped.messages
     assert project.release_file("customers").read_bytes() == before
     assert project.query(f"select max(release) from {RELEASES}") == [(2,)]
+    assert project.query(REGISTER) == registered
 
     # As if release 11 had followed: no release from 3 on needs what only the first two say.
     project.execute(f"insert into {RELEASES} values (11, current_timestamp, 'x', 'x')")

@@ -183,6 +183,7 @@ def test_draws_and_digests_are_erased(built_samples: Project, tmp_path: Path) ->
     )
     assert digests
     assert {row[0] for row in digests} == {""}
+    assert project.query(f"select distinct source from {name}_register") == [(None,)]
 
 
 @pytest.mark.parametrize("world", ["built_consumer", "built_members", "built_samples"])

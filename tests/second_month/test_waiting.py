@@ -164,6 +164,17 @@ def test_three_months_differ_by_no_group_below_k(built_consumer: Project, tmp_pa
         "select count(*) from vault.customers_members where left_at is null"
     )
     assert remembered == sum(months[-1].values())
+    # The register counts what is released, not what waits, and finds nothing that two show.
+    register = project.query(
+        "select released_records, equivalence_classes, k, records_below_k, "
+        "joined_records + left_records from customers_register order by release"
+    )
+    sizes_of = [Counter(row[: len(CLASS)] for row in month.elements()) for month in months]
+    assert [row[:3] for row in register] == [
+        (sum(of.values()), len(of), min(of.values())) for of in sizes_of
+    ]
+    assert [row[3] for row in register] == [None, 0, 0]
+    assert all(moved >= K for *_, moved in register[1:])
     # The independent check agrees: no attacker who composes the releases gets below k.
     checks = ["--check", "recomputation", "--check", "guarantees", "--check", "attacks"]
     result = run(project, "verify", "customers", *checks)

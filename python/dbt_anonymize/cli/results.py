@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from dbt_anonymize.cli.common import (
     Names,
@@ -25,12 +27,14 @@ from dbt_anonymize.cli.common import (
 )
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.output import Format
+from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from dbt_anonymize.project.failures import Failure
     from dbt_anonymize.project.layout import Project
+    from dbt_anonymize.project.register import Release
     from dbt_anonymize.project.results import EffortResult
     from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.spec import Spec
@@ -57,6 +61,9 @@ class _Found:
 def results(
     names: Names = None,
     *,
+    history: Annotated[
+        bool, typer.Option("--history", help="Show the register of releases instead.")
+    ] = False,
     form: RowFormat = Format.table,
     project_dir: ProjectDir = Path(),
     target: Target = None,
@@ -65,8 +72,11 @@ def results(
 ) -> None:
     """Show what the last `dbt build` found, and where the releases lie.
 
-    CSV and JSON have a row per effort.
+    CSV and JSON have a row per effort; with --history, per release.
     """
+    if history:
+        _show_history(names, form, project_dir, target)
+        return
     from dbt_anonymize.project.failures import last_failure  # noqa: PLC0415
     from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
     from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
@@ -95,6 +105,61 @@ def results(
         else:
             for warning in warnings:
                 say(warning, err=True)
+
+
+def _show_history(
+    names: list[str] | None, form: Format, project_dir: Path, target: str | None
+) -> None:
+    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
+    from dbt_anonymize.project.register import (  # noqa: PLC0415 (keeps --help fast)
+        SHOWN_COLUMNS,
+        read_register,
+        rows_of_register,
+    )
+    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
+
+    with errors_without_traceback(), rows_alone(form):
+        project = find_project(project_dir)
+        specs = chosen_specs(project, names)
+        with open_warehouse(project, target) as warehouse:
+            registers = {spec.name: read_register(warehouse, spec.name) for spec in specs}
+    if form is not Format.table:
+        columns = ["anonymization", *SHOWN_COLUMNS, "is_source_changed"]
+        rows = [(name, *row) for name in registers for row in rows_of_register(registers[name])]
+        show_rows(columns, rows, form)
+        return
+    for name, register in registers.items():
+        console = SafeConsole()
+        console.print(f"{name}: {counted(len(register), 'release')}")
+        if register:
+            console.print(_history_table(register))
+        if register and not is_quiet():
+            console.print(
+                "joined, left: records since the release before; below k: records of classes of "
+                "both together that have fewer than k; - is not known",
+                style="dim",
+            )
+
+
+def _history_table(register: Sequence[Release]) -> Table:
+    from dbt_anonymize.project.register import changes  # noqa: PLC0415
+
+    headings = ("release", "date", "effort", "k", "records", "QF", "joined", "left", "below k")
+    table = figures_table(headings, ("changed",))
+    for place, one in enumerate(register):
+        table.add_row(
+            _count(one.release),
+            (one.released_at or "")[:10],
+            *map(_count, (one.effort, one.k, one.released_records)),
+            _number(one.qf),
+            *map(_count, (one.joined_records, one.left_records, one.records_below_k)),
+            ", ".join(changes(register[place - 1], one)) if place else "",
+        )
+    return table
+
+
+def _count(number: int | None) -> str:
+    return "-" if number is None else str(number)
 
 
 def _find(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _Found:

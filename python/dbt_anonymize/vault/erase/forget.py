@@ -106,6 +106,8 @@ def forget(vault: Vault, person: Person, others: Collection[str]) -> Erasure:
         number = _write_receipt(vault, counts, cursor)
     with warehouse.transaction() as cursor:
         _erase(vault, person, [r for r in relations if r.database != database], cursor)
+        for register in (one for one in owned if one.identifier == f"{vault.spec.name}_register"):
+            cursor.execute(f"update {register.name} set source = null")
     warehouse.cursor().execute(f"drop table if exists {GROUP}")
     return Erasure(number, counts)
 

@@ -27,4 +27,5 @@
         2: {'birth_date': 2, 'zip': 2, 'gender': 1},
         3: {'birth_date': 3, 'zip': 2, 'gender': 1},
     },
+    hierarchies=['customers_hierarchy_birth_date', 'customers_hierarchy_zip', 'customers_hierarchy_gender'],
 ) }}

@@ -1,0 +1,190 @@
+{#
+  `<n>_register` beside `<n>_results`: a row per release, which nothing overwrites. It counts and holds no record. The
+  row is written before the release is published and committed with it; what composition with the release before shows
+  is added once the vault remembers both.
+#}
+{% macro _register_release(declaration) -%}
+    {%- set name = declaration.anonymization -%}
+    {%- set results = ref(name ~ "_results") -%}
+    {%- set register = dbt_anonymize._register_relation(results, name) -%}
+    {%- set types = dbt_anonymize._register_types() -%}
+    {%- set columns = [] -%}
+    {%- for column, type in types.items() -%}{%- do columns.append(column ~ " " ~ type) -%}{%- endfor -%}
+    {% call statement("register_release") -%}
+        create table if not exists {{ register }} ({{ columns | join(", ") }});
+        insert into {{ register }} ({{ types | join(", ") }})
+        {{ dbt_anonymize._registered_release(declaration, register, results, types) }}
+    {%- endcall %}
+{%- endmacro %}
+
+
+{% macro _register_relation(beside, anonymization) -%}
+    {{ return(api.Relation.create(
+        database=beside.database, schema=beside.schema, identifier=anonymization ~ "_register", type="table"
+    )) }}
+{%- endmacro %}
+
+
+{# Type of each column, in order; the last five are NULL where the vault does not remember both releases. #}
+{% macro _register_types() -%}
+    {%- set bigint, double, text = dbt.type_bigint(), dbt_anonymize._type_double(), dbt.type_string() -%}
+    {{ return({
+        "release": bigint,
+        "released_at": dbt.type_timestamp(),
+        "effort": bigint,
+        "levels": text,
+        "spec": text,
+        "hierarchies": text,
+        "source": text,
+        "records": bigint,
+        "suppressed_records": bigint,
+        "released_records": bigint,
+        "equivalence_classes": bigint,
+        "k": bigint,
+        "highest_risk": double,
+        "average_risk": double,
+        "qf": double,
+        "qf_low": double,
+        "qf_high": double,
+        "qnf": double,
+        "q": double,
+        "joined_records": bigint,
+        "left_records": bigint,
+        "moved_records": bigint,
+        "joint_classes_below_k": bigint,
+        "records_below_k": bigint,
+    }) }}
+{%- endmacro %}
+
+
+{% macro _registered_release(declaration, register, results, types) -%}
+{%- set name, chosen = declaration.anonymization, dbt_anonymize._released_effort(declaration) -%}
+{%- set levels = [] -%}
+{%- for column, level in dict(declaration.levels).get(chosen, {}).items() -%}
+    {%- do levels.append(column ~ " " ~ level) -%}
+{%- endfor -%}
+{%- set risks = dbt_anonymize._prosecutor_risks() -%}
+{%- set known = {
+    "release": "(select coalesce(max(register.release), 0) + 1 from " ~ register ~ " as register)",
+    "released_at": dbt_anonymize._literal(run_started_at.strftime("%Y-%m-%d %H:%M:%S")),
+    "levels": dbt_anonymize._literal(levels | join(", ")) if levels else "null",
+    "spec": "results.fingerprint",
+    "hierarchies": dbt_anonymize._digest_of_relations(dbt_anonymize._named_relations(declaration.hierarchies)),
+    "source": dbt_anonymize._digest_of_relations([ref(name ~ "_microdata")]),
+    "qf": "results.qf_mean",
+} -%}
+with
+
+classes as (
+
+    {% if declaration.waits -%}
+    {#- Members are released, as they were; the effort has the records as they are. -#}
+    select count(*) as class_size
+    from {{ ref(name ~ "_membership") }}
+    where cqi is not null
+    group by cqi
+    {%- else -%}
+    select
+        class_size,
+        records
+    from {{ ref(name ~ "_classes") }}
+    where
+        effort = {{ chosen }}
+        and not is_suppressed
+    {%- endif %}
+
+),
+
+released as (
+
+    select
+        count(*) as equivalence_classes,
+        sum({{ "class_size" if declaration.waits else "records" }}) as released_records,
+        min(class_size) as k,
+        {{ risks.highest_risk }} as highest_risk,
+        {{ risks.average_risk }} as average_risk
+    from classes
+
+)
+
+select
+    {%- for column, type in types.items() %}
+    {%- set own = column in [
+        "released_records", "equivalence_classes", "k", "highest_risk", "average_risk"
+    ] -%}
+    {%- set is_later = column.endswith("_below_k") or column in ["joined_records", "left_records", "moved_records"] %}
+    cast({{
+        "null" if is_later else known.get(column) or (("released." if own else "results.") ~ column)
+    }} as {{ type }}) as {{ column }}{{ "," if not loop.last }}
+    {%- endfor %}
+from {{ results }} as results
+cross join released
+where results.is_chosen
+{%- endmacro %}
+
+
+{# Relations of refs that efforts read, so that they are there: `ref` would draw another edge in the graph. #}
+{% macro _named_relations(names) -%}
+    {%- set found = [] -%}
+    {%- for node in graph.nodes.values() -%}
+        {%- if node.name in names and node.resource_type in ["model", "seed", "snapshot"] -%}
+            {%- do found.append(
+                api.Relation.create(database=node.database, schema=node.schema, identifier=node.alias)
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(found | sort(attribute="identifier")) }}
+{%- endmacro %}
+
+
+{# SQL of eight hexadecimal digits that change with the rows of relations, whatever their order. #}
+{% macro _digest_of_relations(relations) -%}
+    {%- set digests = [] -%}
+    {%- for relation in relations -%}
+        {%- set digest = "count(*) || ' ' || " ~ dbt_anonymize._sum_of_hashes("digested") -%}
+        {%- do digests.append("(select " ~ digest ~ " from " ~ relation ~ " as digested)") -%}
+    {%- endfor -%}
+    {{ return("substring(md5(" ~ digests | join(" || ' ' || ") ~ "), 1, 8)") }}
+{%- endmacro %}
+
+
+{# Adds what composition with the release before shows, in a transaction of its own; nothing where the vault does not
+   know it. #}
+{% macro _compose_register(declaration) -%}
+    {%- if declaration.mapping == "none" -%}{{ return("") }}{%- endif -%}
+    {%- set name = declaration.anonymization -%}
+    {%- set register = dbt_anonymize._register_relation(ref(name ~ "_results"), name) -%}
+    {%- set releases = dbt_anonymize._releases_relation(name) -%}
+    {%- set times = run_query(
+        "select " ~ dbt_anonymize._as_text("released_at") ~ " from " ~ register ~ " order by release desc limit 2"
+    ).columns[0].values() -%}
+    {%- if times | length == 2 -%}
+        {%- set found = run_query(
+            dbt_anonymize._composed_releases(releases, times[1], times[0], dbt_anonymize._least_records(declaration))
+        ).rows[0] -%}
+        {%- if found[0] is not none -%}
+            {% call statement("compose_register") -%}
+                update {{ register }} set
+                    {%- for column in dbt_anonymize._composed_columns() %}
+                    {{ column }} = {{ found[loop.index0] | int }}{{ "," if not loop.last }}
+                    {%- endfor %}
+                where release = (select max(release) from {{ register }})
+            {%- endcall %}
+        {%- endif -%}
+    {%- endif -%}
+    {%- do adapter.commit() -%}
+{%- endmacro %}
+
+
+{# Fewest records of a class that is released. #}
+{% macro _least_records(declaration) -%}
+    {{ return(
+        declaration.guarantees | selectattr("model", "in", ["k_anonymity", "alpha_k_anonymity", "differential_privacy"])
+        | map(attribute="k") | max
+    ) }}
+{%- endmacro %}
+
+
+{% macro _composed_columns() -%}
+    {{ return(["joined_records", "left_records", "moved_records", "joint_classes_below_k", "records_below_k"]) }}
+{%- endmacro %}
