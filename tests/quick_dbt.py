@@ -13,6 +13,7 @@ def make_dbt_quick() -> None:
     """Have dbt keep what it read of macros, and leave out what nobody sees."""
     _remember_macros()
     _offer_macros_at_once()
+    _read_plain_attributes()
     _drop_debug_events()
     _write_json_at_once()
 
@@ -50,6 +51,21 @@ def _offer_macros_at_once() -> None:
     MacroGenerator.__init__ = make  # type: ignore[method-assign]
     MacroNamespace._keys = lambda self: merged(self).keys()  # type: ignore[method-assign]
     MacroNamespace.__getitem__ = lambda self, key: merged(self)[key]  # type: ignore[method-assign]
+
+
+def _read_plain_attributes() -> None:
+    """Let templates read public attributes of plain values, which are never internal, at once."""
+    from jinja2.sandbox import SandboxedEnvironment
+    from jinja2.utils import Namespace
+
+    plain = {Namespace, bool, dict, float, int, list, str, tuple}
+    is_safe_attribute = SandboxedEnvironment.is_safe_attribute
+
+    def is_safe(self: Any, obj: Any, attr: str, value: Any) -> bool:
+        is_plain = type(obj) in plain and not attr.startswith("_")
+        return is_plain or is_safe_attribute(self, obj, attr, value)
+
+    SandboxedEnvironment.is_safe_attribute = is_safe  # type: ignore[method-assign]
 
 
 def _drop_debug_events() -> None:

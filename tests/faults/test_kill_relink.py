@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 import time
 
+import pytest
+
 from dbt_anonymize.vault.relink.audit import check_audit
 from tests.faults.killing import KILLS, SEED, Kills
 from tests.faults.processes import Child, Launcher
@@ -24,6 +26,7 @@ def wait_for_first(child: Child) -> None:
         time.sleep(0.005)
 
 
+@pytest.mark.sampled_tests(group="processes")
 def test_who_is_shown_is_in_the_audit_whenever_relinking_is_killed(
     shop: Project, launcher: Launcher
 ) -> None:

@@ -19,7 +19,7 @@ from tests.oracle.warehouse import Recount
 from tests.projects import Project
 from tests.search.running import load, with_spec
 
-pytestmark = pytest.mark.sampled_tests(5)
+pytestmark = pytest.mark.sampled_tests(3)
 
 
 def nodes(table: Table) -> Iterator[tuple[int, ...]]:

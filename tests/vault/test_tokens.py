@@ -15,7 +15,7 @@ from tests.projects import Project
 from tests.vault.projects import copy_with, edit_spec
 from tests.written import everything_written
 
-pytestmark = pytest.mark.sampled_tests(8)
+pytestmark = pytest.mark.sampled_tests(4)
 
 TOKENS = "select person, token from vault.main.members_tokens order by person"
 RELEASED = "release_members.members_anonymized"

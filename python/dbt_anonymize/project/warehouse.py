@@ -254,7 +254,7 @@ def open_warehouse(
         # What dbt falls back to; parsing has proved that it leads to a profile.
         config = RuntimeConfig.from_args(dbt_arguments(project.root, target))
         require_folders(config.credentials)
-        reset_adapters()  # type: ignore[no-untyped-call]
+        reset_adapters()
         register_adapter(config, get_mp_context())
         adapter = get_adapter(config)
         adapter.set_macro_resolver(manifest)
@@ -277,7 +277,7 @@ def open_warehouse(
             if adapter.type() == "duckdb":
                 # Else the next project of this process would read the databases of this one.
                 adapter.connections.close_all_connections()
-            reset_adapters()  # type: ignore[no-untyped-call]
+            reset_adapters()
 
 
 def _parsed(project: Project, choice: Sequence[str]) -> Any:

@@ -20,14 +20,14 @@ from dbt_anonymize.versions import PACKAGE, mismatch
 _WITHOUT_WAREHOUSE = {"parse", "list"}
 
 
-class VaultFolder(dbtPlugin):
+class VaultFolder(dbtPlugin):  # type: ignore[misc]
     """Stops a command that would open a vault that has no folder."""
 
     def get_manifest_artifacts(self, manifest: Any) -> dict[str, Any]:
         """Look at versions and profile once dbt has read the project; there are no artifacts."""
         _check_version()
         adapter: Any = FACTORY.adapters.get("duckdb")
-        command = get_flags().WHICH  # type: ignore[no-untyped-call]
+        command = get_flags().WHICH
         is_ours = any(macro.package_name == PACKAGE for macro in manifest.macros.values())
         if adapter and is_ours and command not in _WITHOUT_WAREHOUSE:
             try:

@@ -19,7 +19,7 @@ from dbt_anonymize.verify.provenance.check import check_provenance
 from tests.projects import Project
 from tests.verify.leaks.clinic import write_clinic
 
-pytestmark = pytest.mark.sampled_tests(5)
+pytestmark = pytest.mark.sampled_tests(3)
 
 ORDINARY = """
 {% macro generate_schema_name(custom_schema_name, node) -%}

@@ -63,7 +63,7 @@ def compile_sql(project: Project, spec: Spec, target: str | None) -> dict[str, s
     arguments += ["--target", target] if target else []
     with contextlib.chdir(project.root):
         outcome = dbtRunner().invoke(arguments)
-    reset_adapters()  # type: ignore[no-untyped-call]
+    reset_adapters()
     if not outcome.success:
         # Raises where the profile, the vault or the warehouse is the reason.
         with open_warehouse(project, target):
