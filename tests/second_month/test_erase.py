@@ -8,7 +8,9 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from typer.testing import CliRunner
 
+from dbt_anonymize.cli import app
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import open_warehouse
@@ -102,10 +104,14 @@ def test_a_person_is_gone_from_every_cell_and_every_byte(members: Project) -> No
     members.execute("create table vault.members_tokens__dbt_backup as from vault.members_tokens")
     members.execute("create table members_identifiers_2020 as from vault.members_identifiers")
 
-    unknown = run(members, "erase", "members", "--subject", "nobody'; --", "--yes")
+    arguments = ["erase", "members", "--subject", "-", "--project-dir", str(members.folder)]
+    environment = {"DBT_PROFILES_DIR": str(members.folder)}
+    unknown = CliRunner().invoke(app, arguments, env=environment, input="nobody'; --\n")
     assert unknown.exit_code == 2
     assert "nothing was found" in unknown.output
-    assert run(members, *COMMAND[:-1]).exit_code == 2, "nobody could be asked"
+    unasked = run(members, *COMMAND[:-1])
+    assert unasked.exit_code == 2
+    assert "Nothing was erased. Add --yes" in unasked.output
     # The build fails: the vault must not wait for it.
     stopped = run(members, *COMMAND, "--dbt", "/bin/false")
     assert stopped.exit_code == 1, stopped.output
@@ -184,6 +190,22 @@ def test_draws_and_digests_are_erased(built_samples: Project, tmp_path: Path) ->
     assert digests
     assert {row[0] for row in digests} == {""}
     assert project.query(f"select distinct source from {name}_register") == [(None,)]
+
+
+def test_records_of_a_subject_whom_the_vault_no_longer_knows_are_named(members: Project) -> None:
+    ((key, mail),) = members.query(
+        'select customer_id, "e-mail" from vault.members_identifiers order by 1 limit 1'
+    )
+    without(members, str(key))
+    for table, column in (("identifiers", '"e-mail"'), ("tokens", "person")):
+        members.execute(f"delete from vault.members_{table} where {column} = '{mail}'")
+    refused = run(members, "erase", "members", "--subject", mail, "--yes")
+    assert refused.exit_code == 2
+    assert "Name the keys of her records with --record" in refused.output
+    named = ["--record", str(key), "--yes", "--dbt", "/bin/false"]
+    result = run(members, "erase", "members", "--subject", mail, *named)
+    assert result.exit_code == 1, result.output
+    assert places_of(members, str(key)) == set()
 
 
 @pytest.mark.parametrize("world", ["built_consumer", "built_members", "built_samples"])

@@ -5,7 +5,9 @@ Exit codes: 0 erased, 1 begun and not complete (run it again), 2 refused, and no
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +27,7 @@ from dbt_anonymize.cli.common import (
     note,
     say,
 )
+from dbt_anonymize.errors import AnonymizeError, VaultError
 from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
@@ -76,21 +79,39 @@ def erase(
         others = [other for other in load_specs(project.root) if other.name != name]
         names = [other.name for other in others]
         runner = Dbt.found(project, dbt, target=target, profiles_dir=profiles_dir, is_quiet=True)
-        with open_warehouse(project, target, writes_vault=True) as warehouse:
-            plan = plan_erasure(warehouse, spec, key=key, records=record or (), others=names)
-            _ask(plan, yes=yes)
-            done = plan.carry_out()
-        if done:
-            note(f"Vault and working tables have forgotten her (erasure {done.number}). Building.")
-        _build(runner, spec)
-        _finish(project, target, plan)
+        with _saying_what_has_begun() as begun:
+            with open_warehouse(project, target, writes_vault=True) as warehouse:
+                plan = plan_erasure(warehouse, spec, key=key, records=record or (), others=names)
+                if is_wanted := _is_wanted(plan, yes=yes):
+                    begun.append(plan.carry_out())
+                    plan.clear_working_tables()
+            if not is_wanted:
+                say("Nothing was erased. Add --yes if nobody can be asked.", err=True)
+                raise typer.Exit(BAD_INPUT)
+            note("The vault has forgotten her. Building.")
+            _build(runner, spec)
+            _finish(project, target, plan)
     note(f"{name}: erased. The receipt is in {name}_erasures in the vault.")
     note("Files that were handed out, backups, reports and notebooks cannot be called back.")
     if same := [other.name for other in others if other.source == spec.source]:
         note(f"Of the same source, and not erased there: {', '.join(same)}.")
 
 
-def _ask(plan: Plan, *, yes: bool) -> None:
+@contextlib.contextmanager
+def _saying_what_has_begun() -> Iterator[list[object]]:
+    """Tell an error of what has begun, which is in the list, from a refusal."""
+    begun: list[object] = []
+    try:
+        yield begun
+    except AnonymizeError as error:
+        if not begun:
+            raise
+        say(str(error), err=True)
+        say("The erasure is not complete. Correct this, and run the same command again.", err=True)
+        raise typer.Exit(FAILED_CHECK) from None
+
+
+def _is_wanted(plan: Plan, *, yes: bool) -> bool:
     for relation, records in plan.records.items():
         note(f"  {relation}: {counted(records, 'row')}")
     if plan.is_resumed:
@@ -101,11 +122,8 @@ def _ask(plan: Plan, *, yes: bool) -> None:
             f"and stay out, so that no difference of releases shows her: {plan.withheld}."
         )
     if yes or not plan.records:
-        return
-    if sys.stdin.isatty() and typer.confirm("Erase this? It cannot be undone."):
-        return
-    say("Nothing was erased. Add --yes if nobody can be asked.", err=True)
-    raise typer.Exit(BAD_INPUT)
+        return True
+    return sys.stdin.isatty() and typer.confirm("Erase this? It cannot be undone.")
 
 
 def _build(runner: Dbt, spec: Spec) -> None:
@@ -124,27 +142,18 @@ def _build(runner: Dbt, spec: Spec) -> None:
 
 
 def _finish(project: Project, target: str | None, plan: Plan) -> None:
-    from dbt_anonymize.errors import VaultError  # noqa: PLC0415
     from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
     from dbt_anonymize.vault.erase.run import close_receipts, finish  # noqa: PLC0415
 
-    place = plan.vault.identifiers
-    try:
-        with open_warehouse(project, target, writes_vault=True) as warehouse:
-            sql = "select path from duckdb_databases() where database_name = 'DATABASE'"
-            ((path,),) = warehouse.rows(sql.replace("DATABASE", place.database.replace("'", "''")))
-            problems, unknown = finish(warehouse, plan)
-        if not problems:
-            close_receipts(project.root / path, place.schema, plan.vault.spec.name)
-    except VaultError as error:
-        problems, unknown = [str(error)], []
+    place, name = plan.vault.identifiers, plan.vault.spec.name
+    with open_warehouse(project, target, writes_vault=True) as warehouse:
+        files = dict(warehouse.rows("select database_name, path from duckdb_databases()"))
+        problems, unknown = finish(warehouse, plan)
     if unknown:
         note(
             f"No model makes these any more: {', '.join(unknown)}. They may hold numbers of "
             "before; drop what nobody needs."
         )
-    for problem in problems:
-        say(problem, err=True)
     if problems:
-        say("The erasure is not complete. Correct this, and run the same command again.", err=True)
-        raise typer.Exit(FAILED_CHECK)
+        raise VaultError("\n".join(problems))
+    close_receipts(project.root / files[place.database], place.schema, name)

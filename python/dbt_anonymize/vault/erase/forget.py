@@ -82,15 +82,12 @@ def _condition(vault: Vault, relation: Owned, person: Person) -> tuple[str, list
 
 
 def forget(vault: Vault, person: Person, others: Collection[str]) -> Erasure:
-    """Erase a person from the vault, then from the tables of the warehouse; the vault first.
+    """Erase a person from the vault, in one transaction.
 
-    Whoever leaves the release with her is in `GROUP`, and withheld from now on. What follows from
-    the records is for a build to make anew.
+    Whoever leaves the release with her is in `GROUP`, and withheld from now on.
     """
     warehouse = vault.warehouse
-    owned = owned_relations(warehouse, vault.spec, others)
-    # What nobody knows is left alone, and is looked at in the end.
-    relations = [one for one in owned if one.account in {"erased", "rebuilt", "left over"}]
+    relations = _ours(vault, others)
     counts = count_rows(vault, person, relations)
     database = vault.identifiers.database
     with warehouse.transaction() as cursor:
@@ -104,12 +101,24 @@ def forget(vault: Vault, person: Person, others: Collection[str]) -> Erasure:
             sql = f"update {budget} set data = '' where anonymization = ? and data <> ''"
             cursor.execute(sql, [vault.spec.name])
         number = _write_receipt(vault, counts, cursor)
-    with warehouse.transaction() as cursor:
-        _erase(vault, person, [r for r in relations if r.database != database], cursor)
-        for register in (one for one in owned if one.identifier == f"{vault.spec.name}_register"):
-            cursor.execute(f"update {register.name} set source = null")
-    warehouse.cursor().execute(f"drop table if exists {GROUP}")
     return Erasure(number, counts)
+
+
+def forget_working(vault: Vault, person: Person, others: Collection[str]) -> None:
+    """Erase a person from the tables of the warehouse; what follows is for a build to make anew."""
+    relations = [r for r in _ours(vault, others) if r.database != vault.identifiers.database]
+    owned = owned_relations(vault.warehouse, vault.spec, others)
+    with vault.warehouse.transaction() as cursor:
+        _erase(vault, person, relations, cursor)
+        for register in (one for one in owned if one.identifier == f"{vault.spec.name}_register"):
+            # As in the budget: a digest of all rows.
+            cursor.execute(f"update {register.name} set source = null")
+
+
+def _ours(vault: Vault, others: Collection[str]) -> list[Owned]:
+    """Return what may be changed: what nobody knows is left alone, and looked at in the end."""
+    owned = owned_relations(vault.warehouse, vault.spec, others)
+    return [one for one in owned if one.account in {"erased", "rebuilt", "left over"}]
 
 
 def _withhold(vault: Vault, person: Person, cursor: Any) -> None:

@@ -14,7 +14,13 @@ from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.vault.erase.files import held_texts, rewrite_files, searchable
-from dbt_anonymize.vault.erase.forget import Erasure, count_rows, forget, is_open
+from dbt_anonymize.vault.erase.forget import (
+    Erasure,
+    count_rows,
+    forget,
+    forget_working,
+    is_open,
+)
 from dbt_anonymize.vault.erase.owned import owned_relations
 from dbt_anonymize.vault.erase.people import (
     Person,
@@ -40,8 +46,12 @@ class Plan:
     is_resumed: bool
 
     def carry_out(self) -> Erasure | None:
-        """Erase; nothing where an earlier call has done so."""
+        """Erase from the vault; nothing where an earlier call has done so."""
         return forget(self.vault, self.person, self.others) if self.records else None
+
+    def clear_working_tables(self) -> None:
+        """Erase from the warehouse, over the same connection."""
+        forget_working(self.vault, self.person, self.others)
 
 
 def plan_erasure(
@@ -81,6 +91,12 @@ def plan_erasure(
 
 def _require_support(warehouse: Warehouse, spec: Spec) -> None:
     name = spec.name
+    if not spec.efforts:
+        raise VaultError(
+            f"{name}: erase must find efforts in the spec; without, nothing was released, and the "
+            "next build makes the working tables without whom the source has forgotten. If it "
+            f"draws a sample, let a custodian delete her from {name}_sample."
+        )
     if not warehouse.is_duckdb:
         raise VaultError(
             f"{name}: erase must find a vault in files of DuckDB, which alone were tested; got "
