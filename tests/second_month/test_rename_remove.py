@@ -88,6 +88,7 @@ def test_what_is_removed_is_what_was_announced(members: Project, tmp_path: Path)
         "members_tokens",
         "members_identifiers",
         "members_releases",
+        "members_register",
     }
     assert members.release("members"), "what is published is for whoever publishes"
     # Seeds of another name are of the project.

@@ -76,13 +76,14 @@ def _ask(
     for path in files:
         note(f"- {path.relative_to(project.root).as_posix()}")
     of_vault = {f"{spec.name}_{kind}" for kind in OF_VAULT}
+    audits = {f"{spec.name}_{kind}" for kind in AUDITS}
     for place, relations, is_dropped in (
-        ("the warehouse", names_of(spec) - of_vault, drop),
-        ("the vault", of_vault - {f"{spec.name}_{kind}" for kind in AUDITS}, drop_vault),
+        ("the warehouse", names_of(spec) - of_vault - audits, drop),
+        ("the vault", of_vault - audits, drop_vault),
     ):
         verb = "dropped from" if is_dropped else "that stay in"
         note(f"Relations {verb} {place}, as far as they exist: {', '.join(sorted(relations))}.")
-    note(f"The audits stay: {', '.join(f'{spec.name}_{kind}' for kind in AUDITS)}.")
+    note(f"What was done stays on record: {', '.join(sorted(audits))}.")
     if yes:
         return
     if sys.stdin.isatty() and typer.confirm("Remove this?"):

@@ -29,10 +29,18 @@ from dbt_anonymize.vault.erase.owned import (
     owned_relations,
 )
 
-# What nobody may lose by dropping the rest: who asked for people, and who was erased when.
-AUDITS = ("relinkings", "erasures")
+# What nobody may lose by dropping the rest: when people were asked for or erased, and releases.
+AUDITS = ("relinkings", "erasures", "register")
 # Of the vault, by what stands behind the name.
-OF_VAULT = ("identifiers", *OF_PEOPLE, *OF_RECORDS, *OF_RELEASES, "mask_keys", *AUDITS)
+OF_VAULT = (
+    "identifiers",
+    *OF_PEOPLE,
+    *OF_RECORDS,
+    *OF_RELEASES,
+    "mask_keys",
+    "relinkings",
+    "erasures",
+)
 
 
 def names_of(spec: Spec) -> set[str]:
