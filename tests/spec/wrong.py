@@ -26,6 +26,15 @@ LEFT_WITHOUT_POPULATION: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
 
 WRONG: list[tuple[str, object, str, str]] = [
     ("version", 2, "version", "must be 1; got 2"),
+    ("tolerance", {"k": -1}, "tolerance.k", "must be >= 0"),
+    ("tolerance", {"suppressed_share": 2}, "tolerance.suppressed_share", "must be <= 1"),
+    ("tolerance", {"kk": 1}, "tolerance.kk", "must be a key that we know"),
+    (
+        "",
+        {"freeze": True, "release": {"effort": 1}, "tolerance": {"qf": 0.1}},
+        "tolerance.qf",
+        "must not be declared where freeze is true",
+    ),
     ("version", REMOVED, "version", "must be given"),
     ("name", "Visits", "name", "must start with a-z"),
     ("name", "x" * 51, "name", "at most 50 characters"),

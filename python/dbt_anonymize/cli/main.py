@@ -29,6 +29,7 @@ COMMANDS = (
     "relink",
     "verify",
     "results",
+    "diff",
     "report",
     "dossier",
     "init",

@@ -43,6 +43,7 @@ class Draft:
     freeze: bool
     mapping: str
     relinking: Mapping[str, Any] | None
+    tolerance: Mapping[str, Any]
 
     @classmethod
     def read(cls, raw: Mapping[str, Any]) -> Draft:
@@ -103,6 +104,7 @@ class Draft:
             freeze=raw.get("freeze") is True,
             mapping=text(raw.get("mapping")) or "class",
             relinking=None if raw.get("relinking") is None else mapping(raw["relinking"]),
+            tolerance=mapping(raw.get("tolerance")),
         )
 
     @property

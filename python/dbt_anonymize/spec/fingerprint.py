@@ -16,6 +16,7 @@ _NOT_OF_RESULTS: dict[str, Any] = {
     "mapping": True,
     "relinking": True,
     "fidelity": True,
+    "tolerance": True,
     "release": {"access", "composition", "formats", "joiners", "recompute"},
     "columns": {"__all__": {"data_type", "derived_from", "free_text"}},
     "quality": {"groups", "importance", "decision_grid"},

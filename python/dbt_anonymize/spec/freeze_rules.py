@@ -95,4 +95,19 @@ def _who_joins_can_wait(draft: Draft) -> Iterator[Problem]:
             )
 
 
-RULES = (_one_effort_is_frozen, _frozen_labels_are_of_levels, _who_joins_can_wait)
+def _tolerances_are_measured(draft: Draft) -> Iterator[Problem]:
+    """Refuse a tolerance of QF, which a frozen effort has not, so that it would always break."""
+    if draft.freeze and draft.tolerance.get("qf") is not None:
+        yield Problem(
+            ("tolerance", "qf"),
+            "must not be declared where freeze is true: no model is trained then",
+            "Remove it.",
+        )
+
+
+RULES = (
+    _one_effort_is_frozen,
+    _frozen_labels_are_of_levels,
+    _who_joins_can_wait,
+    _tolerances_are_measured,
+)

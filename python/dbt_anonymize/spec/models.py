@@ -32,6 +32,7 @@ from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.spec.sample import Sample
 from dbt_anonymize.spec.search import InformationLoss, Search
 from dbt_anonymize.spec.sources import Population, Source
+from dbt_anonymize.spec.tolerance import Tolerance
 from dbt_anonymize.validation import (
     ColumnName,
     Strict,
@@ -145,6 +146,8 @@ class Spec(Strict):
     """How information loss is measured."""
     search: Search = Search()
     """What `dbt-anonymize search` looks for."""
+    tolerance: Tolerance = Tolerance()
+    """By how much a release may be worse than the one before; `dbt-anonymize diff` checks it."""
     fidelity: Fidelity | None = None
     """Measure how far efforts are from the original, without any model; {} takes the defaults."""
 

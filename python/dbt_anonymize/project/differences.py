@@ -1,0 +1,149 @@
+"""What is better or worse of a release than of another one, and which tolerances that breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+
+from dbt_anonymize.pluralize import counted
+from dbt_anonymize.project.register import Composed, Release, is_changed
+from dbt_anonymize.spec import Spec
+
+FIGURES = (
+    "effort",
+    "levels",
+    "records",
+    "released_records",
+    "equivalence_classes",
+    "k",
+    "suppressed_records",
+    "suppressed_share",
+    "highest_risk",
+    "average_risk",
+    "qf",
+    "qnf",
+    "q",
+)
+# QF of a measure that counts errors is its negative.
+_HIGHER_IS_BETTER = frozenset({"k", "qf", "qnf"})
+# Figures are sums and quotients in double precision.
+_ROUNDING = 1e-9
+
+_DIGESTS = {"spec": "the spec", "hierarchies": "the hierarchies", "source": "the data"}
+
+Value = int | float | str | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A figure before and after; ``tolerance`` is by how much it may get worse, if declared."""
+
+    figure: str
+    before: Value
+    after: Value
+    tolerance: float | None = None
+    is_broken: bool = False
+
+    @property
+    def text(self) -> str:
+        """What is broken, in words."""
+        if self.before is None or self.after is None:
+            side = "before" if self.before is None else "after"
+            return f"{self.figure} is not known {side}, so its tolerance does not hold"
+        return (
+            f"{self.figure} went from {shown(self.before)} to {shown(self.after)}, which is worse "
+            f"by more than {shown(self.tolerance)}"
+        )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two releases, what differs, and what both together show, where the vault knows that."""
+
+    spec: Spec
+    before: Release
+    after: Release
+    composed: Composed | None
+
+    @property
+    def differences(self) -> list[Difference]:
+        """Every figure of both."""
+        return [
+            _difference(self.spec, name, getattr(self.before, name), getattr(self.after, name))
+            for name in FIGURES
+        ]
+
+    @property
+    def counts(self) -> list[Difference]:
+        """Who joined, left and moved, as figures that only the later one has."""
+        composed = self.composed
+        return [
+            Difference(field.name, None, getattr(composed, field.name) if composed else None)
+            for field in fields(Composed)
+        ]
+
+    @property
+    def broken(self) -> list[Difference]:
+        """The figures that are worse than is tolerated."""
+        return [one for one in self.differences if one.is_broken]
+
+    @property
+    def sentences(self) -> Sequence[str]:
+        """What is compared, what changed, and who joined and left."""
+        return list(self._sentences())
+
+    def _sentences(self) -> Iterator[str]:
+        yield f"{self.after.shown}, against {self.before.shown}"
+        if self.after.effort is None:
+            yield "nothing may be released: no effort is chosen"
+        for name, text in _DIGESTS.items():
+            known = is_changed(self.before, self.after, name)
+            if known is None:
+                yield f"whether {text} changed is not known"
+            else:
+                yield f"{text} {'changed' if known else 'did not change'}"
+        composed, k = self.composed, self.spec.least_people
+        if composed is None:
+            yield "who joined and who left is not known: the vault does not remember both releases"
+            return
+        yield (
+            f"{counted(composed.joined_records, 'record')} joined, {composed.left_records:,} left "
+            f"and {composed.moved_records:,} moved to another class"
+        )
+        small, records = composed.joint_classes_below_k, composed.records_below_k
+        yield (
+            f"{counted(small, 'class', 'classes')} of both releases together "
+            f"{'has' if small == 1 else 'have'} fewer than {k} records"
+            + (f", {records:,} in all: whoever has both tells them apart" if small else "")
+        )
+
+
+def shown(value: Value) -> str:
+    """Return a figure as people read it.
+
+    Examples
+    --------
+    >>> shown(None), shown(12345), shown(0.0213004), shown(0.02), shown("age 1")
+    ('-', '12,345', '0.0213', '0.02', 'age 1')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else value
+
+
+def _difference(spec: Spec, figure: str, before: Value, after: Value) -> Difference:
+    tolerance = spec.tolerance.declared.get(figure)
+    is_broken = tolerance is not None and not _is_tolerated(figure, before, after, tolerance)
+    return Difference(figure, before, after, tolerance, is_broken)
+
+
+def _is_tolerated(figure: str, before: Value, after: Value, tolerance: float) -> bool:
+    """Tell whether a figure is known on both sides and not worse by more than the tolerance."""
+    if before is None or after is None:
+        return False
+    worse = float(after) - float(before)
+    if figure in _HIGHER_IS_BETTER:
+        worse = -worse
+    return worse <= tolerance + _ROUNDING * max(1.0, abs(float(before)))
