@@ -31,10 +31,10 @@ PROPERTY = settings(
     phases=[Phase.explicit, Phase.generate, Phase.target, Phase.shrink],
 )
 # Properties that run once for each of two variants.
-HALF = examples(PROPERTY, 40, 12)
+HALF = examples(PROPERTY, 40, 6)
 # Properties of a table run once for each of two shapes.
-EACH_SHAPE = examples(PROPERTY, 25, 10)
-COSTLY = examples(PROPERTY, 15, 6)
+EACH_SHAPE = examples(PROPERTY, 25, 4)
+COSTLY = examples(PROPERTY, 15, 3)
 DAMAGE = settings(PROPERTY, max_examples=5)
 # In batches of 20 tables: more than 500 even without those that are drawn twice.
 FIVE_HUNDRED = examples(PROPERTY, 27)
