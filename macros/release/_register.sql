@@ -170,9 +170,9 @@ where results.is_chosen
                     {%- endfor %}
                 where release = (select max(release) from {{ register }})
             {%- endcall %}
+            {%- do adapter.commit() -%}
         {%- endif -%}
     {%- endif -%}
-    {%- do adapter.commit() -%}
 {%- endmacro %}
 
 
