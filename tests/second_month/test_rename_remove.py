@@ -29,11 +29,16 @@ def test_a_renamed_anonymization_goes_on(members: Project) -> None:
     tokens = dict(members.query("select person, token from vault.members_tokens"))
     before = members.release("members")
     assert run(members, "rename", "members", "people").exit_code == 2, "nobody could be asked"
-    assert run(members, "rename", "members", "Peo-ple", "--yes").exit_code == 2
+    for refused in ("Peo-ple", "_people", "anonymization", "p" * 51):
+        # A spec of this name could not be read, and the relations would have it already.
+        result = run(members, "rename", "members", refused, "--yes")
+        assert result.exit_code == 2, result.output
+        assert "must be a name of lower-case letters" in result.output
+    members.execute("create table members_sample as select 1 as own")
     result = run(members, "rename", "members", "people", "--yes")
     assert result.exit_code == 0, result.output
     assert check(members.folder) == []
-    assert relations(members, "members") == set()
+    assert relations(members, "members") == {"members_sample"}, "is of the project"
     assert {"people_tokens", "people_releases", "people_relinkings"} <= relations(members, "people")
     assert members.query("select distinct name from anonymization_results") == [("people",)]
     assert members.release("people") == before
@@ -79,12 +84,19 @@ def test_what_is_removed_is_what_was_announced(members: Project, tmp_path: Path)
     (members.folder / "models" / "mart.sql").write_text(
         "select * from {{ ref('members_anonymized') }}", encoding="utf-8"
     )
+    # Called alike: of the project, and of another target that has a schema of its own.
+    members.execute(
+        "create table members_sample as select 1 as own; create schema prod; "
+        "create table prod.members_attacks as select 1 as own"
+    )
     result = run(members, "remove", "members", "--yes", "--drop")
     assert result.exit_code == 0, result.output
     assert "Names a relation of it: models/mart.sql" in result.output
     assert not (members.folder / "models" / "members").exists()
     assert not list((members.folder / "models").glob("*anonymization_results*"))
     assert relations(members, "members") == {
+        "members_attacks",
+        "members_sample",
         "members_tokens",
         "members_identifiers",
         "members_releases",
@@ -96,8 +108,12 @@ def test_what_is_removed_is_what_was_announced(members: Project, tmp_path: Path)
     assert members.query("select count(*) from vault.customers") != [(0,)]
 
     other.execute("create table vault.members_relinkings (attempt bigint primary key)")
+    # Another target may have a schema of its own.
+    other.execute("create schema vault.prod")
+    other.execute("create table vault.prod.members_withheld as select 1 as own")
     result = run(other, "remove", "members", "--yes", "--drop-vault")
     assert result.exit_code == 0, result.output
+    assert other.query("from vault.prod.members_withheld") == [(1,)]
     left = relations(other, "members")
     assert {"members_microdata", "members_anonymized", "members_relinkings"} <= left
     assert not {"members_tokens", "members_identifiers", "members_releases"} & left

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.project.generate import generate, generated_files
 from dbt_anonymize.project.layout import Project
@@ -11,6 +13,7 @@ from dbt_anonymize.project.removal import remove_files
 from dbt_anonymize.spec import Spec, load_specs
 from dbt_anonymize.spec.editing import renamed_text, write_renamed
 from dbt_anonymize.spec.loading import spec_paths
+from dbt_anonymize.spec.models import LONGEST_NAME, SpecName
 
 
 def specs_of(project: Project, name: str, new: str) -> tuple[Spec, Spec, bool]:
@@ -27,15 +30,23 @@ def specs_of(project: Project, name: str, new: str) -> tuple[Spec, Spec, bool]:
     has_files = name in paths or new not in paths
     (spec,) = load_specs(project.root, [name if has_files else new])
     other = new if has_files else name
-    if not other.isascii() or not other.isidentifier() or other != other.lower():
-        raise SpecError(
-            f"{other}: must be a name of lower-case letters, digits and _, as it becomes part of "
-            "the names of relations. Take another one."
-        )
+    _require_name(other)
     if has_files:
         renamed_text(paths[name], new)
     renamed = spec.model_copy(update={"name": other})
     return (spec, renamed, True) if has_files else (renamed, spec, False)
+
+
+def _require_name(name: str) -> None:
+    """Stop before anything is renamed where a spec could not have the name."""
+    try:
+        TypeAdapter(SpecName).validate_python(name)
+    except ValidationError:
+        raise SpecError(
+            f"{name}: must be a name of lower-case letters, digits and _ that begins with a letter "
+            f"and has at most {LONGEST_NAME} characters, as it becomes part of the names of "
+            "relations; `anonymization` is taken. Take another one."
+        ) from None
 
 
 def rename_files(project: Project, name: str, new: str) -> list[Path]:

@@ -65,14 +65,18 @@ def relations_to_drop(
 ) -> list[Owned]:
     """Return the relations of warehouse or vault that go with an anonymization; views first.
 
-    The audits stay, and what is called alike and is of no model of this package.
+    The audits stay, and what is called alike: of no model of this package, of another target in
+    another schema, or a table of the project that is called like one of the vault.
     """
     vault = _vault_database(warehouse, spec)
+    places = _places(warehouse, names_of(spec))
     audits = {f"{spec.name}_{kind}" for kind in AUDITS}
     found = [
         one
         for one in owned_relations(warehouse, spec, others)
         if (one.database == vault) == of_vault
+        and (one.database, one.schema) in places
+        and not _is_of_project(spec, one.identifier, is_in_vault=one.database == vault)
         and one.account not in {"of the project", "unknown"}
         and one.identifier not in audits
     ]
@@ -84,6 +88,20 @@ def drop_relations(warehouse: Warehouse, relations: Collection[Owned]) -> None:
     with warehouse.transaction() as cursor:
         for one in relations:
             cursor.execute(f"drop {'view' if one.is_view else 'table'} {one.name}")
+
+
+def _places(warehouse: Warehouse, names: Collection[str]) -> set[tuple[str, str]]:
+    """Return the databases and schemas in which this target has models and seeds."""
+    return {
+        (node.database, node.schema)
+        for node in warehouse.manifest.nodes.values()
+        if node.resource_type in {"model", "seed"} and node.name in names
+    }
+
+
+def _is_of_project(spec: Spec, identifier: str, *, is_in_vault: bool) -> bool:
+    """Whether a relation is called like one of the vault, and is not there."""
+    return not is_in_vault and identifier in {f"{spec.name}_{kind}" for kind in OF_VAULT}
 
 
 def _vault_database(warehouse: Warehouse, spec: Spec) -> str | None:
@@ -136,16 +154,21 @@ def rename_relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[st
 def _relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[tuple[str, str, str, bool]]:
     """Return database, schema, name and whether it is a view, where this target has its models."""
     names = names_of(before) | names_of(after)
-    places = {
-        (node.database, node.schema)
-        for node in warehouse.manifest.nodes.values()
-        if node.resource_type in {"model", "seed"} and node.name in names
-    }
+    places = _places(warehouse, names)
+    vault = _vault_database(warehouse, before) or _vault_database(warehouse, after)
     rows = warehouse.rows(
         "select database_name, schema_name, table_name, false from duckdb_tables() union all "
         "select database_name, schema_name, view_name, true from duckdb_views() order by all"
     )
-    return [row for row in rows if (row[0], row[1]) in places and row[2] in names]
+    return [
+        row
+        for row in rows
+        if (row[0], row[1]) in places
+        and row[2] in names
+        and not any(
+            _is_of_project(spec, row[2], is_in_vault=row[0] == vault) for spec in (before, after)
+        )
+    ]
 
 
 def _rename_in_rows(

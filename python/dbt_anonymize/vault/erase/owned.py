@@ -46,6 +46,7 @@ class Owned:
     name: str
     identifier: str
     database: str
+    schema: str
     columns: tuple[str, ...]
     is_view: bool
     account: Account
@@ -72,7 +73,7 @@ def owned_relations(warehouse: Warehouse, spec: Spec, others: Collection[str] = 
             warehouse.adapter.Relation.create(database=database, schema=schema, identifier=table)
         )
         account = _account(warehouse, spec, (database, schema, table))
-        found.append(Owned(name, table, database, tuple(columns), is_view, account))
+        found.append(Owned(name, table, database, schema, tuple(columns), is_view, account))
     return found
 
 
