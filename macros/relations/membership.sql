@@ -68,7 +68,7 @@ microdata as (
 
 {{ dbt_anonymize._member_versions(effort, record_key, columns, stored) }}
 
-{{- dbt_anonymize._movements(places, columns, stricter, first + 1) }}
+{{- dbt_anonymize._movements(places, stricter, first + 1) }}
 
 select
     record_key,
@@ -85,22 +85,16 @@ select
     versions.cohort,
     case
         when versions.is_leaving = 1 and held.cohort is null then 'left'
+        when versions.is_changed = 1 then 'changing'
         when versions.is_leaving = 1 then 'leaving'
-        when versions.is_changed = 0 then 'released'
-        when changing.cqi is not null then 'changed'
-        else 'changing'
+        else 'released'
     end as state,
     {%- for value in values %}
-    case
-        when versions.is_leaving = 0 and changing.cqi is not null then current_rows.{{ value }}
-        else versions.{{ value }}
-    end as {{ value }},
+    versions.{{ value }},
     {%- endfor %}
     {{ first }} as after_release
 from versions
-left join current_rows on versions.record_key = current_rows.record_key
 left join held on versions.cohort = held.cohort
-left join changing on versions.cqi = changing.cqi
 where versions.left_at is null
 union all
 select
@@ -174,8 +168,18 @@ versions as (
 
     select
         known.*,
-        case when current_rows.record_key is null or current_rows.cqi <> known.cqi then 1 else 0 end as is_leaving,
-        case when current_rows.content <> known.content then 1 else 0 end as is_changed
+        {#- Whose values are others leaves her cohort too, and joins as somebody new. #}
+        case
+            when
+                current_rows.record_key is null
+                or current_rows.cqi <> known.cqi
+                or current_rows.content <> known.content
+                then 1
+            else 0
+        end as is_leaving,
+        case
+            when current_rows.cqi = known.cqi and current_rows.content <> known.content then 1 else 0
+        end as is_changed
     from known
     left join current_rows on known.record_key = current_rows.record_key
 
@@ -184,13 +188,13 @@ versions as (
 
 
 {#
-  CTEs that end in `held` (cohorts that nobody may leave yet), `candidates`, `joined` and `changing` (classes whose
-  new values may be shown). A cohort is who joined a class together and is in it ever since, so that two releases
-  differ by whole parts of cohorts: each part must keep every guarantee by itself.
+  CTEs that end in `held` (cohorts that nobody may leave yet), `candidates` and `joined`. A cohort is who joined a
+  class together and is in it ever since with the same values, so that two releases differ by whole parts of cohorts:
+  each part must keep every guarantee by itself.
     attributes  of guarantees: `numbered` (names in the CTEs), `values` (columns of members), `kept` (guarantees about
                 them) and `trees` (hierarchies)
 #}
-{% macro _movements(attributes, columns, stricter, release) -%}
+{% macro _movements(attributes, stricter, release) -%}
 {{ dbt_anonymize._parts(
     "parted", "versions", ["cohort", "is_leaving"], "where left_at is null", attributes, stricter
 ) }}
@@ -257,40 +261,7 @@ joined as (
         on candidates.prior = absent_parts_classes.prior and absent_parts_classes.is_violating
     where not joining_classes.is_violating and absent_parts_classes.prior is null
 
-),
-
-{{ dbt_anonymize._changing_rows(columns) }}
-{{ dbt_anonymize._parts("changed", "both_values", ["cqi", "is_new"], "", attributes, stricter) }}
-
-changing as (
-
-    select cqi
-    from changed_classes
-    group by cqi
-    having max(case when is_violating then 1 else 0 end) = 0
-
 )
-{%- endmacro %}
-
-
-{# CTE `both_values`: the earlier and the new row of each record that stays in its class with other values. #}
-{% macro _changing_rows(columns) -%}
-both_values as (
-
-    {%- for is_new in [0, 1] %}
-    {{- "\n    union all" if is_new }}
-    select
-        versions.cqi,
-        {{ is_new }} as is_new
-        {%- for value in dbt_anonymize._member_values(columns) %},
-        {{ "current_rows" if is_new else "versions" }}.{{ value }}
-        {%- endfor %}
-    from versions
-    inner join current_rows on versions.record_key = current_rows.record_key
-    where versions.left_at is null and versions.is_leaving = 0 and versions.is_changed = 1
-    {%- endfor %}
-
-),
 {%- endmacro %}
 
 

@@ -133,15 +133,6 @@ update {{ members }} set left_at = {{ release }}
 where
     left_at is null
     and record_key in (select plan.record_key from {{ plan }} as plan where plan.state = 'left');
-update {{ members }} set
-    {%- for value in values %}
-    {{ value }} = plan.{{ value }}{{ "," if not loop.last }}
-    {%- endfor %}
-from {{ plan }} as plan
-where
-    plan.state = 'changed'
-    and {{ members.identifier }}.record_key = plan.record_key
-    and {{ members.identifier }}.left_at is null;
 insert into {{ members }} (record_key, cqi, cohort, labels, {{ values | join(", ") }}, entered, left_at)
 select
     record_key,

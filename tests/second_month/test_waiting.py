@@ -200,6 +200,36 @@ def test_without_waiting_the_same_months_show_single_people(
     assert run(project, "results", "customers").exit_code == 0
 
 
+def test_changed_values_of_two_cohorts_show_nobody_later(
+    built_consumer: Project, tmp_path: Path
+) -> None:
+    """Three of one cohort and one of another change together, and the first cohort leaves."""
+    project = frozen_copy(built_consumer, tmp_path / "changes")
+    old = max(members_of(project).items(), key=lambda item: bool(item[0]) * len(item[1]))[1]
+    customers = Customers(project)
+    months = [published(project)]
+    new = customers.join(old[0], 2 * K)
+    customers.build()
+    months.append(published(project))
+    for key in [*old[: K - 1], new[0]]:
+        customers.rows[key]["order"] = "77"
+    customers.build()
+    months.append(published(project))
+    assert months[2] == months[1]
+    assert states(project)["changing"] == {*old[: K - 1], new[0]}
+    customers.leave(old)
+    customers.build()
+    months.append(published(project))
+    # Enough of what is left of the second cohort change: they leave it, and join with their values.
+    for key in new[:K]:
+        customers.rows[key]["order"] = "78"
+    customers.build()
+    months.append(published(project))
+    assert states(project)["left"] == states(project)["joined"] == set(new[:K])
+    assert len({*months[-1]} - {*months[-2]}) == K
+    assert min(subtracted(months)) >= K
+
+
 def test_what_the_vault_does_not_know_stops_the_build(
     built_consumer: Project, tmp_path: Path
 ) -> None:

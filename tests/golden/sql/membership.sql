@@ -70,8 +70,17 @@ versions as (
 
     select
         known.*,
-        case when current_rows.record_key is null or current_rows.cqi <> known.cqi then 1 else 0 end as is_leaving,
-        case when current_rows.content <> known.content then 1 else 0 end as is_changed
+        case
+            when
+                current_rows.record_key is null
+                or current_rows.cqi <> known.cqi
+                or current_rows.content <> known.content
+                then 1
+            else 0
+        end as is_leaving,
+        case
+            when current_rows.cqi = known.cqi and current_rows.content <> known.content then 1 else 0
+        end as is_changed
     from known
     left join current_rows on known.record_key = current_rows.record_key
 
@@ -435,141 +444,6 @@ joined as (
         on candidates.prior = absent_parts_classes.prior and absent_parts_classes.is_violating
     where not joining_classes.is_violating and absent_parts_classes.prior is null
 
-),
-
-both_values as (
-    select
-        versions.cqi,
-        0 as is_new,
-        versions.v_1,
-        versions.v_2,
-        versions.v_3
-    from versions
-    inner join current_rows on versions.record_key = current_rows.record_key
-    where versions.left_at is null and versions.is_leaving = 0 and versions.is_changed = 1
-    union all
-    select
-        versions.cqi,
-        1 as is_new,
-        current_rows.v_1,
-        current_rows.v_2,
-        current_rows.v_3
-    from versions
-    inner join current_rows on versions.record_key = current_rows.record_key
-    where versions.left_at is null and versions.is_leaving = 0 and versions.is_changed = 1
-
-),
-
-
-changed_generalized as (
-
-    select
-        cqi,
-        is_new,
-        v_3 as a_1,
-        1 as records
-    from both_values
-
-),
-
-changed_sizes as (
-
-    select
-        "cqi" as key_1,
-        "is_new" as key_2,
-        cast(sum(records) as bigint) as class_size,
-        cast(sum(records) as bigint) as records
-    from changed_generalized
-    group by
-        "cqi",
-        "is_new"
-
-),
-
-changed_values_1 as (
-
-    select
-        "cqi" as key_1,
-        "is_new" as key_2,
-        "a_1" as value,
-        cast(sum(records) as bigint) as subjects
-    from changed_generalized
-    group by
-        "cqi",
-        "is_new",
-        "a_1"
-
-),
-
-changed_compared_1 as (
-
-    select
-        found.key_1,
-        found.key_2,
-        found.value,
-        cast(found.subjects as double) as subjects,
-        cast(totals.class_size as double) as class_subjects,
-        cast(
-            case when found.value is null then whole.missing else coalesce(distribution.subjects, 0) end as double
-        ) as table_value_subjects,
-        cast(whole.subjects as double) as table_subjects,
-        whole.number_of_values
-    from changed_values_1 as found
-    inner join changed_sizes as totals
-        on found.key_1 = totals.key_1 and found.key_2 = totals.key_2
-    left join table_distribution_1 as distribution
-        on found.value = distribution.value
-    cross join table_total_1 as whole
-
-),
-
-changed_measured_1 as (
-
-    select
-        key_1,
-        key_2,
-        cast(count(*) as bigint) as distinct_l
-    from changed_compared_1
-    group by
-        key_1,
-        key_2
-
-),
-
-changed_measures as (
-
-    select
-        sizes.key_1 as "cqi",
-        sizes.key_2 as "is_new",
-        sizes.class_size,
-        sizes.records,
-        measured_1.distinct_l as "a_1_distinct_l"
-    from changed_sizes as sizes
-    inner join changed_measured_1 as measured_1
-        on sizes.key_1 = measured_1.key_1 and sizes.key_2 = measured_1.key_2
-
-),
-
-changed_classes as (
-
-    select
-        *,
-        coalesce(
-            class_size < 3
-            or "a_1_distinct_l" < 2,
-            false
-        ) as is_violating
-    from changed_measures
-
-),
-
-changing as (
-
-    select cqi
-    from changed_classes
-    group by cqi
-    having max(case when is_violating then 1 else 0 end) = 0
-
 )
 
 select
@@ -589,28 +463,16 @@ select
     versions.cohort,
     case
         when versions.is_leaving = 1 and held.cohort is null then 'left'
+        when versions.is_changed = 1 then 'changing'
         when versions.is_leaving = 1 then 'leaving'
-        when versions.is_changed = 0 then 'released'
-        when changing.cqi is not null then 'changed'
-        else 'changing'
+        else 'released'
     end as state,
-    case
-        when versions.is_leaving = 0 and changing.cqi is not null then current_rows.v_1
-        else versions.v_1
-    end as v_1,
-    case
-        when versions.is_leaving = 0 and changing.cqi is not null then current_rows.v_2
-        else versions.v_2
-    end as v_2,
-    case
-        when versions.is_leaving = 0 and changing.cqi is not null then current_rows.v_3
-        else versions.v_3
-    end as v_3,
+    versions.v_1,
+    versions.v_2,
+    versions.v_3,
     3 as after_release
 from versions
-left join current_rows on versions.record_key = current_rows.record_key
 left join held on versions.cohort = held.cohort
-left join changing on versions.cqi = changing.cqi
 where versions.left_at is null
 union all
 select
