@@ -109,6 +109,9 @@ def test_a_person_is_gone_from_every_cell_and_every_byte(members: Project) -> No
     unknown = CliRunner().invoke(app, arguments, env=environment, input="nobody'; --\n")
     assert unknown.exit_code == 2
     assert "nothing was found" in unknown.output
+    broken = run(members, "erase", "members", "--subject", "\udcff", "--yes")
+    assert broken.exit_code == 2
+    assert "must be text that UTF-8 can hold" in broken.output
     unasked = run(members, *COMMAND[:-1])
     assert unasked.exit_code == 2
     assert "Nothing was erased. Add --yes" in unasked.output
@@ -128,6 +131,10 @@ def test_a_person_is_gone_from_every_cell_and_every_byte(members: Project) -> No
     members.execute("drop table members_identifiers_2020")
     result = run(members, *COMMAND)
     assert result.exit_code == 0, result.output
+    # Whose key it is nobody knows any more, so that no name is called erased.
+    said = " ".join(result.output.split())
+    assert "See that it is the one that was begun with" in said
+    assert "members: the erasure that was begun is complete" in said
     assert places_of(members, key, MAIL, mail) == set()
     files = [*members.folder.rglob("*.duckdb*")]
     assert {file.name: held for file in files if (held := found(file, {mail, MAIL}))} == {}

@@ -91,7 +91,8 @@ def erase(
             note("The vault has forgotten her. Building.")
             _build(runner, spec)
             _finish(project, target, plan)
-    note(f"{name}: erased. The receipt is in {name}_erasures in the vault.")
+    done = "erased" if plan.records else "the erasure that was begun is complete"
+    note(f"{name}: {done}. The receipt is in {name}_erasures in the vault.")
     note("Files that were handed out, backups, reports and notebooks cannot be called back.")
     if same := [other.name for other in others if other.source == spec.source]:
         note(f"Of the same source, and not erased there: {', '.join(same)}.")
@@ -116,6 +117,11 @@ def _is_wanted(plan: Plan, *, yes: bool) -> bool:
         note(f"  {relation}: {counted(records, 'row')}")
     if plan.is_resumed:
         note("An earlier erasure is not complete; this completes it.")
+    if not plan.records:
+        note(
+            "Nothing is known of this key any more. See that it is the one that was begun with: no "
+            "other can be looked for in the end."
+        )
     if plan.released:
         note(
             f"Rows of hers in the release: {plan.released}. Records of others that leave with her "

@@ -71,6 +71,8 @@ def plan_erasure(
         of her, or the vault does not remember the release.
     """
     _require_support(warehouse, spec)
+    if any("\ud800" <= letter <= "\udfff" for text in (key, *records) for letter in text):
+        raise VaultError(f"{spec.name}: {spec.person} must be text that UTF-8 can hold.")
     vault = Vault(warehouse, spec, warehouse.place_of_ref(f"{spec.name}_identifiers"))
     person = find_person(vault, key, records)
     require_forgotten(warehouse, spec, person)
