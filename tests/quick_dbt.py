@@ -49,8 +49,9 @@ def _offer_macros_at_once() -> None:
         return found
 
     MacroGenerator.__init__ = make  # type: ignore[method-assign]
-    MacroNamespace._keys = lambda self: merged(self).keys()  # type: ignore[method-assign]
-    MacroNamespace.__getitem__ = lambda self, key: merged(self)[key]  # type: ignore[method-assign]
+    if hasattr(MacroNamespace, "_search_order"):  # dbt 1.12 merges them itself
+        MacroNamespace._keys = lambda self: merged(self).keys()  # type: ignore[method-assign]
+        MacroNamespace.__getitem__ = lambda self, key: merged(self)[key]  # type: ignore[method-assign]
 
 
 def _read_plain_attributes() -> None:
