@@ -20,14 +20,14 @@ SEED = int(os.environ.get("DBT_ANONYMIZE_SEED", "20"))
 _TESTS = Path(__file__).parent
 # Of costly tests that several modules have, how many run of each group.
 GROUPS = {
-    "builds": 6,
+    "builds": 5,
     "bytes": 1,
     "commands": 2,
     "fail closed": 4,
     "faults": 2,
     "installation": 2,
     "processes": 1,
-    "relink": 4,
+    "relink": 3,
 }
 # What is counted: how many of how many run.
 drawn: dict[str, tuple[int, int]] = {}

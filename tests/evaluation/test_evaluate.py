@@ -209,6 +209,7 @@ def test_scores_do_not_depend_on_the_number_of_workers(
     pd.testing.assert_frame_equal(found[0], found[1], check_exact=True)
 
 
+@pytest.mark.slow
 def test_two_threads_may_evaluate_at_once(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

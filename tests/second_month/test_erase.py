@@ -147,6 +147,7 @@ def test_a_person_is_gone_from_every_cell_and_every_byte(members: Project) -> No
     assert "warning" not in verified.output
 
 
+@pytest.mark.slow
 def test_no_difference_of_frozen_releases_shows_who_was_erased(
     built_consumer: Project, tmp_path: Path
 ) -> None:
