@@ -179,6 +179,28 @@ def test_what_is_missing_is_said_to_be_missing(part: str, rows: list[Any] | None
         assert f"| people_{part} | missing |" in text
 
 
+def test_what_cannot_exist_of_a_frozen_effort_is_not_asked_for() -> None:
+    of = evidence()
+    release = of.spec.release.model_copy(update={"effort": 1})
+    of = replace(of, spec=of.spec.model_copy(update={"freeze": True, "release": release}))
+    (row,) = of.relations["results"] or ()
+    unmeasured = [{**row, **dict.fromkeys(RESULTS)}]
+    (one, *_) = [f for f in figures(changed(of, "results", unmeasured)) if "QF" in f.label]
+    assert one.value == "not measured: the effort is frozen, and no model is trained"
+    # A guarantee is broken: no build releases anything, and none makes what is missing.
+    broken = replace(changed(of, "results", [{**row, "is_chosen": False}]), release=None)
+    missing = [one.value for one in figures(broken) if one.value.startswith("missing")]
+    assert missing
+    assert not any("Run dbt build" in value for value in missing)
+    assert "breaks a guarantee on the data as they are" in as_markdown(broken, now=NOW)
+    other = replace(of, spec=of.spec.model_copy(update={"efforts": []}))
+    assert "the specification has no effort 1 any more" in as_markdown(other, now=NOW)
+    forgetting = of.spec.model_copy(update={"mapping": "none"})
+    none = changed(replace(of, spec=forgetting), "releases", None)
+    (one,) = [f for f in figures(none) if f.source == "people_releases"]
+    assert one.value.endswith("With mapping: none nothing remembers them.")
+
+
 def test_a_row_without_a_value_is_not_measured() -> None:
     of = evidence()
     (row,) = of.relations["privacy"] or ()

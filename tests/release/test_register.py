@@ -125,6 +125,24 @@ def test_the_register_is_shown_without_a_record(
     assert max(map(len, table.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("is_released", [True, False])
+def test_without_a_register_the_history_says_what_begins_one(
+    built_consumer: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_released: bool
+) -> None:
+    project = built_consumer.copy(tmp_path / "project")
+    project.execute("drop table customers_register")
+    if not is_released:
+        project.release_file("customers").unlink()
+    monkeypatch.setenv("DBT_PROFILES_DIR", str(project.folder))
+    result = run("results", "--history", "--project-dir", project.folder)
+    said = " ".join(result.output.split())
+    assert "customers_register must have a release to be shown" in said
+    assert ("is of before there was a register" in said) == is_released
+    assert ("nothing is released" in said) != is_released
+    assert "dbt build" in said
+    assert "0 releases" not in said
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_two_remembered_releases_are_composed_by_the_definition(
     warehouse: Warehouse, seed: int

@@ -130,6 +130,29 @@ def test_what_is_missing_is_said_with_what_makes_it(part: str, rows: list[Any] |
         assert f"{relation} is missing or empty. Run" in text
 
 
+def test_what_cannot_exist_of_a_frozen_effort_is_not_asked_for() -> None:
+    of = findings()
+    rows = [
+        dict(row) | dict.fromkeys(("qf_mean", "qf_low", "qf_high", "q", "alpha", "choice_share"))
+        for row in of.results
+        if row["is_chosen"]
+    ]
+    relations = {**of.evidence.relations, "results": rows}
+    frozen = of.spec.model_copy(update={"freeze": True})
+    of = replace(
+        of,
+        evidence=replace(of.evidence, spec=frozen, relations=relations),
+        parts=of.parts | dict.fromkeys(("alpha_ranges", "curves", "calibration", "decision_grid")),
+    )
+    text = as_markdown(of, now=NOW)
+    for part in ("alpha_ranges", "curves", "calibration"):
+        assert (
+            f"people_{part} is of models that are trained, and of a frozen effort none is" in text
+        )
+        assert f"people_{part} is missing or empty. Run" not in text
+    assert as_html(of, now=NOW)
+
+
 def test_nothing_is_loaded_and_only_own_scripts_run(page: str) -> None:
     found = _Elements(page)
     for tag, attributes in found.elements:

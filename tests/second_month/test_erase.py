@@ -94,6 +94,16 @@ def assert_little_left_with_her(
     assert not {*texts} & {str(cell) for row in receipts for cell in row}
 
 
+def assert_whoever_looks_is_told(members: Project) -> None:
+    """Look for an open erasure as operators do."""
+    named = " ".join(run(members, "doctor").output.split())
+    assert "note erasures: one of members was begun and is not complete" in named
+    audited = run(members, "verify", "members", "--check", "audit")
+    assert audited.exit_code == 1, audited.output
+    said = " ".join(audited.output.split())
+    assert "an erasure that was begun must be completed; 1 of 1 are not" in said
+
+
 def test_a_person_is_gone_from_every_cell_and_every_byte(members: Project) -> None:
     key, mail = someone(members)
     refused = run(members, *COMMAND)
@@ -124,6 +134,8 @@ def test_a_person_is_gone_from_every_cell_and_every_byte(members: Project) -> No
     assert places_of(members, key, MAIL) == {"members_identifiers_2020"}
     assert members.release("members") == before
 
+    assert_whoever_looks_is_told(members)
+
     # What is of no model of ours is for its owner to clear, and nothing is said to be complete.
     stopped = run(members, *COMMAND)
     assert stopped.exit_code == 1, stopped.output
@@ -141,7 +153,8 @@ def test_a_person_is_gone_from_every_cell_and_every_byte(members: Project) -> No
     assert (members.folder / "vault/vault.duckdb").stat().st_mode & 0o777 == 0o600
 
     assert_little_left_with_her(members, before, key, mail, MAIL)
-    checks = ["recomputation", "guarantees", "attacks"]
+    assert "erasures" not in run(members, "doctor").output
+    checks = ["recomputation", "guarantees", "attacks", "audit"]
     verified = run(members, "verify", "members", *(f"--check={name}" for name in checks))
     assert verified.exit_code == 0, verified.output
     assert "warning" not in verified.output

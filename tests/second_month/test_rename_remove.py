@@ -35,6 +35,17 @@ def test_a_renamed_anonymization_goes_on(members: Project) -> None:
         assert result.exit_code == 2, result.output
         assert "must be a name of lower-case letters" in result.output
     members.execute("create table members_sample as select 1 as own")
+    # A vault that is elsewhere: the renamed anonymization would begin without memory.
+    vault = members.folder / "vault" / "vault.duckdb"
+    kept = vault.rename(members.folder / "vault.kept")
+    lost = run(members, "rename", "members", "people", "--yes")
+    assert lost.exit_code == 2, lost.output
+    said = " ".join(lost.output.split())
+    assert ".members_identifiers" in said
+    assert ".members_tokens are missing. Nothing is renamed" in said
+    assert "people is" not in said
+    assert (members.folder / "anonymizations" / "members.yml").exists()
+    kept.replace(vault)
     result = run(members, "rename", "members", "people", "--yes")
     assert result.exit_code == 0, result.output
     assert check(members.folder) == []
@@ -46,6 +57,7 @@ def test_a_renamed_anonymization_goes_on(members: Project) -> None:
     # Where files have the name already, as for another target, the relations follow.
     again = run(members, "rename", "members", "people", "--yes")
     assert again.exit_code == 0, again.output
+    assert "No relation of this target is called after members." in again.output
 
     members.build()
     assert dict(members.query("select person, token from vault.people_tokens")) == tokens

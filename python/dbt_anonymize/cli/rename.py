@@ -59,8 +59,8 @@ def rename(
         note(path.relative_to(project.root).as_posix())
     for path in named:
         note(f"Names a relation of {name}: {path.relative_to(project.root).as_posix()}")
-    note(f"{name} is {new} now, also in the vault of this target. Repeat it with --target for each")
-    note("other one before it builds: it would begin without memory. Next: `dbt build`.")
+    note(f"{name} is {new} now. Repeat it with --target for each other target before it builds,")
+    note("which would begin without memory. Next: `dbt build`.")
 
 
 def _ask(before: Spec, after: Spec, *, yes: bool) -> None:
@@ -104,10 +104,13 @@ def _rename_relations(
         file = file.with_name(f"{before.name}.duckdb")
         copied = copy_release(file, before.name, after.name)
         try:
-            for relation in rename_relations(warehouse, before, after):
-                note(relation)
+            renamed = rename_relations(warehouse, before, after)
         except BaseException:
             if copied is not None:
                 remove_release(copied)
             raise
+        for relation in renamed:
+            note(relation)
+        if not renamed:
+            note(f"No relation of this target is called after {before.name}.")
         return file if copied is not None else None

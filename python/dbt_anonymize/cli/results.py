@@ -116,6 +116,7 @@ def _show_history(
         read_register,
         rows_of_register,
     )
+    from dbt_anonymize.project.results import release_location  # noqa: PLC0415
     from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
 
     with errors_without_traceback(), rows_alone(form):
@@ -123,6 +124,10 @@ def _show_history(
         specs = chosen_specs(project, names)
         with open_warehouse(project, target) as warehouse:
             registers = {spec.name: read_register(warehouse, spec.name) for spec in specs}
+            kind = warehouse.adapter.type()
+            released = {name for name in registers if release_location(warehouse, name)}
+    for name in (name for name, register in registers.items() if not register):
+        say(_without_register(name, kind, is_released=name in released), err=True)
     if form is not Format.table:
         columns = ["anonymization", *SHOWN_COLUMNS, "is_source_changed"]
         rows = [(name, *row) for name in registers for row in rows_of_register(registers[name])]
@@ -130,7 +135,8 @@ def _show_history(
         return
     for name, register in registers.items():
         console = SafeConsole()
-        console.print(f"{name}: {counted(len(register), 'release')}")
+        if register:
+            console.print(f"{name}: {counted(len(register), 'release')}")
         if register:
             console.print(_history_table(register))
         if register and not is_quiet():
@@ -139,6 +145,22 @@ def _show_history(
                 "both together that have fewer than k; - is not known",
                 style="dim",
             )
+
+
+def _without_register(name: str, kind: str, *, is_released: bool) -> str:
+    """Say why there is no history, and what begins one."""
+    if kind == "spark":
+        return f"{name}: {name}_register must be there to be shown; on Spark no build writes one."
+    if is_released:
+        return (
+            f"{name}: {name}_register must have a release to be shown; the one that is published "
+            "is of before there was a register, or the register was dropped. Run `dbt build`, "
+            "which adds the next."
+        )
+    return (
+        f"{name}: {name}_register must have a release to be shown; nothing is released. See "
+        f"`dbt-anonymize results {name}`, and run `dbt build`, which adds the first."
+    )
 
 
 def _history_table(register: Sequence[Release]) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dbt_anonymize.dossier.evidence import Evidence
 from dbt_anonymize.dossier.figures import Figure, figure, measured, missing, shown
@@ -200,14 +200,18 @@ def _utility(evidence: Evidence) -> Criterion:
         "zero_rule": "without any feature",
         "reason": "why this effort is released",
     }
+    found = [
+        one
+        for column, label in labels.items()
+        for one in figure(evidence, label, "results", column, effort=evidence.effort)
+    ]
+    if evidence.spec.freeze:
+        text = f"{shown(None)}: the effort is frozen, and no model is trained"
+        found = [replace(one, value=text) if one.value == shown(None) else one for one in found]
     return Criterion(
         "The data stay useful",
         "Is the release still good for what it is shared for?",
-        [
-            found
-            for column, label in labels.items()
-            for found in figure(evidence, label, "results", column, effort=evidence.effort)
-        ],
+        found,
         ["The declared target and model stand for the purpose."],
         ["Other uses of the data."],
     )
@@ -300,9 +304,11 @@ def _risk(evidence: Evidence) -> Criterion:
 
 
 def _documented(evidence: Evidence) -> Criterion:
-    done = "missing: no effort is chosen"
+    done, effort = "missing: no effort is chosen", None
     if evidence.effort is not None:
-        effort = evidence.spec.numbered_efforts[evidence.effort]
+        done = f"missing: the specification has no effort {evidence.effort} any more"
+        effort = evidence.spec.numbered_efforts.get(evidence.effort)
+    if effort is not None:
         levels = effort.levels or {}
         done = ", ".join([effort.recoding, *(f"{name} {n}" for name, n in levels.items())])
     return Criterion(

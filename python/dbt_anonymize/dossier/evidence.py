@@ -52,6 +52,18 @@ class Evidence:
         chosen = self.rows("results", is_chosen=True)
         return int(chosen[0]["effort"]) if len(chosen) == 1 else None
 
+    def remedy(self, part: str) -> str:
+        """Say what makes what is missing of a relation, or why nothing can."""
+        if part == "releases" and self.spec.mapping == "none":
+            return "With mapping: none nothing remembers them."
+        of_effort = {"results", "privacy", "risk_profile"}
+        if part in of_effort and self.spec.freeze and self.relations["results"] and not self.effort:
+            return (
+                "The frozen effort breaks a guarantee on the data as they are: see `dbt-anonymize "
+                f"results {self.spec.name}`."
+            )
+        return f"Run {PARTS[part]}."
+
     @property
     def built_at(self) -> str | None:
         """When it was built last, as text."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dbt_anonymize.dossier.evidence import PARTS, Evidence, Row
+from dbt_anonymize.dossier.evidence import Evidence, Row
 
 _MEASURED = (
     "main",
@@ -66,7 +66,7 @@ def missing(evidence: Evidence, label: str, part: str) -> Figure:
         text = f"missing: there is no {relation}"
     else:
         text = f"missing: {relation} has no such row"
-    return Figure(label, f"{text}. Run {PARTS[part]}.", relation)
+    return Figure(label, f"{text}. {evidence.remedy(part)}", relation)
 
 
 def measured(

@@ -14,8 +14,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
-from dbt_anonymize.errors import AnonymizeError
+from dbt_anonymize.errors import AnonymizeError, safe_reason
 from dbt_anonymize.installation.project_files import VAULT_VARIABLE, read_yaml_file
+from dbt_anonymize.project.erasures import open_erasures
 from dbt_anonymize.project.generate import check
 from dbt_anonymize.project.layout import PROJECT_FILE, find_project
 from dbt_anonymize.project.package import installed_version
@@ -176,6 +177,28 @@ def _vault(root: Path, credentials: Any) -> Iterator[Finding]:
         yield Finding("vault", "stop", text)
         return
     yield _modes(file)
+    yield from _erasures(root, file)
+
+
+def _erasures(root: Path, file: Path) -> Iterator[Finding]:
+    """Name whoever was to be erased and may still be in the release or in a file."""
+    import duckdb  # noqa: PLC0415 (not every adapter has it)
+
+    if not file.is_file() or _is_open_elsewhere(file):
+        return
+    names = list(spec_paths(root))
+    try:
+        begun = open_erasures(file, names)
+    except duckdb.Error as error:
+        text = f"the receipts of {file} could not be read ({safe_reason(error)})."
+        yield Finding("erasures", "note", f"{text} See `dbt-anonymize verify`.")
+        return
+    for name in begun:
+        text = (
+            f"one of {name} was begun and is not complete: the release or a file may still have "
+            f"the person. Run the same `dbt-anonymize erase {name} --subject ...` again."
+        )
+        yield Finding("erasures", "note", text)
 
 
 def _holds(folder: Path, other: Path) -> bool:

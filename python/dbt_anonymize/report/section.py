@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dbt_anonymize.dossier.figures import shown
+from dbt_anonymize.spec import Spec
 
 _ACRONYMS = {"auc", "mae", "r2", "rmse", "roc"}
 
@@ -35,6 +36,19 @@ class Section:
 def missing(key: str, title: str, relation: str, made_by: str) -> Section:
     """Return a part of which there is nothing, and what makes it."""
     return Section(key, title, f"Not there: {relation} is missing or empty. Run `{made_by}`.")
+
+
+def unmeasured(key: str, title: str, relation: str, spec: Spec) -> Section:
+    """Return a part of models that were trained: of a frozen effort there are none."""
+    if not spec.freeze:
+        return missing(key, title, relation, "dbt build")
+    return Section(
+        key,
+        title,
+        f"Not there: {relation} is of models that are trained, and of a frozen effort none is. "
+        "Keep the report of the build before the freeze; or remove `freeze` from the spec, run "
+        "`dbt-anonymize generate` and `dbt build`, and choose again.",
+    )
 
 
 def words(name: object) -> str:

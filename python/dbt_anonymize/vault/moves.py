@@ -121,6 +121,7 @@ def rename_relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[st
     """
     found = _relations(warehouse, before, after)
     vault = _vault_database(warehouse, before) or _vault_database(warehouse, after)
+    _require_vault(warehouse, before, after, [one for one in found if one[0] != vault])
     for database in {one[0] for one in found}:
         taken = [name for base, _, name, _ in found if base == database and name in names_of(after)]
         ours = [name for base, _, name, _ in found if base == database and name in names_of(before)]
@@ -149,6 +150,32 @@ def rename_relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[st
                 cursor.execute(f"alter table {place} rename to {quote_name(new)}")
                 renamed.append(new)
     return renamed
+
+
+def _require_vault(
+    warehouse: Warehouse, before: Spec, after: Spec, built: Collection[tuple[str, str, str, bool]]
+) -> None:
+    """Stop where the anonymization is built, and the vault has not what a build keeps there."""
+    lost = []
+    for kind in ("identifiers", "tokens", "sample", "mask_keys"):
+        names = {f"{spec.name}_{kind}" for spec in (before, after)}
+        nodes = [node for node in warehouse.manifest.nodes.values() if node.name in names]
+        for node in (one for one in nodes if one.resource_type == "model"):
+            places = [
+                warehouse.adapter.get_relation(
+                    database=node.database, schema=node.schema, identifier=name
+                )
+                for name in names
+            ]
+            if not any(places):
+                lost.append(f"{node.database}.{node.schema}.{before.name}_{kind}")
+    if lost and built:
+        raise VaultError(
+            f"{before.name}: the vault must have what the build kept there, to be renamed; "
+            f"{', '.join(lost)} {'is' if len(lost) == 1 else 'are'} missing. Nothing is renamed. "
+            "See that the profile attaches the right file, or restore it from a backup. If it is "
+            "lost for good, run `dbt build`, which begins without memory, and rename then."
+        )
 
 
 def _relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[tuple[str, str, str, bool]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.pluralize import counted
+from dbt_anonymize.project.erasures import count_erasures
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
@@ -129,4 +130,19 @@ def _audit(warehouse: Warehouse, spec: Spec) -> list[Finding]:
             f"attempts must be numbered without a gap; {missing:,} of {attempts + missing:,} are "
             "missing. Ask who may write the vault, or restore the relation from a backup."
         )
-    return [Finding("audit", f"{spec.name}_relinkings", holds=not missing, message=message)]
+    of_attempts = Finding("audit", f"{spec.name}_relinkings", holds=not missing, message=message)
+    return [of_attempts, *_erasures(warehouse, spec)]
+
+
+def _erasures(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
+    """Say whether somebody who was to be erased may still be in the release or in a file."""
+    erasures, begun = count_erasures(warehouse, spec.name)
+    message = f"{counted(erasures, 'erasure')}, and all are complete."
+    if begun:
+        message = (
+            f"an erasure that was begun must be completed; {begun:,} of {erasures:,} are not, so "
+            "that the published release or the bytes of a file may still have the person. Run the "
+            f"same `dbt-anonymize erase {spec.name} --subject ...` again."
+        )
+    if erasures:
+        yield Finding("audit", f"{spec.name}_erasures", holds=not begun, message=message)

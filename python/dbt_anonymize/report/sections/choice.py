@@ -7,7 +7,7 @@ from typing import Any
 
 from dbt_anonymize.dossier.evidence import Row
 from dbt_anonymize.report.reading import Findings
-from dbt_anonymize.report.section import Section, missing, number, words
+from dbt_anonymize.report.section import Section, number, unmeasured, words
 
 _LOWER_IS_BETTER = {"brier_score", "log_loss", "mae", "rmse"}
 # Where a number stands beside its point, in shares of the plane.
@@ -115,7 +115,7 @@ def ranges(found: Findings) -> Section:
     title = "What another alpha would choose"
     rows = found.rows("alpha_ranges")
     if not rows:
-        return missing("ranges", title, f"{found.spec.name}_alpha_ranges", "dbt build")
+        return unmeasured("ranges", title, f"{found.spec.name}_alpha_ranges", found.spec)
     data: list[dict[str, Any]] = [
         {
             "from": number(row["alpha_from"]),

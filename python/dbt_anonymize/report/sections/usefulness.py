@@ -7,7 +7,7 @@ from typing import Any
 
 from dbt_anonymize.dossier.evidence import Row
 from dbt_anonymize.report.reading import Findings
-from dbt_anonymize.report.section import Section, missing, number
+from dbt_anonymize.report.section import Section, number, unmeasured
 
 _CURVES = {
     "roc": (
@@ -50,7 +50,7 @@ def curves(found: Findings) -> list[Section]:
     rows = found.rows("curves")
     if not rows:
         relation = f"{found.spec.name}_curves"
-        return [missing("curves", "ROC and precision-recall curves", relation, "dbt build")]
+        return [unmeasured("curves", "ROC and precision-recall curves", relation, found.spec)]
     positive = _class(found, rows)
     built = []
     for key, (title, x, y, sentence) in _CURVES.items():
@@ -106,7 +106,7 @@ def calibration(found: Findings) -> Section:
     rows = found.rows("calibration")
     if not rows:
         relation = f"{found.spec.name}_calibration"
-        return missing("calibration", "Calibration", relation, "dbt build")
+        return unmeasured("calibration", "Calibration", relation, found.spec)
     positive = _class(found, rows)
     data: list[dict[str, Any]] = [
         {
