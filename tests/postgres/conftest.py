@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ def built(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Built:
     folder = tmp_path_factory.mktemp("postgres")
     on_duckdb = _declared(folder / "duckdb")
     on_duckdb.build()
-    project = _on_postgres(on_duckdb, folder / "postgres", server)
+    project = on_postgres(on_duckdb, folder / "postgres", server)
     server.query(f"alter default privileges grant usage on schemas to {server.analyst}")
     server.query(f"alter default privileges grant select on tables to {server.analyst}")
     # The seed with identifiers is the project's own: the closed schema protects it.
@@ -90,7 +90,9 @@ def _declared(folder: Path) -> Project:
     return project
 
 
-def _on_postgres(on_duckdb: Project, folder: Path, server: Server) -> Project:
+def on_postgres(
+    on_duckdb: Project, folder: Path, server: Server, names: Sequence[str] = NAMES
+) -> Project:
     """Copy a built project for Postgres; no Python model runs there, so it seeds their facts."""
     project = on_duckdb.copy(folder)
     shutil.rmtree(folder / "target")
@@ -103,7 +105,7 @@ def _on_postgres(on_duckdb: Project, folder: Path, server: Server) -> Project:
     models: dict[str, Any] = {"+grants": {"select": [server.custodians]}}
     seeds: dict[str, Any] = {"customers": {"+schema": "vault"}}
     (folder / "models" / "scored").mkdir()
-    for name in NAMES:
+    for name in names:
         facts = f"{name}_evaluation_facts"
         on_duckdb.execute(f"copy {name}_evaluation to '{folder}/seeds/{facts}.csv' (header)")
         (folder / "models" / "scored" / f"{name}_evaluation.sql").write_text(

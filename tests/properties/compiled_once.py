@@ -26,6 +26,7 @@ from tests.properties.outer import OUTER_MODELS, OUTER_SEEDS
 from tests.properties.sampled import SAMPLED_MODELS, SAMPLED_SEEDS
 from tests.properties.several_targets import TARGET_MODELS, TARGET_SEEDS
 from tests.properties.statements import FURTHER_MODELS, FURTHER_SEEDS
+from tests.properties.waiting import WAITING_MODELS, WAITING_SEEDS
 from tests.worlds.hierarchies import SHAPES
 
 _KINDS = {"interval": "double", "categorical": "varchar"}
@@ -69,7 +70,7 @@ def statements() -> Mapping[str, str]:
     models = {name: text for shape in shapes for name, text in shape_models(shape).items()}
     seeds = [name for shape in shapes for name in shape_seeds(shape)]
     models |= GUARDED_MODELS | SAMPLED_MODELS | GENERIC_MODELS | FURTHER_MODELS | GAME_MODELS
-    models |= MEASURED_MODELS | COMPARED_MODELS | TARGET_MODELS | OUTER_MODELS
+    models |= MEASURED_MODELS | COMPARED_MODELS | TARGET_MODELS | OUTER_MODELS | WAITING_MODELS
     seeds += [
         *GUARDED_SEEDS,
         *SAMPLED_SEEDS,
@@ -80,6 +81,7 @@ def statements() -> Mapping[str, str]:
         *COMPARED_SEEDS,
         *TARGET_SEEDS,
         *OUTER_SEEDS,
+        *WAITING_SEEDS,
     ]
     with tempfile.TemporaryDirectory() as folder:
         return MappingProxyType(compile_models(Path(folder), models, seeds))

@@ -286,3 +286,80 @@ def test_tokens_lead_to_the_same_person_though_others_wait(tmp_path: Path) -> No
     assert {row[-1] for row in members.release("members")} == tokens
     result = run(members, "verify", "members", "--check", "recomputation", "--check", "guarantees")
     assert result.exit_code == 0, result.output
+
+
+def test_every_promise_is_kept_month_after_month_and_by_every_copy(
+    built_consumer: Project, tmp_path: Path
+) -> None:
+    """With l-diversity and t-closeness, whoever subtracts months learns no value of a group."""
+    project = diverse_copy(built_consumer, tmp_path / "project", "duckdb, parquet, csv")
+    project.build()
+    result = run(project, "freeze", "customers")
+    assert result.exit_code == 0, result.output
+    of_class = members_of(project)
+    first, second, third, *_ = of_class.values()
+    customers = Customers(project)
+    months = [published(project)]
+    # Enough to hide, but all of one value: whoever subtracts would know it.
+    alike = customers.join(first[0], 2 * K)
+    for key in alike:
+        customers.rows[key]["churned"] = "yes"
+    mixed = customers.join(second[0], 2 * K)
+    for place, key in enumerate(mixed):
+        customers.rows[key]["churned"] = "yes" if place % 3 == 0 else "no"
+    gone = [key for key in third if customers.rows[key]["churned"] == "no"][:K]
+    back = customers.leave(gone)
+    customers.build()
+    months.append(published(project))
+    assert {*alike} <= states(project)["waiting"]
+    assert states(project)["joined"] == {*mixed}
+    assert states(project)["leaving"] == {*gone}
+    # Others of the class make both groups ones that keep every promise.
+    late = customers.join(first[0], 2 * K)
+    for key in late:
+        customers.rows[key]["churned"] = "no"
+    customers.rows |= {row["customer_id"]: row for row in back[:1]}
+    leavers = [key for key in third if key not in gone and customers.rows[key]["churned"] == "yes"]
+    customers.leave(leavers[:2])
+    customers.build()
+    months.append(published(project))
+    assert {*alike, *late} <= states(project)["joined"]
+    assert states(project)["left"] == {*gone[1:], *leavers[:2]}
+    assert_groups_are_diverse(months)
+    copies = project.release_file("customers")
+    with duckdb.connect(":memory:") as connection:
+        for form in ("parquet", "csv"):
+            sql = f"select count(*) from '{copies.with_suffix(f'.{form}')}'"
+            assert connection.execute(sql).fetchall() == [(sum(months[-1].values()),)]
+    checks = ["--check", "recomputation", "--check", "guarantees", "--check", "attacks"]
+    verified = run(project, "verify", "customers", *checks)
+    assert verified.exit_code == 0, verified.output
+
+
+def diverse_copy(built: Project, folder: Path, formats: str) -> Project:
+    """Return an unbuilt copy of the stranger's project that promises more than k-anonymity."""
+    project = built.copy(folder)
+    project.edit(
+        SPEC,
+        lambda text: (
+            text.replace(
+                "k_anonymity: {k: 4}",
+                "k_anonymity: {k: 4}\n  l_diversity: {attribute: churned, l: 2}\n"
+                "  t_closeness: {attribute: churned, t: 0.55}",
+            )
+            + f"release: {{formats: [{formats}], effort: 3}}\n"
+        ),
+    )
+    generate(project.folder)
+    return project
+
+
+def assert_groups_are_diverse(months: list[Counter[tuple[Any, ...]]]) -> None:
+    """Every group by which two months differ has k rows at least, and both values."""
+    groups: dict[Any, list[Any]] = {}
+    for pair in itertools.permutations(enumerate(months), 2):
+        (place, one), (other_place, other) = pair
+        for row in (one - other).elements():
+            groups.setdefault((place, other_place, row[: len(CLASS)]), []).append(row[-1])
+    assert min(map(len, groups.values())) >= K
+    assert {len({*values}) for values in groups.values()} == {2}
