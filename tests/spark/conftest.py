@@ -25,7 +25,7 @@ class OnSpark:
     project: Project
     on_duckdb: Project
     folder: Path
-    evaluated: Result
+    result: Result
 
 
 @pytest.fixture(scope="session")
@@ -44,10 +44,6 @@ def built(
     spark: Path, built_consumer: Project, tmp_path_factory: pytest.TempPathFactory
 ) -> OnSpark:
     project = on_spark(built_consumer, tmp_path_factory.mktemp("on_spark") / "project", spark)
-    for arguments in (["seed"], ["run", "--exclude", "customers_evaluation+"]):
-        outcome = project.dbt(*arguments)
-        assert outcome.succeeded, outcome.messages
-    evaluated = command(project, "evaluate", "customers")
-    assert evaluated.exit_code == 0, evaluated.output
-    project.build("-s", "customers_evaluation+")
-    return OnSpark(project, built_consumer, spark, evaluated)
+    result = command(project, "build", "customers")
+    assert result.exit_code == 0, result.output
+    return OnSpark(project, built_consumer, spark, result)

@@ -64,6 +64,8 @@ def on_spark(project: Project, folder: Path, spark: Path, **variables: Any) -> P
     }
     settings = yaml.safe_dump({**SETTINGS, "vars": known})
     copy.edit("dbt_project.yml", lambda text: text + settings)
+    # They are written in the SQL of DuckDB.
+    (folder / "models" / "unit_tests.yml").unlink(missing_ok=True)
     # Spark knows no type text.
     copy.edit("seeds/_seeds.yml", lambda text: text.replace(": text", ": string"))
     generate(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import subprocess
 import sys
@@ -10,8 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dbt_anonymize.errors import ProjectError, WarehouseError
+from dbt_anonymize.project.engines import works_in_one_process
 from dbt_anonymize.project.generate import HISTORY
 from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.profile import read_profile
 from dbt_anonymize.project.rows import are_current, update_rows
 from dbt_anonymize.project.steps import EVALUATION, Step, steps_of
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
@@ -33,10 +36,10 @@ class Stage:
 
 @dataclass(frozen=True)
 class Dbt:
-    """An executable of dbt with the options of this command."""
+    """An executable of dbt, or that of this process, with the options of this command."""
 
     project: Project
-    executable: str
+    executable: str | None
     options: tuple[str, ...]
     target: str | None
 
@@ -50,25 +53,45 @@ class Dbt:
         profiles_dir: Path | None,
         is_quiet: bool,
     ) -> Dbt:
-        """Return the named executable, or that beside the running Python, or that of the path."""
+        """Return the named executable, or that beside the running Python, or that of the path.
+
+        Where only one process may work, it is dbt in this one, unless an executable is named.
+        """
+        options = ["--quiet"] if is_quiet else []
+        options += ["--target", target] if target else []
+        options += ["--profiles-dir", str(profiles_dir.absolute())] if profiles_dir else []
+        if executable is None and works_in_one_process(_adapter(project, target)):
+            return cls(project, None, tuple(options), target)
         beside = Path(sys.executable).with_name("dbt")
         wanted = executable or (beside if beside.exists() else Path("dbt"))
         path = shutil.which(wanted)
         if path is None:
             raise ProjectError(f"{wanted}: must be an executable of dbt. Name it with --dbt.")
-        options = ["--quiet"] if is_quiet else []
-        options += ["--target", target] if target else []
-        options += ["--profiles-dir", str(profiles_dir.absolute())] if profiles_dir else []
         return cls(project, str(Path(path).absolute()), tuple(options), target)
 
     def build(self, stage: Stage) -> int:
-        """Run `dbt build` in the project, in a process of its own; return its exit code."""
-        words = [self.executable, "build", *self.options, "--select", *stage.selected]
+        """Run `dbt build` in the project; return its exit code."""
+        words = ["build", *self.options, "--select", *stage.selected]
         if stage.excluded:
             words += ["--exclude", *stage.excluded]
         # A test of two relations waits for the later one.
         words += ["--indirect-selection", "buildable"]
+        if self.executable is None:
+            return _run_here(self.project.root, words)
+        words = [self.executable, *words]
         return subprocess.run(words, cwd=self.project.root, check=False).returncode  # noqa: S603
+
+
+def _adapter(project: Project, target: str | None) -> str:
+    return str(read_profile(project.root, target).credentials.type)
+
+
+def _run_here(root: Path, words: list[str]) -> int:
+    """Run dbt in this process, and in the session that it holds; dbt itself says what failed."""
+    from dbt.cli.main import dbtRunner  # noqa: PLC0415 (slow to import)
+
+    with contextlib.chdir(root):
+        return 0 if dbtRunner().invoke(words).success else 1
 
 
 def stages_of(project: Project, spec: Spec) -> list[Stage]:

@@ -47,6 +47,8 @@ class Engine(Protocol):
 
     # Whether the reader leaves it to the caller to draw a sample.
     READS_IN_PLACE: bool
+    # Whether dbt works in a session of its process, beside which no other may get in.
+    IN_ONE_PROCESS: bool
     open_reader: Callable[[Warehouse], contextlib.AbstractContextManager[Reader]]
     write_rows: Callable[[Warehouse, Any, pd.DataFrame], None]
     # The MD5 of a text as SQL, ordered by its bytes: a collation may have another order.
@@ -63,4 +65,13 @@ def engine_of(warehouse: Warehouse) -> Engine:
             f"{kind}: must be an engine that commands can read ({', '.join(ENGINES)}). See "
             "docs/engines.md."
         )
+    return _module(kind)
+
+
+def works_in_one_process(kind: str) -> bool:
+    """Whether commands must call dbt in their own process, for the adapter of a profile."""
+    return kind in ENGINES and _module(kind).IN_ONE_PROCESS
+
+
+def _module(kind: str) -> Engine:
     return cast(Engine, import_module(f"{__name__}.{kind}"))

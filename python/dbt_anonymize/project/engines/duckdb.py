@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 literal = quote_text
 READS_IN_PLACE = True
+IN_ONE_PROCESS = False
 _FRAME = "dbt_anonymize_rows"
 
 

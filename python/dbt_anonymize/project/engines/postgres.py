@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 literal = quote_text
 READS_IN_PLACE = False
+IN_ONE_PROCESS = False
 # What DuckDB calls a type; a type that is not here is read as text.
 _TYPES = {
     "smallint": "smallint",

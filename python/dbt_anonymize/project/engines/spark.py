@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from dbt_anonymize.project.warehouse import Warehouse
 
 READS_IN_PLACE = False
+# Its embedded metastore lets one process in.
+IN_ONE_PROCESS = True
 _FRAME = "dbt_anonymize_rows"
 
 
