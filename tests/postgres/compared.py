@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import math
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,14 +23,27 @@ def assert_same(
 ) -> None:
     """Compare rows whatever their order, of columns in the same order."""
     assert len(here) == len(there) > 0, f"{name}: {len(here)} and {len(there)} rows"
-    ordered = (sorted(map(_plain, rows), key=_key) for rows in (here, there))
+    ordered = (sorted(map(_without_decimals, rows), key=_key) for rows in (here, there))
     for ours, theirs in zip(*ordered, strict=True):
         assert len(ours) == len(theirs), name
         for one, other in zip(ours, theirs, strict=True):
             assert _is_same(one, other, tolerance), f"{name}: {ours} and {theirs}"
 
 
-def _plain(row: Sequence[Any]) -> tuple[Any, ...]:
+def plain(rows: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+    """Return rows with what drivers give as other objects in one form."""
+    return [tuple(map(_in_one_form, row)) for row in rows]
+
+
+def _in_one_form(value: Any) -> Any:
+    if isinstance(value, uuid.UUID):
+        return str(value)
+    if isinstance(value, datetime.datetime) and value.tzinfo:
+        return value.astimezone(datetime.UTC)
+    return value
+
+
+def _without_decimals(row: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(float(v) if isinstance(v, decimal.Decimal) else v for v in row)
 
 

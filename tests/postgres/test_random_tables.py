@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
-import uuid
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -14,13 +10,12 @@ import yaml
 from dbt_anonymize.project.generate import generate
 from tests import sampling
 from tests.engines.matrix import check_ran
-from tests.postgres.compared import assert_same
+from tests.postgres.compared import assert_same, plain
 from tests.postgres.server import Server
 from tests.projects import Project
-from tests.worlds.random_tables import EFFORTS, PARTS, built, names, write
+from tests.worlds.random_tables import RELATIONS, built, names, write
 
 COUNT = sampling.number_of("random tables on Postgres", 12, 2)
-RELATIONS = (*PARTS, *(f"effort_{number}" for number in range(EFFORTS + 1)))
 
 
 @pytest.fixture(scope="module")
@@ -43,19 +38,6 @@ def test_every_relation_is_that_of_duckdb(both: tuple[Project, Server], name: st
         ours = here.query(f"select * from {name}_{part}")
         theirs = server.query(f"select * from drawn.{name}_{part}")
         assert_same(plain(theirs), plain(ours), f"{name}_{part}")
-
-
-def plain(rows: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
-    """Return rows with what drivers give as other objects in one form."""
-    return [tuple(map(_plain, row)) for row in rows]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, uuid.UUID):
-        return str(value)
-    if isinstance(value, datetime.datetime) and value.tzinfo:
-        return value.astimezone(datetime.UTC)
-    return value
 
 
 ODD = """

@@ -21,9 +21,12 @@ from tests.projects import Project, copy_consumer
 from tests.worlds.specs import INSENSITIVE, SENSITIVE, categories, intervals, spec_of
 
 # Doubles are never whole: Postgres writes 1, and DuckDB 1.0, into a label of level 0.
-# What is compared of each anonymization, beside its efforts.
-PARTS = ("microdata", "frequencies", "classes", "privacy", "information_loss", "risk_profile")
 EFFORTS = 2
+# What is compared of each anonymization.
+RELATIONS = (
+    *("microdata", "frequencies", "classes", "privacy", "information_loss", "risk_profile"),
+    *(f"effort_{number}" for number in range(EFFORTS + 1)),
+)
 _LEAVES = 8
 _FIRST = datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)
 
@@ -120,8 +123,7 @@ def _keep(models: Path, wanted: Sequence[str]) -> None:
 
 def built(count: int) -> list[str]:
     """Return what dbt selects: everything up to the risk, without the evaluation."""
-    parts = [*PARTS, *(f"effort_{number}" for number in range(EFFORTS + 1))]
-    return [f"{name}_{part}" for name in names(count) for part in parts]
+    return [f"{name}_{part}" for name in names(count) for part in RELATIONS]
 
 
 def _write_table(folder: Path, name: str, draw: random.Random) -> list[dict[str, Any]]:
