@@ -229,6 +229,33 @@ def test_records_of_a_subject_whom_the_vault_no_longer_knows_are_named(members: 
     assert places_of(members, str(key)) == set()
 
 
+def test_what_another_target_has_in_the_same_vault_is_its_own(members: Project) -> None:
+    key, _ = someone(members)
+    kinds = {"vault.": ("identifiers", "tokens", "releases"), "": ("microdata", "register")}
+    for database, names in kinds.items():
+        members.execute(f"create schema {database}prod")
+        for kind in names:
+            table = f"{database}prod.members_{kind}"
+            members.execute(f"create table {table} as from {database}main.members_{kind}")
+    theirs = [
+        (f"{database}prod.members_{kind}", members.query(f"from {database}prod.members_{kind}"))
+        for database, names in kinds.items()
+        for kind in names
+    ]
+    without(members, key)
+    before = members.release("members")
+    result = run(members, *COMMAND)
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.output.split())
+    assert "Of another target, and not erased there" in said
+    assert "vault.prod.members_tokens (1 row)" in said
+    assert "The bytes of vault.duckdb, shop.duckdb hold her until then" in said
+    assert "members: erased." in said
+    for table, rows in theirs:
+        assert members.query(f"from {table}") == rows, table
+    assert_little_left_with_her(members, before, key, MAIL)
+
+
 @pytest.mark.parametrize("world", ["built_consumer", "built_members", "built_samples"])
 def test_every_relation_of_a_built_project_is_accounted_for(
     world: str, request: pytest.FixtureRequest, tmp_path: Path
@@ -236,6 +263,7 @@ def test_every_relation_of_a_built_project_is_accounted_for(
     project = request.getfixturevalue(world).copy(tmp_path / "project")
     (name, *_) = names = [spec.name for spec in load_specs(project.folder)]
     project.execute(f"create table vault.{name}_of_tomorrow (record_key varchar)")
+    project.execute(f"create schema vault.prod; create table vault.prod.{name}_withheld (key int)")
     accounts, theirs = {}, set[str]()
     with open_warehouse(find_project(project.folder)) as warehouse:
         everything = warehouse.rows(
@@ -245,6 +273,7 @@ def test_every_relation_of_a_built_project_is_accounted_for(
         for spec in load_specs(project.folder):
             for one in owned_relations(warehouse, spec, names):
                 accounts[one.identifier] = one.account
+                assert (one.schema == "prod") == (one.account == "of another target")
         theirs = {
             node.name for node in warehouse.manifest.nodes.values() if node.resource_type == "seed"
         }

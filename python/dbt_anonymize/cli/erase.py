@@ -154,12 +154,20 @@ def _finish(project: Project, target: str | None, plan: Plan) -> None:
     place, name = plan.vault.identifiers, plan.vault.spec.name
     with open_warehouse(project, target, writes_vault=True) as warehouse:
         files = dict(warehouse.rows("select database_name, path from duckdb_databases()"))
-        problems, unknown = finish(warehouse, plan)
-    if unknown:
+        left = finish(warehouse, plan)
+    if left.unknown:
         note(
-            f"No model makes these any more: {', '.join(unknown)}. They may hold numbers of "
+            f"No model makes these any more: {', '.join(left.unknown)}. They may hold numbers of "
             "before; drop what nobody needs."
         )
-    if problems:
-        raise VaultError("\n".join(problems))
+    if left.elsewhere:
+        listed = ", ".join(f"{name} ({counted(n, 'row')})" for name, n in left.elsewhere.items())
+        say(
+            f"Of another target, and not erased there: {listed}. Run the same command with its "
+            f"--target, or drop what no target needs. The bytes of {', '.join(left.unsearched)} "
+            "hold her until then, and were not searched.",
+            err=True,
+        )
+    if left.problems:
+        raise VaultError("\n".join(left.problems))
     close_receipts(project.root / files[place.database], place.schema, name)

@@ -71,7 +71,8 @@ def remove(
 def _ask(
     project: Project, spec: Spec, files: list[Path], *, yes: bool, drop: bool, drop_vault: bool
 ) -> None:
-    from dbt_anonymize.vault.moves import AUDITS, OF_VAULT, names_of  # noqa: PLC0415
+    from dbt_anonymize.vault.erase.owned import OF_VAULT, names_of  # noqa: PLC0415
+    from dbt_anonymize.vault.moves import AUDITS  # noqa: PLC0415
 
     for path in files:
         note(f"- {path.relative_to(project.root).as_posix()}")

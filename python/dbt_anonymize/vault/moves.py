@@ -7,48 +7,28 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Collection
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import duckdb
 
 from dbt_anonymize.errors import VaultError, safe_reason
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.project.generate import HISTORY, render
-from dbt_anonymize.project.steps import steps_of
+from dbt_anonymize.project.generate import HISTORY
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.release.copies import places_of_copies
 from dbt_anonymize.release.publish import RELEASE_MODE
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.vault.erase.owned import (
     BUDGET,
-    HOLDS_NOBODY,
-    OF_PEOPLE,
-    OF_RECORDS,
-    OF_RELEASES,
+    OF_VAULT,
     Owned,
+    names_of,
     owned_relations,
+    places_of,
 )
 
 # What nobody may lose by dropping the rest: when people were asked for or erased, and releases.
 AUDITS = ("relinkings", "erasures", "register")
-# Of the vault, by what stands behind the name.
-OF_VAULT = (
-    "identifiers",
-    *OF_PEOPLE,
-    *OF_RECORDS,
-    *OF_RELEASES,
-    "mask_keys",
-    "relinkings",
-    "erasures",
-)
-
-
-def names_of(spec: Spec) -> set[str]:
-    """Return the names of all relations that an anonymization may have."""
-    models = {PurePath(file).stem for file in render(spec) if not file.endswith(".yml")}
-    rows = {step.rows for step in steps_of(spec)} if spec.efforts else set()
-    kinds = {*OF_VAULT, *HOLDS_NOBODY, "frozen_labels"}
-    return models | rows | {f"{spec.name}_{kind}" for kind in kinds}
 
 
 def require_duckdb(warehouse: Warehouse, spec: Spec, remedy: str) -> None:
@@ -69,15 +49,13 @@ def relations_to_drop(
     another schema, or a table of the project that is called like one of the vault.
     """
     vault = _vault_database(warehouse, spec)
-    places = _places(warehouse, names_of(spec))
     audits = {f"{spec.name}_{kind}" for kind in AUDITS}
     found = [
         one
         for one in owned_relations(warehouse, spec, others)
         if (one.database == vault) == of_vault
-        and (one.database, one.schema) in places
         and not _is_of_project(spec, one.identifier, is_in_vault=one.database == vault)
-        and one.account not in {"of the project", "unknown"}
+        and one.account not in {"of the project", "of another target", "unknown"}
         and one.identifier not in audits
     ]
     return sorted(found, key=lambda one: not one.is_view)
@@ -88,15 +66,6 @@ def drop_relations(warehouse: Warehouse, relations: Collection[Owned]) -> None:
     with warehouse.transaction() as cursor:
         for one in relations:
             cursor.execute(f"drop {'view' if one.is_view else 'table'} {one.name}")
-
-
-def _places(warehouse: Warehouse, names: Collection[str]) -> set[tuple[str, str]]:
-    """Return the databases and schemas in which this target has models and seeds."""
-    return {
-        (node.database, node.schema)
-        for node in warehouse.manifest.nodes.values()
-        if node.resource_type in {"model", "seed"} and node.name in names
-    }
 
 
 def _is_of_project(spec: Spec, identifier: str, *, is_in_vault: bool) -> bool:
@@ -181,7 +150,7 @@ def _require_vault(
 def _relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[tuple[str, str, str, bool]]:
     """Return database, schema, name and whether it is a view, where this target has its models."""
     names = names_of(before) | names_of(after)
-    places = _places(warehouse, names)
+    places = places_of(warehouse, names)
     vault = _vault_database(warehouse, before) or _vault_database(warehouse, after)
     rows = warehouse.rows(
         "select database_name, schema_name, table_name, false from duckdb_tables() union all "

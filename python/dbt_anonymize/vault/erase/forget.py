@@ -62,7 +62,7 @@ def _condition(vault: Vault, relation: Owned, person: Person) -> tuple[str, list
     kind = relation.identifier.removeprefix(f"{spec.name}_")
     if relation.is_view or relation.account in {"of the project", "holds nobody"}:
         return "", []
-    if relation.account == "unknown":
+    if relation.account in {"unknown", "of another target"}:
         by_person, by_record = {spec.person, "person"}, {spec.record_key, "record_key"}
     elif kind in OF_PEOPLE:
         by_person, by_record = {OF_PEOPLE[kind]}, set()
@@ -107,7 +107,11 @@ def forget(vault: Vault, person: Person, others: Collection[str]) -> Erasure:
 def forget_working(vault: Vault, person: Person, others: Collection[str]) -> None:
     """Erase a person from the tables of the warehouse; what follows is for a build to make anew."""
     relations = [r for r in _ours(vault, others) if r.database != vault.identifiers.database]
-    owned = owned_relations(vault.warehouse, vault.spec, others)
+    owned = [
+        one
+        for one in owned_relations(vault.warehouse, vault.spec, others)
+        if one.account != "of another target"
+    ]
     with vault.warehouse.transaction() as cursor:
         _erase(vault, person, relations, cursor)
         for register in (one for one in owned if one.identifier == f"{vault.spec.name}_register"):

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Literal
 
 from dbt_anonymize.project.generate import HISTORY, render
+from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
@@ -28,6 +29,16 @@ HOLDS_NOBODY = {
     "register": "counts of releases; the digests of their sources are cleared",
     "lattice": "sizes and losses of levels",
 }
+# Of the vault, by what stands behind the name.
+OF_VAULT = (
+    "identifiers",
+    *OF_PEOPLE,
+    *OF_RECORDS,
+    *OF_RELEASES,
+    "mask_keys",
+    "relinkings",
+    "erasures",
+)
 # Of all anonymizations: the budget is cleared of digests, the history holds results of efforts.
 BUDGET = "dbt_anonymize_budget"
 SHARED = frozenset({BUDGET, HISTORY})
@@ -36,7 +47,15 @@ _REBUILT = frozenset({"table", "view", "dbt_anonymize_vault", "dbt_anonymize_rel
 # What a killed build leaves.
 _LEFT_OVER = ("__dbt_tmp", "__dbt_backup")
 
-Account = Literal["erased", "rebuilt", "holds nobody", "left over", "of the project", "unknown"]
+Account = Literal[
+    "erased",
+    "rebuilt",
+    "holds nobody",
+    "left over",
+    "of the project",
+    "of another target",
+    "unknown",
+]
 
 
 @dataclass(frozen=True)
@@ -52,11 +71,30 @@ class Owned:
     account: Account
 
 
+def names_of(spec: Spec) -> set[str]:
+    """Return the names of all relations that an anonymization may have."""
+    models = {PurePath(file).stem for file in render(spec) if not file.endswith(".yml")}
+    rows = {step.rows for step in steps_of(spec)} if spec.efforts else set()
+    kinds = {*OF_VAULT, *HOLDS_NOBODY, "frozen_labels"}
+    return models | rows | {f"{spec.name}_{kind}" for kind in kinds}
+
+
+def places_of(warehouse: Warehouse, names: Collection[str]) -> set[tuple[str, str]]:
+    """Return the databases and schemas in which this target has models and seeds."""
+    return {
+        (node.database, node.schema)
+        for node in warehouse.manifest.nodes.values()
+        if node.resource_type in {"model", "seed"} and node.name in names
+    }
+
+
 def owned_relations(warehouse: Warehouse, spec: Spec, others: Collection[str] = ()) -> list[Owned]:
     """Return all relations that are called ``<n>_…``, wherever they are attached.
 
     ``others`` are the names of further anonymizations, whose relations are theirs.
     """
+    names = names_of(spec)
+    places = places_of(warehouse, names)
     longer = [f"{name}_" for name in others if name.startswith(f"{spec.name}_")]
     rows = warehouse.rows(
         "select c.database_name, c.schema_name, c.table_name, list(c.column_name), "
@@ -73,16 +111,23 @@ def owned_relations(warehouse: Warehouse, spec: Spec, others: Collection[str] = 
             warehouse.adapter.Relation.create(database=database, schema=schema, identifier=table)
         )
         account = _account(warehouse, spec, (database, schema, table))
+        is_elsewhere = (database, schema) not in places and account != "of the project"
+        if is_elsewhere and table.removesuffix(_suffix(table)) in names:
+            account = "of another target"
         found.append(Owned(name, table, database, schema, tuple(columns), is_view, account))
     return found
+
+
+def _suffix(table: str) -> str:
+    """Return what a killed build leaves at the end of a name, or nothing."""
+    return next((suffix for suffix in _LEFT_OVER if table.endswith(suffix)), "")
 
 
 def _account(warehouse: Warehouse, spec: Spec, place: tuple[str, str, str]) -> Account:
     table = place[2]
     kind = table.removeprefix(f"{spec.name}_")
-    for suffix in _LEFT_OVER:
-        if kind.endswith(suffix):
-            return "left over"
+    if _suffix(kind):
+        return "left over"
     if kind in {"identifiers", *OF_PEOPLE, *OF_RECORDS, *OF_RELEASES}:
         return "erased"
     if kind in HOLDS_NOBODY:

@@ -77,7 +77,8 @@ def plan_erasure(
     person = find_person(vault, key, records)
     require_forgotten(warehouse, spec, person)
     owned = owned_relations(warehouse, spec, others)
-    found = count_rows(vault, person, [one for one in owned if one.account != "unknown"])
+    not_ours = {"unknown", "of another target"}
+    found = count_rows(vault, person, [one for one in owned if one.account not in not_ours])
     is_resumed = is_open(vault)
     if not found and not is_resumed:
         more = "" if spec.subject is None else " Name the keys of her records with --record."
@@ -117,10 +118,23 @@ def _require_support(warehouse: Warehouse, spec: Spec) -> None:
         )
 
 
-def finish(warehouse: Warehouse, plan_: Plan) -> tuple[list[str], list[str]]:
-    """After the build: write the files anew, and return what still holds the person, in words.
+@dataclass(frozen=True)
+class Remainder:
+    """What is left after an erasure.
 
-    The second list are relations that no model makes any more, in which she cannot be looked for.
+    ``problems`` say in words what still holds the person. ``unknown`` are relations that no model
+    makes any more, in which she cannot be looked for. ``elsewhere`` are rows of hers in the schemas
+    of other targets, for which it is called by itself; ``unsearched`` the files that have such.
+    """
+
+    problems: list[str]
+    unknown: list[str]
+    elsewhere: dict[str, int]
+    unsearched: list[str]
+
+
+def finish(warehouse: Warehouse, plan_: Plan) -> Remainder:
+    """After the build: write the files anew, and look for the person in what is left.
 
     Nothing must be written over the connection afterwards.
     """
@@ -128,21 +142,34 @@ def finish(warehouse: Warehouse, plan_: Plan) -> tuple[list[str], list[str]]:
     vault = Vault(warehouse, spec, plan_.vault.identifiers)
     require_forgotten(warehouse, spec, plan_.person)
     owned = owned_relations(warehouse, spec, plan_.others)
+    of_target = [one for one in owned if one.account != "of another target"]
     problems = [
         f"{spec.name}: {relation} must not have rows of her; it has {records:,}. It is of no model "
         "of this package: delete them, or drop it."
-        for relation, records in count_rows(vault, plan_.person, owned).items()
+        for relation, records in count_rows(vault, plan_.person, of_target).items()
     ]
+    elsewhere, of_others = dict[str, int](), set[str]()
+    for one in (one for one in owned if one.account == "of another target"):
+        if records := sum(count_rows(vault, plan_.person, [one]).values()):
+            elsewhere[f"{one.database}.{one.schema}.{one.identifier}"] = records
+            of_others.add(one.database)
     texts = searchable(_hers_alone(warehouse, spec, plan_.person))
     databases = dict.fromkeys([vault.identifiers.database, *(one.database for one in owned)])
-    files = rewrite_files(warehouse, list(databases))
+    written = [(file, base) for base in databases for file in rewrite_files(warehouse, [base])]
+    # What another target has of her is in the bytes too.
+    files = [file for file, base in written if base not in of_others]
     files.append(release_file(warehouse, spec.name).absolute())
     problems += [
         f"{spec.name}: {file.name} must not hold identifiers of her; it has {found} of "
         f"{len(texts)}, in a table that is not of this package. Delete her there."
         for file, found in held_texts(files, texts)
     ]
-    return problems, [one.identifier for one in owned if one.account == "unknown"]
+    return Remainder(
+        problems,
+        [one.identifier for one in owned if one.account == "unknown"],
+        elsewhere,
+        [file.name for file, base in written if base in of_others],
+    )
 
 
 def _hers_alone(warehouse: Warehouse, spec: Spec, person: Person) -> list[str]:
