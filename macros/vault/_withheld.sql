@@ -16,6 +16,7 @@
 
 {# Query of the records of the source that take part. #}
 {% macro _taking_part(source, anonymization, record_key) -%}
+    {%- do dbt_anonymize._check_key_type(source, anonymization, record_key) -%}
     {%- set withheld = dbt_anonymize._withheld_relation(anonymization) -%}
     {%- if not withheld -%}{{ return("select * from " ~ source) }}{%- endif -%}
     {%- set key = dbt_anonymize._as_text(dbt_anonymize._quote(record_key, "everybody")) -%}

@@ -106,3 +106,29 @@ def test_a_freeze_without_its_labels_is_refused(built_consumer: Project, tmp_pat
     assert result.exit_code == 2
     said = " ".join(result.output.split())
     assert "must have the seed customers_frozen_labels.csv" in said
+
+
+def test_a_key_of_another_type_stops_the_build(built_consumer: Project, tmp_path: Path) -> None:
+    """The vault remembers keys as text: 1 and 1.00 would be two records."""
+    project = frozen_copy(built_consumer, tmp_path / "project")
+    config = (project.folder / "dbt_project.yml").read_text("utf-8")
+
+    def seeded_as(kind: str) -> str:
+        typed = f"seeds:\n  shop:\n    customers:\n      +column_types: {{customer_id: '{kind}'}}\n"
+        (project.folder / "dbt_project.yml").write_text(config + typed, encoding="utf-8")
+        outcome = project.dbt("build", "--full-refresh")
+        assert outcome.succeeded == (kind == "hugeint"), outcome.messages
+        return " ".join(outcome.messages.split())
+
+    # Integers of all sizes are the same text.
+    assert "another text" not in seeded_as("hugeint")
+    before = project.release_file("customers").read_bytes()
+    for kind, shown in (("varchar", "character varying"), ("decimal(12, 2)", "DECIMAL(12,2)")):
+        said = seeded_as(kind)
+        assert "the vault remembers records by customer_id of type HUGEINT" in said
+        assert f"told apart by customer_id of type {shown}" in said
+        assert "customers_members" in said
+    # Without members: those who left with somebody who was erased must not come back.
+    project.execute("alter table vault.customers_members rename to customers_withheld")
+    assert "customers_withheld" in seeded_as("varchar")
+    assert project.release_file("customers").read_bytes() == before

@@ -91,7 +91,7 @@ def erase(
             note("The vault has forgotten her. Building.")
             _build(runner, spec)
             _finish(project, target, plan)
-    done = "erased" if plan.records else "the erasure that was begun is complete"
+    done = "erased" if plan.records or plan.is_certain else "the erasure that was begun is complete"
     note(f"{name}: {done}. The receipt is in {name}_erasures in the vault.")
     note("Files that were handed out, backups, reports and notebooks cannot be called back.")
     if same := [other.name for other in others if other.source == spec.source]:
@@ -117,7 +117,7 @@ def _is_wanted(plan: Plan, *, yes: bool) -> bool:
         note(f"  {relation}: {counted(records, 'row')}")
     if plan.is_resumed:
         note("An earlier erasure is not complete; this completes it.")
-    if not plan.records:
+    if not plan.records and not plan.is_certain:
         note(
             "Nothing is known of this key any more. See that it is the one that was begun with: no "
             "other can be looked for in the end."

@@ -13,6 +13,7 @@ from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.vault.erase.begun import digest_file, is_of_another, write_digest
 from dbt_anonymize.vault.erase.files import held_texts, rewrite_files, searchable
 from dbt_anonymize.vault.erase.forget import (
     Erasure,
@@ -35,7 +36,10 @@ from dbt_anonymize.vault.erase.people import (
 
 @dataclass(frozen=True)
 class Plan:
-    """What is about to be erased: rows of relations, and who leaves the release with her."""
+    """What is about to be erased: rows of relations, and who leaves the release with her.
+
+    ``is_certain``: an erasure that was begun is known to be hers.
+    """
 
     vault: Vault
     person: Person
@@ -44,10 +48,21 @@ class Plan:
     released: int
     withheld: int
     is_resumed: bool
+    is_certain: bool
+    digest_file: Path
 
     def carry_out(self) -> Erasure | None:
         """Erase from the vault; nothing where an earlier call has done so."""
-        return forget(self.vault, self.person, self.others) if self.records else None
+        if not self.records:
+            return None
+        if self.is_resumed:
+            return forget(self.vault, self.person, self.others)
+        write_digest(self.digest_file, self.person.key)
+        try:
+            return forget(self.vault, self.person, self.others)
+        except BaseException:
+            self.digest_file.unlink(missing_ok=True)
+            raise
 
     def clear_working_tables(self) -> None:
         """Erase from the warehouse, over the same connection."""
@@ -79,7 +94,14 @@ def plan_erasure(
     owned = owned_relations(warehouse, spec, others)
     not_ours = {"unknown", "of another target"}
     found = count_rows(vault, person, [one for one in owned if one.account not in not_ours])
-    is_resumed = is_open(vault)
+    is_resumed, digest = is_open(vault), _digest_file(vault)
+    if is_resumed and is_of_another(digest, key):
+        raise VaultError(
+            f"{spec.name}: {spec.person} must be the key of the erasure that was begun, which is "
+            "not complete; it is another one. Complete that one first, with its key. If nobody "
+            f"knows it any more, let a custodian set finished_at in {vault.name('erasures')} and "
+            f"delete {digest}: the release and files may then still have that person."
+        )
     if not found and not is_resumed:
         more = "" if spec.subject is None else " Name the keys of her records with --record."
         raise VaultError(
@@ -89,7 +111,14 @@ def plan_erasure(
     if found and not is_resumed:
         require_known_release(vault)
     withheld, released = find_group(vault, person)
-    return Plan(vault, person, others, found, released, withheld, is_resumed)
+    is_certain = is_resumed and digest.is_file()
+    return Plan(vault, person, others, found, released, withheld, is_resumed, is_certain, digest)
+
+
+def _digest_file(vault: Vault) -> Path:
+    place = vault.identifiers
+    files = dict(vault.warehouse.rows("select database_name, path from duckdb_databases()"))
+    return digest_file(Path(files[place.database]), place.schema, vault.spec.name)
 
 
 def _require_support(warehouse: Warehouse, spec: Spec) -> None:
@@ -204,3 +233,4 @@ def close_receipts(vault_file: Path, schema: str, name: str) -> None:
             f"{name}: the receipt must say that the erasure is complete; it could not be written "
             f"({safe_reason(error)}). Erase again, which changes nothing else."
         ) from None
+    digest_file(vault_file, schema, name).unlink(missing_ok=True)
