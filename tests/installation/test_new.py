@@ -30,7 +30,7 @@ def test_a_project_becomes_ready_and_stays_as_it_is(stranger: Path) -> None:
     before = tree(stranger)
     asked = run("new", "--project-dir", stranger)
     assert asked.exit_code == 2
-    assert "Nothing was written: there is nobody to ask. Add --yes." in asked.stderr
+    assert "Nothing was written. Add --yes if nobody can be asked." in asked.stderr
     assert tree(stranger) == before
     assert "+          alias: vault" in asked.stdout
     assert "+      - dbt_anonymize" in asked.stdout

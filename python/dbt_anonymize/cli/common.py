@@ -16,15 +16,12 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from dbt_anonymize.errors import AnonymizeError, SpecError
+from dbt_anonymize.errors import AnonymizeError
 from dbt_anonymize.literals import printable
 from dbt_anonymize.output import Format, show
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-    from dbt_anonymize.project.layout import Project
-    from dbt_anonymize.spec import Spec
 
 FAILED_CHECK = 1
 BAD_INPUT = 2
@@ -33,10 +30,11 @@ Names = Annotated[
     list[str] | None,
     typer.Argument(metavar="[NAME]...", help="Anonymizations; all by default.", show_default=False),
 ]
-ProjectDir = Annotated[
-    Path, typer.Option("--project-dir", help="A dbt project, or a folder in it.")
+Name = Annotated[str, typer.Argument(help="Anonymization.", show_default=False)]
+DbtExecutable = Annotated[
+    Path | None,
+    typer.Option("--dbt", help="Executable of dbt; the one beside this command by default."),
 ]
-Target = Annotated[str | None, typer.Option(help="Target of the profile; that of dbt by default.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")]
 RowFormat = Annotated[
     Format, typer.Option("--format", help="How rows are shown; json is JSON lines.")
@@ -177,14 +175,9 @@ def errors_without_traceback() -> Iterator[None]:
         raise typer.Exit(BAD_INPUT) from None
 
 
-def chosen_specs(project: Project, names: list[str] | None) -> list[Spec]:
-    """Return the specs that are named, all by default; there must be one."""
-    from dbt_anonymize.spec import load_specs  # noqa: PLC0415 (keeps --help fast)
-
-    specs = load_specs(project.root, names)
-    if not specs:
-        raise SpecError(
-            "anonymizations/: must hold at least one anonymization; there is none. "
-            "Start with `dbt-anonymize init`."
-        )
-    return specs
+def require_consent(question: str, declined: str, *, yes: bool) -> None:
+    """Ask, unless told yes; stop where the answer is no, or nobody can be asked."""
+    if yes or (sys.stdin.isatty() and typer.confirm(question)):
+        return
+    say(f"{declined} Add --yes if nobody can be asked.", err=True)
+    raise typer.Exit(BAD_INPUT)

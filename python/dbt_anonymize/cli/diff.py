@@ -11,25 +11,20 @@ import typer
 
 from dbt_anonymize.cli.common import (
     FAILED_CHECK,
-    ProfilesDir,
-    ProjectDir,
-    Quiet,
+    Name,
     SafeConsole,
-    Target,
-    chosen_specs,
-    errors_without_traceback,
     figures_table,
     rows_alone,
     say,
     show_rows,
 )
+from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.literals import markdown
 from dbt_anonymize.output import Format
 
 if TYPE_CHECKING:
     from dbt_anonymize.project.differences import Comparison
-    from dbt_anonymize.project.layout import Project
     from dbt_anonymize.project.register import Release
     from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.spec import Spec
@@ -44,8 +39,10 @@ class Form(StrEnum):
     csv = "csv"
 
 
+@on_target
 def diff(
-    name: Annotated[str, typer.Argument(help="Anonymization.")],
+    place: Place,
+    name: Name,
     *,
     against: Annotated[
         str | None,
@@ -59,31 +56,24 @@ def diff(
         Form,
         typer.Option("--format", help="md is for a pull request; json is JSON lines."),
     ] = Form.table,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
-    quiet: Quiet = False,
 ) -> None:
     """Compare what the last `dbt build` chose with an earlier release: privacy, quality, people.
 
     Exits with 1 if a figure is worse than `tolerance` of the spec allows.
     """
     from dbt_anonymize.project.differences import Comparison  # noqa: PLC0415 (keeps --help fast)
-    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
     from dbt_anonymize.project.register import (  # noqa: PLC0415
         before_and_after,
         compose,
         read_file,
     )
-    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
 
     number = int(against) if against is not None and against.isdecimal() else None
-    with errors_without_traceback(), rows_alone(form):
+    with rows_alone(form):
         file = None if against is None or number is not None else read_file(Path(against), name)
-        project = find_project(project_dir)
-        (spec,) = chosen_specs(project, [name])
-        with open_warehouse(project, target) as warehouse:
-            _require_current(project, warehouse, spec)
+        spec = place.spec(name)
+        with place.warehouse() as warehouse:
+            _require_current(place, warehouse, spec)
             releases, after = before_and_after(warehouse, spec)
             before = file or _earlier(spec, releases, after, number)
             composed = None if file else compose(warehouse, spec, before, after)
@@ -95,12 +85,12 @@ def diff(
         raise typer.Exit(FAILED_CHECK)
 
 
-def _require_current(project: Project, warehouse: Warehouse, spec: Spec) -> None:
+def _require_current(place: Place, warehouse: Warehouse, spec: Spec) -> None:
     """Stop where the results are not of the spec as it is: nothing could be said of the change."""
     from dbt_anonymize.project.failures import last_failure  # noqa: PLC0415
     from dbt_anonymize.project.results import results_are_current  # noqa: PLC0415
 
-    failure = last_failure(project, warehouse.manifest, spec.name)
+    failure = last_failure(place.project, warehouse.manifest, spec.name)
     if failure and not failure.has_results:
         raise WarehouseError(failure.text)
     if not results_are_current(warehouse, spec):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,22 +15,18 @@ import typer
 from dbt_anonymize.cli.common import (
     BAD_INPUT,
     FAILED_CHECK,
+    DbtExecutable,
     Lines,
-    ProfilesDir,
-    ProjectDir,
-    Quiet,
-    Target,
+    Name,
     Yes,
-    chosen_specs,
-    errors_without_traceback,
     note,
     say,
 )
+from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import AnonymizeError, VaultError
 from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
-    from dbt_anonymize.project.layout import Project
     from dbt_anonymize.project.stages import Dbt
     from dbt_anonymize.spec import Spec
     from dbt_anonymize.vault.erase.run import Plan
@@ -50,37 +45,28 @@ Records = Annotated[
 ]
 
 
+@on_target
 def erase(
-    name: Annotated[str, typer.Argument(help="Anonymization.")],
+    place: Place,
+    name: Name,
     *,
     subject: Subject,
     record: Records = None,
     yes: Yes = False,
-    dbt: Annotated[
-        Path | None, typer.Option(help="Executable of dbt; the one beside this command by default.")
-    ] = None,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
-    quiet: Quiet = False,
+    dbt: DbtExecutable = None,
 ) -> None:
     """Erase a person whom the source has forgotten: vault, working tables, release and files."""
     from dbt_anonymize.evaluation.progress import logged_to  # noqa: PLC0415 (keeps --help fast)
-    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
-    from dbt_anonymize.project.stages import Dbt  # noqa: PLC0415
-    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
-    from dbt_anonymize.spec import load_specs  # noqa: PLC0415
     from dbt_anonymize.vault.erase.run import plan_erasure  # noqa: PLC0415
 
     key = sys.stdin.readline().rstrip("\r\n") if subject == "-" else subject
-    with errors_without_traceback(), logged_to(Lines()):
-        project = find_project(project_dir)
-        (spec,) = chosen_specs(project, [name])
-        others = [other for other in load_specs(project.root) if other.name != name]
+    with logged_to(Lines()):
+        spec = place.spec(name)
+        others = place.others(name)
         names = [other.name for other in others]
-        runner = Dbt.found(project, dbt, target=target, profiles_dir=profiles_dir, is_quiet=True)
+        runner = place.dbt(dbt, is_quiet=True)
         with _saying_what_has_begun() as begun:
-            with open_warehouse(project, target, writes_vault=True) as warehouse:
+            with place.warehouse(writes_vault=True) as warehouse:
                 plan = plan_erasure(warehouse, spec, key=key, records=record or (), others=names)
                 if is_wanted := _is_wanted(plan, yes=yes):
                     begun.append(plan.carry_out())
@@ -90,7 +76,7 @@ def erase(
                 raise typer.Exit(BAD_INPUT)
             note("The vault has forgotten her. Building.")
             _build(runner, spec)
-            _finish(project, target, plan)
+            _finish(place, plan)
     done = "erased" if plan.records or plan.is_certain else "the erasure that was begun is complete"
     note(f"{name}: {done}. The receipt is in {name}_erasures in the vault.")
     note("Files that were handed out, backups, reports and notebooks cannot be called back.")
@@ -147,12 +133,11 @@ def _build(runner: Dbt, spec: Spec) -> None:
             raise typer.Exit(FAILED_CHECK)
 
 
-def _finish(project: Project, target: str | None, plan: Plan) -> None:
-    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
+def _finish(place: Place, plan: Plan) -> None:
     from dbt_anonymize.vault.erase.run import close_receipts, finish  # noqa: PLC0415
 
-    place, name = plan.vault.identifiers, plan.vault.spec.name
-    with open_warehouse(project, target, writes_vault=True) as warehouse:
+    kept, name = plan.vault.identifiers, plan.vault.spec.name
+    with place.warehouse(writes_vault=True) as warehouse:
         files = dict(warehouse.rows("select database_name, path from duckdb_databases()"))
         left = finish(warehouse, plan)
     if left.unknown:
@@ -170,4 +155,4 @@ def _finish(project: Project, target: str | None, plan: Plan) -> None:
         )
     if left.problems:
         raise VaultError("\n".join(left.problems))
-    close_receipts(project.root / files[place.database], place.schema, name)
+    close_receipts(place.project.root / files[kept.database], kept.schema, name)

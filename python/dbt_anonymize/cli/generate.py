@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,55 +9,47 @@ import typer
 from dbt_anonymize.cli.common import (
     FAILED_CHECK,
     Names,
-    ProfilesDir,
-    ProjectDir,
-    Quiet,
-    chosen_specs,
-    errors_without_traceback,
     note,
     say,
 )
+from dbt_anonymize.cli.place import Place, in_project
 from dbt_anonymize.pluralize import counted
 
 
+@in_project
 def generate(
+    place: Place,
     names: Names = None,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; fail if models differ from the specs.")
     ] = False,
-    project_dir: ProjectDir = Path(),
-    profiles_dir: ProfilesDir = None,
-    quiet: Quiet = False,
 ) -> None:
     """Write models/<name>/ from anonymizations/<name>.yml."""
     from dbt_anonymize.project import generate as generator  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.project.category_limits import limits_in_seeds  # noqa: PLC0415
-    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
     from dbt_anonymize.spec.training import describe_training  # noqa: PLC0415
 
-    with errors_without_traceback():
-        if not check:
-            changed = generator.generate(project_dir, names or ())
-            for path in changed:
-                note(path.as_posix())
-            note(f"{counted(len(changed), 'file')} changed." if changed else "Nothing to change.")
-            project = find_project(project_dir)
-            specs = chosen_specs(project, names)
-            for spec in specs:
-                if spec.efforts and not spec.freeze:
-                    note(describe_training(spec))
-                for line in limits_in_seeds(project.root, spec):
-                    note(line)
-            for spec in specs:
-                if not spec.efforts:
-                    note(
-                        f"Next: `dbt build -s +{spec.name}_frequencies`, then "
-                        f"`dbt-anonymize search {spec.name}` finds efforts."
-                    )
-            if any(spec.efforts for spec in specs):
-                note("Next: `dbt build`.")
-            return
-        drifts = generator.check(project_dir, names or ())
+    if not check:
+        changed = generator.generate(place.folder, names or ())
+        for path in changed:
+            note(path.as_posix())
+        note(f"{counted(len(changed), 'file')} changed." if changed else "Nothing to change.")
+        specs = place.specs(names)
+        for spec in specs:
+            if spec.efforts and not spec.freeze:
+                note(describe_training(spec))
+            for line in limits_in_seeds(place.project.root, spec):
+                note(line)
+        for spec in specs:
+            if not spec.efforts:
+                note(
+                    f"Next: `dbt build -s +{spec.name}_frequencies`, then "
+                    f"`dbt-anonymize search {spec.name}` finds efforts."
+                )
+        if any(spec.efforts for spec in specs):
+            note("Next: `dbt build`.")
+        return
+    drifts = generator.check(place.folder, names or ())
     for drift in drifts:
         if drift.kind == "different":
             say(drift.diff)

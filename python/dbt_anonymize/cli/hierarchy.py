@@ -12,16 +12,13 @@ from typing import Annotated
 import typer
 
 from dbt_anonymize.cli.common import (
-    ProfilesDir,
-    ProjectDir,
     Quiet,
-    Target,
     errors_without_traceback,
     note,
     say,
 )
 from dbt_anonymize.cli.hierarchy_files import check, export_arx, extend, preview
-from dbt_anonymize.cli.hierarchy_values import MaybeColumn, MaybeDataFile, Ref, SourceTable, Values
+from dbt_anonymize.cli.hierarchy_values import Values, from_anywhere, from_relation
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import arx
 from dbt_anonymize.hierarchies.bounds import Number, as_decimal
@@ -53,7 +50,9 @@ Merge = Annotated[
 
 
 @app.command()
+@from_relation
 def intervals(
+    values: Values,
     *,
     output: Output,
     lower: Lower = None,
@@ -65,17 +64,9 @@ def intervals(
         str | None, typer.Option(help="Or: cut points of the leaves, ends included: 0,18,40,120.")
     ] = None,
     merge: Merge = None,
-    column: MaybeColumn = None,
-    ref: Ref = None,
-    source: SourceTable = None,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
     force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Build intervals of equal [b]--widths[/b], or between [b]--cuts[/b]."""
-    values = Values(None, column, ref, source, project_dir, target)
 
     def build() -> Hierarchy:
         factors = _ints(merge, option="--merge")
@@ -95,13 +86,13 @@ def intervals(
 
 
 @app.command()
+@from_anywhere
 def quantiles(
+    values: Values,
     *,
     output: Output,
     leaves: Annotated[int, typer.Option(help="Number of leaf intervals.")],
     decimals: Annotated[int, typer.Option(help="Decimals to which cut points are rounded.")],
-    file: MaybeDataFile = None,
-    column: MaybeColumn = None,
     lower: Annotated[
         str | None,
         typer.Option(help="Lower end of the range, below all data; a round one of a relation's."),
@@ -110,16 +101,9 @@ def quantiles(
         str | None, typer.Option(help="Upper end of the range, above all data; likewise.")
     ] = None,
     merge: Merge = None,
-    ref: Ref = None,
-    source: SourceTable = None,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
     force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Build intervals that hold about equally many values of a column."""
-    values = Values(file, column, ref, source, project_dir, target)
 
     def build() -> Hierarchy:
         start: Number
@@ -142,11 +126,11 @@ def quantiles(
 
 
 @app.command()
+@from_anywhere
 def groups(
+    values: Values,
     *,
     output: Output,
-    file: MaybeDataFile = None,
-    column: MaybeColumn = None,
     sizes: Annotated[
         str | None, typer.Option(help="Sizes of ordered groups, level by level: 3,2.")
     ] = None,
@@ -154,19 +138,12 @@ def groups(
         list[str] | None,
         typer.Option(help="Or: a named group and its values, NAME=A,B,C; repeat it per group."),
     ] = None,
-    ref: Ref = None,
-    source: SourceTable = None,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
     force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Build groups of neighbours in the order of a file, or named groups."""
-    values = Values(file, column, ref, source, project_dir, target)
 
     def build() -> Hierarchy:
-        if group and not values.count and column is None and sizes is None:
+        if group and values.is_absent and sizes is None:
             return explicit_groups([_named_groups(group)])
         if not group and values.is_given and sizes is not None:
             return ordered_groups(values.distinct(), _ints(sizes, option="--sizes"))
@@ -179,11 +156,11 @@ def groups(
 
 
 @app.command()
+@from_anywhere
 def redaction(
+    values: Values,
     *,
     output: Output,
-    file: MaybeDataFile = None,
-    column: MaybeColumn = None,
     alphabet: Annotated[str | None, typer.Option(help="Characters that codes may have.")] = None,
     length: Annotated[
         int | None, typer.Option(help="Instead of a file: all codes of this length.")
@@ -194,21 +171,14 @@ def redaction(
     ] = None,
     symbol: Annotated[str, typer.Option(help="What stands for a redacted character.")] = "*",
     pad: Annotated[str | None, typer.Option(help="Character that lengthens short codes.")] = None,
-    ref: Ref = None,
-    source: SourceTable = None,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
     force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Redact more and more characters of codes: 12345, 1234*, 123**."""
-    values = Values(file, column, ref, source, project_dir, target)
 
     def build() -> Hierarchy:
         if values.is_given and length is None:
             codes = tuple(sorted(values.distinct()))
-        elif not values.count and column is None and length is not None and alphabet is not None:
+        elif values.is_absent and length is not None and alphabet is not None:
             codes = all_codes(alphabet, length)
         else:
             raise HierarchyError(
@@ -228,7 +198,9 @@ def redaction(
 
 
 @app.command()
+@from_relation
 def dates(
+    values: Values,
     *,
     output: Output,
     first: Annotated[
@@ -242,17 +214,9 @@ def dates(
     granularities: Annotated[
         str, typer.Option(help=f"From fine to coarse, some of {','.join(GRANULARITIES)}.")
     ] = "month,quarter,year",
-    column: MaybeColumn = None,
-    ref: Ref = None,
-    source: SourceTable = None,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
     force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Build units of the calendar."""
-    values = Values(None, column, ref, source, project_dir, target)
 
     def build() -> Hierarchy:
         if first is not None and last is not None and not values.count:
@@ -268,11 +232,11 @@ def dates(
 
 
 @app.command()
+@from_anywhere
 def priority(
+    values: Values,
     *,
     output: Output,
-    file: MaybeDataFile = None,
-    column: MaybeColumn = None,
     in_order: Annotated[
         bool,
         typer.Option("--in-order", help="Suppress in the order of the file, not rarest first."),
@@ -280,16 +244,9 @@ def priority(
     levels: Annotated[
         int | None, typer.Option(help="Number of levels, root included. Default: one per value.")
     ] = None,
-    ref: Ref = None,
-    source: SourceTable = None,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
     force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Turn values into * one after the other, the rarest first."""
-    values = Values(file, column, ref, source, project_dir, target)
 
     def build() -> Hierarchy:
         if in_order:

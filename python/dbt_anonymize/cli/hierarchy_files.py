@@ -11,19 +11,15 @@ import typer
 from rich.markup import escape
 
 from dbt_anonymize.cli.common import (
-    ProfilesDir,
-    ProjectDir,
     Quiet,
     RowFormat,
     SafeConsole,
-    Target,
-    errors_without_traceback,
     figures_table,
     note,
     say,
     show_rows,
 )
-from dbt_anonymize.cli.hierarchy_values import MaybeColumn, MaybeDataFile, Ref, SourceTable, Values
+from dbt_anonymize.cli.hierarchy_values import Values, from_anywhere
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
@@ -76,26 +72,18 @@ def check(
     raise typer.Exit(max(codes))
 
 
+@from_anywhere
 def preview(
+    values: Values,
     file: SeedFile,
     *,
-    data: MaybeDataFile = None,
-    column: MaybeColumn = None,
-    ref: Ref = None,
-    source: SourceTable = None,
     most: Annotated[int, typer.Option(min=1, help="Labels to show of a level, the largest.")] = 8,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
-    quiet: Quiet = False,
 ) -> None:
     """Show the labels of each level and what they hold: leaves, or records of a table."""
     from dbt_anonymize.hierarchies.seed_csv import read_hierarchy  # noqa: PLC0415
 
-    with errors_without_traceback():
-        values = Values(data, column, ref, source, project_dir, target)
-        hierarchy = read_hierarchy(file, nested=False)
-        weights, missing = _weights(hierarchy, values if values.count else None)
+    hierarchy = read_hierarchy(file, nested=False)
+    weights, missing = _weights(hierarchy, values if values.count else None)
     console = SafeConsole()
     unit = "record" if values.count else "leaf" if hasattr(hierarchy, "leaf") else "value"
     several = "leaves" if unit == "leaf" else None
@@ -120,69 +108,53 @@ def preview(
         )
 
 
+@from_anywhere
 def extend(
+    values: Values,
     file: SeedFile,
     *,
-    data: MaybeDataFile = None,
-    column: MaybeColumn = None,
-    ref: Ref = None,
-    source: SourceTable = None,
     into: Annotated[
         str | None, typer.Option(help="Label of level 1 that new values become part of.")
     ] = None,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
-    quiet: Quiet = False,
 ) -> None:
     """Add the values of a column that a seed does not hold; every label that it has stays."""
     from dbt_anonymize.hierarchies.model import IntervalHierarchy  # noqa: PLC0415 (as below)
     from dbt_anonymize.hierarchies.seed_csv import read_hierarchy, write_hierarchy  # noqa: PLC0415
 
-    with errors_without_traceback():
-        values = Values(data, column, ref, source, project_dir, target)
-        hierarchy = read_hierarchy(file, nested=False)
-        before = len(hierarchy.labels[0])
-        if into is not None and isinstance(hierarchy, IntervalHierarchy):
-            raise HierarchyError("--into must be left out: intervals have places of their own.")
-        extended = _extended(hierarchy, values, into)
-        added = len(extended.labels[0]) - before
-        if added:
-            write_hierarchy(extended, file)
+    hierarchy = read_hierarchy(file, nested=False)
+    before = len(hierarchy.labels[0])
+    if into is not None and isinstance(hierarchy, IntervalHierarchy):
+        raise HierarchyError("--into must be left out: intervals have places of their own.")
+    extended = _extended(hierarchy, values, into)
+    added = len(extended.labels[0]) - before
+    if added:
+        write_hierarchy(extended, file)
     kind = "interval" if isinstance(hierarchy, IntervalHierarchy) else "value"
     note(f"{file}: {counted(added, kind)} added." if added else f"{file}: nothing to add.")
 
 
+@from_anywhere
 def export_arx(
+    values: Values,
     file: SeedFile,
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="File for ARX to write.")],
-    data: MaybeDataFile = None,
-    column: MaybeColumn = None,
-    ref: Ref = None,
-    source: SourceTable = None,
     delimiter: Annotated[str, typer.Option(help="Separates cells.")] = ";",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
-    quiet: Quiet = False,
 ) -> None:
     """Write a seed as a hierarchy file of the ARX anonymization tool; intervals need values."""
     from dbt_anonymize.hierarchies.arx import arx_text  # noqa: PLC0415 (as below)
     from dbt_anonymize.hierarchies.seed_csv import read_hierarchy  # noqa: PLC0415
 
-    with errors_without_traceback():
-        values = Values(data, column, ref, source, project_dir, target)
-        hierarchy = read_hierarchy(file, nested=False)
-        if len(delimiter) != 1 or delimiter in '"\r\n':
-            raise HierarchyError("--delimiter must be one character that quotes no text.")
-        if output.exists() and not force:
-            raise HierarchyError(f"{output} must not exist yet. Choose another, or add --force.")
-        found = sorted(values.distinct()) if values.count else []
-        output.write_text(
-            arx_text(hierarchy, found, delimiter=delimiter), encoding="utf-8", newline="\n"
-        )
+    hierarchy = read_hierarchy(file, nested=False)
+    if len(delimiter) != 1 or delimiter in '"\r\n':
+        raise HierarchyError("--delimiter must be one character that quotes no text.")
+    if output.exists() and not force:
+        raise HierarchyError(f"{output} must not exist yet. Choose another, or add --force.")
+    found = sorted(values.distinct()) if values.count else []
+    output.write_text(
+        arx_text(hierarchy, found, delimiter=delimiter), encoding="utf-8", newline="\n"
+    )
     note(f"Wrote {output} for ARX.")
 
 

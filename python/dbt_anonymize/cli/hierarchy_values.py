@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dbt_anonymize.cli.common import ProfilesDir, Quiet
+from dbt_anonymize.cli.place import Place, ProjectDir, Target, taking
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies.seed_csv import read_column
 
@@ -34,15 +36,19 @@ class Values:
 
     file: Path | None
     column: str | None
-    ref: str | None = None
-    source: str | None = None
-    project_dir: Path = Path()
-    target: str | None = None
+    ref: str | None
+    source: str | None
+    place: Place
 
     @property
     def is_given(self) -> bool:
         """Whether there is a file or a relation, and a column."""
         return self.column is not None and self.count == 1
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether nothing of them is named."""
+        return self.column is None and not self.count
 
     @property
     def count(self) -> int:
@@ -97,12 +103,10 @@ class Values:
 
     @contextlib.contextmanager
     def _table(self) -> Iterator[TableColumn]:
-        from dbt_anonymize.project.layout import find_project  # noqa: PLC0415 (slow to import)
-        from dbt_anonymize.project.values import TableColumn  # noqa: PLC0415
-        from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
+        from dbt_anonymize.project.values import TableColumn  # noqa: PLC0415 (slow to import)
 
         column = self._required()
-        with open_warehouse(find_project(self.project_dir), self.target) as warehouse:
+        with self.place.warehouse() as warehouse:
             yield TableColumn.find(warehouse, self._relation(warehouse), column)
 
     def _relation(self, warehouse: Any) -> Any:
@@ -112,3 +116,34 @@ class Values:
         if not name or not table:
             raise HierarchyError("--source must be source_name.table_name. Correct it.")
         return warehouse.relation_of_source(name, table)
+
+
+def _from_anywhere(
+    *,
+    data: MaybeDataFile = None,
+    column: MaybeColumn = None,
+    ref: Ref = None,
+    source: SourceTable = None,
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
+    quiet: Quiet = False,
+) -> Values:
+    return Values(data, column, ref, source, Place(project_dir, target, profiles_dir))
+
+
+def _from_relation(
+    *,
+    column: MaybeColumn = None,
+    ref: Ref = None,
+    source: SourceTable = None,
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
+    quiet: Quiet = False,
+) -> Values:
+    return Values(None, column, ref, source, Place(project_dir, target, profiles_dir))
+
+
+from_anywhere = taking(_from_anywhere)
+from_relation = taking(_from_relation)

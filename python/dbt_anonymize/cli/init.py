@@ -11,24 +11,21 @@ import typer
 
 from dbt_anonymize.cli.common import (
     BAD_INPUT,
-    ProfilesDir,
-    ProjectDir,
-    Quiet,
-    Target,
-    errors_without_traceback,
     note,
     say,
 )
+from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
     from dbt_anonymize.drafting.roles import Proposal
     from dbt_anonymize.drafting.table import Drafted
-    from dbt_anonymize.project.layout import Project
     from dbt_anonymize.spec import Source
 
 
+@on_target
 def init(
+    place: Place,
     name: Annotated[str, typer.Argument(help="Name of the new anonymization.")],
     *,
     ref: Annotated[str | None, typer.Option(help="Model or seed to anonymize.")] = None,
@@ -38,44 +35,36 @@ def init(
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Take what is proposed without asking.")
     ] = False,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
-    quiet: Quiet = False,
 ) -> None:
     """Draft anonymizations/<name>.yml and its hierarchies from what a relation holds."""
     from dbt_anonymize.drafting.facts import read_facts  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.drafting.roles import propose  # noqa: PLC0415
     from dbt_anonymize.drafting.table import draft_table  # noqa: PLC0415
     from dbt_anonymize.drafting.text import check_name, spec_text  # noqa: PLC0415
-    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
-    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
     from dbt_anonymize.spec.json_schema import write_schema  # noqa: PLC0415
 
     declared = _declared_source(ref, source)
-    with errors_without_traceback():
-        project = find_project(project_dir)
-        path = check_name(project, name)
-        with open_warehouse(project, target) as warehouse:
-            relation = warehouse.relation_of(declared)
-            note(f"Reading {relation.identifier} ...")
-            proposals = propose(read_facts(warehouse, relation))
-        # Closed while somebody thinks: a file of DuckDB is locked for everybody else.
-        if not yes and sys.stdin.isatty():
-            proposals = [_asked(one) for one in proposals]
-        with open_warehouse(project, target) as warehouse:
-            drafted = draft_table(
-                warehouse,
-                warehouse.relation_of(declared),
-                proposals,
-                name=name,
-                place=f"--ref {ref}" if ref else f"--source {source}",
-                folder=project.seeds.relative_to(project.root).as_posix(),
-            )
-        write_schema(project.root)
-        written = _write_seeds(project, name, drafted)
-        text = spec_text(name, declared, drafted, takes_all=yes)
-        (project.root / path).write_text(text, encoding="utf-8")
+    path = check_name(place.project, name)
+    with place.warehouse() as warehouse:
+        relation = warehouse.relation_of(declared)
+        note(f"Reading {relation.identifier} ...")
+        proposals = propose(read_facts(warehouse, relation))
+    # Closed while somebody thinks: a file of DuckDB is locked for everybody else.
+    if not yes and sys.stdin.isatty():
+        proposals = [_asked(one) for one in proposals]
+    with place.warehouse() as warehouse:
+        drafted = draft_table(
+            warehouse,
+            warehouse.relation_of(declared),
+            proposals,
+            name=name,
+            place=f"--ref {ref}" if ref else f"--source {source}",
+            folder=place.shown(place.project.seeds),
+        )
+    write_schema(place.project.root)
+    written = _write_seeds(place, name, drafted)
+    text = spec_text(name, declared, drafted, takes_all=yes)
+    (place.project.root / path).write_text(text, encoding="utf-8")
     _show(drafted)
     for file in written:
         note(file)
@@ -116,7 +105,7 @@ def _asked(proposal: Proposal) -> Proposal:
     )
 
 
-def _write_seeds(project: Project, name: str, drafted: Drafted) -> list[str]:
+def _write_seeds(place: Place, name: str, drafted: Drafted) -> list[str]:
     """Write the hierarchies and their properties; a file that exists is kept and an error."""
     from dbt_anonymize.drafting.text import seeds_text  # noqa: PLC0415
     from dbt_anonymize.errors import ProjectError  # noqa: PLC0415
@@ -126,16 +115,17 @@ def _write_seeds(project: Project, name: str, drafted: Drafted) -> list[str]:
         return []
     files = {f"{plan.seed}.csv": hierarchy_csv(plan.hierarchy) for plan in drafted.plans.values()}
     files[f"_{name}_hierarchies.yml"] = seeds_text(name, drafted)
-    existing = [file for file in files if (project.seeds / file).exists()]
+    seeds = place.project.seeds
+    existing = [file for file in files if (seeds / file).exists()]
     if existing:
         raise ProjectError(
-            f"{project.seeds.name}/{existing[0]}: must not exist yet. Move it, or take another "
+            f"{seeds.name}/{existing[0]}: must not exist yet. Move it, or take another "
             "name for the anonymization."
         )
-    project.seeds.mkdir(exist_ok=True)
+    seeds.mkdir(exist_ok=True)
     for file, text in files.items():
-        (project.seeds / file).write_text(text, encoding="utf-8", newline="\n")
-    return [(project.seeds / file).relative_to(project.root).as_posix() for file in files]
+        (seeds / file).write_text(text, encoding="utf-8", newline="\n")
+    return [place.shown(seeds / file) for file in files]
 
 
 def _show(drafted: Drafted) -> None:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from dbt_anonymize.cli.common import (
-    ProfilesDir,
-    ProjectDir,
+    Name,
     RowFormat,
     SafeConsole,
-    Target,
-    errors_without_traceback,
     figures_table,
     rows_alone,
     say,
     show_rows,
 )
+from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
 
@@ -30,8 +27,10 @@ if TYPE_CHECKING:
     from dbt_anonymize.spec import Spec
 
 
+@on_target
 def profile(
-    name: Annotated[str, typer.Argument(help="The anonymization.")],
+    place: Place,
+    name: Name,
     *,
     k: Annotated[
         int | None, typer.Option("-k", min=2, help="Class size; that of the spec by default.")
@@ -41,25 +40,18 @@ def profile(
         typer.Option(min=1, help="Records to look at, about; smaller tables are counted whole."),
     ] = 1_000_000,
     form: RowFormat = Format.table,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
 ) -> None:
     """Estimate from a sample of classes how many records are in classes below k."""
     from dbt_anonymize.errors import SpecError  # noqa: PLC0415 (keeps --help fast)
-    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
-    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
-    from dbt_anonymize.spec import load_specs  # noqa: PLC0415
 
-    with errors_without_traceback(), rows_alone(form):
-        project = find_project(project_dir)
-        (spec,) = load_specs(project.root, [name])
+    with rows_alone(form):
+        spec = place.spec(name)
         if spec.subject is not None:
             raise SpecError(
                 f"{name}: a profile counts records, and with a subject classes count people. "
                 "Build the relations instead: `dbt build`."
             )
-        with open_warehouse(project, target) as warehouse:
+        with place.warehouse() as warehouse:
             found = _find(warehouse, spec, k or max(2, spec.least_people), sample)
     if form is not Format.table:
         show_rows(_Line._fields, found, form)

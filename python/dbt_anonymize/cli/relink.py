@@ -15,13 +15,10 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from dbt_anonymize.cli.common import (
-    ProfilesDir,
-    ProjectDir,
-    Quiet,
-    Target,
-    errors_without_traceback,
+    Name,
     say,
 )
+from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import RelinkingError
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
@@ -36,8 +33,10 @@ REFUSED = 1
 STDIN = "-"
 
 
+@on_target
 def relink(
-    name: Annotated[str, typer.Argument(help="The anonymization.")],
+    place: Place,
+    name: Name,
     file: Annotated[
         str,
         typer.Argument(help="Released rows: CSV with a header or JSON lines; - is standard input."),
@@ -54,10 +53,6 @@ def relink(
         Path | None,
         typer.Option(help="A new file that only you can read; standard output by default."),
     ] = None,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
-    quiet: Quiet = False,
 ) -> None:
     """Go back from released rows to people: for custodians, and every attempt is recorded.
 
@@ -65,17 +60,13 @@ def relink(
     and never to a group of fewer than k people. CSV holds the values as they are; a spreadsheet may
     take some for formulas.
     """
-    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415 (keeps --help fast)
-    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
-    from dbt_anonymize.spec import load_specs  # noqa: PLC0415
     from dbt_anonymize.vault.relink.released_rows import RelinkingInputError  # noqa: PLC0415
     from dbt_anonymize.vault.relink.run import relink as relinked  # noqa: PLC0415
 
     data = sys.stdout
     # What dbt has to say must not stand among the people.
-    with errors_without_traceback(), _refusals(), contextlib.redirect_stdout(sys.stderr):
-        project = find_project(project_dir)
-        (spec,) = load_specs(project.root, [name])
+    with _refusals(), contextlib.redirect_stdout(sys.stderr):
+        spec = place.spec(name)
         given = _given(file, spec)
         with contextlib.ExitStack() as stack:
             out = data
@@ -84,7 +75,7 @@ def relink(
                     out = stack.enter_context(_new_file(output.absolute()))
                 except RelinkingInputError as problem:
                     given = problem
-            with open_warehouse(project, target, writes_vault=True) as warehouse:
+            with place.warehouse(writes_vault=True) as warehouse:
                 people = relinked(
                     warehouse,
                     spec,

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dbt_anonymize.cli.common import (
-    BAD_INPUT,
-    ProfilesDir,
-    ProjectDir,
-    Quiet,
-    Target,
+    Name,
     Yes,
-    chosen_specs,
-    errors_without_traceback,
     note,
-    say,
+    require_consent,
 )
+from dbt_anonymize.cli.place import Place, on_target
 
 if TYPE_CHECKING:
-    from dbt_anonymize.project.layout import Project
     from dbt_anonymize.spec import Spec
 
 
+@on_target
 def remove(
-    name: Annotated[str, typer.Argument(help="Anonymization.")],
+    place: Place,
+    name: Name,
     *,
     drop: Annotated[
         bool, typer.Option("--drop", help="Also drop its relations in the warehouse.")
@@ -41,68 +36,53 @@ def remove(
         ),
     ] = False,
     yes: Yes = False,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
-    quiet: Quiet = False,
 ) -> None:
     """Remove an anonymization: its spec, its generated models and its seeds."""
-    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.project.removal import files_of, mentions, remove_files  # noqa: PLC0415
-    from dbt_anonymize.spec import load_specs  # noqa: PLC0415
 
-    with errors_without_traceback():
-        project = find_project(project_dir)
-        (spec,) = chosen_specs(project, [name])
-        others = [one for one in load_specs(project.root) if one.name != name]
-        names = [one.name for one in others]
-        files = files_of(project, spec, others)
-        _ask(project, spec, files, yes=yes, drop=drop, drop_vault=drop_vault)
-        if drop or drop_vault:
-            _drop(project, target, spec, names, drop=drop, drop_vault=drop_vault)
-        remove_files(project, files)
-        named = mentions(project, name, names, files)
+    spec = place.spec(name)
+    others = place.others(name)
+    names = [one.name for one in others]
+    files = files_of(place.project, spec, others)
+    _ask(place, spec, files, yes=yes, drop=drop, drop_vault=drop_vault)
+    if drop or drop_vault:
+        _drop(place, spec, names, drop=drop, drop_vault=drop_vault)
+    remove_files(place.project, files)
+    named = mentions(place.project, name, names, files)
     note(f"{name}: removed.")
     for path in named:
-        note(f"Names a relation of it: {path.relative_to(project.root).as_posix()}")
+        note(f"Names a relation of it: {place.shown(path)}")
     note(f"Published files of {name} stay, and whoever has them keeps them.")
 
 
 def _ask(
-    project: Project, spec: Spec, files: list[Path], *, yes: bool, drop: bool, drop_vault: bool
+    place: Place, spec: Spec, files: list[Path], *, yes: bool, drop: bool, drop_vault: bool
 ) -> None:
     from dbt_anonymize.vault.erase.owned import OF_VAULT, names_of  # noqa: PLC0415
     from dbt_anonymize.vault.moves import AUDITS  # noqa: PLC0415
 
     for path in files:
-        note(f"- {path.relative_to(project.root).as_posix()}")
+        note(f"- {place.shown(path)}")
     of_vault = {f"{spec.name}_{kind}" for kind in OF_VAULT}
     audits = {f"{spec.name}_{kind}" for kind in AUDITS}
-    for place, relations, is_dropped in (
+    for holder, relations, is_dropped in (
         ("the warehouse", names_of(spec) - of_vault - audits, drop),
         ("the vault", of_vault - audits, drop_vault),
     ):
         verb = "dropped from" if is_dropped else "that stay in"
-        note(f"Relations {verb} {place}, as far as they exist: {', '.join(sorted(relations))}.")
+        note(f"Relations {verb} {holder}, as far as they exist: {', '.join(sorted(relations))}.")
     note(f"What was done stays on record: {', '.join(sorted(audits))}.")
-    if yes:
-        return
-    if sys.stdin.isatty() and typer.confirm("Remove this?"):
-        return
-    say("Nothing was removed. Add --yes if nobody can be asked.", err=True)
-    raise typer.Exit(BAD_INPUT)
+    require_consent("Remove this?", "Nothing was removed.", yes=yes)
 
 
 def _drop(
-    project: Project,
-    target: str | None,
+    place: Place,
     spec: Spec,
     others: list[str],
     *,
     drop: bool,
     drop_vault: bool,
 ) -> None:
-    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
     from dbt_anonymize.vault.erase.files import rewrite_files  # noqa: PLC0415
     from dbt_anonymize.vault.moves import (  # noqa: PLC0415
         drop_relations,
@@ -110,7 +90,7 @@ def _drop(
         require_duckdb,
     )
 
-    with open_warehouse(project, target, writes_vault=True) as warehouse:
+    with place.warehouse(writes_vault=True) as warehouse:
         require_duckdb(warehouse, spec, "Repeat without it, and drop them yourself.")
         of_vault = relations_to_drop(warehouse, spec, others, of_vault=True) if drop_vault else []
         working = relations_to_drop(warehouse, spec, others, of_vault=False) if drop else []

@@ -2,63 +2,51 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dbt_anonymize.cli.common import (
-    BAD_INPUT,
-    ProfilesDir,
-    ProjectDir,
-    Quiet,
-    Target,
+    Name,
     Yes,
-    errors_without_traceback,
     note,
-    say,
+    require_consent,
 )
+from dbt_anonymize.cli.place import Place, on_target
 
 if TYPE_CHECKING:
-    from dbt_anonymize.project.layout import Project
     from dbt_anonymize.spec import Spec
 
 
+@on_target
 def rename(
-    name: Annotated[str, typer.Argument(help="Anonymization.")],
+    place: Place,
+    name: Name,
     new: Annotated[str, typer.Argument(help="Its new name.")],
     *,
     yes: Yes = False,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
-    quiet: Quiet = False,
 ) -> None:
     """Rename an anonymization, with all that warehouse and vault remember of it; once per target.
 
     Where its files are renamed already, the relations of the target are.
     """
-    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.project.removal import mentions  # noqa: PLC0415
     from dbt_anonymize.project.renaming import rename_files, specs_of  # noqa: PLC0415
-    from dbt_anonymize.spec import load_specs  # noqa: PLC0415
     from dbt_anonymize.vault.moves import remove_release  # noqa: PLC0415
 
-    with errors_without_traceback():
-        project = find_project(project_dir)
-        before, after, has_files = specs_of(project, name, new)
-        _ask(before, after, yes=yes)
-        old_release = _rename_relations(project, target, before, after, has_files=has_files)
-        changed = rename_files(project, name, new) if has_files else []
-        if old_release is not None:
-            remove_release(old_release)
-        names = [spec.name for spec in load_specs(project.root)]
-        named = mentions(project, name, names, changed)
+    before, after, has_files = specs_of(place.project, name, new)
+    _ask(before, after, yes=yes)
+    old_release = _rename_relations(place, before, after, has_files=has_files)
+    changed = rename_files(place.project, name, new) if has_files else []
+    if old_release is not None:
+        remove_release(old_release)
+    names = [spec.name for spec in place.specs()]
+    named = mentions(place.project, name, names, changed)
     for path in changed:
-        note(path.relative_to(project.root).as_posix())
+        note(place.shown(path))
     for path in named:
-        note(f"Names a relation of {name}: {path.relative_to(project.root).as_posix()}")
+        note(f"Names a relation of {name}: {place.shown(path)}")
     note(f"{name} is {new} now. Repeat it with --target for each other target before it builds,")
     note("which would begin without memory. Next: `dbt build`.")
 
@@ -68,20 +56,12 @@ def _ask(before: Spec, after: Spec, *, yes: bool) -> None:
         f"Spec, models, relations and releases of {before.name} become those of {after.name}. "
         "Hierarchies keep their names; whoever reads the release must read the new one."
     )
-    if yes:
-        return
-    if sys.stdin.isatty() and typer.confirm("Rename it?"):
-        return
-    say("Nothing was renamed. Add --yes if nobody can be asked.", err=True)
-    raise typer.Exit(BAD_INPUT)
+    require_consent("Rename it?", "Nothing was renamed.", yes=yes)
 
 
-def _rename_relations(
-    project: Project, target: str | None, before: Spec, after: Spec, *, has_files: bool
-) -> Path | None:
+def _rename_relations(place: Place, before: Spec, after: Spec, *, has_files: bool) -> Path | None:
     """Rename what the warehouse has; return the earlier release file, which is still there."""
     from dbt_anonymize.project.results import release_file  # noqa: PLC0415
-    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
     from dbt_anonymize.vault.moves import (  # noqa: PLC0415
         copy_release,
         remove_release,
@@ -89,7 +69,7 @@ def _rename_relations(
         require_duckdb,
     )
 
-    with open_warehouse(project, target, writes_vault=True) as warehouse:
+    with place.warehouse(writes_vault=True) as warehouse:
         require_duckdb(
             warehouse,
             before,
@@ -100,7 +80,7 @@ def _rename_relations(
         if not declared.efforts:
             rename_relations(warehouse, before, after)
             return None
-        file = project.root / release_file(warehouse, declared.name)
+        file = place.project.root / release_file(warehouse, declared.name)
         file = file.with_name(f"{before.name}.duckdb")
         copied = copy_release(file, before.name, after.name)
         try:

@@ -10,15 +10,11 @@ from typing import Annotated
 import typer
 
 from dbt_anonymize.cli.common import (
-    ProfilesDir,
-    ProjectDir,
-    Quiet,
-    Target,
-    chosen_specs,
-    errors_without_traceback,
+    Name,
     note,
     say,
 )
+from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import ProjectError
 
 
@@ -30,8 +26,10 @@ class Form(StrEnum):
     json = "json"
 
 
+@on_target
 def report(
-    name: Annotated[str, typer.Argument(help="The anonymization.", show_default=False)],
+    place: Place,
+    name: Name,
     *,
     form: Annotated[Form, typer.Option("--format", help="How it is written.")] = Form.html,
     output: Annotated[
@@ -40,28 +38,20 @@ def report(
             help="The file to write; <name>.html by default, standard output for md and json."
         ),
     ] = None,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
-    quiet: Quiet = False,
 ) -> None:
     """Write what the last `dbt build` found with charts, as one HTML file that loads nothing.
 
     It shows figures of relations that analysts read, no record and no identifier.
     """
-    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415 (keeps --help fast)
-    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
     from dbt_anonymize.report.reading import find  # noqa: PLC0415
     from dbt_anonymize.report.rendering import as_html, as_json, as_markdown  # noqa: PLC0415
 
     write = {Form.html: as_html, Form.md: as_markdown, Form.json: as_json}[form]
-    with errors_without_traceback():
-        if form is Form.html:
-            _require_charts()
-        project = find_project(project_dir)
-        (spec,) = chosen_specs(project, [name])
-        with open_warehouse(project, target) as warehouse:
-            found = find(warehouse, spec)
+    if form is Form.html:
+        _require_charts()
+    spec = place.spec(name)
+    with place.warehouse() as warehouse:
+        found = find(warehouse, spec)
     text = write(found)
     if output is None and form is Form.html:
         output = Path(f"{spec.name}.html")

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dbt_anonymize.cli.common import (
     Names,
-    ProfilesDir,
-    ProjectDir,
-    Quiet,
     RowFormat,
     SafeConsole,
-    Target,
-    chosen_specs,
-    errors_without_traceback,
     figures_table,
     is_quiet,
     rows_alone,
     say,
     show_rows,
 )
+from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
@@ -33,7 +27,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from dbt_anonymize.project.failures import Failure
-    from dbt_anonymize.project.layout import Project
     from dbt_anonymize.project.register import Release
     from dbt_anonymize.project.results import EffortResult
     from dbt_anonymize.project.warehouse import Warehouse
@@ -58,36 +51,31 @@ class _Found:
         return declared.shown_levels if declared and self.is_current else None
 
 
+@on_target
 def results(
+    place: Place,
     names: Names = None,
     *,
     history: Annotated[
         bool, typer.Option("--history", help="Show the register of releases instead.")
     ] = False,
     form: RowFormat = Format.table,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
-    quiet: Quiet = False,
 ) -> None:
     """Show what the last `dbt build` found, and where the releases lie.
 
     CSV and JSON have a row per effort; with --history, per release.
     """
     if history:
-        _show_history(names, form, project_dir, target)
+        _show_history(place, names, form)
         return
     from dbt_anonymize.project.failures import last_failure  # noqa: PLC0415
-    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
-    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
 
     all_found, missing = list[_Found](), list[str]()
-    with errors_without_traceback(), rows_alone(form):
-        project = find_project(project_dir)
-        specs = chosen_specs(project, names)
-        with open_warehouse(project, target) as warehouse:
+    with rows_alone(form):
+        specs = place.specs(names)
+        with place.warehouse() as warehouse:
             for spec in specs:
-                failure = last_failure(project, warehouse.manifest, spec.name)
+                failure = last_failure(place.project, warehouse.manifest, spec.name)
                 try:
                     all_found.append(_find(warehouse, spec, failure))
                 except WarehouseError as error:
@@ -99,7 +87,7 @@ def results(
     if form is not Format.table:
         _show_rows(all_found, form)
     for found in all_found:
-        warnings = list(_warnings(project, found))
+        warnings = list(_warnings(place, found))
         if form is Format.table:
             _show(SafeConsole(), found, warnings)
         else:
@@ -107,22 +95,17 @@ def results(
                 say(warning, err=True)
 
 
-def _show_history(
-    names: list[str] | None, form: Format, project_dir: Path, target: str | None
-) -> None:
-    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
+def _show_history(place: Place, names: list[str] | None, form: Format) -> None:
     from dbt_anonymize.project.register import (  # noqa: PLC0415 (keeps --help fast)
         SHOWN_COLUMNS,
         read_register,
         rows_of_register,
     )
     from dbt_anonymize.project.results import release_location  # noqa: PLC0415
-    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
 
-    with errors_without_traceback(), rows_alone(form):
-        project = find_project(project_dir)
-        specs = chosen_specs(project, names)
-        with open_warehouse(project, target) as warehouse:
+    with rows_alone(form):
+        specs = place.specs(names)
+        with place.warehouse() as warehouse:
             registers = {spec.name: read_register(warehouse, spec.name) for spec in specs}
             kind = warehouse.adapter.type()
             released = {name for name in registers if release_location(warehouse, name)}
@@ -236,14 +219,14 @@ def _show_rows(all_found: Sequence[_Found], form: Format) -> None:
     show_rows(["anonymization", *columns, "levels"], rows, form)
 
 
-def _warnings(project: Project, found: _Found) -> Iterator[str]:
+def _warnings(place: Place, found: _Found) -> Iterator[str]:
     from dbt_anonymize.project.generate import check  # noqa: PLC0415
 
     name = found.spec.name
     if found.failure:
         is_old = not found.failure.has_results
         yield found.failure.text + (" The results are of an earlier build." if is_old else "")
-    if not found.is_current and check(project.root, [name]):
+    if not found.is_current and check(place.project.root, [name]):
         yield (
             f"anonymizations/{name}.yml has changed since: run `dbt-anonymize generate` and "
             "`dbt build`."

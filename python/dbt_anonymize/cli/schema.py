@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import ProjectDir, Quiet, errors_without_traceback, note
+from dbt_anonymize.cli.common import note
+from dbt_anonymize.cli.place import Place, in_project
 
 
+@in_project
 def schema(
+    place: Place,
     *,
     write: Annotated[
         bool,
         typer.Option("--write", help="Write it beside the specs, as after a new version."),
     ] = False,
-    project_dir: ProjectDir = Path(),
-    quiet: Quiet = False,
 ) -> None:
     """Print the JSON schema of a spec, with which editors complete, explain and check it."""
     from dbt_anonymize.spec.json_schema import (  # noqa: PLC0415 (keeps --help fast)
@@ -29,8 +29,6 @@ def schema(
     if not write:
         typer.echo(schema_text(), nl=False)
         return
-    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
 
-    with errors_without_traceback():
-        path = write_schema(find_project(project_dir).root)
+    path = write_schema(place.project.root)
     note(f"{path.as_posix()}; a spec uses it with the line {MODELINE}")

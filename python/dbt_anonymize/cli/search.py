@@ -7,30 +7,25 @@ import re
 import time
 from collections.abc import Iterator
 from enum import Enum, StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dbt_anonymize.cli.common import (
-    ProfilesDir,
-    ProjectDir,
-    Quiet,
+    Name,
     RowFormat,
     SafeConsole,
-    Target,
-    errors_without_traceback,
     is_quiet,
     rows_alone,
     show_rows,
 )
+from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.cli.search_output import lost, rows_of, show
 from dbt_anonymize.information_loss.names import MEASURE_NAMES
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
-    from dbt_anonymize.project.layout import Project
     from dbt_anonymize.search.efforts import Found, Options, Steps
     from dbt_anonymize.search.results import Progress as State
     from dbt_anonymize.search.results import ProgressCallback
@@ -49,8 +44,10 @@ class Recoding(StrEnum):
     local = "local"
 
 
+@on_target
 def search(
-    name: Annotated[str, typer.Argument(help="The anonymization.")],
+    place: Place,
+    name: Name,
     *,
     efforts: Annotated[
         int | None, typer.Option(min=1, help="Efforts to find; search.efforts of the spec, or 5.")
@@ -76,28 +73,21 @@ def search(
         bool, typer.Option("--verbose", help="Show the Pareto front too, as JSON and CSV do.")
     ] = False,
     form: RowFormat = Format.table,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
-    quiet: Quiet = False,
 ) -> None:
     """Find efforts from weak to strong and write them into anonymizations/<name>.yml.
 
     CSV and JSON have a row for each effort and for each point of the Pareto front.
     """
-    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415
     from dbt_anonymize.search.efforts import Options  # noqa: PLC0415 (keeps --help fast)
-    from dbt_anonymize.spec import load_specs  # noqa: PLC0415
 
     # What is found is what was asked for only where nothing is written.
     is_table = form is Format.table
     sizes = _class_sizes(ks, efforts)
-    console = SafeConsole(quiet=quiet and not (dry_run and is_table), stderr=not is_table)
-    with errors_without_traceback(), rows_alone(form) as out:
-        project = find_project(project_dir)
-        (spec,) = load_specs(project.root, [name])
+    console = SafeConsole(quiet=is_quiet() and not (dry_run and is_table), stderr=not is_table)
+    with rows_alone(form) as out:
+        spec = place.spec(name)
         if spec.differential_privacy is not None:
-            _search_privately(console, project, target, spec, dry_run=dry_run)
+            _search_privately(console, place, spec, dry_run=dry_run)
             return
         options = Options(
             efforts=spec.search.efforts if efforts is None else efforts,
@@ -106,16 +96,16 @@ def search(
             time_limit=time_limit,
             ks=sizes,
         )
-        found = _search(console, project, target, spec, options, dry_run=dry_run, verbose=verbose)
+        found = _search(console, place, spec, options, dry_run=dry_run, verbose=verbose)
         if not is_table:
             columns, rows = rows_of(spec, options.measure, found)
             show_rows(columns, rows, form, out=out)
-        _conclude(console, project, spec, found, has_sizes=bool(sizes), dry_run=dry_run)
+        _conclude(console, place, spec, found, has_sizes=bool(sizes), dry_run=dry_run)
 
 
 def _conclude(
     console: SafeConsole,
-    project: Project,
+    place: Place,
     spec: Spec,
     found: Found,
     *,
@@ -130,13 +120,12 @@ def _conclude(
             "more: there is no effort to write."
         )
     elif not dry_run:
-        _write(console, project, spec, found.efforts)
+        _write(console, place, spec, found.efforts)
 
 
 def _search(
     console: SafeConsole,
-    project: Project,
-    target: str | None,
+    place: Place,
     spec: Spec,
     options: Options,
     *,
@@ -145,14 +134,13 @@ def _search(
 ) -> Found:
     """Load, search and show; write ``<n>_lattice`` unless dry."""
     from dbt_anonymize.project.category_limits import limits_in_warehouse  # noqa: PLC0415
-    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
     from dbt_anonymize.search.coded_guarantees import coded_guarantees  # noqa: PLC0415
     from dbt_anonymize.search.efforts import Task, find_efforts  # noqa: PLC0415
     from dbt_anonymize.search.load import load_table  # noqa: PLC0415
     from dbt_anonymize.search.report import lattice_rows, write_lattice  # noqa: PLC0415
 
     begin = time.monotonic()
-    with open_warehouse(project, target) as warehouse:
+    with place.warehouse() as warehouse:
         table = load_table(warehouse, spec, measure=options.measure)
         task = Task(spec, table, coded_guarantees(warehouse, spec), options)
         limits = limits_in_warehouse(warehouse, spec)
@@ -164,18 +152,15 @@ def _search(
         console.print(line)
     if not dry_run:
         rows = lattice_rows(task, found)
-        with open_warehouse(project, target) as warehouse:
+        with place.warehouse() as warehouse:
             relation = write_lattice(warehouse, spec.name, list(spec.quasi_identifiers), rows)
         console.print(f"{relation}: {counted(len(rows), 'node')}.")
     return found
 
 
-def _search_privately(
-    console: SafeConsole, project: Project, target: str | None, spec: Spec, *, dry_run: bool
-) -> None:
+def _search_privately(console: SafeConsole, place: Place, spec: Spec, *, dry_run: bool) -> None:
     """Draw the levels of one effort, pay for it, and show nothing else of the data."""
     from dbt_anonymize.errors import SearchError  # noqa: PLC0415
-    from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
     from dbt_anonymize.search.exponential import draw_levels  # noqa: PLC0415
     from dbt_anonymize.search.load import load_table  # noqa: PLC0415
     from dbt_anonymize.spec import Effort  # noqa: PLC0415
@@ -188,13 +173,13 @@ def _search_privately(
             "look at what it finds: it needs search_epsilon, and has no --dry-run. Add "
             "search_epsilon, or fix the levels without looking at the data."
         )
-    with _prefixed(spec.name), open_warehouse(project, target) as warehouse:
+    with _prefixed(spec.name), place.warehouse() as warehouse:
         table = load_table(warehouse, spec, measure="loss")
         spend_on_search(warehouse, spec, private)
         levels = draw_levels(table, private, fixed=[spec.target])
     shown = ", ".join(f"{name} {level}" for name, level in levels.items())
     console.print(f"{spec.name}: {shown} was drawn for epsilon {private.search_epsilon:g}.")
-    _write(console, project, spec, (Effort(levels=levels),))
+    _write(console, place, spec, (Effort(levels=levels),))
 
 
 @contextlib.contextmanager
@@ -263,12 +248,12 @@ def _class_sizes(text: str | None, efforts: int | None) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
-def _write(console: SafeConsole, project: Project, spec: Spec, efforts: tuple[Effort, ...]) -> None:
+def _write(console: SafeConsole, place: Place, spec: Spec, efforts: tuple[Effort, ...]) -> None:
     from dbt_anonymize.spec.editing import write_efforts  # noqa: PLC0415
     from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
 
-    path = spec_paths(project.root)[spec.name]
-    shown = path.relative_to(project.root).as_posix()
+    path = spec_paths(place.project.root)[spec.name]
+    shown = place.shown(path)
     if write_efforts(path, efforts):
         console.print(
             f"{shown}: {counted(len(efforts), 'effort')}. Review the change, then run "

@@ -19,17 +19,12 @@ from rich.text import Text
 from dbt_anonymize.cli.common import (
     FAILED_CHECK,
     Names,
-    ProfilesDir,
-    ProjectDir,
-    Quiet,
     SafeConsole,
-    Target,
-    chosen_specs,
-    errors_without_traceback,
     is_quiet,
     rows_alone,
     show_rows,
 )
+from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.output import Format
 from dbt_anonymize.verify.finding import CHECKS, Check, Finding, Status
@@ -61,7 +56,9 @@ class Form(StrEnum):
     json = "json"
 
 
+@on_target
 def verify(
+    place: Place,
     names: Names = None,
     *,
     check: Annotated[
@@ -81,10 +78,6 @@ def verify(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Show also all that holds and all numbers.")
     ] = False,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
-    quiet: Quiet = False,
 ) -> None:
     """Prove what is promised about releases, with code that does not trust the build.
 
@@ -93,22 +86,23 @@ def verify(
     attacks: how often real attacks succeed; their numbers are also in <name>_attacks. audit: the
     record of re-linkings has no gap.
     """
-    from dbt_anonymize.project.layout import find_project  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.verify.run import verify as prove  # noqa: PLC0415
 
     console, broken = SafeConsole(soft_wrap=True), 0
     checks = [chosen.value for chosen in check] if check else CHECKS
     files = [file.absolute() for file in earlier or ()]
-    with errors_without_traceback(), rows_alone(form) as out:
+    with rows_alone(form) as out:
         if earlier and len(names or ()) != 1:
             raise VerificationError(
                 "--earlier: must come with exactly one NAME, that of the anonymization it belongs "
                 f"to; got {len(names or ())}."
             )
-        project = find_project(project_dir)
         found = (
-            (spec.name, prove(project, spec, checks=checks, earlier=files, target=target))
-            for spec in chosen_specs(project, names)
+            (
+                spec.name,
+                prove(place.project, spec, checks=checks, earlier=files, target=place.target),
+            )
+            for spec in place.specs(names)
         )
         if form is Form.text:
             for name, findings in found:

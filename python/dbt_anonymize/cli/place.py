@@ -1,0 +1,133 @@
+"""Where a command works, and the options that say so: written once for all commands."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, TypeVar
+
+import typer
+
+from dbt_anonymize.cli.common import ProfilesDir, Quiet, errors_without_traceback
+from dbt_anonymize.errors import SpecError
+
+if TYPE_CHECKING:
+    from dbt_anonymize.project.layout import Project
+    from dbt_anonymize.project.stages import Dbt
+    from dbt_anonymize.project.warehouse import Warehouse
+    from dbt_anonymize.spec import Spec
+
+Given = TypeVar("Given")
+
+ProjectDir = Annotated[
+    Path, typer.Option("--project-dir", help="A dbt project, or a folder in it.")
+]
+Target = Annotated[str | None, typer.Option(help="Target of the profile; that of dbt by default.")]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder of a dbt project, and a target of its profile, by default that of dbt."""
+
+    folder: Path
+    target: str | None = None
+    profiles_dir: Path | None = None
+
+    @cached_property
+    def project(self) -> Project:
+        """The project that holds the folder."""
+        from dbt_anonymize.project.layout import find_project  # noqa: PLC0415 (keeps --help fast)
+
+        return find_project(self.folder)
+
+    def warehouse(self, *, writes_vault: bool = False) -> AbstractContextManager[Warehouse]:
+        """Open the warehouse of the target."""
+        from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
+
+        return open_warehouse(self.project, self.target, writes_vault=writes_vault)
+
+    def dbt(self, executable: Path | None, *, is_quiet: bool) -> Dbt:
+        """Return an executable of dbt, by default the one beside this command."""
+        from dbt_anonymize.project.stages import Dbt  # noqa: PLC0415
+
+        return Dbt.found(
+            self.project,
+            executable,
+            target=self.target,
+            profiles_dir=self.profiles_dir,
+            is_quiet=is_quiet,
+        )
+
+    def spec(self, name: str) -> Spec:
+        """Return the spec of an anonymization."""
+        (spec,) = self.specs([name])
+        return spec
+
+    def specs(self, names: list[str] | None = None) -> list[Spec]:
+        """Return the specs that are named, all by default; there must be one."""
+        from dbt_anonymize.spec import load_specs  # noqa: PLC0415
+
+        specs = load_specs(self.project.root, names)
+        if not specs:
+            raise SpecError(
+                "anonymizations/: must hold at least one anonymization; there is none. "
+                "Start with `dbt-anonymize init`."
+            )
+        return specs
+
+    def others(self, name: str) -> list[Spec]:
+        """Return the specs of the project but one."""
+        return [spec for spec in self.specs() if spec.name != name]
+
+    def shown(self, path: Path) -> str:
+        """Return a path as it is printed, from the root of the project."""
+        return path.relative_to(self.project.root).as_posix()
+
+
+def taking(
+    make: Callable[..., Given],
+) -> Callable[[Callable[Concatenate[Given, ...], None]], Callable[..., None]]:
+    """Give a command what ``make`` returns as its first argument, and the options of ``make``.
+
+    An error of ours is shown as its message, with the exit code of bad input.
+    """
+    options = inspect.signature(make, eval_str=True).parameters
+
+    def decorated(command: Callable[Concatenate[Given, ...], None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(*args: Any, **kwargs: Any) -> None:
+            with errors_without_traceback():
+                command(make(**{name: kwargs.pop(name) for name in options}), *args, **kwargs)
+
+        _, *own = inspect.signature(command, eval_str=True).parameters.values()
+        shared = [
+            option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in options.values()
+        ]
+        run.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
+        return run
+
+    return decorated
+
+
+def _place(
+    project_dir: ProjectDir = Path(),
+    target: Target = None,
+    profiles_dir: ProfilesDir = None,
+    quiet: Quiet = False,
+) -> Place:
+    return Place(project_dir, target, profiles_dir)
+
+
+def _folder(
+    project_dir: ProjectDir = Path(), profiles_dir: ProfilesDir = None, quiet: Quiet = False
+) -> Place:
+    return Place(project_dir, profiles_dir=profiles_dir)
+
+
+on_target = taking(_place)
+in_project = taking(_folder)
