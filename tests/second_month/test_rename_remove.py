@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dbt_anonymize.project.generate import check
+from dbt_anonymize.vault.erase.begun import digest_file, is_of_another, write_digest
 from tests.projects import Project
 from tests.second_month.test_freeze import frozen_copy, run
 from tests.second_month.test_waiting import Customers
@@ -46,8 +47,15 @@ def test_a_renamed_anonymization_goes_on(members: Project) -> None:
     assert "people is" not in said
     assert (members.folder / "anonymizations" / "members.yml").exists()
     kept.replace(vault)
+    # Whose erasure is open stays known.
+    write_digest(digest_file(vault, "main", "members"), "her key")
     result = run(members, "rename", "members", "people", "--yes")
     assert result.exit_code == 0, result.output
+    (digest,) = vault.parent.glob("*.erasure")
+    assert digest == digest_file(vault, "main", "people")
+    assert is_of_another(digest, "another")
+    assert not is_of_another(digest, "her key")
+    digest.unlink()
     assert check(members.folder) == []
     assert relations(members, "members") == {"members_sample"}, "is of the project"
     assert {"people_tokens", "people_releases", "people_relinkings"} <= relations(members, "people")

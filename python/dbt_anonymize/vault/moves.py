@@ -18,6 +18,7 @@ from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.release.copies import places_of_copies
 from dbt_anonymize.release.publish import RELEASE_MODE
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.vault.erase.begun import digest_file
 from dbt_anonymize.vault.erase.owned import (
     BUDGET,
     OF_VAULT,
@@ -118,7 +119,19 @@ def rename_relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[st
                 new = after.name + name.removeprefix(before.name)
                 cursor.execute(f"alter table {place} rename to {quote_name(new)}")
                 renamed.append(new)
+        if of_vault:
+            _rename_digest(warehouse, before, after)
     return renamed
+
+
+def _rename_digest(warehouse: Warehouse, before: Spec, after: Spec) -> None:
+    """Take along by what an open erasure is known: its receipt has the new name now."""
+    files = dict(warehouse.rows("select database_name, path from duckdb_databases()"))
+    for database, schema in places_of(warehouse, names_of(before) | names_of(after)):
+        if path := files.get(database):
+            digest = digest_file(Path(path), schema, before.name)
+            if digest.is_file():
+                digest.replace(digest_file(Path(path), schema, after.name))
 
 
 def _require_vault(
