@@ -1,7 +1,7 @@
 {% macro frequencies(
-    microdata, quasi_identifiers, sensitive, target, has_subject=false, has_sample=false, further_targets=[]
+    microdata, quasi_identifiers, sensitive, target, has_subject=false, has_sample=false, further_targets=[],
+    partitions=none
 ) -%}
-{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set columns = [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}
     {%- do columns.append(dbt_anonymize._quote(quasi_identifier.name)) -%}
@@ -18,18 +18,46 @@
 {%- if has_sample -%}
     {%- do columns.append("sample_share") -%}
 {%- endif -%}
+{%- if partitions == "apart" -%}
+    {%- set parts = dbt_anonymize._parts_of(
+        model.name | replace("_frequencies_parts", "_microdata_parts"),
+        dbt_anonymize._frequencies_rows(microdata, columns, partitions)
+    ) -%}
+    {{ config(
+        materialized="dbt_anonymize_partitions",
+        meta={"dbt_anonymize": {"parts": parts}},
+        post_hook=["{{ dbt_anonymize._check_parts() }}"] + dbt_anonymize._analyzed(),
+    ) }}
+{%- else -%}
+    {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
+{%- endif -%}
+{{ dbt_anonymize._frequencies_rows(microdata, columns, partitions) }}
+{%- endmacro %}
+
+
+{% macro _frequencies_rows(microdata, columns, partitions) -%}
 with
 
 microdata as (
 
     select * from {{ microdata }}
+    {%- if partitions == "apart" and dbt_anonymize._is_building() %}
+    where {{ dbt_anonymize._due_digests() }}
+    {%- endif %}
 
 )
 
 select
     {{ columns | join(",\n    ") }},
+    {%- if partitions == "merged" %}
+    cast(sum(records) as {{ dbt.type_bigint() }}) as records
+    {%- else %}
     count(*) as records
+    {%- endif %}
+    {%- if partitions == "apart" %},
+    {{ dbt_anonymize._digest_of_part("partition_digest") }} as partition_digest
+    {%- endif %}
 from microdata
 group by
-    {{ columns | join(",\n    ") }}
+    {{ columns | join(",\n    ") }}{{ ",\n    partition_digest" if partitions == "apart" }}
 {%- endmacro %}

@@ -1,7 +1,7 @@
 {% macro microdata(
     anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none,
     masks={}, dropped=[], sample=none, sample_shares=[], person=none, mask_keys=none,
-    free_text=[], outer=none
+    free_text=[], outer=none, partition_by=none, partitions=none
 ) -%}
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
 {%- set checked = [] -%}
@@ -11,7 +11,7 @@
     }) -%}
 {%- endfor -%}
 {{ config(
-    materialized="table",
+    materialized="dbt_anonymize_partitions" if partitions else "table",
     meta={"dbt_anonymize": {
         "anonymization": anonymization,
         "record_key": record_key,
@@ -21,18 +21,14 @@
         "subject": subject,
         "has_sample": sample is not none,
         "plain": kept_columns | reject("in", masks.keys() | list + free_text) | list,
+        "parts": dbt_anonymize._parts_of(anonymization ~ "_partitions", dbt_anonymize._microdata_rows(
+            anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, subject, masks, sample,
+            sample_shares, person, mask_keys, outer, partition_by, partitions, {}
+        )) if partitions else none,
     }},
-    post_hook=["{{ dbt_anonymize._check_microdata() }}"] + dbt_anonymize._analyzed(),
+    post_hook=(["{{ dbt_anonymize._check_parts() }}"] if partitions else [])
+    + ["{{ dbt_anonymize._check_microdata() }}"] + dbt_anonymize._analyzed(),
 ) }}
-{#- What stands behind the columns of the source. -#}
-{%- set added = ["subjects.subject"] if subject else [] -%}
-{%- if sample -%}
-    {%- do added.append(dbt_anonymize._sample_share("drawn.draw", sample_shares) ~ " as sample_share") -%}
-{%- endif -%}
-{%- if outer -%}
-    {%- set drawn = dbt_anonymize._quote(subject or record_key, "source") -%}
-    {%- do added.append(dbt_anonymize.is_outer(drawn, outer.share, outer.random_state) ~ " as is_outer") -%}
-{%- endif -%}
 {%- set found = {} -%}
 {%- for column in (adapter.get_columns_in_relation(source) if execute else []) -%}
     {%- do found.update({column.name: column}) -%}
@@ -45,13 +41,43 @@
         guarantees | selectattr("model", "equalto", "differential_privacy") | list | length > 0
     ) -%}
 {%- endif -%}
+{{ dbt_anonymize._microdata_rows(
+    anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, subject, masks, sample,
+    sample_shares, person, mask_keys, outer, partition_by, partitions, found
+) }}
+{%- endmacro %}
+
+
+{# The rows, and in partitions those of which they have to be built again. `found`: columns of the source by name. #}
+{% macro _microdata_rows(
+    anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, subject, masks, sample,
+    sample_shares, person, mask_keys, outer, partition_by, partitions, found
+) -%}
+{#- What stands behind the columns of the source. -#}
+{%- set added = ["subjects.subject"] if subject else [] -%}
+{%- if sample -%}
+    {%- do added.append(dbt_anonymize._sample_share("drawn.draw", sample_shares) ~ " as sample_share") -%}
+{%- endif -%}
+{%- if outer -%}
+    {%- set drawn = dbt_anonymize._quote(subject or record_key, "source") -%}
+    {%- do added.append(dbt_anonymize.is_outer(drawn, outer.share, outer.random_state) ~ " as is_outer") -%}
+{%- endif -%}
+{%- if partitions -%}
+    {%- do added.append(dbt_anonymize._digest_of_partition(dbt_anonymize._quote(partition_by, "source"))) -%}
+{%- endif -%}
 with
 
 source as (
 
-    {{ dbt_anonymize._taking_part(source, anonymization, record_key) }}
+    {{ dbt_anonymize._taking_part(
+        source, anonymization, record_key, dbt_anonymize._due_partitions(found.get(partition_by)) if partitions
+    ) }}
 
 ),
+{%- if partitions %}
+
+{{ dbt_anonymize._digests_of_partitions(partitions) }}
+{%- endif %}
 {{- dbt_anonymize._mask_keys_as_ctes(mask_keys, masks) }}
 {%- if subject %}
 
@@ -103,6 +129,9 @@ select
     {{ added | join(",\n    ") }}
     {%- endif %}
 from source
+{%- if partitions %}
+left join partitions on {{ dbt_anonymize._quote(partition_by, "source") }} = partitions.partition_value
+{%- endif %}
 {%- if sample %}
 left join {{ sample }} as drawn on {{ dbt_anonymize._quote(person, "source") }} = drawn.person
 {%- endif %}

@@ -14,14 +14,17 @@
 {%- endmacro %}
 
 
-{# Query of the records of the source that take part. #}
-{% macro _taking_part(source, anonymization, record_key) -%}
+{# Query of the records of the source that take part, of those which meet a condition. #}
+{% macro _taking_part(source, anonymization, record_key, condition=none) -%}
     {%- do dbt_anonymize._check_key_type(source, anonymization, record_key) -%}
     {%- set withheld = dbt_anonymize._withheld_relation(anonymization) -%}
-    {%- if not withheld -%}{{ return("select * from " ~ source) }}{%- endif -%}
+    {%- if not withheld -%}
+        {{ return("select * from " ~ source ~ ("\n    where " ~ condition if condition else "")) }}
+    {%- endif -%}
     {%- set key = dbt_anonymize._as_text(dbt_anonymize._quote(record_key, "everybody")) -%}
     {{ return(
         "select * from " ~ source ~ " as everybody\n    where not exists (select 1 from " ~ withheld
         ~ " as withheld where withheld.record_key = " ~ key ~ ")"
+        ~ ("\n    and (" ~ condition ~ ")" if condition else "")
     ) }}
 {%- endmacro %}

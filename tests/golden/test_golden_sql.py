@@ -27,6 +27,7 @@ from tests.worlds.hostile import Naming, write
 GOLDEN = Path(__file__).parent / "sql"
 VOLATILE = (
     (re.compile(r"'[0-9a-f]{8}-[0-9a-f-]{27}'"), "'<run_id>'"),
+    (re.compile(r"' [0-9a-f]{32}'"), "' <definition>'"),
     (re.compile(r"'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+'"), "'<run_at>'"),
 )
 
@@ -43,6 +44,11 @@ MASKS = {
     "spending": {"role": "insensitive", "mask": {"round": 0.5}},
     "order": {"role": "insensitive", "mask": {"round": 5, "top": 20}},
 }
+# Of one in partitions.
+OF_PARTITIONS = tuple(
+    f"monthly_{node}"
+    for node in ("partitions", "microdata_parts", "microdata", "frequencies_parts", "frequencies")
+)
 # Of one that is a sample.
 OF_SAMPLES = tuple(
     f"surveyed_{node}" for node in ("sample", "microdata", "frequencies", "classes", "effort_1")
@@ -101,10 +107,14 @@ def _of_consumer(folder: Path) -> dict[str, str]:
     project = copy_consumer(folder)
     others = [Path(shutil.copy(spec, project.folder / "anonymizations")) for spec in OTHER_MAPPINGS]
     _declare(project, "customers", lambda spec: spec.update(fidelity={"pairs": 4}))
+    path = project.folder / "anonymizations" / "monthly.yml"
+    shutil.copy(SPECS / "guests.yml", path)
+    _declare(project, "monthly", lambda spec: spec.update(name="monthly", partition_by="gender"))
+    others.append(path)
     _declare(project, "guests", lambda spec: spec["columns"].update(MASKS))
     generate(project.folder)
-    wanted = ["customers_*", "anonymization_results", *OF_SAMPLES, *OF_MASKS]
-    wanted += [f"{spec.stem}_{part}" for spec in others for part in OF_MAPPINGS]
+    wanted = ["customers_*", "anonymization_results", *OF_SAMPLES, *OF_MASKS, *OF_PARTITIONS]
+    wanted += [f"{spec.stem}_{part}" for spec in others[:-1] for part in OF_MAPPINGS]
     # The history reads the results that a run computes.
     outcome = project.dbt("compile", "--select", *wanted, "*_results")
     assert outcome.succeeded, outcome.messages
@@ -281,7 +291,7 @@ def test_every_generated_relation_has_golden_sql() -> None:
     assert {"fidelity", "mask_keys"} < kinds
     golden = [path.stem for path in GOLDEN.glob("*.sql")]
     # Not those of the statements of a recoding or a search, which no template writes.
-    relations = "customers|people|guests|members|surveyed|anonymization"
+    relations = "customers|people|guests|members|monthly|surveyed|anonymization"
     missing = {
         kind
         for kind in kinds

@@ -21,12 +21,13 @@ from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.information_loss.registry import MEASURES
 from dbt_anonymize.project.descriptions import effort_description
 from dbt_anonymize.project.layout import Project, find_project
-from dbt_anonymize.project.models import templates_of
+from dbt_anonymize.project.models import microdata_columns, templates_of
 from dbt_anonymize.project.package import check_installed
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.spec import Quality, Spec, load_specs
 from dbt_anonymize.spec.contract import released_types
 from dbt_anonymize.spec.loading import FOLDER
+from dbt_anonymize.spec.partition_rules import PARTITION_DIGEST
 from dbt_anonymize.versions import PACKAGE
 
 # The history of all anonymizations belongs to none of them.
@@ -101,6 +102,8 @@ def render(spec: Spec, *, has_python: bool = True) -> dict[str, str]:
         "effort_description": effort_description,
         "splitting": _splitting,
         "compared_columns": _compared_columns(spec),
+        "microdata_columns": microdata_columns,
+        "partition_digest": PARTITION_DIGEST,
         "required": ", ".join(map(_requirement, spec.guarantees.resolved)),
     }
     files = {

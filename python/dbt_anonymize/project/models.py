@@ -5,6 +5,8 @@ from __future__ import annotations
 from dbt_anonymize.spec import Spec
 
 _MODELS_OF_THE_SOURCE = ("microdata.sql", "frequencies.sql", "quasi_identifier_risk.sql")
+# Of a source in partitions, only those that changed are built; the others are merged with them.
+_MODELS_OF_PARTITIONS = ("partitions.sql", "microdata_parts.sql", "frequencies_parts.sql")
 _MODELS_OF_THE_EFFORTS = (
     "classes.sql",
     "privacy.sql",
@@ -39,6 +41,8 @@ _MODELS_OF_CLASSES = ("curves.sql", "calibration.sql", "confusion.sql")
 def templates_of(spec: Spec) -> list[str]:
     """Return the templates of a spec, but for those that each effort has."""
     templates = list(_MODELS_OF_THE_SOURCE)
+    if spec.partition_by:
+        templates.extend(_MODELS_OF_PARTITIONS)
     if spec.population_relation:
         templates.append("population.sql")
     if spec.declared_shares:
@@ -65,3 +69,15 @@ def templates_of(spec: Spec) -> list[str]:
         }
         templates.extend(template for template, is_wanted in wanted.items() if is_wanted)
     return templates
+
+
+def microdata_columns(spec: Spec) -> list[str]:
+    """Return the columns of ``<n>_microdata``, in order."""
+    columns = [spec.record_key]
+    for name in spec.quasi_identifiers:
+        columns += [name, f"{name}_leaf"]
+    for name in spec.kept_columns:
+        has_both = name in spec.masks and name not in spec.identifiers
+        columns += [name, f"{name}_masked"] if has_both else [name]
+    columns += ["sample_share"] if spec.declared_shares else []
+    return columns + (["is_outer"] if spec.quality.outer_share else [])

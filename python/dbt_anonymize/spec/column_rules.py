@@ -46,8 +46,8 @@ TARGET_SUFFIXES = ("_majority_records", "_has_majority")
 OWN_RELATIONS = re.compile(
     r"verification|"
     r"alpha_ranges|anonymized|attacks|calibration|classes|confusion|curves|decision_grid|"
-    r"evaluation|fidelity|frequencies|identifiers|importance|information_loss|lattice|mask_keys|microdata|"
-    r"outer_quality|population|privacy|quality|quality_by_group|quasi_identifier_risk|register|releases|relinkings|"
+    r"evaluation|fidelity|frequencies|frequencies_parts|identifiers|importance|information_loss|"
+    r"lattice|mask_keys|microdata|microdata_parts|outer_quality|partitions|population|privacy|quality|quality_by_group|quasi_identifier_risk|register|releases|relinkings|"
     r"results|risk_profile|sample|scores|tokens|(effort|groups|recoding)_\d+"
 )
 HISTORY = "anonymization_results"

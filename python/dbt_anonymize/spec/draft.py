@@ -28,6 +28,7 @@ class Draft:
     efforts: list[dict[str, Any] | None]
     guarantees: Mapping[str, Any]
     subject: str | None
+    partition_by: str | None
     population: Mapping[str, Any]
     sample: Mapping[str, Any]
     nested: dict[str, bool]
@@ -89,6 +90,7 @@ class Draft:
             ],
             guarantees=mapping(raw.get("guarantees")),
             subject=text(raw.get("subject")),
+            partition_by=text(raw.get("partition_by")),
             population=mapping(raw.get("population")),
             sample=mapping(raw.get("sample")),
             kinds={name: text(hierarchies[name].get("kind")) for name in quasi_identifiers},

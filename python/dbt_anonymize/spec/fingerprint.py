@@ -17,6 +17,7 @@ _NOT_OF_RESULTS: dict[str, Any] = {
     "relinking": True,
     "fidelity": True,
     "tolerance": True,
+    "partition_by": True,
     "release": {"access", "composition", "formats", "joiners", "recompute"},
     "columns": {"__all__": {"data_type", "derived_from", "free_text"}},
     "quality": {"groups", "importance", "decision_grid"},

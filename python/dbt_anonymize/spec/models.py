@@ -104,6 +104,8 @@ class Spec(Strict):
     subject: ColumnName | None = None
     """Column that is equal in all records of one person; privacy then counts people, not records.
     """
+    partition_by: ColumnName | None = None
+    """Column of the source by which records are built in parts: those that changed."""
     population: Population | None = None
     """The people among whom an attacker looks, for k_map, delta_presence and the journalist's
     risks.

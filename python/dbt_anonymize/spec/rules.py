@@ -15,6 +15,7 @@ from dbt_anonymize.spec import (
     effort_rules,
     freeze_rules,
     guarantee_rules,
+    partition_rules,
     release_rules,
     sample_rules,
 )
@@ -137,6 +138,7 @@ _RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
     *release_rules.RULES,
     *freeze_rules.RULES,
     *sample_rules.RULES,
+    *partition_rules.RULES,
     *differential_privacy_rules.RULES,
     _quality_is_measurable,
     _groups_are_columns,

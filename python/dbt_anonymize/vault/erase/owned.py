@@ -42,8 +42,11 @@ OF_VAULT = (
 # Of all anonymizations: the budget is cleared of digests, the history holds results of efforts.
 BUDGET = "dbt_anonymize_budget"
 SHARED = frozenset({BUDGET, HISTORY})
-# A build makes them anew, and nothing of the rows before is left in the tables.
-_REBUILT = frozenset({"table", "view", "dbt_anonymize_vault", "dbt_anonymize_release"})
+# A build makes them anew, and nothing of the rows before is left in the tables; in partitions those
+# that have lost a row.
+_REBUILT = frozenset(
+    {"table", "view", "dbt_anonymize_partitions", "dbt_anonymize_vault", "dbt_anonymize_release"}
+)
 # What a killed build leaves.
 _LEFT_OVER = ("__dbt_tmp", "__dbt_backup")
 

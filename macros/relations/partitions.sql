@@ -1,0 +1,122 @@
+{% macro partitions(
+    anonymization, source, record_key, partition_by, columns, hierarchies, mask_keys=none, sample=none, person=none
+) -%}
+{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
+{%- set found = {} -%}
+{%- for column in (adapter.get_columns_in_relation(source) if execute else []) -%}
+    {%- do found.update({column.name: column}) -%}
+{%- endfor -%}
+{%- if dbt_anonymize._is_building() -%}
+    {%- do dbt_anonymize._raise_errors(
+        anonymization, dbt_anonymize._partition_errors(source, partition_by, found)
+    ) -%}
+{%- endif -%}
+{%- set value, read, types = dbt_anonymize._quote(partition_by), [], [] -%}
+{#- What is declared and missing stops the microdata, with all other errors. -#}
+{%- for name in ([partition_by] + columns) | unique(case_sensitive=true) if name in found or not found -%}
+    {%- do read.append(dbt_anonymize._quote(name, "source")) -%}
+    {%- do types.append(name ~ " " ~ (found[name].data_type if found else "")) -%}
+{%- endfor -%}
+{%- if sample -%}{%- do read.append("drawn.draw as sample_share") -%}{%- endif -%}
+with
+
+source as (
+
+    {{ dbt_anonymize._taking_part(source, anonymization, record_key) }}
+
+),
+{# All that a record becomes depends on: its values, and what is drawn for whom it is of. #}
+digested as (
+
+    select
+        {{ read | join(",\n        ") }}
+    from source
+    {%- if sample %}
+    left join {{ sample }} as drawn on {{ dbt_anonymize._quote(person, "source") }} = drawn.person
+    {%- endif %}
+
+),
+
+counted as (
+
+    select
+        {{ value }} as partition_value,
+        count(*) as records,
+        {{ dbt_anonymize._sum_of_rows("digested") }} as digest
+    from digested
+    group by {{ value }}
+
+),
+{# And what is the same for all. #}
+shared as (
+
+    select
+        {{ dbt_anonymize._literal(types | join(", ")) }}
+        {%- for hierarchy in hierarchies %}
+        || ' ' || (
+            select count(*) || ' ' || {{ dbt_anonymize._sum_of_rows("digested") }}
+            from {{ hierarchy }} as digested  -- noqa: AL05
+        )
+        {%- endfor %}
+        {%- if mask_keys %}
+        || ' ' || (select string_agg(md5(person || ' ' || token), ' ' order by person) from {{ mask_keys }})
+        {%- endif %} as digest
+
+)
+
+select
+    counted.partition_value,
+    counted.records,
+    md5(
+        case
+            when counted.partition_value is null then 'null'
+            else 'value ' || {{ dbt_anonymize._as_text("counted.partition_value") }}
+        end
+        || ' ' || counted.records || ' ' || counted.digest || ' ' || shared.digest
+    ) as fingerprint,
+    {{ dbt_anonymize._literal(invocation_id) }} as run_id
+from counted
+cross join shared
+{%- endmacro %}
+
+
+{# Values are compared as text and as their type, so both must be equal alike. #}
+{% macro _partition_errors(source, partition_by, found) -%}
+    {%- if not found -%}
+        {{ return(["the source " ~ source ~ " does not exist or has no columns. Build or load it first."]) }}
+    {%- elif partition_by not in found -%}
+        {{ return([
+            "partition_by must name a column of the source " ~ source ~ "; it has no " ~ partition_by
+            ~ ". Name another, or add it."
+        ]) }}
+    {%- endif -%}
+    {%- set type = found[partition_by].dtype | lower -%}
+    {%- set types = "u?(tiny|small|big|huge)?int|integer|date|text|string|(var)?char.*" -%}
+    {%- if modules.re.fullmatch(types, type) -%}{{ return([]) }}{%- endif -%}
+    {{ return([
+        "partition_by must name a column of texts, whole numbers or dates; " ~ partition_by ~ " is "
+        ~ modules.re.match("[a-z_ ]*", type).group() | trim ~ ". Cast it in a model before."
+    ]) }}
+{%- endmacro %}
+
+
+{# A number that changes with the rows of a relation, whatever their order. #}
+{% macro _sum_of_rows(relation_alias) -%}
+    {{ return(adapter.dispatch("_sum_of_rows", "dbt_anonymize")(relation_alias)) }}
+{%- endmacro %}
+
+{% macro default___sum_of_rows(relation_alias) -%}
+    {{ exceptions.raise_compiler_error(
+        "dbt_anonymize: partition_by needs DuckDB or Postgres; the adapter is " ~ target.type
+        ~ ". Remove it from the spec and generate again."
+    ) }}
+{%- endmacro %}
+
+{# Twice: DuckDB combines the hashes of columns in a way that a sum lets through where two rows exchange a value. #}
+{% macro duckdb___sum_of_rows(relation_alias) -%}
+    {{ return("coalesce(sum(hash(hash(" ~ relation_alias ~ "))), 0)") }}
+{%- endmacro %}
+
+{% macro postgres___sum_of_rows(relation_alias) -%}
+    {{ return(dbt_anonymize._sum_of_hashes(relation_alias)) }}
+{%- endmacro %}
