@@ -287,6 +287,7 @@ VARIANTS: tuple[dict[str, Any], ...] = (
         "sample": None,
     },
     {"freeze": True, "release": {"effort": 1}, "mapping": "class", "sample": None},
+    {"partition_by": "diagnosis"},
 )
 
 

@@ -109,8 +109,8 @@ partitions as (
     {%- set name = model.config.meta.dbt_anonymize.anonymization -%}
     {%- if parts.wanted | rejectattr("run_id", "equalto", invocation_id) | list -%}
         {%- do dbt_anonymize._raise_errors(name, [
-            "the partitions of the source must be looked at in the same run; they are of another one. Run `dbt build -s +"
-            ~ model.name ~ "`."
+            "the partitions of the source must be looked at in the same run; they are of another one. Run"
+            ~ " `dbt build -s +" ~ model.name ~ "`."
         ]) -%}
     {%- endif -%}
     {%- set due = parts.wanted | rejectattr("digest", "in", parts.kept) | list -%}

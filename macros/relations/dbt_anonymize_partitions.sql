@@ -1,8 +1,8 @@
 {#
-  A table in parts (see `_partitioned.sql`): what is as it should be stays, all else is deleted, and what was built anew is
-  inserted, in one transaction. Where nothing may stay, which a changed spec says as well as a full refresh, the table
-  is made anew with the columns that it has now. `incremental` keeps the columns of the first run, and rows of partitions
-  that are gone.
+  A table in parts (see `_partitioned.sql`): what is as it should be stays, all else is deleted, and what was built anew
+  is inserted, in one transaction. Where nothing may stay, which a changed spec says as well as a full refresh, the table
+  is made anew with the columns that it has now. `incremental` keeps the columns of the first run, and rows of
+  partitions that are gone.
 #}
 {% materialization dbt_anonymize_partitions, default %}
     {%- set target_relation = this.incorporate(type="table") -%}

@@ -43,6 +43,7 @@ def spec(name: str, **own: Any) -> dict[str, Any]:
         "efforts": [{"age": 1}, {"age": 2}],
         "suppression_limit": 0.5,
     }
+    columns |= own.pop("columns", {})
     return spec_of(name, columns, **(declared | own))
 
 
