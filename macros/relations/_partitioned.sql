@@ -34,7 +34,8 @@ partitions as (
 {% macro _digest_of_partition(value) -%}
     {{ return(
         "case\n        when " ~ value ~ " is not null then partitions.partition_digest\n"
-        ~ "        else (select partition_digest from partitions where partition_value is null)\n"
+        ~ "        else (\n            select missing.partition_digest\n            from partitions as missing\n"
+        ~ "            where missing.partition_value is null\n        )\n"
         ~ "    end as partition_digest"
     ) }}
 {%- endmacro %}

@@ -1,7 +1,7 @@
 {#
   A table in parts (see `_partitioned.sql`): what is as it should be stays, all else is deleted, and what was built anew
-  is inserted, in one transaction. Where nothing may stay, which a changed spec says as well as a full refresh, the table
-  is made anew with the columns that it has now. `incremental` keeps the columns of the first run, and rows of
+  is inserted, in one transaction. Where nothing may stay, which a changed spec says as well as a full refresh, the
+  table is made anew with the columns that it has now. `incremental` keeps the columns of the first run, and rows of
   partitions that are gone.
 #}
 {% materialization dbt_anonymize_partitions, default %}
@@ -39,9 +39,8 @@
     {%- else -%}
         {{ dbt_anonymize._swap_in(candidate, target_relation, existing_relation, backup_relation) }}
     {%- endif -%}
-    {%- do apply_grants(
-        target_relation, config.get("grants"), should_revoke(existing_relation, full_refresh_mode=not kept)
-    ) -%}
+    {%- set is_revoked = should_revoke(existing_relation, full_refresh_mode=not kept) -%}
+    {%- do apply_grants(target_relation, config.get("grants"), is_revoked) -%}
     {%- do persist_docs(target_relation, model) -%}
     {%- do adapter.commit() -%}
     {{ drop_relation_if_exists(load_cached_relation(backup_relation)) }}

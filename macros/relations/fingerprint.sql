@@ -34,13 +34,14 @@ cross join digest_{{ loop.index + 1 }}
 
 {% macro default___sum_of_hashes(relation_alias) -%}
     {{ exceptions.raise_compiler_error(
-        "dbt_anonymize_python: false needs a hash of a row, which the adapter " ~ target.type
+        "dbt_anonymize: a fingerprint of a relation needs a hash of a row, which the adapter " ~ target.type
         ~ " has not in this package yet. See docs/engines.md."
     ) }}
 {%- endmacro %}
 
+{# Twice: DuckDB combines the hashes of columns by `xor`, so that rows that exchange a value may keep their sum. #}
 {% macro duckdb___sum_of_hashes(relation_alias) -%}
-    {{ return("coalesce(sum(hash(" ~ relation_alias ~ ")), 0)") }}
+    {{ return("coalesce(sum(hash(hash(" ~ relation_alias ~ "))), 0)") }}
 {%- endmacro %}
 
 {% macro postgres___sum_of_hashes(relation_alias) -%}

@@ -42,7 +42,7 @@ counted as (
     select
         {{ value }} as partition_value,
         count(*) as records,
-        {{ dbt_anonymize._sum_of_rows("digested") }} as digest
+        {{ dbt_anonymize._sum_of_hashes("digested") }} as digest
     from digested
     group by {{ value }}
 
@@ -54,7 +54,7 @@ shared as (
         {{ dbt_anonymize._literal(types | join(", ")) }}
         {%- for hierarchy in hierarchies %}
         || ' ' || (
-            select count(*) || ' ' || {{ dbt_anonymize._sum_of_rows("digested") }}
+            select count(*) || ' ' || {{ dbt_anonymize._sum_of_hashes("digested") }}
             from {{ hierarchy }} as digested  -- noqa: AL05
         )
         {%- endfor %}
@@ -82,7 +82,12 @@ cross join shared
 
 {# Values are compared as text and as their type, so both must be equal alike. #}
 {% macro _partition_errors(source, partition_by, found) -%}
-    {%- if not found -%}
+    {%- if adapter.type() not in ["duckdb", "postgres"] -%}
+        {{ return([
+            "partition_by needs DuckDB or Postgres, where the parts change in one transaction; the adapter is "
+            ~ adapter.type() ~ ". Remove it from the spec and generate again."
+        ]) }}
+    {%- elif not found -%}
         {{ return(["the source " ~ source ~ " does not exist or has no columns. Build or load it first."]) }}
     {%- elif partition_by not in found -%}
         {{ return([
@@ -97,26 +102,4 @@ cross join shared
         "partition_by must name a column of texts, whole numbers or dates; " ~ partition_by ~ " is "
         ~ modules.re.match("[a-z_ ]*", type).group() | trim ~ ". Cast it in a model before."
     ]) }}
-{%- endmacro %}
-
-
-{# A number that changes with the rows of a relation, whatever their order. #}
-{% macro _sum_of_rows(relation_alias) -%}
-    {{ return(adapter.dispatch("_sum_of_rows", "dbt_anonymize")(relation_alias)) }}
-{%- endmacro %}
-
-{% macro default___sum_of_rows(relation_alias) -%}
-    {{ exceptions.raise_compiler_error(
-        "dbt_anonymize: partition_by needs DuckDB or Postgres; the adapter is " ~ target.type
-        ~ ". Remove it from the spec and generate again."
-    ) }}
-{%- endmacro %}
-
-{# Twice: DuckDB combines the hashes of columns in a way that a sum lets through where two rows exchange a value. #}
-{% macro duckdb___sum_of_rows(relation_alias) -%}
-    {{ return("coalesce(sum(hash(hash(" ~ relation_alias ~ "))), 0)") }}
-{%- endmacro %}
-
-{% macro postgres___sum_of_rows(relation_alias) -%}
-    {{ return(dbt_anonymize._sum_of_hashes(relation_alias)) }}
 {%- endmacro %}

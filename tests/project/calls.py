@@ -37,6 +37,7 @@ def call_of(sql: str) -> tuple[str, dict[str, Any]]:
         ref=lambda name: Relation(f"ref {name}"),
         source=lambda *names: Relation(f"source {'.'.join(names)}"),
     )
-    assert not rendered.strip()
+    # A model that comes before without being read is named in a comment.
+    assert all(line.startswith("-- depends_on: ref ") for line in rendered.split("\n") if line)
     (call,) = macros.calls
     return call

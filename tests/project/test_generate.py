@@ -205,7 +205,7 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
     given: dict[str, set[str]] = {}
     release = {"composition": "strict", "recompute": True, "formats": ["duckdb", "csv"]}
     sample = {"share": 0.5, "strata": ["ill"]}
-    sampled = spec(mapping="token", release=release, sample=sample)
+    sampled = spec(mapping="token", release=release, sample=sample, partition_by="age")
     outer = spec(
         quality={**SPEC["quality"], "fit": "per_split", "outer_share": 0.25},
         information_loss={"targets": {"income": 2, "ill": 1}},
@@ -213,6 +213,7 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
     of_groups = {"recoding": "microaggregation", "k": 9, "categories": "mode"}
     grouped = rich() | {"efforts": [{**of_groups, "method": "mondrian"}]}
     apart = {key: part for key, part in rich().items() if key != "subject"}
+    apart["partition_by"] = "age"
     apart["efforts"] = [of_groups]
     frozen = rich() | {"freeze": True, "release": {"effort": 2}, "sample": {"share": 0.5}}
     frozen["guarantees"] = {k: v for k, v in frozen["guarantees"].items() if k != "k_map"}

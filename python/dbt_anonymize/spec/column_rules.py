@@ -44,11 +44,12 @@ TARGET_SUFFIXES = ("_majority_records", "_has_majority")
 # Our own relations: `<name>_<suffix>` of an anonymization, and the history of all. Numbers of
 # efforts change with every search, so those of efforts that do not exist yet count too.
 OWN_RELATIONS = re.compile(
-    r"verification|"
     r"alpha_ranges|anonymized|attacks|calibration|classes|confusion|curves|decision_grid|"
     r"evaluation|fidelity|frequencies|frequencies_parts|identifiers|importance|information_loss|"
-    r"lattice|mask_keys|microdata|microdata_parts|outer_quality|partitions|population|privacy|quality|quality_by_group|quasi_identifier_risk|register|releases|relinkings|"
-    r"results|risk_profile|sample|scores|tokens|(effort|groups|recoding)_\d+"
+    r"lattice|mask_keys|microdata|microdata_parts|outer_quality|partitions|population|privacy|"
+    r"quality|quality_by_group|quasi_identifier_risk|register|releases|relinkings|results|"
+    r"risk_profile|sample|scores|tokens|verification|"
+    r"(effort|groups|recoding)_\d+"
 )
 HISTORY = "anonymization_results"
 

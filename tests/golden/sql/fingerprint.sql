@@ -4,7 +4,7 @@ digest_1 as (
 
     select
         count(*) as records,
-        coalesce(sum(hash(digested)), 0) as digest
+        coalesce(sum(hash(hash(digested))), 0) as digest
     from "memory"."main"."frequencies" as digested  -- noqa: AL05
 
 ),
@@ -13,7 +13,7 @@ digest_2 as (
 
     select
         count(*) as records,
-        coalesce(sum(hash(digested)), 0) as digest
+        coalesce(sum(hash(hash(digested))), 0) as digest
     from "memory"."main"."hierarchy_age" as digested  -- noqa: AL05
 
 )

@@ -1,3 +1,4 @@
+-- depends_on: "shop"."main"."monthly_microdata"
 with
 
 microdata as (

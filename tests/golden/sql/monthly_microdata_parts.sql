@@ -64,7 +64,11 @@ select
     source."churned",
     case
         when source."gender" is not null then partitions.partition_digest
-        else (select partition_digest from partitions where partition_value is null)
+        else (
+            select missing.partition_digest
+            from partitions as missing
+            where missing.partition_value is null
+        )
     end as partition_digest
 from source
 left join partitions on source."gender" = partitions.partition_value

@@ -5,6 +5,7 @@ source as (
     select * from "shop"."main"."customers"
 
 ),
+
 digested as (
 
     select
@@ -30,6 +31,7 @@ counted as (
     group by "gender"
 
 ),
+
 shared as (
 
     select
