@@ -123,13 +123,20 @@ where results.is_chosen
 {%- endmacro %}
 
 
-{# Relations of refs that efforts read, so that they are there: `ref` would draw another edge in the graph. #}
+{#
+  Relations of refs that efforts read, so that they are there: `ref` would draw another edge in the graph. As with
+  `ref`, what another state of the project has stands for what this target has not built.
+#}
 {% macro _named_relations(names) -%}
     {%- set found = [] -%}
     {%- for node in graph.nodes.values() -%}
         {%- if node.name in names and node.resource_type in ["model", "seed", "snapshot"] -%}
+            {%- set own = adapter.get_relation(node.database, node.schema, node.alias) -%}
+            {%- set deferred = node.get("defer_relation") -%}
+            {%- set is_favored = flags.FAVOR_STATE and node.unique_id not in selected_resources -%}
+            {%- set place = deferred if deferred and (is_favored or not own) else node -%}
             {%- do found.append(
-                api.Relation.create(database=node.database, schema=node.schema, identifier=node.alias)
+                api.Relation.create(database=place.database, schema=place.schema, identifier=place.alias)
             ) -%}
         {%- endif -%}
     {%- endfor -%}

@@ -159,7 +159,10 @@ def test_a_failed_build_is_retried_where_it_failed(consumer: Project) -> None:
 
 
 @builds
-def test_ci_defers_to_production_and_publishes_for_itself(consumer: Project) -> None:
+@pytest.mark.parametrize("more", [(), ("--favor-state",)], ids=["absent", "favored"])
+def test_ci_defers_to_production_and_publishes_for_itself(
+    consumer: Project, more: tuple[str, ...]
+) -> None:
     """Only the release is built, in a schema of its own; what it reads is that of production."""
     production = consumer.release_file("customers")
     before = production.read_bytes()
@@ -173,7 +176,8 @@ def test_ci_defers_to_production_and_publishes_for_itself(consumer: Project) -> 
 
     consumer.edit("profiles.yml", with_ci)
     consumer.build(
-        *("--target", "ci", "--defer", "--state", "state", "--select", "customers_anonymized")
+        *("--target", "ci", "--defer", "--state", "state", "--select", "customers_anonymized"),
+        *more,
     )
     assert production.read_bytes() == before
     published = consumer.folder / "release" / "ci" / "customers.duckdb"
