@@ -65,7 +65,7 @@ def test_commands_read_it_and_say_what_they_cannot(built: OnSpark) -> None:
     assert "chosen" in command(built.project, "results", "customers").output
     result = command(built.project, "verify", "customers", "--check", "guarantees")
     assert result.exit_code == 1
-    assert "this can be proved on a release file only" in " ".join(result.output.split())
+    assert "this can be proved on DuckDB and Postgres only" in " ".join(result.output.split())
     result = command(built.project, "verify", "customers", "--check", "provenance")
     assert result.exit_code == 0, result.output
     result = command(built.project, "relink", "customers", "--purpose", "contact tracing")

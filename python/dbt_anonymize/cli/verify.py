@@ -30,17 +30,19 @@ from dbt_anonymize.output import Format
 from dbt_anonymize.verify.finding import CHECKS, Check, Finding, Status
 
 # What is shown without being asked for, the worst first.
-_SHOWN: tuple[Status, ...] = ("FAILED", "warning")
+_SHOWN: tuple[Status, ...] = ("FAILED", "warning", "not run")
 # One and several of each status.
 _WORDS: dict[Status, tuple[str, str]] = {
     "FAILED": ("FAILED", "FAILED"),
     "warning": ("warning", "warnings"),
+    "not run": ("not run", "not run"),
     "holds": ("holds", "hold"),
     "measured": ("measured", "measured"),
 }
 _STYLES: dict[Status, str] = {
     "FAILED": "bold red",
     "warning": "yellow",
+    "not run": "dim",
     "holds": "green",
     "measured": "cyan",
 }
@@ -150,7 +152,7 @@ def _show_text(
 
 
 def _worst(total: Counter[Status]) -> Status:
-    return next((status for status in _SHOWN if total[status]), "holds")
+    return next((status for status in _SHOWN[:2] if total[status]), "holds")
 
 
 def _verdict(total: Counter[Status]) -> str:
@@ -158,8 +160,8 @@ def _verdict(total: Counter[Status]) -> str:
     promises, do = "promise" if judged == 1 else "promises", "does" if failed == 1 else "do"
     broken = f"{failed} of {judged} {promises} {do} not hold"
     holding = f"{judged} {'promise holds' if judged == 1 else 'promises hold'}"
-    warnings: Counter[Status] = Counter({"warning": total["warning"]})
-    return ", ".join(filter(None, (broken if failed else holding, _counted(warnings))))
+    others: Counter[Status] = Counter({status: total[status] for status in _SHOWN[1:]})
+    return ", ".join(filter(None, (broken if failed else holding, _counted(others))))
 
 
 def _counted(number: Counter[Status]) -> str:

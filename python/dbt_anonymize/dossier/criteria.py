@@ -343,7 +343,7 @@ def _verified(evidence: Evidence, check: str) -> list[Figure]:
         return [missing(evidence, label, "verification")]
     counts = {
         status: sum(row["status"] == status for row in rows)
-        for status in ("FAILED", "warning", "holds", "measured")
+        for status in ("FAILED", "warning", "not run", "holds", "measured")
     }
     value = ", ".join(f"{status} {number}" for status, number in counts.items() if number)
     return [Figure(label, value, f"{evidence.spec.name}_verification")]

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 Check = Literal["provenance", "content", "recomputation", "guarantees", "attacks", "audit"]
 CHECKS: tuple[Check, ...] = get_args(Check)
-Status = Literal["FAILED", "warning", "measured", "holds"]
+Status = Literal["FAILED", "warning", "not run", "measured", "holds"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Finding:
     ``holds`` is None for a number that no declared limit judges; ``is_warning`` asks somebody to
     decide about it nevertheless. ``message`` says what came, against which rule and, where it does
     not hold, what to do: names of columns and relations, counts and shares, never a value of a
-    person.
+    person. ``was_run`` is false of what cannot be looked at here, and the message says why.
     """
 
     check: Check
@@ -25,10 +25,13 @@ class Finding:
     holds: bool | None
     message: str
     is_warning: bool = False
+    was_run: bool = True
 
     @property
     def status(self) -> Status:
         """What is said first about it."""
+        if not self.was_run:
+            return "not run"
         if self.holds is None:
             return "warning" if self.is_warning else "measured"
         return "holds" if self.holds else "FAILED"

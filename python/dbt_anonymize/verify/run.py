@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.errors import VerificationError, safe_reason
 from dbt_anonymize.pluralize import counted
 from dbt_anonymize.project.erasures import count_erasures
 from dbt_anonymize.project.layout import Project
@@ -16,6 +18,7 @@ from dbt_anonymize.release.audit import why_unreadable
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.vault.relink.audit import check_audit
 from dbt_anonymize.verify.attacks import AttackResult, findings, run_attacks
+from dbt_anonymize.verify.copied import copying, is_refused
 from dbt_anonymize.verify.copies import check_copies
 from dbt_anonymize.verify.finding import CHECKS, Check, Finding
 from dbt_anonymize.verify.identifiers.content import check_content
@@ -24,7 +27,7 @@ from dbt_anonymize.verify.recomputation.project import check_release
 from dbt_anonymize.verify.relations import spill_in_private
 from dbt_anonymize.verify.writing import write_findings, write_rows
 
-_ON_FILES: tuple[Check, ...] = ("content", "recomputation", "guarantees", "attacks")
+_ON_ROWS: tuple[Check, ...] = ("content", "recomputation", "guarantees", "attacks")
 
 
 def verify(
@@ -48,45 +51,41 @@ def verify(
     if "provenance" in checks:
         found += _proved("provenance", spec, lambda: check_provenance(project, spec, target=target))
         yield from found
-    with open_warehouse(project, target) as warehouse:
+    with contextlib.ExitStack() as until_proved:
+        warehouse = until_proved.enter_context(open_warehouse(project, target))
         proofs: dict[Check, Callable[[], list[Finding]]] = {}
-        on_files = [check for check in _ON_FILES if check in checks]
-        if on_files and (reason := _why_unproved(warehouse, project, spec)):
-            unproved = [Finding(check, spec.name, False, reason) for check in on_files]
+        on_rows = [check for check in _ON_ROWS if check in checks]
+        if on_rows and (reason := _why_unproved(warehouse, project, spec)):
+            unproved = [Finding(check, spec.name, False, reason) for check in on_rows]
             found += unproved
             yield from unproved
-        elif on_files:
-            spill_in_private(warehouse)
-            release = project.root / release_file(warehouse, spec.name)
-
-            @functools.cache
-            def recomputed() -> list[Finding]:
-                return check_release(warehouse, project, spec, release=release)
-
-            proofs = {
-                "content": lambda: check_content(warehouse, project, spec, release=release),
-                "recomputation": lambda: [
-                    *_of("recomputation", recomputed()),
-                    *check_copies(warehouse, spec, release=release),
-                ],
-                "guarantees": lambda: _of("guarantees", recomputed()),
-                "attacks": lambda: _attacks(warehouse, project, spec, release, earlier),
-            }
+        elif on_rows:
+            read, release = warehouse, None
+            if warehouse.is_duckdb:
+                spill_in_private(warehouse)
+                release = project.root / release_file(warehouse, spec.name)
+            else:
+                read = until_proved.enter_context(copying(warehouse, spec))
+            proofs = _on_rows(_Proved(warehouse, read, project, spec, release), earlier)
         proofs["audit"] = lambda: _audit(warehouse, spec)
         for check, proof in proofs.items():
             if check in checks:
-                proved = _proved(check, spec, proof)
+                proved = _proved(check, spec, proof, warehouse)
                 found += proved
                 yield from proved
-        write_findings(warehouse, spec, checks, found)
+        yield from _kept(
+            warehouse, spec, on_rows, lambda: write_findings(warehouse, spec, checks, found)
+        )
 
 
 def _why_unproved(warehouse: Warehouse, project: Project, spec: Spec) -> str | None:
-    """Say why nothing can be proved on the release file, or None where it can."""
+    """Say why nothing can be proved on the release, or None where it can."""
     if not warehouse.is_duckdb:
+        if warehouse.adapter.type() == "postgres":
+            return None
         return (
-            "this can be proved on a release file only, which DuckDB alone writes; the warehouse "
-            f"is {warehouse.adapter.type()}. Verify a target of DuckDB with the same spec."
+            "this can be proved on DuckDB and Postgres only; the warehouse is "
+            f"{warehouse.adapter.type()}. Verify a target of one of these with the same spec."
         )
     release = project.root / release_file(warehouse, spec.name)
     if not release.is_file():  # each proof says so
@@ -98,12 +97,44 @@ def _why_unproved(warehouse: Warehouse, project: Project, spec: Spec) -> str | N
     )
 
 
-def _proved(check: Check, spec: Spec, proof: Callable[[], list[Finding]]) -> list[Finding]:
+def _proved(
+    check: Check,
+    spec: Spec,
+    proof: Callable[[], list[Finding]],
+    warehouse: Warehouse | None = None,
+) -> list[Finding]:
     """Return what a proof finds; one that cannot be carried out proves nothing."""
     try:
         return proof()
     except VerificationError as error:
-        return [Finding(check, spec.name, holds=False, message=str(error))]
+        message = str(error)
+    except Exception as error:
+        if warehouse is None or not is_refused(warehouse, error):
+            raise
+        message = (
+            "what this check reads must be readable to whoever verifies; Postgres refused it "
+            f"({safe_reason(error)}). Run `verify` as the role that builds, or as a custodian."
+        )
+    return [Finding(check, spec.name, holds=False, message=message)]
+
+
+def _kept(
+    warehouse: Warehouse, spec: Spec, checks: Sequence[Check], write: Callable[[], object]
+) -> Iterator[Finding]:
+    """Write what was found; whoever may only read is told that it is not kept."""
+    try:
+        write()
+    except Exception as error:
+        if not is_refused(warehouse, error):
+            raise
+        yield Finding(
+            next(iter(checks), "audit"),
+            "tables of findings",
+            None,
+            f"not run: {spec.name}_attacks and {spec.name}_verification were not written, since "
+            "Postgres gives whoever verifies no right to. Read the findings here.",
+            was_run=False,
+        )
 
 
 def _of(check: Check, findings: list[Finding]) -> list[Finding]:
@@ -111,12 +142,51 @@ def _of(check: Check, findings: list[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.check == check]
 
 
-def _attacks(
-    warehouse: Warehouse, project: Project, spec: Spec, release: Path, earlier: Sequence[Path]
-) -> list[Finding]:
-    results = run_attacks(warehouse, project, spec, release=release, earlier=earlier)
-    write_rows(warehouse, spec, "attacks", AttackResult, results)
-    return findings(results)
+@dataclass(frozen=True)
+class _Proved:
+    """What is proved, and where it is read: in the warehouse itself, or in a copy of it.
+
+    ``release`` is its file, or None where it is a table.
+    """
+
+    warehouse: Warehouse
+    read: Warehouse
+    project: Project
+    spec: Spec
+    release: Path | None
+
+
+def _on_rows(proved: _Proved, earlier: Sequence[Path]) -> dict[Check, Callable[[], list[Finding]]]:
+    """Return the proofs that read rows."""
+    read, project, spec, release = proved.read, proved.project, proved.spec, proved.release
+
+    @functools.cache
+    def recomputed() -> list[Finding]:
+        return check_release(read, project, spec, release=release)
+
+    def copies() -> Iterator[Finding]:
+        return check_copies(read, spec, release=release) if release else iter(())
+
+    return {
+        "content": lambda: check_content(read, project, spec, release=release),
+        "recomputation": lambda: [*_of("recomputation", recomputed()), *copies()],
+        "guarantees": lambda: _of("guarantees", recomputed()),
+        "attacks": lambda: _attacks(proved, earlier),
+    }
+
+
+def _attacks(proved: _Proved, earlier: Sequence[Path]) -> list[Finding]:
+    spec = proved.spec
+    results = run_attacks(
+        proved.read, proved.project, spec, release=proved.release, earlier=earlier
+    )
+    kept = _kept(
+        proved.warehouse,
+        spec,
+        ["attacks"],
+        lambda: write_rows(proved.warehouse, spec, "attacks", AttackResult, results),
+    )
+    return [*findings(results), *kept]
 
 
 def _audit(warehouse: Warehouse, spec: Spec) -> list[Finding]:

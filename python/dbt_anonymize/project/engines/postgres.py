@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 literal = quote_text
 READS_IN_PLACE = False
 IN_ONE_PROCESS = False
+_TEXT = "varchar"
 # What DuckDB calls a type; a type that is not here is read as text.
 _TYPES = {
     "smallint": "smallint",
@@ -41,6 +43,7 @@ _WIDEST_DECIMAL = 38
 # And what Postgres calls those of a data frame.
 _OF_FRAMES = {"BIGINT": "bigint", "DOUBLE": "double precision", "BOOLEAN": "boolean"}
 _FRAME = "dbt_anonymize_rows"
+_ROWS_AT_ONCE = 100_000
 
 
 @dataclass(frozen=True)
@@ -55,36 +58,57 @@ class Copied:
         """Return a model or seed; of one with the record key, the drawn records."""
         if name not in self.names:
             table = quote_name(name)
-            self._copy(self.warehouse.relation_of_ref(name), table, drawn)
+            relation = self.warehouse.relation_of_ref(name)
+            is_drawn = drawn.condition is not None and any(
+                column == drawn.record_key for column, _ in self.warehouse.columns(relation)
+            )
+            rows = f" where {drawn.condition}" if is_drawn else ""
+            copy_relation(self.warehouse, relation, self.session, table, rows=rows)
             self.names[name] = table
         return self.session.table(self.names[name])
 
-    def _copy(self, relation: Any, table: str, drawn: Drawn) -> None:
-        types = {quote_name(n): _type(kind) for n, kind in self.warehouse.columns(relation)}
-        declared = ", ".join(f"{name} {kind}" for name, kind in types.items())
-        self.session.execute(f"create table {table} ({declared})")
-        is_drawn = drawn.condition is not None and quote_name(drawn.record_key) in types
-        where = f" where {drawn.condition}" if is_drawn else ""
-        sql = f"select {', '.join(types)} from {relation}{where}"  # noqa: S608 (names of our own)
-        # A NULL is empty and never quoted, a text is always quoted.
-        copy = f"copy ({sql}) to stdout (format csv, force_quote *)"
-        columns = ", ".join(
-            f"'c{place}': {quote_text(k)}" for place, k in enumerate(types.values())
+
+def copy_relation(
+    warehouse: Warehouse,
+    relation: Any,
+    session: duckdb.DuckDBPyConnection,
+    table: str,
+    *,
+    rows: str = "",
+    only: Collection[str] | None = None,
+) -> None:
+    """Make a table of DuckDB of a relation: of ``only`` these columns, and of all or some rows.
+
+    ``table`` is SQL, and so is ``rows``, what follows the relation in the query.
+    """
+    types = {
+        quote_name(name): _type(kind)
+        for name, kind in warehouse.columns(relation)
+        if only is None or name in only
+    }
+    declared = ", ".join(f"{name} {kind}" for name, kind in types.items())
+    session.execute(f"create table {table} ({declared})")
+    # As text there too: what is padded is so no more, as in labels.
+    read = ", ".join(
+        f"cast({name} as text)" if kind == _TEXT else name for name, kind in types.items()
+    )
+    # A NULL is empty and never quoted, a text is always quoted.
+    copy = f"copy (select {read} from {relation}{rows}) to stdout (format csv, force_quote *)"  # noqa: S608
+    columns = ", ".join(f"'c{place}': {quote_text(k)}" for place, k in enumerate(types.values()))
+    with _piped(warehouse, copy) as file:
+        session.execute(
+            f"insert into {table} select * from read_csv({quote_text(file)},"  # noqa: S608
+            " auto_detect = false, header = false, delim = ',', quote = '\"', escape = '\"',"
+            " nullstr = '', allow_quoted_nulls = false, parallel = false,"
+            f" max_line_size = 100000000, columns = {{{columns}}})"
         )
-        with _piped(self.warehouse, copy) as file:
-            self.session.execute(
-                f"insert into {table} select * from read_csv({quote_text(file)},"  # noqa: S608
-                " auto_detect = false, header = false, delim = ',', quote = '\"', escape = '\"',"
-                " nullstr = '', allow_quoted_nulls = false, parallel = false,"
-                f" max_line_size = 100000000, columns = {{{columns}}})"
-            )
 
 
 def _type(kind: str) -> str:
     decimal = _DECIMAL.fullmatch(kind)
     if decimal and int(decimal[1]) <= _WIDEST_DECIMAL:
         return f"decimal({decimal[1]}, {decimal[2]})"
-    return _TYPES.get(kind.partition("(")[0] if decimal else kind, "varchar")
+    return _TYPES.get(kind.partition("(")[0] if decimal else kind, _TEXT)
 
 
 @contextlib.contextmanager
@@ -105,6 +129,16 @@ def _piped(warehouse: Warehouse, copy: str) -> Iterator[str]:
             os.close(reading)  # whoever still writes stops
     # Else it would wait in a transaction while models are trained.
     cursor.connection.commit()
+
+
+def stream(warehouse: Warehouse, sql: str) -> Iterator[list[Any]]:
+    """Read a query of one column in parts; the server keeps what was not read yet."""
+    connection = warehouse.cursor().connection
+    with connection.cursor(f"dbt_anonymize_{secrets.token_hex(8)}") as cursor:
+        cursor.execute(sql)
+        while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+            yield [value for (value,) in rows]
+    connection.commit()
 
 
 @contextlib.contextmanager

@@ -38,7 +38,7 @@ def run_attacks(
     project: Project,
     spec: Spec,
     *,
-    release: Path,
+    release: Path | None,
     earlier: Sequence[Path] = (),
     guesses: int = GUESSES,
     repetitions: int = 5,
@@ -46,22 +46,23 @@ def run_attacks(
 ) -> list[AttackResult]:
     """Attack the release of the last build in every way of this package, on DuckDB.
 
-    ``release`` is its file, ``earlier`` are further release files of the same people; paths are
-    relative to the project or absolute. Half of the subjects are attacked in a trial, by at most
-    ``guesses`` guesses of each kind (0 leaves it out). Membership inference draws other members in
-    each of ``repetitions`` (0 leaves it out), from at most ``membership_sample`` and
-    ``quality.sample`` records. An attack that cannot be carried out proves nothing and is a
-    `VerificationError`; an anonymization that is not built is a `WarehouseError`.
+    ``release`` is its file, or None where it is a table of the warehouse, ``earlier`` are further
+    release files of the same people; paths are relative to the project or absolute. Half of the
+    subjects are attacked in a trial, by at most ``guesses`` guesses of each kind (0 leaves it out).
+    Membership inference draws other members in each of ``repetitions`` (0 leaves it out), from at
+    most ``membership_sample`` and ``quality.sample`` records. An attack that cannot be carried out
+    proves nothing and is a `VerificationError`; an anonymization that is not built is a
+    `WarehouseError`.
     """
     with attacking(warehouse) as session:
         known = learn(session, spec)
         chosen = _chosen(warehouse, spec)
-        relation = session.released_table(project.root / release, f"{spec.name}_anonymized")
+        relation = session.release_of(spec.name, release and project.root / release)
         origin = _origin(warehouse, spec, chosen)
         released = read_release(known, relation, spec.name, published=spec, origin=origin)
         if released is None or len(released.labels) < len(spec.quasi_identifiers):
             raise VerificationError(
-                f"{release}: a release of {spec.name} must show every quasi-identifier, "
+                f"{relation}: a release of {spec.name} must show every quasi-identifier, "
                 "generalized; columns are missing. Build it again."
             )
         results = [
@@ -183,10 +184,9 @@ def _compose_with(
     What one anonymization releases as it is may be a quasi-identifier of the other.
     """
     known, session, spec = released.known, released.known.session, released.known.spec
-    file = _published(session, project, other)
-    if file is None:
+    their_relation = _published(session, project, other)
+    if their_relation is None:
         return []
-    their_relation = session.released_table(file, f"{other.name}_anonymized")
     theirs = _origin(session.warehouse, other, _chosen(session.warehouse, other))
     ours = _origin(session.warehouse, spec, chosen)
     is_same_key = other.record_key == spec.record_key
@@ -212,13 +212,15 @@ def _compose_with(
     )
 
 
-def _published(session: Session, project: Project, spec: Spec) -> Path | None:
-    """Return the release file of an anonymization, if it was ever published."""
+def _published(session: Session, project: Project, spec: Spec) -> str | None:
+    """Return the release of an anonymization, if it was ever published."""
     try:
+        if not session.warehouse.is_duckdb:
+            return session.release_of(spec.name, None)
         file = project.root / release_file(session.warehouse, spec.name)
     except WarehouseError:  # never generated, so never published
         return None
-    return file if file.is_file() else None
+    return session.release_of(spec.name, file) if file.is_file() else None
 
 
 def _other_efforts(known: Known, chosen: int) -> list[tuple[str, Released | None]]:

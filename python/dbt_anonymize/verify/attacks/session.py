@@ -53,6 +53,13 @@ class Session:
         described = self.rows(f"describe select * from {relation}")
         return {str(row[0]): str(row[1]) for row in described}
 
+    def release_of(self, name: str, file: Path | None) -> str:
+        """Return the table of a release: in its file or, with none, in the warehouse."""
+        table = f"{name}_anonymized"
+        if file is None:
+            return str(self.warehouse.relation_of_ref(table))
+        return self.released_table(file, table)
+
     def released_table(self, file: Path, name: str) -> str:
         """Attach a release file read-only and return the table of a name in it, or its only table.
 

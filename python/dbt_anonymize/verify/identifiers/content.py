@@ -20,6 +20,7 @@ says how many of the values many records share.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,7 @@ from numpy.typing import NDArray
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.copied import CopiedWarehouse
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.identifiers.byte_search import Occurs
 from dbt_anonymize.verify.identifiers.coincidence import is_beyond
@@ -41,6 +43,7 @@ from dbt_anonymize.verify.identifiers.places import (
     released_places,
     warehouse_places,
 )
+from dbt_anonymize.verify.identifiers.served import served_places, served_release_places
 from dbt_anonymize.verify.identifiers.values import IdentifierValues, identifier_values
 from dbt_anonymize.verify.relations import open_release
 
@@ -89,22 +92,32 @@ class _Searched:
 
 
 def check_content(
-    warehouse: Warehouse, project: Project, spec: Spec, *, release: Path
+    warehouse: Warehouse, project: Project, spec: Spec, *, release: Path | None
 ) -> list[Finding]:
     """Search release and warehouse for the values of all identifiers and the record key.
 
-    The warehouse is DuckDB with the vault, and spills in private. There is a finding for each
+    The warehouse is DuckDB with the vault, and spills in private, or a copy of another, and then
+    the release is a table of it (None), and there are no files. There is a finding for each
     released column, each file, and each column of the warehouse where something is found (else one
     for all): counts of distinct values, never a value. A release that cannot be read is a
     `VerificationError`, vault or source a `WarehouseError`.
     """
-    _, file = database_of(warehouse)
     searched = _Searched()
-    with open_release(spec, release) as released:
-        columns = list(released_places(released, spec))
-        tables = list(warehouse_places(warehouse, spec))
+    with contextlib.ExitStack() as until_searched:
+        files: list[Place] = []
+        if isinstance(warehouse, CopiedWarehouse):
+            columns = list(served_release_places(warehouse, spec))
+            tables = list(served_places(warehouse.original, spec))
+        else:
+            if release is None:
+                raise TypeError("a release of DuckDB must be a file")
+            released = until_searched.enter_context(open_release(spec, release))
+            columns = list(released_places(released, spec))
+            tables = list(warehouse_places(warehouse, spec))
+            _, file = database_of(warehouse)
+            files = list(file_places(project, release, file))
         # The cells first: they explain bytes.
-        cells, files = [*columns, *tables], list(file_places(project, release, file))
+        cells = [*columns, *tables]
         tallies = [_Tally() for _ in (*cells, *files)]
         with identifier_values(warehouse, spec) as parts:
             for values in parts:
@@ -118,7 +131,20 @@ def check_content(
         if (searched.identifiers and place not in tables) or not tally.is_clean
     ]
     of_tables = tallies[len(columns) : len(cells)]
-    return [*findings, *_coverage(spec, searched, of_tables)]
+    findings += _coverage(spec, searched, of_tables)
+    return [*findings, *_not_searched(warehouse)]
+
+
+def _not_searched(warehouse: Warehouse) -> Iterator[Finding]:
+    if isinstance(warehouse, CopiedWarehouse):
+        yield Finding(
+            "content",
+            "files",
+            None,
+            "not run: the bytes of a server's files, where deleted rows lie until it vacuums, its "
+            "log and its backups cannot be read over a connection. Ask who runs the server.",
+            was_run=False,
+        )
 
 
 def _search(

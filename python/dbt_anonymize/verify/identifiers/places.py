@@ -54,7 +54,7 @@ _NUMBERS = re.compile(
 _NOT_SEARCHED = re.compile(
     r"(?:date|time|boolean|bool|interval|bit)\b.*|timestamp.*", re.IGNORECASE
 )
-_SMALLEST_NUMBER = 10 ** (LONG - 1)
+SMALLEST_NUMBER = 10 ** (LONG - 1)
 _TEXTS_OF_THE_FILE = (
     "select comment from duckdb_tables() union all select comment from duckdb_views() "
     "where not internal union all select comment from duckdb_columns() where not internal "
@@ -77,18 +77,24 @@ class Place:
     has_keys: bool
 
 
-def released_places(released: Released, spec: Spec) -> Iterator[Place]:
-    """Yield every column of the release; its comments and defaults too, if it has any."""
+def released_places(
+    released: Released, spec: Spec, texts: Sequence[str] | None = None
+) -> Iterator[Place]:
+    """Yield every column of the release; its comments and defaults too, if it has any.
+
+    ``texts`` are these, where the release is no file that tells them.
+    """
     for name, data_type in released.columns.items():
         sql = _distinct_cells(released.relation, quote_name(name), data_type)
         if sql is not None:
             cells = partial(_stream, lambda: released.cursor, sql)
             subject = f"{spec.name}_anonymized.{name}"
-            yield _cells(subject, _IN_RELEASE, cells, has_keys=True)
-    texts = [text for (text,) in released.rows(_TEXTS_OF_THE_FILE) if text]
+            yield cells_place(subject, _IN_RELEASE, cells, has_keys=True)
+    if texts is None:
+        texts = [text for (text,) in released.rows(_TEXTS_OF_THE_FILE) if text]
     if texts:
         subject = f"{spec.name}_anonymized (comments and defaults)"
-        yield _cells(subject, _IN_TEXTS, lambda: [texts], has_keys=True)
+        yield cells_place(subject, _IN_TEXTS, lambda: [texts], has_keys=True)
 
 
 def warehouse_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:
@@ -109,7 +115,7 @@ def warehouse_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:
         sql = _distinct_cells(relation, quote_name(column), data_type)
         if sql is not None and not (is_ours and column.lower() == spec.record_key.lower()):
             cells = partial(_stream, warehouse.cursor, sql)
-            yield _cells(f"{schema}.{table}.{column}", _IN_WAREHOUSE, cells, has_keys=False)
+            yield cells_place(f"{schema}.{table}.{column}", _IN_WAREHOUSE, cells, has_keys=False)
 
 
 def file_places(project: Project, release: Path, database: Path | None) -> Iterator[Place]:
@@ -140,13 +146,15 @@ def database_of(warehouse: Warehouse) -> tuple[str, Path | None]:
     return str(name), Path(path) if path else None
 
 
-def _cells(
+def cells_place(
     subject: str,
     remedy: str,
     batches: Callable[[], Iterable[Sequence[str]]],
     *,
     has_keys: bool,
 ) -> Place:
+    """Return cells as a place; ``batches`` reads them anew."""
+
     def search(patterns: Patterns) -> NDArray[Any]:
         texts = (text for cells in batches() for text in joined(cells))
         return patterns.by_value(patterns.search.occur_in(texts))
@@ -158,15 +166,25 @@ def _in_file(path: Path, patterns: Patterns) -> NDArray[Any]:
     return patterns.by_value(patterns.search.occur_in_file(path))
 
 
+def is_searched(data_type: str) -> bool:
+    """Tell whether a column of a type may hold identifiers."""
+    return not _NOT_SEARCHED.fullmatch(data_type)
+
+
+def has_numbers(data_type: str) -> bool:
+    """Tell whether a column of a type holds numbers."""
+    return bool(_NUMBERS.fullmatch(data_type))
+
+
 def _distinct_cells(relation: str, column: str, data_type: str) -> str | None:
     """Return SQL of the distinct cells as text, of numbers the whole ones without their sign."""
-    if _NOT_SEARCHED.fullmatch(data_type):
+    if not is_searched(data_type):
         return None
     text, condition = f"cast({column} as varchar)", f"{column} is not null"
-    if _NUMBERS.fullmatch(data_type):
+    if has_numbers(data_type):
         whole = f"try_cast({column} as hugeint)"
         text = f"cast(abs({whole}) as varchar)"
-        condition = f"{whole} = {column} and abs({whole}) >= {_SMALLEST_NUMBER}"
+        condition = f"{whole} = {column} and abs({whole}) >= {SMALLEST_NUMBER}"
     return f"select distinct {text} from {relation} where {condition}"  # noqa: S608
 
 

@@ -67,7 +67,7 @@ class Classes:
         )
         names = [f"key_{number}" for number in range(len(self.keys))]
         keyed = ", ".join(f"{key} as {name}" for key, name in zip(self.keys, names, strict=True))
-        group, value = ", ".join(self.keys), f"encode(cast({quote_name(attribute)} as varchar))"
+        group, value = ", ".join(self.keys), f"encode({self._text(attribute)})"
         cells = self.tables.numbers(
             "select cells.class, "  # noqa: S608
             f"coalesce(totals.number, {len(counted)}) as value, cells.counted from "
@@ -90,9 +90,12 @@ class Classes:
     def _totals(self, attribute: str) -> str:
         """Query of the values in the source: ``found`` (text), ``counted``, ``place``."""
         column = quote_name(attribute)
-        text = f"cast({column} as varchar)"
+        text = self._text(attribute)
         return (
             f"select {text} as found, {self.whole_count} as counted, "  # noqa: S608
             f"row_number() over (order by case when {text} is null then 1 else 0 end, "
             f"min({column}), {text}) as place from {self.whole} as rows_ group by {text}"
         )
+
+    def _text(self, attribute: str) -> str:
+        return self.tables.text(quote_name(attribute))

@@ -47,7 +47,7 @@ class Expected:
     def generalizations(self) -> dict[str, Generalization]:
         """The hierarchy of each quasi-identifier."""
         return {
-            name: Generalization(name, hierarchy, self.tables.hierarchies[name])
+            name: Generalization(name, hierarchy, self.tables.hierarchies[name], self.tables.text)
             for name, hierarchy in self.spec.quasi_identifiers.items()
         }
 
@@ -290,7 +290,7 @@ class Expected:
         join = ""
         if self.spec.waits and self.spec.mapping == "class":
             columns.append("members.cqi")
-            key = f"cast({_of('rows_', self.spec.record_key)} as varchar)"
+            key = self.tables.text(_of("rows_", self.spec.record_key))
             join = (
                 f"left join (select * from {self.tables.members} where left_at is null) as members "  # noqa: S608
                 f"on {key} = members.record_key"

@@ -147,7 +147,7 @@ class Recount:
         hierarchy = self.spec.sensitive_hierarchies[attribute]
         tables = self.classes.tables
         names = ["value", *(f"level_{level}" for level in range(1, hierarchy.levels))]
-        columns = ", ".join(f"cast({quote_name(name)} as varchar)" for name in names)
+        columns = ", ".join(tables.text(quote_name(name)) for name in names)
         rows = tables.rows(f"select {columns} from {tables.hierarchies[attribute]}")  # noqa: S608
         labels_of = {row[0]: row[1:] for row in rows}
         # A value that is not in the hierarchy is like no other; NULL is under the root.

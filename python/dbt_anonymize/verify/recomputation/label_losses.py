@@ -76,8 +76,8 @@ def _share(
         return f"case when {label} = '{ROOT}' then 1 else {width} end", ""
     named = (quote_name(f"level_{level}") if level else "value" for level in levels)
     counted = " union all ".join(
-        f"select cast({column} as varchar) as found, count(*) as leaves from {relation} "
-        f"group by cast({column} as varchar)"
+        f"select {classes.tables.text(column)} as found, count(*) as leaves from {relation} "
+        f"group by {classes.tables.text(column)}"
         for column in named
     )
     join = (

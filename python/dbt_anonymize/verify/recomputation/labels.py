@@ -6,7 +6,7 @@ the bounds of the whole range; level 0 is the value itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dbt_anonymize.errors import VerificationError
@@ -27,11 +27,12 @@ class Lookup:
 
 @dataclass(frozen=True)
 class Generalization:
-    """The hierarchy of one quasi-identifier; ``relation`` is its SQL."""
+    """The hierarchy of one quasi-identifier: SQL of it, and of a value as text (`Tables.text`)."""
 
     name: str
     hierarchy: Hierarchy
     relation: str
+    text: Callable[[str], str]
 
     @property
     def is_interval(self) -> bool:
@@ -75,8 +76,8 @@ class Generalization:
             upper = f"(select max(upper_bound) from {self.relation})"  # noqa: S608 (quoted)
             condition = f"{value} >= {lower} and {value} < {upper}"
         else:
-            values = f"select cast(value as varchar) from {self.relation}"  # noqa: S608
-            condition = f"cast({value} as varchar) in ({values})"
+            values = f"select {self.text('value')} from {self.relation}"  # noqa: S608
+            condition = f"{self.text(value)} in ({values})"
         return f"case when {condition} then {value} end"
 
     def leaf(self, rows: str, value: str, alias: str) -> Lookup:
@@ -85,9 +86,9 @@ class Generalization:
         ``value`` is the SQL of a value in the relation ``rows``, called ``rows_`` there.
         """
         if not self.is_interval:
-            found = f"select cast(value as varchar) as found from {self.relation}"  # noqa: S608
+            found = f"select {self.text('value')} as found from {self.relation}"  # noqa: S608
             return Lookup(
-                f"left join ({found}) as {alias} on cast({value} as varchar) = {alias}.found",
+                f"left join ({found}) as {alias} on {self.text(value)} = {alias}.found",
                 {"leaf": f"{alias}.found"},
             )
         found = self._found(rows, value, "tree.lower_bound as leaf")
@@ -98,20 +99,20 @@ class Generalization:
     def label(self, rows: str, value: str, level: int, alias: str) -> Lookup:
         """Return the look-up of the label at a level, from the same arguments."""
         if level == 0:
-            label = f"coalesce(cast({value} as varchar), '{ROOT}')"
+            label = f"coalesce({self.text(value)}, '{ROOT}')"
             return Lookup("", self._columns(label, value, value))
         level_ = quote_name(f"level_{level}")
         covered = f"case when {value} is null then '{ROOT}' else {alias}.label end"
         if not self.is_interval:
             found = (
-                f"select cast(value as varchar) as found, cast({level_} as varchar) as label "  # noqa: S608
+                f"select {self.text('value')} as found, {self.text(level_)} as label "  # noqa: S608
                 f"from {self.relation}"
             )
             return Lookup(
-                f"left join ({found}) as {alias} on cast({value} as varchar) = {alias}.found",
+                f"left join ({found}) as {alias} on {self.text(value)} = {alias}.found",
                 {self.name: covered},
             )
-        found = self._found(rows, value, f"cast(tree.{level_} as varchar) as label")
+        found = self._found(rows, value, f"{self.text(f'tree.{level_}')} as label")
         labelled = (
             "select values_.found, spans.* "  # noqa: S608
             f"from ({found}) as values_ inner join ({self._spans(level)}) as spans "
@@ -138,16 +139,16 @@ class Generalization:
         may be any leaf too.
         """
         label = f"{row}.{quote_name(self.name)}"
-        raw = f"{label} = cast({value} as varchar)"
+        raw = f"{label} = {self.text(value)}"
         if not self.is_interval:
             of_value = " union all ".join(
-                f"select cast(value as varchar) as found, cast({column} as varchar) as label "  # noqa: S608
+                f"select {self.text('value')} as found, {self.text(column)} as label "  # noqa: S608
                 f"from {self.relation}"
                 for column in self._levels()
             )
-            known = f"(cast({value} as varchar), {label}) in ({of_value})"
+            known = f"({self.text(value)}, {label}) in ({of_value})"
             if has_modes:
-                leaves = f"select cast(value as varchar) from {self.relation}"  # noqa: S608
+                leaves = f"select {self.text('value')} from {self.relation}"  # noqa: S608
                 known = f"({known} or {label} in ({leaves}))"
             return f"({label} = '{ROOT}' or ({value} is not null and ({raw} or {known})))"
         lower, upper = (f"{row}.{quote_name(name)}" for name in self.columns[1:])
@@ -197,7 +198,7 @@ class Generalization:
 
     def _spans(self, level: int) -> str:
         return (
-            f"select cast(level_{level} as varchar) as label, min(lower_bound) as label_lower, "  # noqa: S608
+            f"select {self.text(f'level_{level}')} as label, min(lower_bound) as label_lower, "  # noqa: S608
             f"max(upper_bound) as label_upper from {self.relation} group by level_{level}"
         )
 
@@ -206,7 +207,7 @@ class Generalization:
         parts = quote_text(r"^\[(.*?), (.*)\)$")
         ends = []
         for group, (bound, end) in enumerate(((lower, "lower_bound"), (upper, "upper_bound")), 1):
-            leaf = f"regexp_extract(cast(level_1 as varchar), {parts}, {group})"
-            written = f"select {end}, unnest([cast({end} as varchar), {leaf}]) from {self.relation}"  # noqa: S608
+            leaf = f"regexp_extract({self.text('level_1')}, {parts}, {group})"
+            written = f"select {end}, unnest([{self.text(end)}, {leaf}]) from {self.relation}"  # noqa: S608
             ends.append(f"({bound}, regexp_extract({label}, {parts}, {group})) in ({written})")
         return f"({label} similar to '\\[.*, .*\\)' and {' and '.join(ends)})"

@@ -21,7 +21,7 @@ def released_members(tables: Tables, spec: Spec) -> str:
     if spec.mapping == "token":
         join = (
             f"left join {tables.tokens} as tokens "
-            "on members.record_key = cast(tokens.person as varchar)"
+            f"on members.record_key = {tables.text('tokens.person')}"
         )
     return (
         f"select {', '.join(columns + mapped)} from {tables.members} as members {join} "
@@ -40,7 +40,7 @@ def members_findings(tables: Tables, spec: Spec, effort: str) -> Iterator[Findin
         f"members.v_{n} is not distinct from rows_.{quote_name(name)}"
         for n, name in enumerate(names, start=1)
     )
-    key = f"cast(rows_.{quote_name(spec.record_key)} as varchar)"
+    key = tables.text(f"rows_.{quote_name(spec.record_key)}")
     ((members, waiting, wrong),) = tables.rows(
         "select count(*), count(*) filter (where plan.state in ('leaving', 'changing')), "
         "count(*) filter (where plan.state in ('leaving', 'changing') is not true "

@@ -23,7 +23,7 @@ def wrong_modes(tables: Tables, spec: Spec, source: str, generalization: General
     covers = generalization.covers(value, "effort", is_merged=True)
     members = (
         f"(select row({columns}) as class, rows_.{quote_name(spec.person)} as holder, "
-        f"cast({value} as varchar) as v, effort.{name} as label, "
+        f"{tables.text(value)} as v, effort.{name} as label, "
         f"({covers}) is true as is_covered from {source} as rows_ "
         f"inner join {tables.effort} as effort on rows_.{key} = effort.{key})"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError
@@ -10,6 +11,7 @@ from dbt_anonymize.literals import quote_text
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.copied import CopiedWarehouse
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.recomputation.canonical import Comparer, Comparison
 from dbt_anonymize.verify.recomputation.check import recompute
@@ -22,44 +24,61 @@ from dbt_anonymize.verify.relations import (
     people_of,
     source_relation,
 )
+from dbt_anonymize.verify.served import check_surroundings
 
 
 def check_release(
-    warehouse: Warehouse, project: Project, spec: Spec, *, release: Path
+    warehouse: Warehouse, project: Project, spec: Spec, *, release: Path | None
 ) -> list[Finding]:
     """Recompute a release and its guarantees; look at its file, its folder and the vault.
 
-    The warehouse is DuckDB, and nobody else in this process may have the release file open.
-    Findings name files relative to the project. What cannot be read, or computed from, is a
-    `VerificationError`; a missing relation is a `WarehouseError`.
+    The warehouse is DuckDB, and nobody else in this process may have the release file open; or it
+    is a copy, and the release a table of it (None). Findings name files relative to the project.
+    What cannot be read, or computed from, is a `VerificationError`; a missing relation is a
+    `WarehouseError`.
     """
+    if isinstance(warehouse, CopiedWarehouse):
+        findings = list(check_surroundings(warehouse.original, spec))
+        tables = tables_of(warehouse, spec, _chosen(warehouse, spec), warehouse.cursor(), None)
+        findings += _committed(warehouse, spec, tables)
+        return findings + recompute(tables, spec, effort=_chosen(warehouse, spec))
+    if release is None:
+        raise TypeError("a release of DuckDB must be a file")
     with open_release(spec, release) as released:
         columns = released.columns
         shown = _shown(release.resolve(), project.root.resolve())
         findings = list(check_file(released, release, f"{spec.name}_anonymized", shown))
     findings += _surroundings(warehouse, spec, project.root.resolve(), release.resolve())
+    effort = _chosen(warehouse, spec)
+    with attached_release(warehouse, spec, release, columns) as released:
+        tables = tables_of(warehouse, spec, effort, released.cursor, released.relation)
+        findings += _committed(warehouse, spec, tables)
+        return findings + recompute(tables, spec, effort=effort)
+
+
+def _chosen(warehouse: Warehouse, spec: Spec) -> int:
     ((effort,),) = warehouse.rows(
         "select max(effort) from "  # noqa: S608
         f"{warehouse.relation_of_ref(f'{spec.name}_results')} where is_chosen"
     ) or [(None,)]
     if effort is None:
         raise VerificationError(f"{spec.name}: no effort is chosen. Run `dbt build` again.")
-    with attached_release(warehouse, spec, release, columns) as released:
-        tables = tables_of(warehouse, spec, int(effort), released.cursor, released.relation)
-        findings += _committed(warehouse, spec, tables)
-        return findings + recompute(tables, spec, effort=int(effort))
+    return int(effort)
 
 
 def tables_of(
-    warehouse: Warehouse, spec: Spec, effort: int, cursor: object, release: str
+    warehouse: Warehouse, spec: Spec, effort: int, cursor: object, release: str | None
 ) -> Tables:
-    """Find everything of a built anonymization that a connection of the warehouse sees."""
+    """Find everything of a built anonymization that a connection of the warehouse sees.
+
+    Without ``release`` the table of the warehouse is the publication.
+    """
 
     def built(part: str) -> str:
         return str(warehouse.relation_of_ref(f"{spec.name}_{part}"))
 
     population = spec.population_relation
-    return Tables(
+    tables = Tables(
         connection=cursor,  # type: ignore[arg-type]
         source=people_of(warehouse, spec),
         hierarchies={
@@ -78,6 +97,9 @@ def tables_of(
         members=members_relation(warehouse, spec) if spec.waits else None,
         membership=built("membership") if spec.waits else None,
     )
+    if isinstance(warehouse, CopiedWarehouse):
+        return replace(tables, written=warehouse.written)
+    return tables
 
 
 def _committed(warehouse: Warehouse, spec: Spec, tables: Tables) -> Iterator[Finding]:

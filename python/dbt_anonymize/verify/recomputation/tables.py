@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
+_OF_DUCKDB = "cast({} as varchar)"
+
 
 @dataclass(frozen=True)
 class Tables:
@@ -22,7 +24,9 @@ class Tables:
     ``population`` is needed if the spec names a relation, ``effort`` if its levels differ per
     record, ``identifiers`` with ``mapping: token``, ``sample`` if an effort is released from one,
     ``mask_keys`` if a mask has a key, ``members`` and ``membership`` where new records wait.
-    ``release`` is the published table; the others are those of the build and the vault.
+    ``release`` is the published table, where that is not ``anonymized`` itself; the others are
+    those of the build and the vault. ``written`` is SQL of a value as the engine of the build
+    writes it, with braces for the value.
     """
 
     connection: DuckDBPyConnection
@@ -39,6 +43,16 @@ class Tables:
     mask_keys: str | None = None
     members: str | None = None
     membership: str | None = None
+    written: str = _OF_DUCKDB
+
+    @property
+    def has_order(self) -> bool:
+        """Whether texts and rows are in the order that the build gave them."""
+        return self.written == _OF_DUCKDB
+
+    def text(self, expression: str) -> str:
+        """Return SQL of a value as the engine of the build writes it as text."""
+        return self.written.format(expression)
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""

@@ -1,0 +1,141 @@
+"""A warehouse whose relations are read into a DuckDB in memory, where all proofs run.
+
+Each relation is read once, when a proof asks for it, and has the same name there. Nothing of it
+touches a disk: the memory of the process must hold what is read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.project.engines import postgres
+from dbt_anonymize.project.engines.postgres_text import WRITTEN, write_as_postgres
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+
+if TYPE_CHECKING:
+    import duckdb
+
+# What Postgres answers to whoever lacks a right, as SQLSTATE.
+_REFUSED = "42501"
+
+
+@dataclass(frozen=True)
+class CopiedWarehouse(Warehouse):
+    """A Postgres, and a DuckDB that holds what was asked for of it.
+
+    Whatever asks ``original`` asks Postgres itself. Of a relation in ``needed`` these columns are
+    read, of others all.
+    """
+
+    original: Warehouse
+    session: duckdb.DuckDBPyConnection
+    needed: Mapping[str, Collection[str]] = field(default_factory=dict)
+    _copied: set[str] = field(default_factory=set)
+
+    @property
+    def written(self) -> str:
+        """SQL of a value as text, as Postgres writes it, with braces for the value."""
+        return WRITTEN
+
+    def relation_of_ref(self, name: str, *, remedy: str | None = None) -> Any:
+        """Return the existing relation of a model, seed or snapshot, and have it here."""
+        return self._here(self.original.relation_of_ref(name, remedy=remedy))
+
+    def relation_of_source(self, source: str, table: str) -> Any:
+        """Return the existing relation of a dbt source, and have it here."""
+        return self._here(self.original.relation_of_source(source, table))
+
+    def find(self, relation: Any) -> Any:
+        """Return a relation as it exists, and have it here; None where it does not."""
+        found = self.original.find(relation)
+        return found and self._here(found)
+
+    def cursor(self) -> Any:
+        """Return a connection of DuckDB that sees what is here."""
+        return self.session.cursor()
+
+    def _here(self, relation: Any) -> Any:
+        name = str(relation)
+        if name not in self._copied:
+            database = quote_name(str(relation.database))
+            self.session.execute(f"attach if not exists ':memory:' as {database}")
+            schema = f"{database}.{quote_name(str(relation.schema))}"
+            self.session.execute(f"create schema if not exists {schema}")
+            table = f"{schema}.{quote_name(str(relation.identifier))}"
+            # Whoever has no right on a relation sees no column of it.
+            if not self.original.columns(relation):
+                raise _unreadable(name)
+            with reading(self.original, name):
+                postgres.copy_relation(
+                    self.original, relation, self.session, table, only=self.needed.get(name)
+                )
+            self._copied.add(name)
+        return relation
+
+
+@contextlib.contextmanager
+def reading(warehouse: Warehouse, name: str) -> Iterator[None]:
+    """Say who may read a relation, where whoever verifies may not."""
+    try:
+        yield
+    except Exception as error:
+        if not is_refused(warehouse, error):
+            raise
+        raise _unreadable(name) from None
+
+
+def _unreadable(name: str) -> VerificationError:
+    return VerificationError(
+        f"{name}: must be readable to whoever verifies; Postgres refused it. Run `verify` as the "
+        "role that builds, or as a custodian who may read this relation (`grants` of dbt, and "
+        "`usage` of the schema)."
+    )
+
+
+def is_refused(warehouse: Warehouse, error: Exception) -> bool:
+    """Tell whether Postgres refused a right; the connection can be used again."""
+    if getattr(error, "pgcode", None) != _REFUSED:
+        return False
+    # Else every later statement of the transaction would fail.
+    warehouse.cursor().connection.rollback()
+    return True
+
+
+@contextlib.contextmanager
+def copying(warehouse: Warehouse, spec: Spec) -> Iterator[CopiedWarehouse]:
+    """Give a DuckDB in memory that reads a Postgres, and forget it again."""
+    import duckdb  # noqa: PLC0415 (slow to import)
+
+    with duckdb.connect(":memory:") as session:
+        # Rows about people stay in memory.
+        session.execute("set temp_directory = ''")
+        ((zone,),) = warehouse.rows("select current_setting('TimeZone')")
+        # A point in time is written in the zone of the session.
+        session.execute(f"set global timezone = {quote_text(zone)}")
+        write_as_postgres(session)
+        yield CopiedWarehouse(
+            warehouse.adapter,
+            warehouse.manifest,
+            original=warehouse,
+            session=session,
+            needed=_needed(warehouse, spec),
+        )
+
+
+def _needed(warehouse: Warehouse, spec: Spec) -> dict[str, set[str]]:
+    """Name the columns of tables that a spec declares only a part of."""
+    identifying = {spec.record_key, spec.person, *spec.identifiers}
+    needed = {
+        str(warehouse.relation_of(spec.source)): identifying
+        | {*spec.quasi_identifiers, *spec.kept_columns}
+    }
+    if spec.population_relation:
+        population = str(warehouse.relation_of(spec.population_relation))
+        needed[population] = needed.get(population, set()) | {*spec.quasi_identifiers}
+    return needed

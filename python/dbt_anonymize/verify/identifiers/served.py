@@ -1,0 +1,104 @@
+"""Where others read on a Postgres server: the tables of the project's schemas, without the vault.
+
+Cells are read there, column by column, and the distinct ones only.
+"""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.project.engines.postgres import stream
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.copied import CopiedWarehouse, reading
+from dbt_anonymize.verify.identifiers.places import (
+    SMALLEST_NUMBER,
+    Place,
+    cells_place,
+    has_numbers,
+    is_searched,
+    released_places,
+)
+from dbt_anonymize.verify.relations import Released
+from dbt_anonymize.verify.served import is_closed, texts_of
+
+_REMEDY = (
+    "Whoever may read the schema reads it. Keep the table in the schema of the vault, or drop the "
+    "column, and build again."
+)
+_OF_VAULT = {"dbt_anonymize_vault", "dbt_anonymize_tokens"}
+
+
+def served_release_places(warehouse: CopiedWarehouse, spec: Spec) -> Iterator[Place]:
+    """Yield every column of a release that is a table, and its comments and defaults."""
+    relation = str(warehouse.relation_of_ref(f"{spec.name}_anonymized"))
+    columns = {
+        str(row[0]): str(row[1]) for row in warehouse.rows(f"describe select * from {relation}")
+    }
+    released = Released(warehouse.cursor(), relation, columns)
+    return released_places(released, spec, texts_of(warehouse.original, spec))
+
+
+def served_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:
+    """Yield every column of a table of the project's schemas that may hold identifiers."""
+    schemas = ", ".join(map(quote_text, _schemas(warehouse, spec))) or "null"
+    found = warehouse.rows(
+        "select nspname, relname, attname, format_type(atttypid, atttypmod) from pg_class "
+        "inner join pg_namespace on relnamespace = pg_namespace.oid "
+        "inner join pg_attribute on attrelid = pg_class.oid "
+        f"where nspname in ({schemas}) and relkind in ('r', 'm') "
+        "and attnum > 0 and not attisdropped order by nspname, relname, attnum"
+    )
+    source = warehouse.relation_of(spec.source).identifier
+    for schema, table, column, data_type in found:
+        # Working tables have the record key, which may well be the number of somebody.
+        is_ours = table.startswith(f"{spec.name}_") or table == source
+        relation = ".".join(map(quote_name, (schema, table)))
+        if is_searched(data_type) and not (is_ours and column == spec.record_key):
+            sql = _distinct_cells(relation, quote_name(column), data_type)
+            cells = partial(_read, warehouse, relation, sql)
+            yield cells_place(f"{schema}.{table}.{column}", _REMEDY, cells, has_keys=False)
+
+
+def _schemas(warehouse: Warehouse, spec: Spec) -> list[str]:
+    """Name the schemas of the project that are neither of the vault nor of releases.
+
+    One with the source alone is the vault, too, if it is closed: no mapping says so then.
+    """
+    nodes = [
+        node
+        for node in warehouse.manifest.nodes.values()
+        if node.resource_type in {"model", "seed", "snapshot"}
+    ]
+    target = str(warehouse.adapter.config.credentials.schema)
+    apart = {node.schema for node in nodes if node.config.materialized in _OF_VAULT}
+    apart |= {node.schema for node in nodes if node.config.materialized == "dbt_anonymize_release"}
+    source = str(warehouse.relation_of(spec.source).schema)
+    if source != target and is_closed(warehouse, source):
+        apart.add(source)
+    return sorted({node.schema for node in nodes} - (apart - {target}))
+
+
+def _distinct_cells(relation: str, column: str, data_type: str) -> str:
+    """Return SQL of the distinct cells as text, of numbers the whole ones without their sign."""
+    if not has_numbers(data_type):
+        return f"select distinct cast({column} as text) from {relation} where {column} is not null"
+    # By its text: a cast of a float keeps 15 digits only.
+    text = f"cast({column} as text)"
+    number = (
+        f"case when {text} not in ('NaN', 'Infinity', '-Infinity') "
+        f"then abs(cast({text} as numeric)) end"
+    )
+    return (
+        f"select distinct cast(trunc(number) as text) from (select {number} as number "
+        f"from {relation}) as numbers where number = trunc(number) and number >= {SMALLEST_NUMBER}"
+    )
+
+
+def _read(warehouse: Warehouse, relation: str, sql: str) -> Iterator[Sequence[str]]:
+    with reading(warehouse, relation):
+        yield from stream(warehouse, sql)

@@ -1,0 +1,193 @@
+"""What surrounds a release that is a table of a Postgres server: grants, schema, order, comments.
+
+Where DuckDB publishes a file, its mode, its bytes and its folder are looked at instead.
+"""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.copied import reading
+from dbt_anonymize.verify.finding import Finding
+
+# What is granted on schemas, and on tables and their columns; 0 is everybody.
+_GRANTS = """
+select nspname as place, null as name, nspowner as owner, granted.grantee, granted.privilege_type
+from pg_namespace cross join lateral aclexplode(nspacl) as granted
+union all
+select nspname, relname, relowner, granted.grantee, granted.privilege_type
+from pg_class inner join pg_namespace on relnamespace = pg_namespace.oid
+cross join lateral (
+    select grantee, privilege_type from aclexplode(relacl)
+    union all
+    select of_column.grantee, of_column.privilege_type
+    from pg_attribute cross join lateral aclexplode(attacl) as of_column
+    where attrelid = pg_class.oid
+) as granted
+"""
+_GRANTEE = "case when grantee = 0 then 'public' else pg_get_userbyid(grantee) end"
+
+
+def check_surroundings(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
+    """Look at who may read the vault, and who the release; at its order, and at what is beside it.
+
+    ``warehouse`` is Postgres itself. What is about files is named as not run.
+    """
+    release = warehouse.relation_of_ref(f"{spec.name}_anonymized")
+    yield Finding(
+        "recomputation",
+        "release file",
+        None,
+        "not run: the release is a table of a server, so that there is no file whose mode, bytes, "
+        "folder and copies could be looked at. Grants and the schema are looked at instead.",
+        was_run=False,
+    )
+    yield _order(warehouse, spec, release)
+    yield _beside(warehouse, release)
+    yield from _readers(warehouse, spec, release)
+    if spec.mapping != "none":
+        vault = warehouse.relation_of_ref(f"{spec.name}_identifiers")
+        yield from _vault(warehouse, spec, str(vault.schema))
+
+
+def texts_of(warehouse: Warehouse, spec: Spec) -> Sequence[str]:
+    """Return what a release says beside its rows: comments, and defaults of columns."""
+    release = quote_text(str(warehouse.relation_of_ref(f"{spec.name}_anonymized")))
+    found = warehouse.rows(
+        "select description from pg_description where classoid = 'pg_class'::regclass "
+        f"and objoid = {release}::regclass union all select pg_get_expr(adbin, adrelid) "
+        f"from pg_attrdef where adrelid = {release}::regclass"
+    )
+    return [str(text) for (text,) in found if text]
+
+
+def _order(warehouse: Warehouse, spec: Spec, release: Any) -> Finding:
+    """Require the order of the released columns, as Postgres sorts them and stores its rows."""
+    row = f"row({', '.join(map(quote_name, spec.released_columns))})"
+    with reading(warehouse, str(release)):
+        ((misplaced,),) = warehouse.rows(
+            f"select count(*) from (select {row} as current, lag({row}) over (order by ctid) "
+            f"as earlier from {release}) as rows_ where current < earlier"
+        )
+    message = "the rows are stored in the order of what is released."
+    if misplaced:
+        message = (
+            "the rows must be stored in the order of the released columns, so that their order "
+            f"tells nothing else; {misplaced:,} are not. Build again."
+        )
+    return Finding(
+        "recomputation", f"{spec.name}_anonymized, order of rows", not misplaced, message
+    )
+
+
+def _beside(warehouse: Warehouse, release: Any) -> Finding:
+    """Require that nothing lies beside a release but other releases of the project."""
+    releases = {
+        node.alias
+        for node in warehouse.manifest.nodes.values()
+        if node.config.meta.get("dbt_anonymize") and node.schema == release.schema
+    }
+    listed = ", ".join(map(quote_text, sorted(releases)))
+    ((others,),) = warehouse.rows(
+        "select count(*) from pg_class inner join pg_namespace on relnamespace = pg_namespace.oid "
+        f"where nspname = {quote_text(str(release.schema))} and relkind in "
+        f"('r', 'v', 'm', 'p', 'f') and relname not in ({listed})"
+    )
+    message = "the schema holds releases of the project and nothing else."
+    if others:
+        message = (
+            f"the schema must hold releases of the project and nothing else; got {others} other "
+            "tables or views, which nothing has judged. Move them elsewhere."
+        )
+    return Finding("recomputation", f"schema {release.schema}", not others, message)
+
+
+def _readers(warehouse: Warehouse, spec: Spec, release: Any) -> Iterator[Finding]:
+    """Judge who may change a release, and name who may read it without being declared."""
+    node = next(n for n in warehouse.manifest.nodes.values() if n.name == f"{spec.name}_anonymized")
+    declared = (node.config.grants or {}).get("select", [])
+    declared = {declared} if isinstance(declared, str) else {*declared}
+    granted = _granted(warehouse, str(release.schema), [str(release.identifier)])
+    writers = sorted({who for _, who, right in granted if right not in {"SELECT", "REFERENCES"}})
+    readers = sorted({who for _, who, right in granted if right == "SELECT"} - declared)
+    subject = f"{spec.name}_anonymized, grants"
+    message = "nobody but its owner may change the release."
+    if writers:
+        message = (
+            f"nobody but its owner may change a release; these may: {', '.join(writers)}. Revoke "
+            "it, and build again."
+        )
+    yield Finding("recomputation", subject, not writers, message)
+    if "public" in readers and spec.release.access != "public":
+        message = (
+            "every role may read the release, and release.access is not public. Revoke it "
+            f"(revoke select on {release} from public)."
+        )
+        yield Finding("recomputation", f"{subject} to public", False, message)
+    if others := [who for who in readers if who != "public"]:
+        message = (
+            f"may be read by roles that `grants` of the model does not name: {', '.join(others)}. "
+            "Declare them, or revoke it."
+        )
+        yield Finding("recomputation", f"{subject} to read", None, message, is_warning=True)
+
+
+def _vault(warehouse: Warehouse, spec: Spec, schema: str) -> Iterator[Finding]:
+    """Require that nobody but owner and custodians may enter the vault or has rights in it."""
+    found_there = warehouse.rows(
+        "select relname, pg_get_userbyid(relowner) from pg_class inner join pg_namespace "
+        f"on relnamespace = pg_namespace.oid where nspname = {quote_text(schema)} "
+        "and relkind in ('r', 'v', 'm', 'p')"
+    )
+    owners = {str(name): str(owner) for name, owner in found_there}
+    tables = [name for name in owners if name.startswith(f"{spec.name}_")]
+    # Whoever builds has to enter a schema of somebody else.
+    custodians = {owners[f"{spec.name}_identifiers"]} | _custodians(warehouse)
+    for subject, places in ((f"vault, schema {schema}", None), ("vault, tables", tables)):
+        found = _granted(warehouse, schema, places)
+        others = sorted({who for _, who, _ in found} - custodians)
+        message = "nobody but its owner and custodians has a right."
+        if others:
+            names = sorted({name for name, who, _ in found if who not in custodians and name})
+            of = f" on {', '.join(names)}" if names else ""
+            message = (
+                "nobody but owner and custodians may have a right in the vault; got "
+                f"{', '.join(others)}{of}. Revoke it, or name custodians in the variable "
+                "dbt_anonymize_custodians."
+            )
+        yield Finding("recomputation", subject, not others, message)
+
+
+def is_closed(warehouse: Warehouse, schema: str) -> bool:
+    """Tell whether nobody but owner and custodians has a right on a schema."""
+    return {who for _, who, _ in _granted(warehouse, schema, None)} <= _custodians(warehouse)
+
+
+def _custodians(warehouse: Warehouse) -> set[str]:
+    return {_folded(str(name)) for name in warehouse.macro("_custodian_grants").get("select", [])}
+
+
+def _folded(role: str) -> str:
+    """Return the role that a name in a statement means."""
+    return role[1:-1].replace('""', '"') if role.startswith('"') else role.lower()
+
+
+def _granted(
+    warehouse: Warehouse, schema: str, tables: Sequence[str] | None
+) -> list[tuple[str | None, str, str]]:
+    """Return what others than the owner may do: with a schema, or with some of its tables."""
+    condition = "name is null"
+    if tables is not None:
+        listed = ", ".join(map(quote_text, tables)) or "null"
+        condition = f"name in ({listed})"
+    found = warehouse.rows(
+        f"select distinct name, {_GRANTEE}, privilege_type from ({_GRANTS}) as granted "
+        f"where place = {quote_text(schema)} and {condition} and grantee <> owner"
+    )
+    return [(name, str(who), str(right)) for name, who, right in found]
