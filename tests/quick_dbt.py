@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
+import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,13 @@ from typing import Any
 def make_dbt_quick() -> None:
     """Have dbt keep what it read of macros, and leave out what nobody sees."""
     _remember_macros()
+    _remember_templates()
+    _look_for_secrets_once()
     _offer_macros_at_once()
     _read_plain_attributes()
     _drop_debug_events()
     _write_json_at_once()
+    _find_with_at_once()
 
 
 def _remember_macros() -> None:
@@ -28,6 +33,41 @@ def _remember_macros() -> None:
 
     enable_test_caching()
     BehaviorFlagRendered._default_source = staticmethod(lambda: "tests")  # type: ignore[method-assign]
+
+
+def _remember_templates() -> None:
+    """Keep the code of templates: dbt compiles a model to read it and again to run it."""
+    from dbt_common.clients.jinja import MacroFuzzEnvironment
+
+    compile_template = MacroFuzzEnvironment.compile
+    codes: dict[Any, Any] = {}
+
+    def remembered(self: Any, source: Any, *place: Any, **more: Any) -> Any:
+        if not isinstance(source, str) or any(place) or any(more.values()):
+            return compile_template(self, source, *place, **more)
+        key = (type(self), source)
+        if key not in codes:
+            codes[key] = compile_template(self, source)
+        return codes[key]
+
+    MacroFuzzEnvironment.compile = remembered  # type: ignore[assignment,method-assign]
+
+
+def _look_for_secrets_once() -> None:
+    """Where the environment has no secrets, do not look for them in every error.
+
+    dbt makes an error of each macro that a project does not override.
+    """
+    from dbt_common.constants import SECRET_ENV_PREFIX
+    from dbt_common.exceptions import base
+
+    find = base.env_secrets
+    prefix = SECRET_ENV_PREFIX.encode()
+
+    def found() -> list[str]:
+        return find() if any(name.startswith(prefix) for name in os.environ._data) else []  # type: ignore[attr-defined]
+
+    base.env_secrets = found
 
 
 def _offer_macros_at_once() -> None:
@@ -102,3 +142,20 @@ def _write_json_at_once() -> None:
         return True
 
     base.write_json = write_json
+
+
+def _find_with_at_once() -> None:
+    """Leave the tokens of a statement ungrouped where `with` is the first.
+
+    Before the rows of a unit test dbt only looks for it, and grouping takes seconds.
+    """
+    import sqlparse
+
+    parse = sqlparse.parse
+
+    def parse_as_needed(sql: str, *more: Any, **named: Any) -> Any:
+        if not re.match(r"\s*with\s", sql, re.IGNORECASE):
+            return parse(sql, *more, **named)
+        return tuple(sqlparse.engine.FilterStack().run(sql, *more, **named))
+
+    sqlparse.parse = parse_as_needed
