@@ -1,8 +1,8 @@
 """Floats as Postgres writes them, as macros of DuckDB: whole ones without a point, and so on.
 
-Both write the fewest digits that tell a float from all others (in about one of a thousand Postgres
+Both write the fewest digits that tell a double from all others (in about one of a thousand Postgres
 writes one more); they differ in where they put them. Postgres has an exponent from 15 digits before
-the point on (6 of a `real`), DuckDB from 16 on.
+the point on (6 of a `real`), DuckDB from 16 on. Of a `real` DuckDB may write too many.
 """
 
 from __future__ import annotations
@@ -36,9 +36,19 @@ _MACROS = (
     "when ltrim(written, '-') = 'inf' then replace(written, 'inf', 'Infinity') "
     "else case when written like '-%' then '-' else '' end || dbt_anonymize_split("
     "split_part(ltrim(written, '-'), 'e', 1), split_part(written, 'e', 2), wide) end",
+    # Whether a text is nearer to a `real` than half way to its neighbours.
+    "macro dbt_anonymize_tells(written, number) as coalesce(try_cast(cast(written as double) "
+    "+ (cast(written as double) - number) * 1e-6 as float) = try_cast(number as float), false)",
+    "macro dbt_anonymize_fewest(number, six, seven, eight) as case "
+    "when dbt_anonymize_tells(six, number) then six "
+    "when dbt_anonymize_tells(seven, number) then seven "
+    "when dbt_anonymize_tells(eight, number) then eight else printf('%.8e', number) end",
+    "macro dbt_anonymize_real(number) as case when isnan(number) or isinf(number) "
+    "then cast(number as varchar) else dbt_anonymize_fewest(number, printf('%.5e', number), "
+    "printf('%.6e', number), printf('%.7e', number)) end",
     "macro dbt_anonymize_text(found) as case typeof(found) "
     "when 'DOUBLE' then dbt_anonymize_float(cast(found as varchar), 15) "
-    "when 'FLOAT' then dbt_anonymize_float(cast(found as varchar), 6) "
+    "when 'FLOAT' then dbt_anonymize_float(dbt_anonymize_real(try_cast(found as double)), 6) "
     "else cast(found as varchar) end",
 )
 
