@@ -19,6 +19,7 @@ def make_dbt_quick() -> None:
     _offer_macros_at_once()
     _read_plain_attributes()
     _drop_debug_events()
+    _fill_debug_events_late()
     _write_json_at_once()
     _find_with_at_once()
 
@@ -129,6 +130,33 @@ def _drop_debug_events() -> None:
             fire(self, e, level, *rest, **named)
 
     EventManager.fire_event = fire_what_is_seen  # type: ignore[method-assign]
+
+
+def _fill_debug_events_late() -> None:
+    """Fill the message of a debug event when somebody reads it: nearly none is."""
+    from dbt_common.events.base_types import BaseEvent, DebugLevel
+
+    fill = BaseEvent.__init__
+
+    def keep(self: Any, *args: Any, **kwargs: Any) -> None:
+        object.__setattr__(self, "_given", (args, kwargs))
+
+    def read(self: Any, key: str) -> Any:
+        if key == "pb_msg":
+            args, kwargs = object.__getattribute__(self, "_given")
+            fill(self, *args, **kwargs)
+            return object.__getattribute__(self, key)
+        return getattr(self.pb_msg, key)
+
+    def write(self: Any, key: str, value: Any) -> None:
+        if key == "pb_msg":
+            object.__setattr__(self, key, value)
+        else:
+            setattr(self.pb_msg, key, value)
+
+    DebugLevel.__init__ = keep  # type: ignore[method-assign]
+    DebugLevel.__getattr__ = read  # type: ignore[method-assign]
+    DebugLevel.__setattr__ = write  # type: ignore[assignment,method-assign]
 
 
 def _write_json_at_once() -> None:
