@@ -91,11 +91,11 @@ def test_an_attempt_that_is_gone_is_reported(built_consumer: Project, tmp_path: 
     assert "1 of 3 are missing" in broken(lost)["customers_relinkings"]
 
 
-def test_another_warehouse_is_refused_in_each_proof_on_files(
+def test_another_warehouse_is_refused_in_each_proof_on_rows(
     built_consumer: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only provenance and audit can be proved where a release is no file."""
-    elsewhere = SimpleNamespace(is_duckdb=False, adapter=SimpleNamespace(type=lambda: "postgres"))
+    """Only provenance and audit can be proved where no rows are read."""
+    elsewhere = SimpleNamespace(is_duckdb=False, adapter=SimpleNamespace(type=lambda: "spark"))
 
     @contextmanager
     def opened(*_: object) -> Iterator[Any]:
@@ -110,11 +110,11 @@ def test_another_warehouse_is_refused_in_each_proof_on_files(
     project = find_project(built_consumer.folder)
     *refused, audit = verify(project, spec)
     assert audit == audited
-    on_files = ["content", "recomputation", "guarantees", "attacks"]
-    assert [finding.check for finding in refused] == on_files
+    on_rows = ["content", "recomputation", "guarantees", "attacks"]
+    assert [finding.check for finding in refused] == on_rows
     for finding in refused:
         assert finding.holds is False
-        assert "the warehouse is postgres" in finding.message
+        assert "the warehouse is spark" in finding.message
     (finding,) = verify(project, spec, checks=["attacks"])
     assert finding.check == "attacks"
     assert list(verify(project, spec, checks=["audit"])) == [audited]
