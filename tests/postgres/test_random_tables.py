@@ -8,6 +8,13 @@ import pytest
 import yaml
 
 from dbt_anonymize.project.generate import generate
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.warehouse import open_warehouse
+from dbt_anonymize.spec import Spec, load_spec
+from dbt_anonymize.verify.copied import CopiedWarehouse, copying
+from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.recomputation.check import recompute
+from dbt_anonymize.verify.recomputation.tables import Tables
 from tests import sampling
 from tests.engines.matrix import check_ran
 from tests.postgres.compared import assert_same, plain
@@ -38,6 +45,38 @@ def test_every_relation_is_that_of_duckdb(both: tuple[Project, Server], name: st
         ours = here.query(f"select * from {name}_{part}")
         theirs = server.query(f"select * from drawn.{name}_{part}")
         assert_same(plain(theirs), plain(ours), f"{name}_{part}")
+
+
+@pytest.mark.parametrize("name", names(COUNT))
+def test_every_relation_is_what_is_computed_again(both: tuple[Project, Server], name: str) -> None:
+    """By the code of `verify`, of what it reads there: every type, and labels of every level."""
+    folder = both[0].folder.parent / "postgres"
+    spec = load_spec(folder / "anonymizations" / f"{name}.yml")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DBT_PROFILES_DIR", str(folder))
+        with open_warehouse(find_project(folder)) as warehouse, copying(warehouse, spec) as copy:
+            found = [finding for effort in (1, 2) for finding in _recomputed(copy, spec, effort)]
+    held = {finding.subject for finding in found if finding.holds}
+    assert [f for f in found if f.subject.startswith(name) and not f.holds] == []
+    assert {f"{name}_microdata", f"{name}_effort_1", f"{name}_effort_2"} <= held
+
+
+def _recomputed(copy: CopiedWarehouse, spec: Spec, effort: int) -> list[Finding]:
+    def built(part: str) -> str:
+        return str(copy.relation_of_ref(f"{spec.name}_{part}"))
+
+    tables = Tables(
+        copy.cursor(),
+        source=built("source"),
+        hierarchies={
+            name: str(copy.relation_of_ref(tree.ref))
+            for name, tree in spec.quasi_identifiers.items()
+        },
+        microdata=built("microdata"),
+        effort=built(f"effort_{effort}"),
+        written=copy.written,
+    )
+    return recompute(tables, spec, effort=effort)
 
 
 ODD = """

@@ -31,7 +31,7 @@ _TYPES = {
     "bigint": "bigint",
     "real": "float",
     "double precision": "double",
-    "numeric": "double",
+    "numeric": "double",  # of too many digits, or of values that are no number
     "boolean": "boolean",
     "date": "date",
     "timestamp without time zone": "timestamp",
@@ -82,7 +82,7 @@ def copy_relation(
     ``table`` is SQL, and so is ``rows``, what follows the relation in the query.
     """
     types = {
-        quote_name(name): _type(kind)
+        quote_name(name): _type(_scaled(warehouse, relation, name) if kind == "numeric" else kind)
         for name, kind in warehouse.columns(relation)
         if only is None or name in only
     }
@@ -102,6 +102,16 @@ def copy_relation(
             " nullstr = '', allow_quoted_nulls = false, parallel = false,"
             f" max_line_size = 100000000, columns = {{{columns}}})"
         )
+
+
+def _scaled(warehouse: Warehouse, relation: Any, column: str) -> str:
+    """Return the type that holds all values of a `numeric` without precision as they are."""
+    name = quote_name(column)
+    ((digits, scale, is_number),) = warehouse.rows(
+        f"select max(length(cast(trunc(abs({name})) as text))), max(scale({name})), "  # noqa: S608
+        f"coalesce(bool_and(scale({name}) is not null or {name} is null), true) from {relation}"
+    )
+    return f"numeric({(digits or 1) + (scale or 0)},{scale or 0})" if is_number else "numeric"
 
 
 def _type(kind: str) -> str:

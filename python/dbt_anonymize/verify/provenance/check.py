@@ -8,6 +8,7 @@ from dbt_anonymize.project.generate import check as drift_of
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.copied import is_refused
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.provenance.build import build_warnings
 from dbt_anonymize.verify.provenance.compiled import Relations, compile_sql, read_relations
@@ -59,6 +60,11 @@ def _stored_columns(warehouse: Warehouse, relations: Relations) -> Iterator[Find
             cursor.execute(f"select * from (\n{relation.sql}\n) as made where 1 = 0")  # noqa: S608
         except Exception as error:  # Drivers have errors of their own, which may quote values.
             message = f"its SQL must run; it does not ({type(error).__name__}). Build again."
+            if is_refused(warehouse, error):
+                message = (
+                    "its SQL must run for whoever verifies; Postgres refused it. Run `verify` as "
+                    "the role that builds, or as a custodian who may read what it reads."
+                )
             yield Finding("provenance", relation.name, False, message)
             continue
         made = {str(column[0]).lower() for column in cursor.description}
