@@ -226,3 +226,20 @@ def test_names_of_project_and_schemas_may_be_others(consumer: Project) -> None:
     shown = CliRunner().invoke(app, command, env={"DBT_PROFILES_DIR": str(consumer.folder)})
     assert shown.exit_code == 0, shown.output
     assert "is_chosen" in shown.stdout
+
+
+@builds
+def test_a_hierarchy_may_be_any_relation(consumer: Project) -> None:
+    """A seed of 100,000 codes loads slowly; a model over a table that is there does not load."""
+    before = consumer.release("customers")
+    seeds = consumer.folder / "seeds"
+    (seeds / "customers_hierarchy_zip.csv").rename(seeds / "zip_codes.csv")
+    rename = lambda text: text.replace("customers_hierarchy_zip", "zip_codes")  # noqa: E731
+    consumer.edit("seeds/_seeds.yml", rename)
+    model = consumer.folder / "models" / "customers_hierarchy_zip.sql"
+    model.write_text("select * from {{ ref('zip_codes') }}", encoding="utf-8")
+    consumer.build()
+    assert consumer.release("customers") == before
+    command = ["verify", "customers", "--project-dir", str(consumer.folder)]
+    proven = CliRunner().invoke(app, command, env={"DBT_PROFILES_DIR": str(consumer.folder)})
+    assert re.search(r"recomputation +\d+ hold\n", proven.output), proven.output

@@ -102,6 +102,26 @@ def test_a_hierarchy_that_is_not_that_of_its_file_is_seen(
     assert "the hierarchy must be that of its file" in found[hierarchy.ref]
 
 
+def test_a_hierarchy_file_that_cannot_be_read_is_seen_and_all_else_is_verified(
+    built_consumer: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = built_consumer.copy(tmp_path / "project")
+    project.edit("seeds/customers_hierarchy_zip.csv", lambda text: text + "1,2,3,4,5,6,7\n")
+    found = broken(verify_build(project, monkeypatch))
+    assert list(found) == ["customers_hierarchy_zip"]
+    assert "the file cannot be read" in found["customers_hierarchy_zip"]
+
+
+def test_a_project_that_was_moved_is_verified_by_its_own_files(
+    built_consumer: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What dbt keeps of its last run names the folder of before."""
+    project = built_consumer.copy(tmp_path / "project")
+    assert project.dbt("parse", "--no-partial-parse").succeeded
+    moved = Project(project.folder.rename(tmp_path / "moved"), project.warehouse)
+    assert broken(verify_build(moved, monkeypatch)) == {}
+
+
 def test_a_build_that_recomputes_publishes_nothing_that_differs(
     recoded: Project, tmp_path: Path
 ) -> None:

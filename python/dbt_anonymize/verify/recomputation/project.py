@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def check_release(
     if isinstance(warehouse, CopiedWarehouse):
         findings = list(check_surroundings(warehouse.original, spec))
         tables = tables_of(warehouse, spec, _chosen(warehouse, spec), warehouse.cursor(), None)
-        findings += _committed(warehouse, spec, tables)
+        findings += _committed(warehouse, project, spec, tables)
         return findings + recompute(tables, spec, effort=_chosen(warehouse, spec))
     if release is None:
         raise TypeError("a release of DuckDB must be a file")
@@ -52,7 +53,7 @@ def check_release(
     effort = _chosen(warehouse, spec)
     with attached_release(warehouse, spec, release, columns) as released:
         tables = tables_of(warehouse, spec, effort, released.cursor, released.relation)
-        findings += _committed(warehouse, spec, tables)
+        findings += _committed(warehouse, project, spec, tables)
         return findings + recompute(tables, spec, effort=effort)
 
 
@@ -102,7 +103,9 @@ def tables_of(
     return tables
 
 
-def _committed(warehouse: Warehouse, spec: Spec, tables: Tables) -> Iterator[Finding]:
+def _committed(
+    warehouse: Warehouse, project: Project, spec: Spec, tables: Tables
+) -> Iterator[Finding]:
     """Compare the hierarchies that are seeds with their files."""
     import duckdb  # noqa: PLC0415 (not every adapter has it)
 
@@ -114,7 +117,9 @@ def _committed(warehouse: Warehouse, spec: Spec, tables: Tables) -> Iterator[Fin
         relation = tables.hierarchies[name]
         kinds = tables.types(f"select * from {relation}")  # noqa: S608
         columns = ", ".join(f"{quote_text(n)}: {quote_text(kind)}" for n, kind in kinds.items())
-        file = Path(seed.root_path) / seed.original_file_path
+        # dbt keeps the folder in which it read a file first; the project may have moved since.
+        is_own = seed.package_name == warehouse.manifest.metadata.project_name
+        file = (project.root if is_own else Path(seed.root_path)) / seed.original_file_path
         rows = (
             f"select * from read_csv({quote_text(str(file))}, auto_detect = false, header = true, "  # noqa: S608
             f"delim = {quote_text(getattr(seed.config, 'delimiter', None) or ',')}, quote = '\"', "
@@ -125,6 +130,9 @@ def _committed(warehouse: Warehouse, spec: Spec, tables: Tables) -> Iterator[Fin
             differing = Comparer(tables).differences(Comparison(hierarchy.ref, rows, relation))
         except duckdb.Error as error:  # whose words may quote the file
             differing = f"the file cannot be read ({type(error).__name__})"
+            # It aborted the transaction, where dbt had begun one.
+            with suppress(duckdb.TransactionException):
+                tables.connection.rollback().begin()
         message = "the hierarchy is that of its committed file."
         if differing:
             message = f"the hierarchy must be that of its file; {differing}. Run `dbt build` again."
