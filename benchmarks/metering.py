@@ -39,7 +39,7 @@ class Memory:
     """The largest proportional set size of this process and its children, in bytes."""
 
     def __init__(self) -> None:
-        self.before = self.largest = _memory()
+        self.before = self.largest = memory_of_tree()
 
     @contextmanager
     def watched(self, interval: float = 0.2) -> Iterator[None]:
@@ -48,7 +48,7 @@ class Memory:
 
         def watch() -> None:
             while not is_done.wait(interval):
-                self.largest = max(self.largest, _memory())
+                self.largest = max(self.largest, memory_of_tree())
 
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
@@ -57,19 +57,42 @@ class Memory:
         watcher.join()
 
 
-def _memory() -> int:
-    waiting, total = [os.getpid()], 0
-    while waiting:
-        process = Path("/proc") / str(waiting.pop())
+def cpu_of_tree() -> float:
+    """Return the CPU seconds of this process and of the children that run."""
+    ticks = 0
+    for process in _processes():
+        try:
+            text = (process / "stat").read_text(encoding="ascii")
+        except OSError:  # it has ended meanwhile
+            continue
+        # The name of a program may hold spaces; what follows its bracket does not.
+        user, system = text.rpartition(")")[2].split()[11:13]
+        ticks += int(user) + int(system)
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def memory_of_tree() -> int:
+    """Return the proportional set size of this process and its children, in bytes."""
+    total = 0
+    for process in _processes():
         try:
             rollup = (process / "smaps_rollup").read_text(encoding="ascii")
-            children = [
-                (task / "children").read_text(encoding="ascii").split()
-                for task in (process / "task").iterdir()
-            ]
-        except OSError:  # it has ended meanwhile
+        except OSError:
             continue
         sizes = [line.split() for line in rollup.splitlines() if line.startswith("Pss:")]
         total += 1024 * sum(int(size[1]) for size in sizes)
-        waiting.extend(int(child) for found in children for child in found)
     return total
+
+
+def _processes() -> Iterator[Path]:
+    """Yield this process and its children, as folders of ``/proc``."""
+    waiting = [os.getpid()]
+    while waiting:
+        process = Path("/proc") / str(waiting.pop())
+        try:
+            tasks = list((process / "task").iterdir())
+            children = [(task / "children").read_text(encoding="ascii") for task in tasks]
+        except OSError:
+            continue
+        yield process
+        waiting.extend(int(child) for found in children for child in found.split())

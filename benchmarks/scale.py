@@ -25,6 +25,7 @@ from typing import Any
 
 import duckdb
 import yaml
+from metering import cpu_of_tree, memory_of_tree
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
@@ -153,30 +154,39 @@ def write_project(folder: Path, file: Path, settings: dict[str, Any]) -> Project
 
 
 class Meter:
-    """Seconds, CPU seconds and the most memory between two moments."""
+    """Seconds, CPU seconds and the most memory between two moments.
 
-    def __init__(self) -> None:
+    Of this process, or ``with_children`` of those that it has started too.
+    """
+
+    def __init__(self, *, with_children: bool = False) -> None:
         self.most = 0
         self._started = (0.0, 0.0)
+        self._cpu = cpu_of_tree if with_children else _cpu
+        self._memory = memory_of_tree if with_children else _memory
+        self._pause = 0.5 if with_children else 0.05
         threading.Thread(target=self._watch, daemon=True).start()
 
     def _watch(self) -> None:
-        page = os.sysconf("SC_PAGE_SIZE")
         while True:
-            pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
-            self.most = max(self.most, int(pages) * page)
-            time.sleep(0.05)
+            self.most = max(self.most, self._memory())
+            time.sleep(self._pause)
 
     def start(self) -> None:
         """Forget what was before."""
-        self.most, self._started = 0, (time.perf_counter(), _cpu())
+        self.most, self._started = 0, (time.perf_counter(), self._cpu())
 
     def show(self, name: str, floor: float | None = None) -> float:
         """Print what it took since the start, and return the CPU seconds."""
-        wall, cpu = time.perf_counter() - self._started[0], _cpu() - self._started[1]
+        wall, cpu = time.perf_counter() - self._started[0], self._cpu() - self._started[1]
         times = f"{cpu / floor:8.1f} x" if floor else ""
         print(f"{name:<34}{wall:9.1f}{cpu:9.1f}{self.most / 1e9:8.1f}{times}", flush=True)
         return cpu
+
+
+def _memory() -> int:
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _cpu() -> float:

@@ -1,0 +1,162 @@
+"""What a whole build takes on a local Spark: seconds, CPU and memory of each relation.
+
+usage: python benchmarks/scale_spark.py [--rows ROWS] [--memory GB]
+
+The people, the spec and the floors are those of ``scale.py``; run it in the environment that
+``make spark`` makes. CPU and memory are those of this process and of Java, which it starts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import yaml
+from scale import NAMES, Meter, hierarchy, metered, spec, write_people
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPOSITORY))
+
+from dbt_anonymize.project.generate import generate  # noqa: E402 (found by the line above)
+from tests.projects import Project  # noqa: E402
+
+EVALUATION = "people_evaluation"
+
+
+def parameters(folder: Path, memory: int) -> dict[str, str]:
+    """Return what starts Spark: two cores, everything in one folder."""
+    return {
+        "spark.master": "local[2]",
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": f"{memory}g",
+        "spark.sql.shuffle.partitions": "16",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.local.dir": str(folder / "local"),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:metastore;create=true",
+    }
+
+
+def write_project(folder: Path, file: Path, memory: int) -> Project:
+    """Write the dbt project around the Parquet file."""
+    output = {
+        "type": "spark",
+        "method": "session",
+        "host": "NA",
+        "schema": "scale",
+        "threads": 1,
+        "server_side_parameters": parameters(folder.parent, memory),
+    }
+    project = {
+        "name": "scale",
+        "version": "1.0",
+        "profile": "scale",
+        "flags": {"send_anonymous_usage_stats": False},
+        "dispatch": [{"macro_namespace": "dbt", "search_order": ["scale", "dbt_anonymize", "dbt"]}],
+        "seeds": {"+file_format": "parquet"},
+        "models": {"+file_format": "parquet"},
+        "vars": {
+            "dbt_anonymize_python": False,
+            "dbt_anonymize_vault_location": str(folder.parent / "vault"),
+        },
+    }
+    census = f"{{{{ config(materialized='view') }}}}\nselect * from parquet.`{file}`"
+    texts = {
+        "dbt_project.yml": yaml.safe_dump(project),
+        "packages.yml": yaml.safe_dump({"packages": [{"local": "package"}]}),
+        "profiles.yml": yaml.safe_dump({"scale": {"target": "t", "outputs": {"t": output}}}),
+        "models/census.sql": census,
+        "anonymizations/people.yml": yaml.safe_dump(spec(), sort_keys=False),
+        **{f"seeds/{name}s.csv": hierarchy(name) for name in NAMES},
+    }
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    (folder / "package").mkdir()
+    for part in ("dbt_project.yml", "macros"):
+        (folder / "package" / part).symlink_to(REPOSITORY / part)
+    made = Project(folder, "")
+    assert made.dbt("deps", "--quiet").succeeded
+    generate(folder)
+    return made
+
+
+def dbt(folder: Path, meter: Meter, *arguments: str) -> None:
+    """Build what is selected, and print what each node took."""
+    from dbt.cli.main import dbtRunner  # noqa: PLC0415
+
+    errors: list[str] = []
+
+    def watch(event: Any) -> None:
+        if event.info.level == "error":
+            errors.append(event.info.msg)
+        if event.info.name == "NodeStart":
+            meter.start()
+        elif event.info.name == "NodeFinished":
+            meter.show(event.data.node_info.node_name)
+
+    command = ["build", "--quiet", "--profiles-dir", str(folder), *arguments]
+    if not dbtRunner(callbacks=[watch]).invoke(command).success:
+        sys.exit("\n".join(errors))
+
+
+def floors(file: Path, meter: Meter) -> None:
+    """Run what has no privacy in it, in the session that dbt has started."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    session = SparkSession.builder.getOrCreate()
+    with metered(meter, "floor: copy"):
+        session.sql(f"create table scale.copied using parquet as select * from parquet.`{file}`")  # noqa: S608
+    columns = ", ".join((*NAMES, "illness"))
+    with metered(meter, "floor: group by"):
+        session.sql(
+            "create table scale.grouped using parquet as "  # noqa: S608
+            f"select {columns}, count(*) as records from scale.copied group by {columns}"
+        )
+    for name in ("copied", "grouped"):
+        session.sql(f"drop table scale.{name}")
+
+
+def evaluate(folder: Path) -> None:
+    """Train the models on a sample, as ``dbt-anonymize evaluate`` does."""
+    from dbt_anonymize.cli import app  # noqa: PLC0415
+
+    os.environ["DBT_PROFILES_DIR"] = str(folder)
+    app(["evaluate", "people", "--project-dir", str(folder)], standalone_mode=False)
+
+
+def main() -> None:
+    """Read the arguments and run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--memory", type=int, default=6, help="heap of Spark in GB (default 6)")
+    given = parser.parse_args()
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    meter = Meter(with_children=True)
+    print(f"{given.rows:,} records, Spark on two cores, {given.memory} GB of heap")
+    print(f"{'':<34}{'seconds':>9}{'CPU s':>9}{'GB':>8}")
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name) / "people.parquet"
+        with metered(meter, "(writing the Parquet file)"):
+            write_people(file, given.rows)
+        folder = write_project(Path(name) / "project", file, given.memory).folder
+        os.chdir(folder)
+        dbt(folder, meter, "--select", "census", "resource_type:seed")
+        floors(file, meter)
+        dbt(
+            folder, meter, "--select", "people", "--exclude", "resource_type:seed", f"{EVALUATION}+"
+        )
+        with metered(meter, EVALUATION):
+            evaluate(folder)
+        dbt(folder, meter, "--select", f"{EVALUATION}+")
+
+
+if __name__ == "__main__":
+    main()
