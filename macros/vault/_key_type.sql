@@ -1,14 +1,15 @@
 {#
   Keys are remembered as text, and the same number is another text as another type: 1, 1.0, 01. So where the vault
-  withholds records or lets them wait, the record key must be of the type that it had in `<n>_identifiers`, which the
-  last build wrote: else whoever is withheld would come back, and everybody would have to wait as somebody new.
+  remembers records, the key must be of the type that it had in `<n>_identifiers`, which the last build wrote: else
+  whoever is withheld would come back, everybody would have to wait as somebody new, and compared with the releases
+  before everybody would have left and somebody else joined.
 #}
 {% macro _check_key_type(source, anonymization, record_key) -%}
     {%- if not dbt_anonymize._is_building() -%}{{ return("") }}{%- endif -%}
     {%- set remembering, known = [], [] -%}
     {%- for node in graph.nodes.values()
         if node.resource_type == "model" and node.name == anonymization ~ "_identifiers" -%}
-        {%- for kind in ("identifiers", "withheld", "members") -%}
+        {%- for kind in ("identifiers", "withheld", "members", "releases") -%}
             {%- set found = load_relation(api.Relation.create(
                 database=node.database, schema=node.schema, identifier=anonymization ~ "_" ~ kind
             )) -%}
