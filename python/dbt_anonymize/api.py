@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from dbt_anonymize.errors import ProjectError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dbt_anonymize.project.differences import Comparison
     from dbt_anonymize.project.layout import Project
     from dbt_anonymize.report.reading import Findings
     from dbt_anonymize.spec import Effort, Spec
@@ -42,6 +43,19 @@ class Rows(Sequence[Any]):
 
     def _repr_html_(self) -> str:
         return "".join(_table(self.columns, self.cells))
+
+
+@dataclass(frozen=True)
+class Differences(Rows):
+    """The figures of two releases; ``comparison`` also knows what changed, and what is broken."""
+
+    comparison: Comparison
+
+    def _repr_html_(self) -> str:
+        from dbt_anonymize.project.differences import HEADINGS  # noqa: PLC0415 (as above)
+
+        said = "".join(f"<p>{html.escape(one)}</p>" for one in self.comparison.sentences)
+        return "".join([*_table(HEADINGS, self.comparison.lines), said])
 
 
 @dataclass(frozen=True)
@@ -130,6 +144,36 @@ class OpenProject:
             for number, effort in found.items()
         )
         return Rows(tuple(found.values()), ("effort", "recoding", "levels", "k"), cells)
+
+    def register(self, name: str) -> Rows:
+        """Return the rows of ``<n>_register``, one per release, the first one first."""
+        from dbt_anonymize.project.register import (  # noqa: PLC0415 (as above)
+            SHOWN_COLUMNS,
+            read_register,
+            rows_of_register,
+        )
+        from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415 (as above)
+
+        self._spec(name)
+        with open_warehouse(self.project, self.target) as warehouse:
+            found = read_register(warehouse, name)
+        shown = tuple(replace(one, source=None) for one in found)
+        return Rows(shown, SHOWN_COLUMNS, tuple(rows_of_register(found)))
+
+    def diff(self, name: str, against: int | str | Path | None = None) -> Differences:
+        """Compare what the last build chose with an earlier release, by default the one before.
+
+        ``against`` is the number of a release, or a file of `dbt-anonymize results --history`.
+        """
+        from dbt_anonymize.project.differences import VALUES, compare  # noqa: PLC0415 (as above)
+        from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415 (as above)
+
+        spec = self._spec(name)
+        with open_warehouse(self.project, self.target) as warehouse:
+            which = None if against is None else str(against)
+            comparison = compare(self.project, warehouse, spec, which)
+        found = (*comparison.differences, *comparison.counts)
+        return Differences(found, VALUES, tuple(one.cells for one in found), comparison)
 
     def release(self, name: str) -> Release:
         """Return the published release; a `ProjectError` where no file is published."""

@@ -112,7 +112,7 @@ def _show_history(place: Place, names: list[str] | None, form: Format) -> None:
     for name in (name for name, register in registers.items() if not register):
         say(_without_register(name, kind, is_released=name in released), err=True)
     if form is not Format.table:
-        columns = ["anonymization", *SHOWN_COLUMNS, "is_source_changed"]
+        columns = ["anonymization", *SHOWN_COLUMNS]
         rows = [(name, *row) for name in registers for row in rows_of_register(registers[name])]
         show_rows(columns, rows, form)
         return

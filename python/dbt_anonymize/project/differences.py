@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
 
+from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.pluralize import counted
-from dbt_anonymize.project.register import Composed, Release, is_changed
+from dbt_anonymize.project.failures import last_failure
+from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.register import (
+    Composed,
+    Release,
+    before_and_after,
+    compose,
+    is_changed,
+    read_file,
+)
+from dbt_anonymize.project.results import results_are_current
+from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
 FIGURES = (
@@ -45,6 +58,18 @@ class Difference:
     is_broken: bool = False
 
     @property
+    def cells(self) -> tuple[Value | bool, ...]:
+        """What programs read of it, named by `VALUES`."""
+        return astuple(self)
+
+    @property
+    def line(self) -> tuple[str, ...]:
+        """What people read of it, named by `HEADINGS`."""
+        verdict = "broken" if self.is_broken else "holds"
+        tolerance = "" if self.tolerance is None else f"{shown(self.tolerance)}, {verdict}"
+        return self.figure, shown(self.before), shown(self.after), tolerance
+
+    @property
     def text(self) -> str:
         """What is broken, in words."""
         if self.before is None or self.after is None:
@@ -54,6 +79,10 @@ class Difference:
             f"{self.figure} went from {shown(self.before)} to {shown(self.after)}, which is worse "
             f"by more than {shown(self.tolerance)}"
         )
+
+
+VALUES = tuple(field.name for field in fields(Difference))
+HEADINGS = VALUES[:4]
 
 
 @dataclass(frozen=True)
@@ -72,6 +101,11 @@ class Comparison:
             _difference(self.spec, name, getattr(self.before, name), getattr(self.after, name))
             for name in FIGURES
         ]
+
+    @property
+    def lines(self) -> list[tuple[str, ...]]:
+        """Every figure of both, as people read it."""
+        return [one.line for one in self.differences]
 
     @property
     def counts(self) -> list[Difference]:
@@ -116,6 +150,52 @@ class Comparison:
             f"{'has' if small == 1 else 'have'} fewer than {k} records"
             + (f", {records:,} in all: whoever has both tells them apart" if small else "")
         )
+
+
+def compare(
+    project: Project, warehouse: Warehouse, spec: Spec, against: str | None = None
+) -> Comparison:
+    """Compare what the last build chose with an earlier release, by default the one before.
+
+    ``against`` is its number in the register, or a file that `dbt-anonymize results --history`
+    wrote as JSON.
+    """
+    number = int(against) if against is not None and against.isdecimal() else None
+    file = None if against is None or number is not None else read_file(Path(against), spec.name)
+    _require_current(project, warehouse, spec)
+    releases, after = before_and_after(warehouse, spec)
+    before = file or _earlier(spec, releases, after, number)
+    return Comparison(
+        spec, before, after, None if file else compose(warehouse, spec, before, after)
+    )
+
+
+def _require_current(project: Project, warehouse: Warehouse, spec: Spec) -> None:
+    """Stop where the results are not of the spec as it is: nothing could be said of the change."""
+    failure = last_failure(project, warehouse.manifest, spec.name)
+    if failure and not failure.has_results:
+        raise WarehouseError(failure.text)
+    if not results_are_current(warehouse, spec):
+        raise WarehouseError(
+            f"{spec.name}: the results must be of the spec as it is, to be compared; it changed "
+            "since. Run `dbt-anonymize generate` and `dbt build`."
+        )
+
+
+def _earlier(
+    spec: Spec, releases: Sequence[Release], after: Release, number: int | None
+) -> Release:
+    """Return the release of a number, by default the last one before."""
+    found = [one for one in releases if number in {None, one.release}]
+    if found:
+        return found[-1]
+    known = f"1 to {releases[-1].release}" if releases else "none"
+    which = "an earlier release" if number is None else f"release {number}"
+    raise WarehouseError(
+        f"{spec.name}: {which} must be in the register, to be compared with {after.shown}; it has "
+        f"{known} before that. See `dbt-anonymize results {spec.name} --history`, or name a file "
+        "with --against."
+    )
 
 
 def shown(value: Value) -> str:

@@ -84,7 +84,8 @@ class Composed:
 _LINE = TypeAdapter(Release)
 _NAMED = TypeAdapter(dict[str, Any])
 COLUMNS = tuple(field.name for field in fields(Release))
-SHOWN_COLUMNS = tuple(name for name in COLUMNS if name not in _HIDDEN)
+_OF_RELEASE = tuple(name for name in COLUMNS if name not in _HIDDEN)
+SHOWN_COLUMNS = (*_OF_RELEASE, "is_source_changed")
 
 
 def read_register(warehouse: Warehouse, name: str) -> list[Release]:
@@ -165,12 +166,12 @@ def is_changed(earlier: Release, later: Release, name: str) -> bool | None:
 def rows_of_register(register: Sequence[Release]) -> Iterator[tuple[Any, ...]]:
     """Return the rows of a register as programs read them.
 
-    Columns are `SHOWN_COLUMNS`, then whether the source changed since the release before.
+    Columns are `SHOWN_COLUMNS`; the last is whether the source changed since the release before.
     """
     before: Release | None = None
     for release in register:
         is_new = None if before is None else is_changed(before, release, "source")
-        yield (*(getattr(release, name) for name in SHOWN_COLUMNS), is_new)
+        yield (*(getattr(release, name) for name in _OF_RELEASE), is_new)
         before = release
 
 
