@@ -9,16 +9,16 @@ models that saw records of too small classes would look better under a stricter 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.arrays import Bools, Codes
-from dbt_anonymize.privacy.guarantees import Guarantees
+from dbt_anonymize.privacy.grouping import classes_of, group
 from dbt_anonymize.privacy.registry import compile_guarantees, counts_in_population
-from dbt_anonymize.privacy.table import Classes, SensitiveAttribute, Table, ValueCounts
+from dbt_anonymize.privacy.table import Attribute, SensitiveAttribute, Table
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ def check_recountable(guarantees: Sequence[Mapping[str, Any]]) -> None:
 
 @dataclass(frozen=True)
 class TrainingTable:
-    """The training records of a split, as the checks read them."""
+    """The training records of a split, as the checks read them, and the guarantees."""
 
     table: Table
-    recount: Recount
+    guarantees: Sequence[Mapping[str, Any]]
     train: Codes
 
     def suppressed(self, classes: Codes, k: int | None = None) -> Bools:
@@ -78,13 +78,17 @@ class TrainingTable:
         ``classes`` are the equivalence classes of all records in this effort. A guarantee that can
         never hold is a `SearchError`.
         """
-        declared = [*self.recount.guarantees]
+        declared = [*self.guarantees]
         if k is not None:
             declared.append({"model": "k_anonymity", "k": k})
         guarantees = compile_guarantees(declared, self.table)
-        _, member = np.unique(classes[self.train], return_inverse=True)
-        counted = _count(member, self.table, guarantees)
+        # The class is the one attribute, at the one level that there is.
+        size = int(classes.max()) + 1
+        attribute = Attribute("class", (np.arange(size),), (np.zeros(size),), size, 0.0)
+        leaves = classes[self.train][:, None]
+        counted = classes_of(replace(self.table, attributes=(attribute,), leaves=leaves), (0,))
         must_go = guarantees.suppress(counted, guarantees.violating(counted))
+        _, member = group(leaves)
         return np.asarray(must_go[member])
 
 
@@ -97,18 +101,16 @@ def training_table(recount: Recount, train: Codes) -> TrainingTable:
         values, own = np.unique(codes[train], return_inverse=True)
         occurring[name] = {int(value): position for position, value in enumerate(values)}
         sensitive.append((SensitiveAttribute(name, len(values)), own))
-    guarantees = [_with_codes(guarantee, occurring) for guarantee in recount.guarantees]
-    subjects = None if recount.subjects is None else recount.subjects[train]
     table = Table(
         attributes=(),
         leaves=np.zeros((records, 0), dtype=np.int64),
         records=np.ones(records, dtype=np.int64),
         sensitive=tuple(sensitive),
-        subject=subjects,
+        subject=None if recount.subjects is None else recount.subjects[train],
         population_size=recount.population_size,
     )
-    own_recount = Recount(guarantees, recount.sensitive, subjects, recount.population_size)
-    return TrainingTable(table, own_recount, train)
+    guarantees = [_with_codes(guarantee, occurring) for guarantee in recount.guarantees]
+    return TrainingTable(table, guarantees, train)
 
 
 def _with_codes(
@@ -119,37 +121,3 @@ def _with_codes(
         return guarantee
     own = occurring[guarantee["attribute"]]
     return {**guarantee, "values": [own[value] for value in guarantee["values"] if value in own]}
-
-
-def _count(member: Codes, table: Table, guarantees: Guarantees) -> Classes:
-    size = int(member.max()) + 1 if len(member) else 0
-    records = np.bincount(member, minlength=size)
-    people = records
-    if table.subject is not None:
-        people = np.bincount(_once_per_person(member, table.subject), minlength=size)
-    first = np.full(size, len(member), dtype=np.int64)
-    np.minimum.at(first, member, np.arange(len(member)))
-    counted = range(len(table.sensitive)) if guarantees.attributes else ()
-    return Classes(
-        levels=(),
-        codes=np.zeros((size, 0), dtype=np.int64),
-        records=records,
-        people=people,
-        first=first,
-        values=tuple(_count_values(member, table, position) for position in counted),
-    )
-
-
-def _count_values(member: Codes, table: Table, position: int) -> ValueCounts:
-    attribute, codes = table.sensitive[position]
-    pairs = member * attribute.size + codes
-    if table.subject is not None:
-        pairs = _once_per_person(pairs, table.subject)
-    found, counts = np.unique(pairs, return_counts=True)
-    return ValueCounts(found // attribute.size, found % attribute.size, counts)
-
-
-def _once_per_person(codes: Codes, subjects: Codes) -> Codes:
-    """Return each code once per subject that has it."""
-    people = int(subjects.max(initial=0)) + 1
-    return np.unique(codes * people + subjects) // people

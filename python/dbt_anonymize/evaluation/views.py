@@ -11,11 +11,11 @@ import numpy as np
 from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
 from dbt_anonymize.evaluation.data.closest import closest_rows
 from dbt_anonymize.evaluation.data.design import class_means, used_rows
-from dbt_anonymize.evaluation.data.features import distinct_rows
 from dbt_anonymize.evaluation.data.spaces import Space, ranked
 from dbt_anonymize.evaluation.problem import EffortData, Problem
 from dbt_anonymize.evaluation.splits import Split
 from dbt_anonymize.evaluation.training import TrainingSet
+from dbt_anonymize.privacy.grouping import distinct_rows
 
 ORIGINAL, GENERALIZED = "original", "generalized"
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from dbt_anonymize.privacy.table import Classes, IntArray, Node, Table, ValueCounts
 
@@ -59,13 +63,32 @@ def labels_of(table: Table, node: Node, rows: IntArray) -> IntArray:
 
 def group(keys: IntArray) -> tuple[IntArray, IntArray]:
     """Return the first row of each distinct row, ascending, and the group of each row."""
-    if keys.shape[1] == 0:
+    if not keys.size:
         return np.zeros(min(1, len(keys)), dtype=np.int64), np.zeros(len(keys), dtype=np.int64)
-    _, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    first, codes = distinct_rows(keys.T)
     order = np.argsort(first)
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
-    return first[order], position[inverse.reshape(-1)]
+    return first[order], position[codes]
+
+
+def distinct_rows(parts: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[IntArray, IntArray]:
+    """Return the first position of each distinct combination of codes, and the one of each row.
+
+    ``parts`` are arrays of whole numbers, one for each column, with a row at least.
+
+    Examples
+    --------
+    >>> distinct_rows([np.array([1, 0, 1]), np.array([5, 5, 5])])
+    (array([1, 0]), array([1, 0, 1]))
+    """
+    together = np.zeros(len(parts[0]), dtype=np.int64)
+    for part in parts:
+        _, together = np.unique(together, return_inverse=True)
+        lowest = int(part.min())
+        together = together * (int(part.max()) - lowest + 1) + (part - lowest)
+    _, first, codes = np.unique(together, return_index=True, return_inverse=True)
+    return first, codes
 
 
 def sums(group_of_row: IntArray, numbers: IntArray, groups: int) -> IntArray:

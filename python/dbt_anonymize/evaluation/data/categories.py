@@ -18,12 +18,12 @@ from dbt_anonymize.evaluation.data.features import (
     Column,
     Reading,
     check_categories,
-    distinct_rows,
     level_sql,
 )
 from dbt_anonymize.evaluation.data.hierarchy import ROOT, Hierarchy
 from dbt_anonymize.evaluation.data.relations import column_kind, text_rank_sql
 from dbt_anonymize.evaluation.data.spaces import UNKNOWN, Block, Indicator, OneHot, Shares
+from dbt_anonymize.privacy.grouping import distinct_rows
 
 if TYPE_CHECKING:
     import duckdb

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.evaluation.arrays import Codes, Floats
-from dbt_anonymize.evaluation.data.features import VALUES, Column, distinct_rows
+from dbt_anonymize.evaluation.data.features import VALUES, Column
 from dbt_anonymize.evaluation.data.spaces import Numbers, Space
+from dbt_anonymize.privacy.grouping import distinct_rows
 
 
 @dataclass(frozen=True)

@@ -157,23 +157,6 @@ class Plain:
         )
 
 
-def distinct_rows(parts: Sequence[NDArray[Any]]) -> tuple[Codes, Codes]:
-    """Return the first position of each distinct combination of codes, and the one of each record.
-
-    Examples
-    --------
-    >>> distinct_rows([np.array([1, 0, 1]), np.array([5, 5, 5])])
-    (array([1, 0]), array([1, 0, 1]))
-    """
-    together = np.zeros(len(parts[0]), dtype=np.int64)
-    for part in parts:
-        _, together = np.unique(together, return_inverse=True)
-        lowest = int(part.min())
-        together = together * (int(part.max()) - lowest + 1) + (part - lowest)
-    _, first, codes = np.unique(together, return_index=True, return_inverse=True)
-    return first, codes
-
-
 def level_sql(relation: duckdb.DuckDBPyRelation, name: str) -> dict[str, str]:
     """Return the SQL of the level of each record, where records have levels of their own."""
     column = f"{name}_level"

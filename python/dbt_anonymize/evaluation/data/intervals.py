@@ -18,13 +18,13 @@ from dbt_anonymize.evaluation.data.features import (
     Column,
     Reading,
     check_numbers,
-    distinct_rows,
     has_nan,
 )
 from dbt_anonymize.evaluation.data.hierarchy import ROOT, Hierarchy
 from dbt_anonymize.evaluation.data.relations import column_kind, number_sql, text_sql
 from dbt_anonymize.evaluation.data.spaces import UNKNOWN, Block, Ends, Numbers
 from dbt_anonymize.literals import quote_text
+from dbt_anonymize.privacy.grouping import distinct_rows
 
 if TYPE_CHECKING:
     import duckdb
