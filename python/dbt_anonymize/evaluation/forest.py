@@ -26,70 +26,16 @@ from numpy.typing import NDArray
 
 from dbt_anonymize.evaluation.arrays import Codes, Floats
 
-# Parameters of a tree that must have these values for the loop below.
-_PLAIN_TREE: dict[str, object] = {
-    "ccp_alpha": 0.0,
-    "class_weight": None,
-    "criterion": "gini",
-    "max_leaf_nodes": None,
-    "min_impurity_decrease": 0.0,
-    "min_weight_fraction_leaf": 0.0,
-    "monotonic_cst": None,
-}
-_PLAIN_FOREST: dict[str, object] = {
-    **_PLAIN_TREE,
-    "max_samples": None,
-    "oob_score": False,
-    "verbose": 0,
-    "warm_start": False,
-}
-_GROWTH = frozenset({"max_depth", "max_features", "min_samples_leaf", "min_samples_split"})
 _MAX_SEED = int(np.iinfo(np.int32).max)
-
-
-@dataclass(frozen=True)
-class _Kind:
-    """A class of scikit-learn: the values its parameters must have, and those that may vary."""
-
-    module: str
-    required: Mapping[str, object]
-    honoured: frozenset[str]
-    is_random: bool = False  # thresholds are drawn
-
-    @functools.cached_property
-    def parameters(self) -> frozenset[str]:
-        """All known parameters; with any other, the class has changed."""
-        return frozenset(self.required) | self.honoured
-
-
-_KINDS: Mapping[str, _Kind] = MappingProxyType(
+_GROWTH = {"max_depth", "max_features", "min_samples_leaf", "min_samples_split"}
+_ENSEMBLE = {"bootstrap", "n_estimators", "n_jobs", "random_state"}
+# By class, its module and the parameters that the loop honours; others must have their defaults.
+_HONOURED: Mapping[str, tuple[str, frozenset[str]]] = MappingProxyType(
     {
-        "DecisionTreeClassifier": _Kind(
-            "sklearn.tree", {**_PLAIN_TREE, "splitter": "best"}, _GROWTH | {"random_state"}
-        ),
-        "RandomForestClassifier": _Kind(
-            "sklearn.ensemble",
-            _PLAIN_FOREST,
-            _GROWTH | {"bootstrap", "n_estimators", "n_jobs", "random_state"},
-        ),
-        "ExtraTreesClassifier": _Kind(
-            "sklearn.ensemble",
-            _PLAIN_FOREST,
-            _GROWTH | {"bootstrap", "n_estimators", "n_jobs", "random_state"},
-            is_random=True,
-        ),
-        "BaggingClassifier": _Kind(
-            "sklearn.ensemble",
-            {
-                "bootstrap_features": False,
-                "estimator": None,
-                "max_features": 1.0,
-                "oob_score": False,
-                "verbose": 0,
-                "warm_start": False,
-            },
-            frozenset({"bootstrap", "max_samples", "n_estimators", "n_jobs", "random_state"}),
-        ),
+        "DecisionTreeClassifier": ("sklearn.tree", frozenset(_GROWTH | {"random_state"})),
+        "RandomForestClassifier": ("sklearn.ensemble", frozenset(_GROWTH | _ENSEMBLE)),
+        "ExtraTreesClassifier": ("sklearn.ensemble", frozenset(_GROWTH | _ENSEMBLE)),
+        "BaggingClassifier": ("sklearn.ensemble", frozenset(_ENSEMBLE)),
     }
 )
 
@@ -103,21 +49,20 @@ class _Growth:
     max_depth: int
     min_samples_leaf: int
     min_samples_split: int
-    is_random: bool
+    draws_thresholds: bool
 
 
 def supports(estimator: Any) -> bool:
     """Tell whether `forest_probabilities` can replace an unfitted estimator."""
     name = type(estimator).__name__
-    if name not in _KINDS or type(estimator) is not _class_of(name):
+    if name not in _HONOURED or type(estimator) is not _class_of(name):
         return False
-    kind = _KINDS[name]
-    if not _has_known_parameters(name):
-        return False
-    parameters = _parameters(estimator)
-    if any(parameters[key] != value for key, value in kind.required.items()):
-        return False
-    if name == "BaggingClassifier" and not _draws_all(parameters):
+    for parameter, default in _fixed(name).items():
+        value = getattr(estimator, parameter)
+        # A share of 1.0 is all, and the number 1 is not.
+        if type(value) is not type(default) or value != default:
+            return False
+    if name == "BaggingClassifier" and not estimator.bootstrap:
         return False
     return _growth(estimator, features=1) is not None and is_exact(name)
 
@@ -205,7 +150,7 @@ def _grow_and_sum(
     from sklearn.tree._splitter import BestSplitter, RandomSplitter  # noqa: PLC0415
     from sklearn.tree._tree import DepthFirstTreeBuilder, Tree  # noqa: PLC0415
 
-    kind = RandomSplitter if growth.is_random else BestSplitter
+    kind = RandomSplitter if growth.draws_thresholds else BestSplitter
     features, class_counts = train_x.shape[1], np.array([classes], np.intp)
     total = np.zeros((len(test_x), classes))
     splitter = kind(
@@ -236,28 +181,24 @@ def _grow_and_sum(
 
 def _growth(estimator: Any, features: int) -> _Growth | None:
     """Resolve the parameters as scikit-learn does; None for a value that the loop cannot honour."""
-    parameters = {
-        "n_estimators": 1,
-        "max_depth": None,
-        "max_features": None,
-        "min_samples_leaf": 1,
-        "min_samples_split": 2,
-        **_parameters(estimator),
-    }
     name = type(estimator).__name__
-    rule = None if name == "BaggingClassifier" else parameters["max_features"]
+    honoured = {parameter: getattr(estimator, parameter) for parameter in _HONOURED[name][1]}
     trees, depth, leaf, split = (
-        parameters[key]
-        for key in ("n_estimators", "max_depth", "min_samples_leaf", "min_samples_split")
+        honoured.get(parameter, default)
+        for parameter, default in (
+            ("n_estimators", 1),
+            ("max_depth", None),
+            ("min_samples_leaf", 1),
+            ("min_samples_split", 2),
+        )
     )
     depth = _MAX_SEED if depth is None else depth
-    chosen = _max_features(rule, features)
+    chosen = _max_features(honoured.get("max_features"), features)
     values = (trees, chosen, depth, leaf, split)
     if any(type(value) is not int for value in values) or min(trees, depth, leaf, split - 1) < 1:
         return None
-    return _Growth(
-        trees, chosen or 1, depth, leaf, max(split, 2 * leaf), is_random=_KINDS[name].is_random
-    )
+    is_random = name == "ExtraTreesClassifier"
+    return _Growth(trees, chosen or 1, depth, leaf, max(split, 2 * leaf), is_random)
 
 
 def _max_features(rule: object, features: int) -> int | None:
@@ -268,28 +209,18 @@ def _max_features(rule: object, features: int) -> int | None:
     return features if rule is None else None
 
 
-def _draws_all(parameters: Mapping[str, Any]) -> bool:
-    """Tell whether bagging draws all, with replacement; 1.0 is a share, 1 is a number."""
-    samples, features = parameters["max_samples"], parameters["max_features"]
-    is_whole = samples is None or (type(samples) is float and samples == 1.0)
-    return bool(parameters["bootstrap"]) and is_whole and type(features) is float
-
-
-def _parameters(estimator: Any) -> dict[str, Any]:
-    """Return the parameters of an estimator; ``get_params`` reads its signature every time."""
-    return {name: getattr(estimator, name) for name in _KINDS[type(estimator).__name__].parameters}
-
-
 @functools.cache
-def _has_known_parameters(name: str) -> bool:
-    return set(_class_of(name)().get_params(deep=False)) == _KINDS[name].parameters
+def _fixed(name: str) -> Mapping[str, object]:
+    """Return the parameters of a class that must have their defaults."""
+    defaults = _class_of(name)().get_params(deep=False)
+    return {key: value for key, value in defaults.items() if key not in _HONOURED[name][1]}
 
 
 @functools.cache
 def _class_of(name: str) -> type[Any]:
     from importlib import import_module  # noqa: PLC0415
 
-    found: type[Any] = getattr(import_module(_KINDS[name].module), name)
+    found: type[Any] = getattr(import_module(_HONOURED[name][0]), name)
     return found
 
 
@@ -301,7 +232,7 @@ def is_exact(name: str = "RandomForestClassifier") -> bool:
     train = draws.integers(0, 45, 80)
     target = (rows[train].sum(axis=1) + draws.normal(size=80) > 0).astype(np.int64)
     for parameters in ({"n_estimators": 5}, {"n_estimators": 5, "min_samples_leaf": 3}):
-        known = {key: value for key, value in parameters.items() if key in _KINDS[name].honoured}
+        known = {key: value for key, value in parameters.items() if key in _HONOURED[name][1]}
         estimator = _class_of(name)(random_state=7, **known)
         expected = estimator.fit(rows[train], target).predict_proba(rows)
         try:
