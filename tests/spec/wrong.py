@@ -28,7 +28,10 @@ WRONG: list[tuple[str, object, str, str]] = [
     ("version", 2, "version", "must be 1; got 2"),
     ("tolerance", {"k": -1}, "tolerance.k", "must be >= 0"),
     ("tolerance", {"suppressed_share": 2}, "tolerance.suppressed_share", "must be <= 1"),
-    ("tolerance", {"kk": 1}, "tolerance.kk", "must be a key that we know"),
+    ("tolerance", {"kk": 1}, "tolerance.kk", "must be a key that we know. Did you mean k?"),
+    ("owner", {"nam": "x"}, "owner.nam", "Did you mean name?"),
+    ("relinking", {"purpose": ["x"]}, "relinking.purpose", "Did you mean purposes?"),
+    ("columns", {"role": {"rule": "sensitive"}}, "columns.role.rule", "Did you mean role?"),
     (
         "",
         {"freeze": True, "release": {"effort": 1}, "tolerance": {"qf": 0.1}},

@@ -5,26 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.privacy.registry import MODELS
-from dbt_anonymize.spec.columns import Column, Hierarchy
-from dbt_anonymize.spec.efforts import Effort, levels_alone
-from dbt_anonymize.spec.fidelity import Fidelity
-from dbt_anonymize.spec.guarantees import OF_EFFORTS, EffortGuarantees, Guarantees
-from dbt_anonymize.spec.masks import Mask
+from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.models import Spec
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
-from dbt_anonymize.spec.quality import FurtherTarget, ModelChoice, Quality
-from dbt_anonymize.spec.release import Release
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
-from dbt_anonymize.spec.sample import EffortSample, Sample
-from dbt_anonymize.spec.search import Bounds, InformationLoss, Search
-from dbt_anonymize.spec.sources import Population, Source
 from dbt_anonymize.spec.yaml_file import read_yaml
 
 FOLDER = "anonymizations"
@@ -57,33 +47,6 @@ _MESSAGES = {
     "less_than": ("must be < {lt}", "Lower it."),
     "literal_error": ("must be {expected}", "Write one of these."),
 }
-
-_MODELS: dict[tuple[str, ...], type[Any]] = {
-    (): Spec,
-    ("source",): Source,
-    ("columns", "*"): Column,
-    ("columns", "*", "hierarchy"): Hierarchy,
-    ("columns", "*", "mask"): Mask,
-    ("population",): Population,
-    ("sample",): Sample,
-    ("efforts", "*"): Effort,
-    ("efforts", "*", "sample"): EffortSample,
-    ("efforts", "*", "guarantees"): EffortGuarantees,
-    **{("efforts", "*", "guarantees", name): MODELS[name] for name in OF_EFFORTS},
-    ("guarantees",): Guarantees,
-    **{("guarantees", name): model for name, model in MODELS.items()},
-    ("information_loss",): InformationLoss,
-    ("search",): Search,
-    ("fidelity",): Fidelity,
-    ("search", "levels", "*"): Bounds,
-    ("quality",): Quality,
-    ("quality", "models", "*"): ModelChoice,
-    ("quality", "further_targets", "*"): FurtherTarget,
-    ("release",): Release,
-}
-
-# Their keys are names that users choose.
-_NAMED_BY_USERS = frozenset(path[:-1] for path in _MODELS if path[-1:] == ("*",))
 
 
 def load_spec(path: Path) -> Spec:
@@ -247,16 +210,36 @@ def _came(value: object) -> str:
 
 
 def _known_keys(path: KeyPath) -> str:
-    # Positions in lists, and names that users choose, do not matter.
-    parent: tuple[str, ...] = ()
+    types: list[Any] = [Spec]
     for key in path[:-1]:
-        if isinstance(key, int):
-            parent += ("*",) if parent == ("efforts",) else ()
-        else:
-            parent += ("*" if parent in _NAMED_BY_USERS else key,)
-    model = _MODELS.get(parent)
-    known = list(model.model_fields) if model is not None else []
+        types = [found for one in types for found in _types_below(one, key)]
+    known = [name for one in types for name in _fields(one)]
     return did_you_mean(path[-1], known, f"Remove it; known keys are {names(known)}.")
+
+
+def _types_below(annotation: Any, key: str | int) -> list[Any]:
+    """Return the types that a value may have under a key of a value of this type."""
+    if _is_model(annotation):
+        field = annotation.model_fields.get(key)
+        return [] if field is None else [field.annotation]
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is dict:
+        return [inner[1]]
+    if origin in {list, tuple} and isinstance(key, int):
+        return [inner[0]]
+    return [found for one in inner for found in _types_below(one, key)]
+
+
+def _fields(annotation: Any) -> list[str]:
+    """Return the keys of the models that a value may be, alone or as the item of a list."""
+    if _is_model(annotation):
+        return list(annotation.model_fields)
+    is_mapping = get_origin(annotation) is dict
+    return [] if is_mapping else [name for one in get_args(annotation) for name in _fields(one)]
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
 def _with_text_keys(value: Any) -> Any:
