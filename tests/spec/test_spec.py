@@ -116,3 +116,16 @@ def test_all_errors_of_all_files_are_reported_at_once(
     ):
         assert part in message
     assert len(message.splitlines()) == 7
+
+
+@pytest.mark.parametrize("name", ["levels", "recoding", "rounds"])
+def test_a_quasi_identifier_called_like_a_key_hides_no_other_error(
+    write: Callable[..., Path], name: str
+) -> None:
+    columns = {name if n == "age" else n: column for n, column in SOUND["columns"].items()}
+    features = [name if feature == "age" else feature for feature in SOUND["features"]]
+    quality = {**SOUND["quality"], "fit": "per_split"}
+    efforts = [{name: 1, "city": 0}]
+    wrong = {"columns": columns, "features": features, "quality": quality, "efforts": efforts}
+    (error,) = errors_of(write(changed("", {**wrong, "alpha": "x"})))
+    assert ": alpha: " in error

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from dbt_anonymize.privacy.registry import MEASURES
 from dbt_anonymize.spec.draft import Draft, mapping, unknown_column
+from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.masks import NUMERIC
 from dbt_anonymize.spec.problems import Problem, did_you_mean, names, shown
 from dbt_anonymize.spec.quality import task_of_measure
@@ -153,8 +154,8 @@ def _target_is_released(draft: Draft) -> Iterator[Problem]:
     roles = "sensitive insensitive"
     task = task_of_measure(str(draft.quality.get("measure")))
     if task == "classification" and all(
-        effort is not None and (effort.get("levels") or effort).get(str(draft.target)) == 0
-        for effort in draft.efforts
+        mapping(effort if levels_alone(effort) else effort.get("levels")).get(draft.target) == 0
+        for effort in (one or {} for one in draft.efforts)
     ):
         roles += " quasi_identifier"
     return _has_role(draft, "target", draft.target, roles, (rule, remedy))

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dbt_anonymize.spec.draft import Draft, mapping
-from dbt_anonymize.spec.effort_rules import with_keys
 from dbt_anonymize.spec.guarantee_rules import declared_guarantees
 from dbt_anonymize.spec.problems import Problem, shown
 
@@ -55,7 +54,7 @@ def _nothing_else_suppresses(draft: Draft) -> Iterator[Problem]:
             )
         elif place[1] == MODEL and len(place) > 2 and place[2] != 1:
             yield Problem(place, "must be declared once", "Remove all others.", shown(guarantee))
-    for number, effort in with_keys(draft):
+    for number, effort in draft.efforts_with_keys:
         for key in ("guarantees", "sample"):
             if effort.get(key) is not None:
                 yield Problem(
@@ -126,7 +125,7 @@ def _private(draft: Draft) -> Iterator[Problem]:
 
 def _it_is_of_the_release(draft: Draft) -> Iterator[Problem]:
     """Refuse it as a guarantee of one effort alone: nobody would draw a sample for it."""
-    for number, effort in with_keys(draft):
+    for number, effort in draft.efforts_with_keys:
         if MODEL in mapping(effort.get("guarantees")):
             yield Problem(
                 ("efforts", number, "guarantees", MODEL),

@@ -2,112 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
+from dbt_anonymize.spec.efforts import levels_alone
+from dbt_anonymize.spec.problems import KeyPath, Problem, unknown
 
 ROLES = ("identifier", "quasi_identifier", "sensitive", "insensitive", "masked", "dropped")
 
 
-@dataclass(frozen=True)
 class Draft:
-    """The well-formed parts of a spec; None is missing or malformed."""
+    """The well-formed parts of a spec as read from YAML; None is missing or malformed."""
 
-    name: str | None
-    refs: dict[KeyPath, str]
-    record_key: str | None
-    roles: dict[str, str | None] | None
-    derived_from: dict[str, list[Any]]
-    masks: dict[str, Mapping[str, Any]]
-    data_types: dict[str, object]
-    levels: dict[str, int | None]
-    target: str | None
-    features: list[str]
-    efforts: list[dict[str, Any] | None]
-    guarantees: Mapping[str, Any]
-    subject: str | None
-    partition_by: str | None
-    population: Mapping[str, Any]
-    sample: Mapping[str, Any]
-    nested: dict[str, bool]
-    kinds: dict[str, str | None]
-    trees: dict[str, int | None]
-    search_levels: Mapping[str, Any]
-    search_measure: object
-    loss_targets: Mapping[str, Any]
-    quality: Mapping[str, Any]
-    choose: str | None
-    suppression_limit: object
-    release: Mapping[str, Any]
-    freeze: bool
-    mapping: str
-    relinking: Mapping[str, Any] | None
-    tolerance: Mapping[str, Any]
-
-    @classmethod
-    def read(cls, raw: Mapping[str, Any]) -> Draft:
-        """Take what is well-formed."""
+    def __init__(self, raw: Mapping[str, Any]) -> None:
         columns = {
-            name: column if isinstance(column, Mapping) else {}
+            name: mapping(column)
             for name, column in mapping(raw.get("columns")).items()
             if isinstance(name, str)
         }
+        hierarchies = {name: mapping(column.get("hierarchy")) for name, column in columns.items()}
         roles = {
             name: str(column["role"]) if column.get("role") in ROLES else None
             for name, column in columns.items()
         }
-        quasi_identifiers = [name for name, role in roles.items() if role == "quasi_identifier"]
-        hierarchies = {name: mapping(column.get("hierarchy")) for name, column in columns.items()}
-        places: dict[KeyPath, object] = {("source",): raw, ("population",): raw}
-        places |= {("columns", name, "hierarchy"): column for name, column in columns.items()}
-        refs = {
-            (*place, "ref"): text(mapping(mapping(holder).get(place[-1])).get("ref"))
-            for place, holder in places.items()
+        self.roles = roles if isinstance(raw.get("columns"), Mapping) else None
+        self.derived_from = {
+            name: [found] if isinstance(found, str) else items(found)
+            for name, column in columns.items()
+            if (found := column.get("derived_from"))
         }
-        return cls(
-            name=text(raw.get("name")),
-            refs={place: ref for place, ref in refs.items() if ref is not None},
-            record_key=text(raw.get("record_key")),
-            roles=roles if isinstance(raw.get("columns"), Mapping) else None,
-            derived_from={
-                name: [found] if isinstance(found, str) else items(found)
-                for name, column in columns.items()
-                if (found := column.get("derived_from"))
-            },
-            masks={
-                name: {kind: value for kind, value in mapping(found).items() if value is not None}
-                for name, column in columns.items()
-                if (found := column.get("mask"))
-            },
-            data_types={n: found for n, c in columns.items() if (found := c.get("data_type"))},
-            levels={name: integer(hierarchies[name].get("levels")) for name in quasi_identifiers},
-            target=text(raw.get("target")),
-            features=_texts(raw.get("features")),
-            efforts=[
-                dict(one) if isinstance(one, Mapping) else None for one in items(raw.get("efforts"))
-            ],
-            guarantees=mapping(raw.get("guarantees")),
-            subject=text(raw.get("subject")),
-            partition_by=text(raw.get("partition_by")),
-            population=mapping(raw.get("population")),
-            sample=mapping(raw.get("sample")),
-            kinds={name: text(hierarchies[name].get("kind")) for name in quasi_identifiers},
-            nested={n: hierarchies[n].get("nested") is not False for n in quasi_identifiers},
-            trees={n: integer(tree.get("levels")) for n, tree in hierarchies.items() if tree},
-            search_levels=mapping(mapping(raw.get("search")).get("levels")),
-            search_measure=mapping(raw.get("search")).get("measure"),
-            loss_targets=mapping(mapping(raw.get("information_loss")).get("targets")),
-            quality=mapping(raw.get("quality")),
-            choose=text(raw.get("choose")),
-            suppression_limit=raw.get("suppression_limit"),
-            release=mapping(raw.get("release")),
-            freeze=raw.get("freeze") is True,
-            mapping=text(raw.get("mapping")) or "class",
-            relinking=None if raw.get("relinking") is None else mapping(raw["relinking"]),
-            tolerance=mapping(raw.get("tolerance")),
-        )
+        self.masks = {
+            name: {kind: value for kind, value in mapping(found).items() if value is not None}
+            for name, column in columns.items()
+            if (found := column.get("mask"))
+        }
+        self.data_types = {n: found for n, c in columns.items() if (found := c.get("data_type"))}
+        self.trees = {n: integer(tree.get("levels")) for n, tree in hierarchies.items() if tree}
+        # Of each quasi-identifier.
+        trees = {n: hierarchies[n] for n, role in roles.items() if role == "quasi_identifier"}
+        self.levels = {name: integer(tree.get("levels")) for name, tree in trees.items()}
+        self.kinds = {name: text(tree.get("kind")) for name, tree in trees.items()}
+        self.nested = {name: tree.get("nested") is not False for name, tree in trees.items()}
+
+        self.name = text(raw.get("name"))
+        self.refs = _refs(raw, columns)
+        self.record_key = text(raw.get("record_key"))
+        self.subject = text(raw.get("subject"))
+        self.partition_by = text(raw.get("partition_by"))
+        self.population = mapping(raw.get("population"))
+        self.sample = mapping(raw.get("sample"))
+        self.target = text(raw.get("target"))
+        self.features = [name for name in items(raw.get("features")) if isinstance(name, str)]
+        self.efforts = [
+            dict(one) if isinstance(one, Mapping) else None for one in items(raw.get("efforts"))
+        ]
+        self.guarantees = mapping(raw.get("guarantees"))
+        self.required_k = integer(mapping(self.guarantees.get("k_anonymity")).get("k"))
+        self.suppression_limit = raw.get("suppression_limit")
+        self.quality = mapping(raw.get("quality"))
+        self.choose = text(raw.get("choose"))
+        self.freeze = raw.get("freeze") is True
+        self.release = mapping(raw.get("release"))
+        self.mapping = text(raw.get("mapping")) or "class"
+        self.relinking = None if raw.get("relinking") is None else mapping(raw["relinking"])
+        self.loss_targets = mapping(mapping(raw.get("information_loss")).get("targets"))
+        self.search_levels = mapping(mapping(raw.get("search")).get("levels"))
+        self.search_measure = mapping(raw.get("search")).get("measure")
+        self.tolerance = mapping(raw.get("tolerance"))
+
+    @property
+    def efforts_with_keys(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Number and content of each effort that is not written as its levels alone."""
+        for number, effort in enumerate(self.efforts, start=1):
+            if effort and not levels_alone(effort):
+                yield number, effort
 
     @property
     def composition(self) -> str | None:
@@ -130,15 +98,22 @@ class Draft:
         return self.roles is not None and None not in self.roles.values()
 
 
-def unknown_column(place: tuple[str | int, ...], name: str, draft: Draft) -> Problem:
-    """Return the problem of a name that no column has."""
-    known = list(draft.roles or {})
-    return Problem(
-        place,
-        "must be a declared column",
-        did_you_mean(name, known, f"Declared columns are {names(known)}."),
-        shown(name),
-    )
+def _refs(raw: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]]) -> dict[KeyPath, str]:
+    """Return each model or seed that a spec names, by its place."""
+    places: dict[KeyPath, object] = {("source",): raw, ("population",): raw}
+    places |= {("columns", name, "hierarchy"): column for name, column in columns.items()}
+    refs = {
+        (*place, "ref"): text(mapping(mapping(holder).get(place[-1])).get("ref"))
+        for place, holder in places.items()
+    }
+    return {place: ref for place, ref in refs.items() if ref is not None}
+
+
+def unknown_column(
+    place: KeyPath, name: str, draft: Draft, rule: str = "must be a declared column"
+) -> Problem:
+    """Return the problem of a name that no column has, or none that the rule allows."""
+    return unknown(place, rule, name, list(draft.roles or {}), "Declared columns")
 
 
 def mapping(value: object) -> Mapping[Any, Any]:
@@ -149,10 +124,6 @@ def mapping(value: object) -> Mapping[Any, Any]:
 def items(value: object) -> list[Any]:
     """Return a list; anything else is empty."""
     return list(value) if isinstance(value, (list, tuple)) else []
-
-
-def _texts(value: object) -> list[str]:
-    return [item for item in items(value) if isinstance(item, str)]
 
 
 def text(value: object) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 from dbt_anonymize.privacy.registry import counts_in_population
 from dbt_anonymize.spec.draft import Draft, integer, items, mapping
 from dbt_anonymize.spec.efforts import levels_alone
-from dbt_anonymize.spec.guarantee_rules import declared_guarantees
+from dbt_anonymize.spec.guarantee_rules import declared_guarantees, less_than_guaranteed
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
 
 # Recodings whose labels differ per record.
@@ -97,29 +97,14 @@ def _efforts_differ(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def with_keys(draft: Draft) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the number and the effort of all that are not written as their levels alone."""
-    for number, effort in enumerate(draft.efforts, start=1):
-        if effort and not levels_alone(effort):
-            yield number, effort
-
-
 def _efforts_demand_at_least_k(draft: Draft) -> Iterator[Problem]:
-    required = integer(mapping(draft.guarantees.get("k_anonymity")).get("k"))
-    for number, effort in with_keys(draft):
-        k = integer(effort.get("k"))
-        if k is not None and required is not None and k < required:
-            yield Problem(
-                ("efforts", number, "k"),
-                f"must be at least the k that is guaranteed, {required}",
-                "Raise it, or remove it.",
-                shown(k),
-            )
+    for number, effort in draft.efforts_with_keys:
+        yield from less_than_guaranteed(("efforts", number, "k"), effort.get("k"), draft)
 
 
 def _recoding_needs_nested_hierarchies(draft: Draft) -> Iterator[Problem]:
     scattered = [name for name, nested in draft.nested.items() if not nested]
-    for number, effort in with_keys(draft):
+    for number, effort in draft.efforts_with_keys:
         if effort.get("recoding") in {"multidimensional", "microaggregation", "clustering"}:
             yield from (
                 Problem(
@@ -138,7 +123,7 @@ def _recoding_has_no_population(draft: Draft) -> Iterator[Problem]:
         for place, guarantee in declared_guarantees(draft)
         if counts_in_population(str(place[1]), guarantee)
     ]
-    for number, effort in with_keys(draft):
+    for number, effort in draft.efforts_with_keys:
         if counted and effort.get("recoding") in _DIFFERING:
             yield Problem(
                 ("efforts", number, "recoding"),
@@ -151,7 +136,7 @@ def _recoding_has_no_population(draft: Draft) -> Iterator[Problem]:
 
 def _groups_fit_the_table(draft: Draft) -> Iterator[Problem]:
     """Refuse groups that count records where subjects count, and an optimum in several columns."""
-    for number, effort in with_keys(draft):
+    for number, effort in draft.efforts_with_keys:
         method = effort.get("method", "mdav")
         if effort.get("recoding") == "clustering" and draft.subject is not None:
             yield Problem(
@@ -183,8 +168,8 @@ def _groups_fit_the_table(draft: Draft) -> Iterator[Problem]:
 
 def _clusters_have_k(draft: Draft) -> Iterator[Problem]:
     """Refuse clusters that would be smaller than what is guaranteed of classes."""
-    required = integer(mapping(draft.guarantees.get("k_anonymity")).get("k"))
-    for number, effort in with_keys(draft):
+    required = draft.required_k
+    for number, effort in draft.efforts_with_keys:
         if effort.get("recoding") != "clustering" or required is None:
             continue
         least = max(2, required, integer(effort.get("k")) or 0)
@@ -207,7 +192,7 @@ def _clusters_have_k(draft: Draft) -> Iterator[Problem]:
 
 def _payouts_per_record_are_known(draft: Draft) -> Iterator[Problem]:
     """Refuse what would make a class that might be formed worth something else than counted."""
-    for number, effort in with_keys(draft):
+    for number, effort in draft.efforts_with_keys:
         if effort.get("maximize") is None:
             continue
         kept = {**draft.guarantees, **_declared(effort)}

@@ -8,8 +8,7 @@ from typing import Any
 from dbt_anonymize.information_loss.names import PUBLISHER_PAYOUT
 from dbt_anonymize.privacy.registry import counts_in_population
 from dbt_anonymize.spec.draft import Draft, integer, items, mapping
-from dbt_anonymize.spec.efforts import levels_alone
-from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
+from dbt_anonymize.spec.problems import KeyPath, Problem, shown, unknown
 
 
 def _guarantees_name_sensitive_columns(draft: Draft) -> Iterator[Problem]:
@@ -21,12 +20,8 @@ def _guarantees_name_sensitive_columns(draft: Draft) -> Iterator[Problem]:
         if not isinstance(attribute, str):
             continue
         if attribute not in sensitive:
-            yield Problem(
-                (*place, "attribute"),
-                "must be a column of role sensitive",
-                did_you_mean(attribute, sensitive, f"Sensitive columns are {names(sensitive)}."),
-                shown(attribute),
-            )
+            rule = "must be a column of role sensitive"
+            yield unknown((*place, "attribute"), rule, attribute, sensitive, "Sensitive columns")
         elif guarantee.get("distance") == "hierarchical" and attribute not in draft.trees:
             yield Problem(
                 (*place, "distance"),
@@ -115,15 +110,26 @@ def _payouts_have_amounts(draft: Draft) -> Iterator[Problem]:
         )
 
 
+def less_than_guaranteed(place: KeyPath, value: object, draft: Draft) -> Iterator[Problem]:
+    """Yield the problem of a class size that is smaller than the guarantees demand."""
+    k, required = integer(value), draft.required_k
+    if k is not None and required is not None and k < required:
+        yield Problem(
+            place,
+            f"must be at least the k that is guaranteed, {required}",
+            "Raise it, or remove it.",
+            shown(k),
+        )
+
+
 def declared_guarantees(draft: Draft) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
     """Yield every guarantee of the spec that is a mapping, and its path."""
     yield from _listed(draft.guarantees, ())
 
 
 def _of_efforts(draft: Draft) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
-    for number, effort in enumerate(draft.efforts, start=1):
-        if effort and not levels_alone(effort):
-            yield from _listed(mapping(effort.get("guarantees")), ("efforts", number))
+    for number, effort in draft.efforts_with_keys:
+        yield from _listed(mapping(effort.get("guarantees")), ("efforts", number))
 
 
 def _listed(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 KeyPath = tuple[str | int, ...]
@@ -78,3 +78,9 @@ def did_you_mean(name: object, known: Iterable[str], otherwise: str) -> str:
     by_folded = {item.casefold(): item for item in known}
     match = difflib.get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=0.6)
     return f"Did you mean {by_folded[match[0]]}?" if match else otherwise
+
+
+def unknown(path: KeyPath, rule: str, name: object, known: Sequence[str], what: str) -> Problem:
+    """Return the problem of a name that is none of the known ones; ``what`` says what they are."""
+    remedy = did_you_mean(name, known, f"{what} are {names(known)}.")
+    return Problem(path, rule, remedy, shown(name))

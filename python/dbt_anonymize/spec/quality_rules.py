@@ -5,26 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from dbt_anonymize.spec.draft import mapping
-from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
+from dbt_anonymize.spec.draft import Draft, mapping, unknown_column
+from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown, unknown
 from dbt_anonymize.spec.quality import BASELINE, FEWEST_SPLITS, task_of_measure
 
+# The measure of information loss that depends on what models predict.
+TARGET_MEASURE = "classification_metric"
 MEASURES_OF_ONE_CLASS = frozenset({"precision", "recall", "sensitivity", "specificity", "f1"})
 _NEED_PROBABILITIES = frozenset({"brier_score", "log_loss"})
 _WITHOUT_PROBABILITIES = frozenset({"linear_svm", "kernel_svm"})
 
 
-def quality_violations(quality: Mapping[str, Any], roles: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield the rules that ``quality``, possibly malformed, breaks; an unknown role is None."""
-    measure = quality.get("measure")
+def quality_violations(draft: Draft) -> Iterator[Problem]:
+    """Yield the rules about ``quality`` that a spec breaks, if it has one."""
+    if not draft.quality:
+        return
+    measure = draft.quality.get("measure")
     task = task_of_measure(measure) if isinstance(measure, str) else None
     for rule in _RULES:
-        yield from rule(quality, task)
-    yield from _columns_are_kept(quality, roles)
+        yield from rule(draft.quality, task)
+    for rule_of_draft in _RULES_OF_DRAFTS:
+        yield from rule_of_draft(draft)
 
 
-def choice_violations(quality: Mapping[str, Any], choose: str | None) -> Iterator[Problem]:
-    """Yield why no effort could be chosen, whatever is measured."""
+def _some_effort_can_be_chosen(draft: Draft) -> Iterator[Problem]:
+    """Check what keeps every effort from being chosen, whatever is measured."""
+    if draft.release_effort is not None:
+        return
+    quality, choose = draft.quality, draft.choose
     models = mapping(quality.get("models"))
     name = next(iter(models), None)
     decides = quality.get("model") if name is None else mapping(models[name]).get("model") or name
@@ -221,20 +229,100 @@ def _model(
             )
 
 
-def _columns_are_kept(quality: Mapping[str, Any], roles: Mapping[str, Any]) -> Iterator[Problem]:
-    places: list[tuple[KeyPath, Any]] = [
-        (("quality", "further_targets", str(name)), name)
-        for name in mapping(quality.get("further_targets"))
-    ]
-    if quality.get("time") is not None:
-        places.append((("quality", "time"), quality.get("time")))
-    for place, name in places:
-        if roles and isinstance(name, str) and roles.get(name) not in {"sensitive", "insensitive"}:
+def _columns_are_kept(draft: Draft) -> Iterator[Problem]:
+    further, time = mapping(draft.quality.get("further_targets")), draft.quality.get("time")
+    places: dict[KeyPath, Any] = {
+        ("quality", "further_targets", str(name)): name for name in further
+    }
+    if time is not None:
+        places["quality", "time"] = time
+    rule = "must be a column that is released as it is (sensitive or insensitive)"
+    for place, name in places.items():
+        role = (draft.roles or {}).get(name) if isinstance(name, str) else None
+        if draft.roles and isinstance(name, str) and role not in {"sensitive", "insensitive"}:
+            yield unknown_column(place, name, draft, rule)
+
+
+def _what_is_predicted_is_no_feature(draft: Draft) -> Iterator[Problem]:
+    others = [*mapping(draft.quality.get("further_targets")), draft.quality.get("time")]
+    for number, name in enumerate(draft.features, start=1):
+        if name in others:
+            yield Problem(
+                ("features", number),
+                "must not be predicted, nor the time until an event",
+                "Remove it from features or from quality.",
+                name,
+            )
+    for name in [draft.target, *others]:
+        if isinstance(name, str) and name in draft.masks:
+            yield Problem(
+                ("columns", name, "mask"),
+                "must not mask what models predict, or the time until an event",
+                "Remove the mask, or predict something else.",
+            )
+    if draft.target is not None and draft.target in others:
+        yield Problem(
+            ("quality",), "must not name the target again", "Name another column.", draft.target
+        )
+
+
+def _splits_fit_no_recoding(draft: Draft) -> Iterator[Problem]:
+    if draft.quality.get("fit") == "per_split" and any(
+        effort.get("recoding", "full_domain") != "full_domain"
+        for _, effort in draft.efforts_with_keys
+    ):
+        yield Problem(
+            ("quality", "fit"),
+            "must be once where an effort is recoded: its levels differ per record and are not "
+            "declared, so they cannot be found again for the training records alone",
+            "Write fit: once, or efforts with levels.",
+            "per_split",
+        )
+
+
+def _a_search_reads_no_outer_target(draft: Draft) -> Iterator[Problem]:
+    if draft.quality.get("outer_share") is not None and draft.search_measure == TARGET_MEASURE:
+        yield Problem(
+            ("search", "measure"),
+            "must not read targets beside quality.outer_share: those of the outer records would "
+            "help to find the efforts",
+            "Search by another measure, such as loss, or remove outer_share.",
+            TARGET_MEASURE,
+        )
+
+
+def _a_grid_has_two_features(draft: Draft) -> Iterator[Problem]:
+    grid = draft.quality.get("decision_grid")
+    if not isinstance(grid, list) or len(grid) != 2:
+        return
+    if grid[0] == grid[1] or not set(map(str, grid)) <= set(draft.features):
+        yield Problem(
+            ("quality", "decision_grid"),
+            "must name two different features",
+            f"Features are {names(list(draft.features))}.",
+            names(list(map(str, grid))),
+        )
+
+
+def _groups_are_columns(draft: Draft) -> Iterator[Problem]:
+    """Check the columns by which quality is reported."""
+    groups = draft.quality.get("groups")
+    levels = mapping(groups) or dict.fromkeys(groups if isinstance(groups, list) else (), 0)
+    roles = draft.roles or {}
+    for name, level in levels.items():
+        place = ("quality", "groups", str(name))
+        if roles and roles.get(name) not in {"quasi_identifier", "sensitive", "insensitive"}:
+            known = [n for n, role in roles.items() if role not in {"identifier", "dropped"}]
+            rule = "must be a quasi-identifier, or a sensitive or insensitive column"
+            yield unknown(place, rule, name, known, "Declared columns")
+            continue
+        highest = draft.levels.get(name) if roles.get(name) == "quasi_identifier" else 0
+        if isinstance(level, int) and highest is not None and level > highest:
             yield Problem(
                 place,
-                "must be a column that is released as it is (sensitive or insensitive)",
-                did_you_mean(name, list(roles), f"Declared columns are {names(list(roles))}."),
-                shown(name),
+                f"must be a level of the column, 0 to {highest}",
+                "Lower it." if highest else "Write 0: only a quasi-identifier has a hierarchy.",
+                shown(level),
             )
 
 
@@ -246,4 +334,13 @@ _RULES: tuple[Callable[[Mapping[str, Any], str | None], Iterator[Problem]], ...]
     _outer_records_are_unseen,
     _shares_are_added_up,
     _models_exist,
+)
+_RULES_OF_DRAFTS: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
+    _some_effort_can_be_chosen,
+    _columns_are_kept,
+    _what_is_predicted_is_no_feature,
+    _splits_fit_no_recoding,
+    _groups_are_columns,
+    _a_grid_has_two_features,
+    _a_search_reads_no_outer_target,
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dbt_anonymize.spec.draft import Draft, integer, mapping
+from dbt_anonymize.spec.draft import Draft
+from dbt_anonymize.spec.guarantee_rules import less_than_guaranteed
 from dbt_anonymize.spec.problems import Problem, shown
 
 
@@ -62,15 +63,7 @@ def _relinking_has_a_way_back(draft: Draft) -> Iterator[Problem]:
             "must not be declared with mapping none, which stores no way back to people",
             "Remove it, or write mapping: class.",
         )
-    required = integer(mapping(draft.guarantees.get("k_anonymity")).get("k"))
-    k = integer(draft.relinking.get("k"))
-    if k is not None and required is not None and k < required:
-        yield Problem(
-            ("relinking", "k"),
-            f"must be at least the k that is guaranteed, {required}",
-            "Raise it, or remove it.",
-            shown(k),
-        )
+    yield from less_than_guaranteed(("relinking", "k"), draft.relinking.get("k"), draft)
 
 
 def _contract_is_whole(draft: Draft) -> Iterator[Problem]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dbt_anonymize.spec.draft import Draft, items, mapping, unknown_column
-from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.guarantee_rules import declared_guarantees
 from dbt_anonymize.spec.problems import KeyPath, Problem, shown
 
 
 def _own_samples(draft: Draft) -> Iterator[KeyPath]:
     """Yield the place of each sample that an effort has instead of that of the spec."""
-    for number, effort in enumerate(draft.efforts, start=1):
-        if effort and not levels_alone(effort) and effort.get("sample"):
+    for number, effort in draft.efforts_with_keys:
+        if effort.get("sample"):
             yield ("efforts", number, "sample")
 
 
@@ -40,9 +39,7 @@ def _strata_are_columns(draft: Draft) -> Iterator[Problem]:
 
 def _samples_have_levels(draft: Draft) -> Iterator[Problem]:
     """Refuse recodings, which give no labels to the records that models are tested on."""
-    for number, effort in enumerate(draft.efforts, start=1):
-        if not effort or levels_alone(effort):
-            continue
+    for number, effort in draft.efforts_with_keys:
         recoding = effort.get("recoding", "full_domain")
         if recoding != "full_domain" and (effort.get("sample") or is_sampled(draft)):
             yield Problem(
