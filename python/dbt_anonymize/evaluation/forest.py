@@ -182,16 +182,12 @@ def _grow_and_sum(
 def _growth(estimator: Any, features: int) -> _Growth | None:
     """Resolve the parameters as scikit-learn does; None for a value that the loop cannot honour."""
     name = type(estimator).__name__
-    honoured = {parameter: getattr(estimator, parameter) for parameter in _HONOURED[name][1]}
-    trees, depth, leaf, split = (
-        honoured.get(parameter, default)
-        for parameter, default in (
-            ("n_estimators", 1),
-            ("max_depth", None),
-            ("min_samples_leaf", 1),
-            ("min_samples_split", 2),
-        )
+    honoured: dict[str, Any] = {"n_estimators": 1, "min_samples_leaf": 1, "min_samples_split": 2}
+    honoured |= {parameter: getattr(estimator, parameter) for parameter in _HONOURED[name][1]}
+    trees, leaf, split = (
+        honoured[key] for key in ("n_estimators", "min_samples_leaf", "min_samples_split")
     )
+    depth: Any = honoured.get("max_depth")
     depth = _MAX_SEED if depth is None else depth
     chosen = _max_features(honoured.get("max_features"), features)
     values = (trees, chosen, depth, leaf, split)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dbt_anonymize.evaluation.data import features
 from dbt_anonymize.evaluation.problem import Problem
 from dbt_anonymize.evaluation.scoring import Outcome
-from dbt_anonymize.evaluation.tallies import BINS, Cell, Tallies
+from dbt_anonymize.evaluation.tallies import Cell, Tallies
 from dbt_anonymize.evaluation.views import GENERALIZED, ORIGINAL
 
 if TYPE_CHECKING:
@@ -31,7 +31,23 @@ COLUMN_TYPES = {
     "bin": "Int64",
     "value": "float64",
 }
-Row = tuple[Any, ...]
+
+
+class Fact(NamedTuple):
+    """One row; NULL where a column says nothing about it."""
+
+    effort: int
+    kind: str
+    name: str
+    value: float | None = None
+    other: str | None = None
+    bin: int | None = None
+    target: str | None = None
+    model: str | None = None
+    fit: str | None = None
+    test_on: str | None = None
+    repetition: int | None = None
+    fold: int | None = None
 
 
 def evaluation_frame(
@@ -66,32 +82,39 @@ def evaluation_frame(
         ``name``: measure; ``other``: feature; ``value``: by how much the measure falls on untouched
         test records among whom the values of the feature are exchanged.
     ``seconds``
-        ``name``: step, see `_seconds`; ``value``: seconds on the clock, of all splits.
+        ``name``: step; ``value``: seconds on the clock, of all splits. To prepare features is a
+        step of the first model that sees them.
     ``group``
         ``name``: column; ``other`` and ``bin`` as above; ``value``: subjects in the group.
     """
     import pandas as pd  # noqa: PLC0415
 
-    rows: list[Row] = []
-    if problem is not None:
-        for outcome in outcomes:
-            rows.extend(_measures(problem, outcome))
-            rows.extend(_details(problem, outcome))
-        for cell in sorted(tallies.confusion):
-            rows.extend(_confusions(problem, cell, tallies))
-        for cell in sorted(tallies.probabilities):
-            rows.extend(_probabilities(problem, cell, tallies))
-        rows.extend(_readings(problem))
-        rows.extend(_groups(problem))
-        rows.extend(_points(problem))
-        rows.extend(_seconds(problem, outcomes))
-    columns = list(zip(*rows, strict=True)) or [()] * len(COLUMN_TYPES)
+    facts = [] if problem is None else list(_facts(problem, outcomes, tallies))
+    columns = dict(zip(Fact._fields, zip(*facts, strict=True), strict=True)) if facts else {}
     return pd.DataFrame(
-        {
-            name: pd.Series(list(values), dtype=kind)
-            for (name, kind), values in zip(COLUMN_TYPES.items(), columns, strict=True)
-        }
+        {n: pd.Series(list(columns.get(n, ())), dtype=kind) for n, kind in COLUMN_TYPES.items()}
     )
+
+
+def _facts(problem: Problem, outcomes: Sequence[Outcome], tallies: Tallies) -> Iterator[Fact]:
+    for outcome in outcomes:
+        yield from _of_outcome(problem, outcome)
+    for cell in sorted(tallies.confusion):
+        yield from _confusions(problem, cell, tallies)
+    for cell in sorted(tallies.probabilities):
+        yield from _probabilities(problem, cell, tallies)
+    for effort in problem.efforts:
+        for feature, levels in effort.coarser.items():
+            for level, at in levels.items():
+                yield Fact(effort.effort, "reading", feature, float(at), str(level))
+    for place, groups in enumerate(problem.reported_groups):
+        for label, size in zip(groups.labels, groups.sizes, strict=True):
+            yield Fact(0, "group", groups.name, float(size), label, place)
+    if problem.grid is not None:
+        for name, values in zip(problem.grid.features, problem.grid.values, strict=True):
+            for point, value in enumerate(values.tolist()):
+                yield Fact(0, "grid_point", name, value, bin=point)
+    yield from _seconds(problem, outcomes)
 
 
 def reading_lines(problem: Problem) -> list[str]:
@@ -125,97 +148,69 @@ def failure_lines(problem: Problem, outcomes: Sequence[Outcome]) -> list[str]:
     return lines
 
 
-def _labels(problem: Problem, cell: Cell) -> Row:
-    return (
-        problem.efforts[cell.effort].effort,
-        problem.targets[cell.target].name,
-        problem.models[cell.model].name,
-        cell.fit,
-        cell.test_on,
-    )
+def _names(problem: Problem, at: Cell | Outcome) -> dict[str, Any]:
+    return {
+        "effort": problem.efforts[at.effort].effort,
+        "target": problem.targets[at.target].name,
+        "model": problem.models[at.model].name,
+        "fit": at.fit,
+    }
 
 
-def _measures(problem: Problem, outcome: Outcome) -> Iterator[Row]:
+def _of_outcome(problem: Problem, outcome: Outcome) -> Iterator[Fact]:
     classes = problem.targets[outcome.target].classes
+    names = _names(problem, outcome)
+    names |= {"repetition": outcome.repetition, "fold": outcome.fold}
     for test_on in (ORIGINAL, GENERALIZED):
-        cell = Cell(outcome.effort, outcome.target, outcome.model, outcome.fit, test_on)
-        split = (outcome.repetition, outcome.fold)
         if outcome.reason is not None:
-            failure = ("failure", outcome.reason, None, None, None)
-            yield (*_labels(problem, cell), *split, *failure)
+            yield Fact(kind="failure", name=outcome.reason, test_on=test_on, **names)
             continue
         for (measure, code), value in outcome.measures.get(test_on, {}).items():
             other = None if code is None else classes[code]
-            known = None if np.isnan(value) else value
-            yield (*_labels(problem, cell), *split, "measure", measure, other, None, known)
+            yield Fact(
+                kind="measure", name=measure, value=value, other=other, test_on=test_on, **names
+            )
+    for detail in outcome.details:
+        yield Fact(**detail._asdict(), **names)
 
 
-def _details(problem: Problem, outcome: Outcome) -> Iterator[Row]:
-    split = (outcome.repetition, outcome.fold)
-    for test_on, kind, name, other, place, value in outcome.details:
-        cell = Cell(outcome.effort, outcome.target, outcome.model, outcome.fit, test_on)
-        known = None if np.isnan(value) else value
-        yield (*_labels(problem, cell), *split, kind, name, other, place, known)
-
-
-def _groups(problem: Problem) -> Iterator[Row]:
-    nobody = (None,) * 6
-    for place, groups in enumerate(problem.reported_groups):
-        for label, size in zip(groups.labels, groups.sizes, strict=True):
-            yield (0, *nobody, "group", groups.name, label, place, float(size))
-
-
-def _points(problem: Problem) -> Iterator[Row]:
-    if problem.grid is None:
-        return
-    nobody = (None,) * 6
-    for name, values in zip(problem.grid.features, problem.grid.values, strict=True):
-        for point, value in enumerate(values.tolist()):
-            yield (0, *nobody, "grid_point", name, None, point, value)
-
-
-def _seconds(problem: Problem, outcomes: Sequence[Outcome]) -> Iterator[Row]:
-    """Yield how long steps took.
-
-    Effort by effort to read it; model by model to prepare features (of the first model that sees
-    them), to train it and ask it for predictions, and to score these.
-    """
-    for data, seconds in zip(problem.efforts, problem.read_seconds, strict=False):
-        yield (data.effort, *(None,) * 6, "seconds", "read", None, None, seconds)
-    spent: dict[tuple[int, int, int, str, str], float] = defaultdict(float)
-    for outcome in outcomes:
-        for step, seconds in outcome.seconds.items():
-            place = (outcome.effort, outcome.target, outcome.model, outcome.fit, step)
-            spent[place] += seconds
-    for (effort, target, model, fit, step), seconds in sorted(spent.items()):
-        names = problem.targets[target].name, problem.models[model].name, fit
-        rest = (None, None, None, "seconds", step, None, None, seconds)
-        yield (problem.efforts[effort].effort, *names, *rest)
-
-
-def _readings(problem: Problem) -> Iterator[Row]:
-    """Yield a row per effort, feature and level that is read at a coarser one."""
-    for effort in problem.efforts:
-        for feature, levels in effort.coarser.items():
-            for level, at in levels.items():
-                nobody = (None,) * 6
-                yield (effort.effort, *nobody, "reading", feature, str(level), None, float(at))
-
-
-def _confusions(problem: Problem, cell: Cell, tallies: Tallies) -> Iterator[Row]:
-    classes = problem.targets[cell.target].classes
+def _confusions(problem: Problem, cell: Cell, tallies: Tallies) -> Iterator[Fact]:
+    classes, names = problem.targets[cell.target].classes, _names(problem, cell)
     counts = tallies.confusion[cell]
     for true, predicted in np.argwhere(counts).tolist():
-        rest = (None, None, "confusion", classes[true], classes[predicted], None)
-        yield (*_labels(problem, cell), *rest, float(counts[true, predicted]))
+        yield Fact(
+            kind="confusion",
+            name=classes[true],
+            value=float(counts[true, predicted]),
+            other=classes[predicted],
+            test_on=cell.test_on,
+            **names,
+        )
 
 
-def _probabilities(problem: Problem, cell: Cell, tallies: Tallies) -> Iterator[Row]:
-    classes = problem.targets[cell.target].classes
-    counts = tallies.probabilities[cell].reshape(-1)
-    at = np.flatnonzero(counts)
-    for position, records in zip(at.tolist(), counts[at].tolist(), strict=True):
-        rest, thousandths = divmod(position, BINS)
-        code, is_member = divmod(rest, 2)
-        counted = (None, None, "probability", classes[code], str(is_member), thousandths)
-        yield (*_labels(problem, cell), *counted, float(records))
+def _probabilities(problem: Problem, cell: Cell, tallies: Tallies) -> Iterator[Fact]:
+    classes, names = problem.targets[cell.target].classes, _names(problem, cell)
+    counts = tallies.probabilities[cell]
+    for code, is_member, thousandths in np.argwhere(counts).tolist():
+        yield Fact(
+            kind="probability",
+            name=classes[code],
+            value=float(counts[code, is_member, thousandths]),
+            other=str(is_member),
+            bin=thousandths,
+            test_on=cell.test_on,
+            **names,
+        )
+
+
+def _seconds(problem: Problem, outcomes: Sequence[Outcome]) -> Iterator[Fact]:
+    """Yield seconds to read efforts, then by model to prepare features, train, ask and score."""
+    for data, seconds in zip(problem.efforts, problem.read_seconds, strict=False):
+        yield Fact(data.effort, "seconds", "read", seconds)
+    spent: dict[tuple[Cell, str], float] = defaultdict(float)
+    for outcome in outcomes:
+        cell = Cell(outcome.effort, outcome.target, outcome.model, outcome.fit, "")
+        for step, seconds in outcome.seconds.items():
+            spent[cell, step] += seconds
+    for (cell, step), seconds in sorted(spent.items()):
+        yield Fact(kind="seconds", name=step, value=seconds, **_names(problem, cell))

@@ -215,13 +215,12 @@ def _run(problem: Problem, anonymization: str, log: Any) -> pd.DataFrame:
     of_a_split = problem.fitted_models(efforts)
     total = targets * problem.splitting.splits * of_a_split
     progress = Progress(anonymization, total, log.info, first=of_a_split)
-    classes = {place: len(target.classes) for place, target in enumerate(problem.targets)}
     outcomes: list[Outcome] = []
     tallies = Tallies()
     largest: dict[int, float] = {}
     for result in run_tasks(problem, tasks, workers, progress):
         outcomes.extend(result.outcomes)
-        tallies.merge(result.tallies, classes)
+        tallies.merge(result.tallies)
         for effort, share in result.suppressed.items():
             largest[effort] = max(share, largest.get(effort, 0.0))
     outcomes.sort(key=lambda outcome: outcome.order)

@@ -25,19 +25,16 @@ class Cell(NamedTuple):
     test_on: str
 
 
-@dataclass(frozen=True)
-class Counted:
+class Sparse(NamedTuple):
     """Counts that are not zero: flat positions, ascending, and the records of each."""
 
+    shape: tuple[int, ...]
     at: Codes
     records: Codes
 
-    @classmethod
-    def of(cls, counts: Codes) -> Counted:
-        """Leave out zeros."""
-        flat = counts.reshape(-1)
-        at = np.flatnonzero(flat)
-        return cls(at, flat[at])
+
+# The confusions and the probabilities of `Tallies`, in little space.
+PackedTallies = tuple[dict[Cell, Sparse], dict[Cell, Sparse]]
 
 
 @dataclass
@@ -60,46 +57,34 @@ class Tallies:
         confusion = confusion_counts(true, predicted.labels, classes)
         bins = _bin_counts(true, predicted, classes)
         for cell in cells:
-            _add(self.confusion, cell, confusion)
+            _of(self.confusion, cell, confusion.shape)[...] += confusion
             if bins is not None:
-                _add(self.probabilities, cell, bins)
+                _of(self.probabilities, cell, bins.shape)[...] += bins
 
     def packed(self) -> PackedTallies:
         """Return the same in little space, to be sent to another process."""
-        return PackedTallies(
-            {cell: Counted.of(counts) for cell, counts in self.confusion.items()},
-            {cell: Counted.of(counts) for cell, counts in self.probabilities.items()},
-        )
+        return _sparse(self.confusion), _sparse(self.probabilities)
 
-    def merge(self, packed: PackedTallies, classes: dict[int, int]) -> None:
-        """Add the counts of another process; ``classes`` is their number by target."""
-        for cell, counted in packed.confusion.items():
-            _add_at(self.confusion, cell, counted, (classes[cell.target],) * 2)
-        for cell, counted in packed.probabilities.items():
-            _add_at(self.probabilities, cell, counted, (classes[cell.target], 2, BINS))
+    def merge(self, packed: PackedTallies) -> None:
+        """Add the counts of another process."""
+        for own, counted in zip((self.confusion, self.probabilities), packed, strict=True):
+            for cell, (shape, at, records) in counted.items():
+                _of(own, cell, shape).reshape(-1)[at] += records
 
 
-@dataclass(frozen=True)
-class PackedTallies:
-    """`Tallies` without zeros."""
-
-    confusion: dict[Cell, Counted]
-    probabilities: dict[Cell, Counted]
-
-
-def _add(tallies: dict[Cell, Codes], cell: Cell, counts: Codes) -> None:
-    if cell in tallies:
-        tallies[cell] += counts
-    else:
-        tallies[cell] = counts.copy()
-
-
-def _add_at(
-    tallies: dict[Cell, Codes], cell: Cell, counted: Counted, shape: tuple[int, ...]
-) -> None:
+def _of(tallies: dict[Cell, Codes], cell: Cell, shape: tuple[int, ...]) -> Codes:
+    """Return the counts of a cell, which begin with zeros."""
     if cell not in tallies:
         tallies[cell] = np.zeros(shape, dtype=np.int64)
-    tallies[cell].reshape(-1)[counted.at] += counted.records
+    return tallies[cell]
+
+
+def _sparse(tallies: dict[Cell, Codes]) -> dict[Cell, Sparse]:
+    found = {}
+    for cell, counts in tallies.items():
+        at = np.flatnonzero(counts)
+        found[cell] = Sparse(counts.shape, at, counts.reshape(-1)[at])
+    return found
 
 
 def _bin_counts(true: Codes, predicted: Predicted, classes: int) -> Codes | None:
