@@ -16,14 +16,14 @@ import numpy as np
 
 from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
 from dbt_anonymize.evaluation.data.features import Reading
-from dbt_anonymize.evaluation.data.reading import EffortReader
+from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureColumn
 from dbt_anonymize.evaluation.data.relations import SOURCE, query, read_arrays
 from dbt_anonymize.evaluation.data.sampling import draw_sample, inner_sql
 from dbt_anonymize.evaluation.data.targets import TargetColumn
 from dbt_anonymize.evaluation.details import measured, predictions_at
 from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER, Predicted
 from dbt_anonymize.evaluation.problem import Problem, Task
-from dbt_anonymize.evaluation.run import columns_of, efforts_of, models_of, read_problem
+from dbt_anonymize.evaluation.run import models_of, read_problem
 from dbt_anonymize.evaluation.scoring import Place, SplitScorer
 from dbt_anonymize.evaluation.splits import Split, Splitting, seeds
 from dbt_anonymize.evaluation.suppression import check_recountable
@@ -86,13 +86,14 @@ def evaluate_outer(
     qf = dict(query(results, sql).fetchall())
     if len(qf) < 2:
         return _frame([])
-    chosen = [effort for effort in efforts_of(efforts) if effort.effort in qf]
+    chosen = [Effort(**effort) for effort in efforts if effort["effort"] in qf]
     wanted, read_as = TargetColumn(**target), Reading(**reading)
     trained = models_of([model], [wanted], read_as)
     check_recountable(guarantees)
     records = draw_sample(chosen[0].relation, record_key, 2**62, random_state)
+    columns = [FeatureColumn(**feature) for feature in features]
     reader = EffortReader(
-        *(chosen[0], columns_of(features), read_as, records, record_key),
+        *(chosen[0], columns, read_as, records, record_key),
         may_be_hidden=suppressed == "missing",
         has_recount=True,
     )

@@ -80,20 +80,20 @@ def evaluate(
     relations do not allow is an `EvaluationError`.
     """
     log = dbt_logger()
-    chosen = efforts_of(efforts)
+    chosen = [Effort(**effort) for effort in efforts]
     wanted = [TargetColumn(**target) for target in targets]
     read_as = Reading(**reading)
     trained = models_of(models, wanted, read_as)
     check_recountable(guarantees)
     seen = None if outer is None else inner_sql(outer, record_key)
-    drawn = _sample(
-        *(chosen[0], record_key, sample, random_state, seen), fit=fit, anonymization=anonymization
-    )
+    drawn = draw_sample(chosen[0].relation, record_key, sample, random_state, seen)
+    report_sample(drawn, fit=fit, random_state=random_state, anonymization=anonymization)
     if drawn.size == 0:
         log.info(f"{anonymization}: no records, so no models are trained")
         return evaluation_frame(None, [], Tallies())
+    columns = [FeatureColumn(**feature) for feature in features]
     reader = EffortReader(
-        *(chosen[0], columns_of(features), read_as, drawn, record_key),
+        *(chosen[0], columns, read_as, drawn, record_key),
         may_be_hidden=suppressed == "missing",
         has_recount=fit == "per_split",
     )
@@ -112,21 +112,6 @@ def evaluate(
         names = tuple(feature["name"] for feature in features)
         problem = replace(problem, importance=Importance(importance, names))
     return _run(problem, anonymization, log)
-
-
-def _sample(
-    untouched: Effort,
-    record_key: str,
-    largest: int,
-    random_state: int,
-    seen: str | None,
-    *,
-    fit: str,
-    anonymization: str,
-) -> Sample:
-    drawn = draw_sample(untouched.relation, record_key, largest, random_state, seen)
-    report_sample(drawn, fit=fit, random_state=random_state, anonymization=anonymization)
-    return drawn
 
 
 def report_sample(drawn: Sample, *, fit: str, random_state: int, anonymization: str) -> None:
@@ -234,53 +219,24 @@ def _run(problem: Problem, anonymization: str, log: Any) -> pd.DataFrame:
     return evaluation_frame(problem, outcomes, tallies)
 
 
-def efforts_of(given: Sequence[Mapping[str, Any]]) -> list[Effort]:
-    """Return efforts as a generated model hands them over."""
-    return [
-        Effort(
-            e["effort"],
-            e["relation"],
-            e["levels"],
-            e.get("k"),
-            e.get("has_means", False),
-            e.get("has_modes", False),
-        )
-        for e in given
-    ]
-
-
-def columns_of(features: Sequence[Mapping[str, Any]]) -> list[FeatureColumn]:
-    """Return features as a generated model hands them over."""
-    return [FeatureColumn(f["name"], f["kind"], f.get("hierarchy")) for f in features]
-
-
 def models_of(
     given: Sequence[Mapping[str, Any]], targets: Sequence[TargetColumn], reading: Reading
 ) -> list[Model]:
-    """Return models as a generated model hands them over, and the zero rule."""
-    return _with_spaces(_with_zero_rule(given), targets, reading)
+    """Return models as a generated model hands them over, and the baseline of relative measures.
 
-
-def _with_zero_rule(models: Sequence[Mapping[str, Any]]) -> list[Model]:
-    """Return the models, with the baseline that relative measures need."""
-    found = [Model(m["name"], m["model"], dict(m.get("parameters") or {})) for m in models]
-    if all(model.name != ZERO_RULE for model in found):
-        found.append(Model(ZERO_RULE, ZERO_RULE, {}))
-    return found
-
-
-def _with_spaces(
-    models: Sequence[Model], targets: Sequence[TargetColumn], reading: Reading
-) -> list[Model]:
-    """Return the models with the features that each sees, by whether it splits them."""
+    Each sees features in a space, by whether it splits them. What cannot be made is refused before
+    anything is read.
+    """
     tasks = list(dict.fromkeys(target.task for target in targets))
+    baseline = [{"name": ZERO_RULE, "model": ZERO_RULE}]
+    has_baseline = any(one["name"] == ZERO_RULE for one in given)
     found: list[Model] = []
-    for model in models:
-        for task in tasks:  # refuse what cannot be made before anything is read
-            estimators.make_estimator(model.model, model.parameters, 0, task)
-        splits = any(estimators.estimator_type(model.model, task).splits for task in tasks)
+    for one in [*given, *([] if has_baseline else baseline)]:
+        name, parameters = one["model"], dict(one.get("parameters") or {})
+        for task in tasks:
+            estimators.make_estimator(name, parameters, 0, task)
+        splits = any(estimators.estimator_type(name, task).splits for task in tasks)
         # The zero rule looks at no feature: any space will do.
-        is_baseline = model.model == ZERO_RULE and found
-        space = found[0].space if is_baseline else reading.space(splits=splits)
-        found.append(replace(model, space=space))
+        space = found[0].space if name == ZERO_RULE and found else reading.space(splits=splits)
+        found.append(Model(one["name"], name, parameters, space))
     return found

@@ -43,11 +43,6 @@ class TargetColumn:
     positive: object | None = None
     time: str | None = None
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that it is read from."""
-        return (self.name,) if self.time is None else (self.name, self.time)
-
 
 @dataclass(frozen=True)
 class TargetReader:
