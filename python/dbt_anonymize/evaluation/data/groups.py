@@ -17,7 +17,6 @@ from dbt_anonymize.evaluation.data.relations import (
     column_kind,
     number_sql,
     ranked_texts,
-    read_arrays,
     text_rank_sql,
     text_sql,
 )
@@ -112,23 +111,14 @@ def _texts(
         bound = f"{column.name}_lower"
         number = number_sql(bound, column_kind(relation, bound))
         is_known = f"{text_sql(column.name)} <> {quote_text(ROOT)}"  # `*` has bounds, too
-        numbers = _array(f"case when {is_known} then {number} end", reader, keys)
+        sql = f"case when {is_known} then {number} end"
+        numbers = reader.column(reader.untouched.relation, sql, keys, "groups")
         # The last text is for `UNKNOWN`, -1.
         return [*tree.texts[column.level - 1], None], tree.leaf_of(numbers) % (len(tree.leaves) + 1)
     texts = ranked_texts(relation, column.name)
-    codes = _array(text_rank_sql(column.name), reader, keys).astype(np.int64)
+    rank = text_rank_sql(column.name)
+    codes = reader.column(reader.untouched.relation, rank, keys, "groups").astype(np.int64)
     if tree is None:
         return texts, codes
     labels = dict(zip(tree.leaves.tolist(), tree.texts[column.level - 1], strict=True))
     return [labels.get(text) for text in texts], codes
-
-
-def _array(sql: str, reader: EffortReader, keys: NDArray[Any]) -> NDArray[Any]:
-    relation = reader.sample.of(reader.untouched.relation)
-    values = read_arrays(relation, {"value": sql}, order_by=reader.record_key)
-    if not np.array_equal(keys, values["record_hash"]):
-        raise EvaluationError(
-            f"groups must be known for the records of effort 0; got {len(values['record_hash'])} "
-            f"and {len(keys)} records whose keys differ. Build all in one run."
-        )
-    return values["value"]

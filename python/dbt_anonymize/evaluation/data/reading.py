@@ -120,6 +120,21 @@ class EffortReader:
         data = self._data(self.untouched, columns, values)
         return data, {name: values[name] for name in extra}, FirstArrays(keys, columns)
 
+    def column(
+        self, relation: duckdb.DuckDBPyRelation, sql: str, keys: NDArray[Any], what: str
+    ) -> NDArray[Any]:
+        """Read a number for each record of the untouched effort, which has these ``keys``.
+
+        ``what`` names the numbers, where they are not known for these very records.
+        """
+        values = read_arrays(self.sample.of(relation), {"value": sql}, order_by=self.record_key)
+        if not np.array_equal(keys, values["record_hash"]):
+            raise EvaluationError(
+                f"{what} must be known for the records of effort 0; got {len(values['value'])} "
+                f"and {len(keys)} records whose keys differ. Build all in one run."
+            )
+        return values["value"]
+
     def further(self, effort: Effort, first: FirstArrays) -> EffortData:
         """Read another effort; columns that are not generalized are those of the first."""
         has_means = self._has_means

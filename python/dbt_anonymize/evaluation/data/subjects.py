@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.arrays import Codes
 from dbt_anonymize.evaluation.data.reading import EffortReader
-from dbt_anonymize.evaluation.data.relations import SOURCE, query, read_arrays, text_sql, value_text
+from dbt_anonymize.evaluation.data.relations import SOURCE, query, text_sql, value_text
 from dbt_anonymize.evaluation.suppression import Recount
 from dbt_anonymize.literals import quote_name
 
@@ -28,21 +28,14 @@ def read_subjects(
     from ``keys`` of the untouched effort, are an `EvaluationError`.
     """
     missing = f"count(*) filter (where {quote_name(column)} is null)"
-    sampled = reader.sample.of(relation)
-    nulls = query(sampled, f"select {missing} from {SOURCE}").fetchall()[0][0]  # noqa: S608
+    sql = f"select {missing} from {SOURCE}"  # noqa: S608
+    nulls = query(reader.sample.of(relation), sql).fetchall()[0][0]
     if nulls:
         raise EvaluationError(
             f"subject `{column}` must be known for every record; got {nulls} NULL. Say whose they "
             "are, or leave them out of the source."
         )
-    code = {"subject": rank_sql(column)}
-    values = read_arrays(sampled, code, order_by=reader.record_key)
-    if not np.array_equal(keys, values["record_hash"]):
-        raise EvaluationError(
-            f"subjects must be known for the records of effort 0; got {len(values['record_hash'])} "
-            f"and {len(keys)} records whose keys differ. Build all in one run."
-        )
-    return values["subject"].astype(np.int64)
+    return reader.column(relation, rank_sql(column), keys, "subjects").astype(np.int64)
 
 
 def rank_sql(column: str) -> str:
