@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from dbt_anonymize.cli.common import (
-    FAILED_CHECK,
-    DbtExecutable,
-    Lines,
-    Names,
-    is_quiet,
-    note,
-    say,
-)
+from dbt_anonymize.cli.common import FAILED_CHECK, DbtExecutable, Lines, Names, is_quiet, note, say
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.pluralize import counted
 

@@ -175,6 +175,15 @@ def errors_without_traceback() -> Iterator[None]:
         raise typer.Exit(BAD_INPUT) from None
 
 
+def write_or_say(text: str, output: Path | None) -> None:
+    """Write a document into a file; print it without one."""
+    if output is None:
+        say(text.rstrip("\n"))
+    else:
+        output.write_text(text, encoding="utf-8")
+        note(f"{output}: written.")
+
+
 def require_consent(question: str, declined: str, *, yes: bool) -> None:
     """Ask, unless told yes; stop where the answer is no, or nobody can be asked."""
     if yes or (sys.stdin.isatty() and typer.confirm(question)):

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from dbt_anonymize.cli.common import (
-    FAILED_CHECK,
-    note,
-    say,
-)
+from dbt_anonymize.cli.common import FAILED_CHECK, note, say
 from dbt_anonymize.cli.place import Place, on_target
 
 

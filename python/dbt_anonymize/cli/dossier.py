@@ -8,11 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import (
-    Name,
-    note,
-    say,
-)
+from dbt_anonymize.cli.common import Name, write_or_say
 from dbt_anonymize.cli.place import Place, on_target
 
 
@@ -44,8 +40,4 @@ def dossier(
     with place.warehouse() as warehouse:
         evidence = collect(warehouse, spec)
     text = as_html(evidence) if form is Form.html else as_markdown(evidence)
-    if output is None:
-        say(text.rstrip("\n"))
-    else:
-        output.write_text(text, encoding="utf-8")
-        note(f"{output}: written.")
+    write_or_say(text, output)

@@ -6,11 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import (
-    Lines,
-    Names,
-    note,
-)
+from dbt_anonymize.cli.common import Lines, Names, note
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.pluralize import counted

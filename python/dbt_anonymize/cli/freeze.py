@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dbt_anonymize.cli.common import (
-    Name,
-    note,
-)
+from dbt_anonymize.cli.common import Name, note
 from dbt_anonymize.cli.place import Place, on_target
 
 

@@ -6,12 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import (
-    FAILED_CHECK,
-    Names,
-    note,
-    say,
-)
+from dbt_anonymize.cli.common import FAILED_CHECK, Names, note, say
 from dbt_anonymize.cli.place import Place, in_project
 from dbt_anonymize.pluralize import counted
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import csv
+import functools
+import inspect
 from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from dbt_anonymize.cli.common import (
-    Quiet,
-    errors_without_traceback,
-    note,
-    say,
-)
+from dbt_anonymize.cli.common import Quiet, errors_without_traceback, note, say
 from dbt_anonymize.cli.hierarchy_files import check, export_arx, extend, preview
 from dbt_anonymize.cli.hierarchy_values import Values, from_anywhere, from_relation
 from dbt_anonymize.errors import HierarchyError
@@ -49,12 +46,47 @@ Merge = Annotated[
 ]
 
 
+def _writing(build: Callable[..., Hierarchy]) -> Callable[..., None]:
+    """Give a command that builds a hierarchy the options of the seed that it writes."""
+
+    def run(*args: Any, output: Output, force: Force = False, **kwargs: Any) -> None:
+        with errors_without_traceback():
+            if output.exists() and not force:
+                raise HierarchyError(f"{output} exists and is kept. Replace it with --force.")
+            if not output.parent.is_dir():
+                raise HierarchyError(f"the folder {output.parent} must exist. Create it first.")
+            replaced = _columns(output)
+            hierarchy = build(*args, **kwargs)
+            write_hierarchy(hierarchy, output)
+        _note_written(hierarchy, output)
+        if replaced and replaced != _columns(output):
+            say(
+                "Its columns changed. Correct `kind` and `levels` in the spec and in the tests of "
+                "the seed, then load it anew: "
+                f"`dbt seed --full-refresh --select {output.stem}`."
+            )
+
+    of_file = inspect.signature(run, eval_str=True).parameters
+    first, *own = inspect.signature(build, eval_str=True).parameters.values()
+    functools.update_wrapper(run, build)
+    options = [first, of_file["output"], *own, of_file["force"]]
+    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    return run
+
+
+def _note_written(hierarchy: Hierarchy, output: Path) -> None:
+    leaves = len(hierarchy.labels[0])
+    kind = "intervals" if isinstance(hierarchy, IntervalHierarchy) else "values"
+    nesting = "nested" if is_nested(hierarchy) else "not nested: declare nested: false"
+    note(f"Wrote {output}: {leaves} {kind}, {hierarchy.levels} levels, {nesting}.")
+
+
 @app.command()
 @from_relation
+@_writing
 def intervals(
     values: Values,
     *,
-    output: Output,
     lower: Lower = None,
     upper: Upper = None,
     widths: Annotated[
@@ -64,33 +96,28 @@ def intervals(
         str | None, typer.Option(help="Or: cut points of the leaves, ends included: 0,18,40,120.")
     ] = None,
     merge: Merge = None,
-    force: Force = False,
-) -> None:
+) -> Hierarchy:
     """Build intervals of equal [b]--widths[/b], or between [b]--cuts[/b]."""
-
-    def build() -> Hierarchy:
-        factors = _ints(merge, option="--merge")
-        if cuts is not None and (lower, upper, widths) == (None, None, None):
-            return cut_intervals(cuts.split(","), merge=factors)
-        if cuts is None and lower is not None and upper is not None and widths is not None:
-            return equal_width_intervals(lower, upper, widths.split(","), merge=factors)
-        if cuts is None and (lower, upper) == (None, None) and widths and values.is_table:
-            steps = widths.split(",")
-            return equal_width_intervals(*_around(values, steps[-1]), steps, merge=factors)
-        raise HierarchyError(
-            "intervals needs either --cuts, or --lower, --upper and --widths; got another mixture. "
-            "A relation (--ref or --source, with --column) may stand for --lower and --upper."
-        )
-
-    _build(build, output, force=force)
+    factors = _ints(merge, option="--merge")
+    if cuts is not None and (lower, upper, widths) == (None, None, None):
+        return cut_intervals(cuts.split(","), merge=factors)
+    if cuts is None and lower is not None and upper is not None and widths is not None:
+        return equal_width_intervals(lower, upper, widths.split(","), merge=factors)
+    if cuts is None and (lower, upper) == (None, None) and widths and values.is_table:
+        steps = widths.split(",")
+        return equal_width_intervals(*_around(values, steps[-1]), steps, merge=factors)
+    raise HierarchyError(
+        "intervals needs either --cuts, or --lower, --upper and --widths; got another mixture. "
+        "A relation (--ref or --source, with --column) may stand for --lower and --upper."
+    )
 
 
 @app.command()
 @from_anywhere
+@_writing
 def quantiles(
     values: Values,
     *,
-    output: Output,
     leaves: Annotated[int, typer.Option(help="Number of leaf intervals.")],
     decimals: Annotated[int, typer.Option(help="Decimals to which cut points are rounded.")],
     lower: Annotated[
@@ -101,36 +128,30 @@ def quantiles(
         str | None, typer.Option(help="Upper end of the range, above all data; likewise.")
     ] = None,
     merge: Merge = None,
-    force: Force = False,
-) -> None:
+) -> Hierarchy:
     """Build intervals that hold about equally many values of a column."""
-
-    def build() -> Hierarchy:
-        start: Number
-        end: Number
-        if lower is not None and upper is not None:
-            start, end = lower, upper
-        elif (lower, upper) == (None, None) and values.is_table:
-            start, end = _around(values)
-        else:
-            raise HierarchyError(
-                "quantiles needs --lower and --upper; only of a relation (--ref or --source) it "
-                "finds both by itself. Give both."
-            )
-        factors = _ints(merge, option="--merge")
-        return quantile_intervals(
-            values.all(), start, end, leaves=leaves, decimals=decimals, merge=factors
+    start: Number
+    end: Number
+    if lower is not None and upper is not None:
+        start, end = lower, upper
+    elif (lower, upper) == (None, None) and values.is_table:
+        start, end = _around(values)
+    else:
+        raise HierarchyError(
+            "quantiles needs --lower and --upper; only of a relation (--ref or --source) it "
+            "finds both by itself. Give both."
         )
-
-    _build(build, output, force=force)
+    factors = _ints(merge, option="--merge")
+    found = values.all()
+    return quantile_intervals(found, start, end, leaves=leaves, decimals=decimals, merge=factors)
 
 
 @app.command()
 @from_anywhere
+@_writing
 def groups(
     values: Values,
     *,
-    output: Output,
     sizes: Annotated[
         str | None, typer.Option(help="Sizes of ordered groups, level by level: 3,2.")
     ] = None,
@@ -138,29 +159,24 @@ def groups(
         list[str] | None,
         typer.Option(help="Or: a named group and its values, NAME=A,B,C; repeat it per group."),
     ] = None,
-    force: Force = False,
-) -> None:
+) -> Hierarchy:
     """Build groups of neighbours in the order of a file, or named groups."""
-
-    def build() -> Hierarchy:
-        if group and values.is_absent and sizes is None:
-            return explicit_groups([_named_groups(group)])
-        if not group and values.is_given and sizes is not None:
-            return ordered_groups(values.distinct(), _ints(sizes, option="--sizes"))
-        raise HierarchyError(
-            "groups needs either --group, or --from, --column and --sizes; got another mixture. "
-            "A relation (--ref or --source) may stand for --from."
-        )
-
-    _build(build, output, force=force)
+    if group and values.is_absent and sizes is None:
+        return explicit_groups([_named_groups(group)])
+    if not group and values.is_given and sizes is not None:
+        return ordered_groups(values.distinct(), _ints(sizes, option="--sizes"))
+    raise HierarchyError(
+        "groups needs either --group, or --from, --column and --sizes; got another mixture. "
+        "A relation (--ref or --source) may stand for --from."
+    )
 
 
 @app.command()
 @from_anywhere
+@_writing
 def redaction(
     values: Values,
     *,
-    output: Output,
     alphabet: Annotated[str | None, typer.Option(help="Characters that codes may have.")] = None,
     length: Annotated[
         int | None, typer.Option(help="Instead of a file: all codes of this length.")
@@ -171,38 +187,33 @@ def redaction(
     ] = None,
     symbol: Annotated[str, typer.Option(help="What stands for a redacted character.")] = "*",
     pad: Annotated[str | None, typer.Option(help="Character that lengthens short codes.")] = None,
-    force: Force = False,
-) -> None:
+) -> Hierarchy:
     """Redact more and more characters of codes: 12345, 1234*, 123**."""
-
-    def build() -> Hierarchy:
-        if values.is_given and length is None:
-            codes = tuple(sorted(values.distinct()))
-        elif values.is_absent and length is not None and alphabet is not None:
-            codes = all_codes(alphabet, length)
-        else:
-            raise HierarchyError(
-                "redaction needs either --from and --column, or --alphabet and --length; "
-                "got another mixture. A relation (--ref or --source) may stand for --from."
-            )
-        return redact_codes(
-            codes,
-            end="prefix" if prefix else "suffix",
-            counts=None if counts is None else _ints(counts, option="--counts"),
-            symbol=symbol,
-            pad=pad,
-            alphabet=alphabet,
+    if values.is_given and length is None:
+        codes = tuple(sorted(values.distinct()))
+    elif values.is_absent and length is not None and alphabet is not None:
+        codes = all_codes(alphabet, length)
+    else:
+        raise HierarchyError(
+            "redaction needs either --from and --column, or --alphabet and --length; "
+            "got another mixture. A relation (--ref or --source) may stand for --from."
         )
-
-    _build(build, output, force=force)
+    return redact_codes(
+        codes,
+        end="prefix" if prefix else "suffix",
+        counts=None if counts is None else _ints(counts, option="--counts"),
+        symbol=symbol,
+        pad=pad,
+        alphabet=alphabet,
+    )
 
 
 @app.command()
 @from_relation
+@_writing
 def dates(
     values: Values,
     *,
-    output: Output,
     first: Annotated[
         datetime | None,
         typer.Option(formats=["%Y-%m-%d"], help="First day to hold; by default of a relation's."),
@@ -214,29 +225,24 @@ def dates(
     granularities: Annotated[
         str, typer.Option(help=f"From fine to coarse, some of {','.join(GRANULARITIES)}.")
     ] = "month,quarter,year",
-    force: Force = False,
-) -> None:
+) -> Hierarchy:
     """Build units of the calendar."""
-
-    def build() -> Hierarchy:
-        if first is not None and last is not None and not values.count:
-            return date_intervals(first.date(), last.date(), granularities.split(","))
-        if (first, last) == (None, None) and values.is_table:
-            return date_intervals(*values.date_ends(), granularities.split(","))
-        raise HierarchyError(
-            "dates needs either --first and --last, or --ref or --source and --column; got "
-            "another mixture."
-        )
-
-    _build(build, output, force=force)
+    if first is not None and last is not None and not values.count:
+        return date_intervals(first.date(), last.date(), granularities.split(","))
+    if (first, last) == (None, None) and values.is_table:
+        return date_intervals(*values.date_ends(), granularities.split(","))
+    raise HierarchyError(
+        "dates needs either --first and --last, or --ref or --source and --column; got "
+        "another mixture."
+    )
 
 
 @app.command()
 @from_anywhere
+@_writing
 def priority(
     values: Values,
     *,
-    output: Output,
     in_order: Annotated[
         bool,
         typer.Option("--in-order", help="Suppress in the order of the file, not rarest first."),
@@ -244,23 +250,18 @@ def priority(
     levels: Annotated[
         int | None, typer.Option(help="Number of levels, root included. Default: one per value.")
     ] = None,
-    force: Force = False,
-) -> None:
+) -> Hierarchy:
     """Turn values into * one after the other, the rarest first."""
-
-    def build() -> Hierarchy:
-        if in_order:
-            return priority_by_order(values.distinct(), levels=levels)
-        return priority_by_frequency(values.all(), levels=levels)
-
-    _build(build, output, force=force)
+    if in_order:
+        return priority_by_order(values.distinct(), levels=levels)
+    return priority_by_frequency(values.all(), levels=levels)
 
 
 @app.command(name="import-arx")
+@_writing
 def import_arx(
     file: Annotated[Path, typer.Argument(help="Hierarchy file of ARX: no header.")],
     *,
-    output: Output,
     delimiter: Annotated[str, typer.Option(help="Separates cells.")] = ";",
     as_intervals: Annotated[
         bool, typer.Option("--as-intervals", help="Values are numbers or dates: make intervals.")
@@ -268,18 +269,13 @@ def import_arx(
     nested: Annotated[
         bool, typer.Option("--nested/--no-nested", help="Whether a label has one parent.")
     ] = True,
-    force: Force = False,
     quiet: Quiet = False,
-) -> None:
+) -> Hierarchy:
     """Import a hierarchy file of the ARX anonymization tool."""
-
-    def build() -> Hierarchy:
-        if len(delimiter) != 1:
-            raise HierarchyError("--delimiter must be one character. Correct it.")
-        hierarchy = arx.read_arx(file, delimiter=delimiter, nested=nested)
-        return arx.to_interval_hierarchy(hierarchy, nested=nested) if as_intervals else hierarchy
-
-    _build(build, output, force=force)
+    if len(delimiter) != 1:
+        raise HierarchyError("--delimiter must be one character. Correct it.")
+    hierarchy = arx.read_arx(file, delimiter=delimiter, nested=nested)
+    return arx.to_interval_hierarchy(hierarchy, nested=nested) if as_intervals else hierarchy
 
 
 for _command in (check, preview, extend):
@@ -298,26 +294,6 @@ def _around(values: Values, step: str | None = None) -> tuple[Decimal, Decimal]:
             raise HierarchyError("widths must be numbers > 0 that rise. List them upwards.")
         return widened(lower, upper, width)
     return widened(lower, upper, nice_step((upper - lower) / 4 or Decimal(1)))
-
-
-def _build(build: Callable[[], Hierarchy], output: Path, *, force: bool) -> None:
-    with errors_without_traceback():
-        if output.exists() and not force:
-            raise HierarchyError(f"{output} exists and is kept. Replace it with --force.")
-        if not output.parent.is_dir():
-            raise HierarchyError(f"the folder {output.parent} must exist. Create it first.")
-        replaced = _columns(output)
-        hierarchy = build()
-        write_hierarchy(hierarchy, output)
-    leaves = len(hierarchy.labels[0])
-    kind = "intervals" if isinstance(hierarchy, IntervalHierarchy) else "values"
-    nesting = "nested" if is_nested(hierarchy) else "not nested: declare nested: false"
-    note(f"Wrote {output}: {leaves} {kind}, {hierarchy.levels} levels, {nesting}.")
-    if replaced and replaced != _columns(output):
-        say(
-            "Its columns changed. Correct `kind` and `levels` in the spec and in the tests of the "
-            f"seed, then load it anew: `dbt seed --full-refresh --select {output.stem}`."
-        )
 
 
 def _columns(file: Path) -> tuple[str, ...]:

@@ -132,18 +132,5 @@ def _from_anywhere(
     return Values(data, column, ref, source, Place(project_dir, target, profiles_dir))
 
 
-def _from_relation(
-    *,
-    column: MaybeColumn = None,
-    ref: Ref = None,
-    source: SourceTable = None,
-    project_dir: ProjectDir = Path(),
-    target: Target = None,
-    profiles_dir: ProfilesDir = None,
-    quiet: Quiet = False,
-) -> Values:
-    return Values(None, column, ref, source, Place(project_dir, target, profiles_dir))
-
-
 from_anywhere = taking(_from_anywhere)
-from_relation = taking(_from_relation)
+from_relation = taking(_from_anywhere, without={"data"})

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import (
-    BAD_INPUT,
-    note,
-    say,
-)
+from dbt_anonymize.cli.common import BAD_INPUT, note, say
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.pluralize import counted
 

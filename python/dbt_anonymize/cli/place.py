@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -90,13 +90,15 @@ class Place:
 
 
 def taking(
-    make: Callable[..., Given],
+    make: Callable[..., Given], *, without: Collection[str] = ()
 ) -> Callable[[Callable[Concatenate[Given, ...], None]], Callable[..., None]]:
     """Give a command what ``make`` returns as its first argument, and the options of ``make``.
 
-    An error of ours is shown as its message, with the exit code of bad input.
+    Options in ``without`` keep their defaults. An error of ours is shown as its message, with the
+    exit code of bad input.
     """
-    options = inspect.signature(make, eval_str=True).parameters
+    parameters = inspect.signature(make, eval_str=True).parameters
+    options = {name: option for name, option in parameters.items() if name not in without}
 
     def decorated(command: Callable[Concatenate[Given, ...], None]) -> Callable[..., None]:
         @functools.wraps(command)
@@ -123,11 +125,5 @@ def _place(
     return Place(project_dir, target, profiles_dir)
 
 
-def _folder(
-    project_dir: ProjectDir = Path(), profiles_dir: ProfilesDir = None, quiet: Quiet = False
-) -> Place:
-    return Place(project_dir, profiles_dir=profiles_dir)
-
-
 on_target = taking(_place)
-in_project = taking(_folder)
+in_project = taking(_place, without={"target"})

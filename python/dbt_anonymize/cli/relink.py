@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from dbt_anonymize.cli.common import (
-    Name,
-    say,
-)
+from dbt_anonymize.cli.common import Name, say
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import RelinkingError
 from dbt_anonymize.output import Format

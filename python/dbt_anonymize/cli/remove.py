@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import (
-    Name,
-    Yes,
-    note,
-    require_consent,
-)
+from dbt_anonymize.cli.common import Name, Yes, note, require_consent
 from dbt_anonymize.cli.place import Place, on_target
 
 if TYPE_CHECKING:

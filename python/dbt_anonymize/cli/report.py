@@ -9,11 +9,7 @@ from typing import Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import (
-    Name,
-    note,
-    say,
-)
+from dbt_anonymize.cli.common import Name, write_or_say
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import ProjectError
 
@@ -55,11 +51,7 @@ def report(
     text = write(found)
     if output is None and form is Form.html:
         output = Path(f"{spec.name}.html")
-    if output is None:
-        say(text.rstrip("\n"))
-    else:
-        output.write_text(text, encoding="utf-8")
-        note(f"{output}: written.")
+    write_or_say(text, output)
 
 
 def _require_charts() -> None:

@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import (
-    Name,
-    RowFormat,
-    SafeConsole,
-    is_quiet,
-    rows_alone,
-    show_rows,
-)
+from dbt_anonymize.cli.common import Name, RowFormat, SafeConsole, is_quiet, rows_alone, show_rows
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.cli.search_output import lost, rows_of, show
 from dbt_anonymize.information_loss.names import MEASURE_NAMES
