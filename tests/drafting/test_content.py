@@ -74,6 +74,8 @@ def facts(name: str, data_type: str = "varchar", distinct: int = 50, **more: int
         (facts("x", distinct=950, phrases=940), "dropped", True),
         (facts("x", distinct=400, longest=101), "dropped", True),
         (facts("zip"), "quasi_identifier", True),
+        (facts("post-code", distinct=950, is_code=True), "quasi_identifier", True),
+        (facts("city", distinct=950), "identifier", True),
         (facts("salary", "double"), "sensitive", True),
         (facts("x", "date"), "quasi_identifier", False),
         (facts("x", "timestamp", distinct=999), "insensitive", False),

@@ -125,6 +125,11 @@ def test_tables_with_little_in_them_are_drafted(consumer: Project) -> None:
         "nobody": "select 1 as id, 'x' as name, cast('2024-01-01' as date) as born where false",
         "somebody": "select 1 as id, 'x' as name, cast(null as integer) as age, [1] as list",
         "alike": "select i as id, 30 as age, cast(null as date) as born from range(9) as t(i)",
+        "typed": (
+            "select i as id, uuid() as code, cast('a' as enum('a', 'b')) as kind, "
+            "time '10:00' as t, interval 3 days as iv, {'a': i} as st, 'x'::blob as bl, "
+            "1.5::decimal(38, 5) as dec, now() as tz from range(9) as t(i)"
+        ),
         "infinite": "select i as id, cast('nan' as double) + i % 2 as height from range(9) as t(i)",
     }
     for name, sql in models.items():

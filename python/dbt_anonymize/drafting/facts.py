@@ -81,8 +81,8 @@ def read_facts(warehouse: Warehouse, relation: Any) -> list[ColumnFacts]:
     columns = [(name, kind, kind_of(kind)) for name, kind in warehouse.columns(relation)]
     quoted = {name: quote_name(name) for name, _, _ in columns}
     parts = ["count(*)"]
-    for name, _, kind in columns:
-        parts += _counts(quoted[name], kind)
+    for name, data_type, kind in columns:
+        parts += _counts(quoted[name], kind, has_length="uuid" not in data_type.lower())
     (row,) = warehouse.rows(f"select {', '.join(parts)} from {relation}")  # noqa: S608 (quoted)
     records, found = int(row[0]), [int(value or 0) for value in row[1:]]
     facts = []
@@ -122,11 +122,11 @@ def _singled(warehouse: Warehouse, relation: Any, quoted: Sequence[str]) -> int:
     return int(count)
 
 
-def _counts(quoted: str, kind: Kind) -> list[str]:
+def _counts(quoted: str, kind: Kind, *, has_length: bool) -> list[str]:
     if kind == "other":
         return [f"count({quoted})", "0", "0", "0", "0"]
     counts = [f"count({quoted})", f"count(distinct {quoted})"]
-    if kind != "text":
+    if kind != "text" or not has_length:
         return [*counts, "0", "0", "0"]
     return [
         *counts,

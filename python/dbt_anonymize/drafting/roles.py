@@ -97,7 +97,8 @@ def _text(facts: ColumnFacts) -> Proposal | None:
         return Proposal(facts, "dropped", f"free text, which may name anybody: {many} of words")
     if said_by(facts.name, "free_text") and facts.distinct > _FEW:
         return Proposal(facts, "dropped", "its name says free text, which may name anybody")
-    if facts.distinction >= _NEAR_UNIQUE and facts.distinct > _FEW:
+    is_known_code = facts.is_code and said_by(facts.name, "quasi_identifier")
+    if facts.distinction >= _NEAR_UNIQUE and facts.distinct > _FEW and not is_known_code:
         return Proposal(facts, "identifier", f"near-unique text: {_alone(facts)}")
     return None
 
