@@ -106,19 +106,50 @@ def test_models_of_a_removed_spec_are_removed(tmp_path: Path) -> None:
     assert list((project / "models").iterdir()) == []
 
 
-def test_a_name_limits_what_is_written_and_the_history_lists_all(tmp_path: Path) -> None:
+def listed(project: Path) -> list[str]:
+    """Return the anonymizations that the history lists."""
+    text = (project / "models" / "anonymization_results.sql").read_text()
+    return list(call_of(text)[1]["results"])
+
+
+def test_the_history_lists_what_has_models_and_no_other(tmp_path: Path) -> None:
+    """A build stops at a reference to a model that is not there."""
     project = write_project(tmp_path, SPEC, spec(name="others"))
+    generate(project, ["others"])
+    assert listed(project) == ["others"]
+    assert check(project, ["others"]) == []
+    generate(project)
+    assert listed(project) == ["others", "visits"]
+
+
+def test_a_draft_beside_it_keeps_no_other_from_being_generated(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC, spec(name="others"), spec(name="third"))
+    generate(project)
+    for name in ("others", "draft"):
+        (project / "anonymizations" / f"{name}.yml").write_text("record_key: TODO\n")
+    (project / "anonymizations" / "visits.yml").write_text(yaml.safe_dump(spec(alpha=0.3)))
+    assert {path.parts[1] for path in generate(project, ["visits"])} == {"visits"}
+    assert listed(project) == ["others", "third", "visits"]
+    with pytest.raises(SpecError, match=r"draft\.yml: version: must be given"):
+        generate(project)
+
+
+def test_a_name_limits_what_is_written_and_the_history_lists_others(tmp_path: Path) -> None:
+    project = write_project(tmp_path, SPEC)
+    generate(project)
+    (project / "anonymizations" / "others.yml").write_text(yaml.safe_dump(spec(name="others")))
     written = generate(project, ["others"])
     assert {path.parts[1] for path in written} == {
         "others",
         "anonymization_results.sql",
-        "_anonymization_results.yml",
     }
     name, arguments = call_of((project / "models" / "anonymization_results.sql").read_text())
     assert name == "anonymization_results"
     assert arguments == {
         "results": {"others": "ref others_results", "visits": "ref visits_results"}
     }
+    (project / "models" / "visits" / "visits_privacy.sql").unlink()
+    assert check(project, ["others"]) == []
     assert {drift.path.parts[1] for drift in check(project)} == {"visits"}
 
 

@@ -26,7 +26,7 @@ from dbt_anonymize.project.package import check_installed
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.spec import Quality, Spec, load_specs
 from dbt_anonymize.spec.contract import released_types
-from dbt_anonymize.spec.loading import FOLDER
+from dbt_anonymize.spec.loading import FOLDER, spec_paths
 from dbt_anonymize.spec.partition_rules import PARTITION_DIGEST
 from dbt_anonymize.versions import PACKAGE
 
@@ -55,8 +55,8 @@ def generate(project_dir: Path, names: Collection[str] = ()) -> list[Path]:
     """Write the models of anonymizations (by default all) and remove stale ones.
 
     Returns the files that were written or removed, relative to the project. The history of all
-    anonymizations is always written. Nothing is written if a spec is wrong (`SpecError`), or a file
-    that we did not generate is in the way (`ProjectError`).
+    anonymizations is always written. Nothing is written if one of the specs is wrong (`SpecError`),
+    or a file that we did not generate is in the way (`ProjectError`).
     """
     root, expected, changes = _compare(project_dir, names)
     for drift in changes:
@@ -158,20 +158,21 @@ def _compare(
     project = find_project(project_dir)
     check_installed(project.root)
     folder = project.models.relative_to(project.root)
-    # Every spec must be sound, because the history lists them all.
-    specs = load_specs(project.root)
-    unknown = sorted(set(names) - {spec.name for spec in specs})
-    if unknown:
-        load_specs(project.root, unknown)
+    # Others may be half-written: the history takes those that have models already.
+    specs = load_specs(project.root, names or None)
     expected: dict[Path, str] = {}
     _require_frozen_labels(project, specs)
     for spec in specs:
-        if not names or spec.name in names:
-            files = render(spec, has_python=project.has_python)
-            expected |= {folder / spec.name / name: text for name, text in files.items()}
-    if any(spec.efforts for spec in specs):
+        files = render(spec, has_python=project.has_python)
+        expected |= {folder / spec.name / name: text for name, text in files.items()}
+    listed = {spec.name for spec in specs if spec.efforts} | {
+        name
+        for name in set(spec_paths(project.root)) - {spec.name for spec in specs}
+        if (project.models / name / f"{name}_results.sql").is_file()
+    }
+    if listed:
         history = render_history(
-            [spec.name for spec in specs if spec.efforts],
+            listed,
             # dbt applies the property files of an installed package to models of the same name in
             # the project that installs it: the package must not describe its own history.
             described=project.name != PACKAGE,
