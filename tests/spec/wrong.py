@@ -61,6 +61,8 @@ WRONG: list[tuple[str, object, str, str]] = [
     ("source", "visits", "source", "must be a mapping"),
     ("record_key", REMOVED, "record_key", "must be given"),
     ("record_key", "age", "columns.age", "must not repeat the record key"),
+    ("record_key", "TODO", "record_key", "must be decided; got TODO. Write a column that is"),
+    ("target", "TODO", "target", "must be decided; got TODO. Declared columns are phone, age"),
     ("record_key", "AGE", "record_key", "must differ from age in more than upper and lower case"),
     ("record_key", "Effort", "record_key", "must not be one of our own columns"),
     ("record_key", " ", "record_key", "must not be empty"),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from dbt_anonymize.privacy.registry import MEASURES
-from dbt_anonymize.spec.draft import Draft, mapping, unknown_column
+from dbt_anonymize.spec.draft import UNDECIDED, Draft, mapping, unknown_column
 from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.masks import NUMERIC
 from dbt_anonymize.spec.problems import Problem, did_you_mean, names, shown
@@ -77,6 +77,9 @@ def _column_names_are_free(draft: Draft) -> Iterator[Problem]:
     places = {name: ("columns", name) for name in draft.roles or {} if name != draft.record_key} | (
         {draft.record_key: ("record_key",)} if draft.record_key else {}
     )
+    if draft.record_key == UNDECIDED:
+        unique = "Write a column that is unique and never NULL; where there is none, make one."
+        yield Problem(("record_key",), "must be decided", unique, UNDECIDED)
     if draft.record_key in (draft.roles or {}):
         yield Problem(
             ("columns", str(draft.record_key)),

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dbt_anonymize.spec.efforts import levels_alone
-from dbt_anonymize.spec.problems import KeyPath, Problem, unknown
+from dbt_anonymize.spec.problems import KeyPath, Problem, names, unknown
 
+# What `init` writes where a person decides.
+UNDECIDED = "TODO"
 ROLES = ("identifier", "quasi_identifier", "sensitive", "insensitive", "masked", "dropped")
 
 
@@ -113,6 +115,9 @@ def unknown_column(
     place: KeyPath, name: str, draft: Draft, rule: str = "must be a declared column"
 ) -> Problem:
     """Return the problem of a name that no column has, or none that the rule allows."""
+    if name == UNDECIDED:
+        declared = f"Declared columns are {names(list(draft.roles or {}))}."
+        return Problem(place, "must be decided", declared, UNDECIDED)
     return unknown(place, rule, name, list(draft.roles or {}), "Declared columns")
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from dbt_anonymize.errors import SpecError
+from dbt_anonymize.spec.draft import UNDECIDED
 from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.models import Spec
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
@@ -19,8 +20,6 @@ from dbt_anonymize.spec.yaml_file import read_yaml
 
 FOLDER = "anonymizations"
 SUFFIX = ".yml"
-# What `init` writes where a person decides.
-UNDECIDED = "TODO"
 
 # What each type of error means in the words of our messages: rule, remedy.
 _MESSAGES = {
