@@ -97,7 +97,7 @@ def intervals(
     ] = None,
     merge: Merge = None,
 ) -> Hierarchy:
-    """Build intervals of equal [b]--widths[/b], or between [b]--cuts[/b]."""
+    """Build intervals of equal --widths, or between --cuts."""
     factors = _ints(merge, option="--merge")
     if cuts is not None and (lower, upper, widths) == (None, None, None):
         return cut_intervals(cuts.split(","), merge=factors)
