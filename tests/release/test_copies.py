@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from dbt_anonymize.cli import app
 from dbt_anonymize.errors import PublishError
 from dbt_anonymize.project.generate import generate
+from dbt_anonymize.release.copies import why_different
 from dbt_anonymize.release.publish import STORAGE_VERSION, publish
 from tests.projects import Project
 
@@ -149,6 +150,33 @@ def test_nothing_is_published_over_what_no_build_has_left(session: Any, tmp_path
             publish_as(session, tmp_path, "new", *formats)
     assert numbers(tmp_path, "duckdb") == [1, 2, 3, 4, 5]
     assert (tmp_path / "elsewhere.csv").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("form", "written"),
+    [
+        ("csv", "format csv, header true"),
+        ("parquet", "format parquet"),
+        ("parquet", "format parquet, kv_metadata {note: 'Ada'}"),
+    ],
+)
+def test_a_copy_tells_no_more_than_the_release(
+    session: Any, tmp_path: Path, form: str, written: str
+) -> None:
+    """Neither by the order of its rows, which could be that of the source, nor beside them."""
+    session.execute("create table plain as select range as number from range(9)")
+    publish_as(session, tmp_path, "plain", *ALL)
+    release = tmp_path / "release" / "people.duckdb"
+    copy = release.with_suffix(f".{form}")
+
+    def difference() -> str | None:
+        return why_different(session, table=TABLE, release=release, copy=copy)
+
+    assert difference() is None
+    order = "" if "metadata" in written else "order by number % 2, number"
+    session.execute(f"copy (select * from plain {order}) to '{copy}' ({written})")
+    reason = "it has metadata of its own" if "metadata" in written else "its rows are in another"
+    assert reason in str(difference())
 
 
 @pytest.mark.sampled_tests(group="builds")

@@ -49,9 +49,9 @@ def write_copies(
 def why_different(
     session: DuckDBPyConnection, *, table: str, release: Path, copy: Path
 ) -> str | None:
-    """Say how a copy differs from its release file; None for the same columns and records.
+    """Say how a copy differs from its release file; None for the same columns and rows, in order.
 
-    Compared are names, and of the values as text their count and the sum of 64-bit hashes.
+    Compared are names, and of the values as text their count and sums of 64-bit hashes.
     """
     if copy.is_symlink() or not copy.is_file():
         return "it is no file"
@@ -63,11 +63,16 @@ def why_different(
             if _names_of(file, copy, len(names)) != names:
                 return "it has other columns"
             found = _content(file, _reader(copy, names), names)
+            has_metadata = copy.suffix == ".parquet" and _has_metadata(file, copy)
         except duckdb.Error as error:
             return f"it cannot be read: {safe_reason(error)}"
-    if found[0] != expected[0]:
-        return f"it has {found[0]:,} records instead of {expected[0]:,}"
-    return None if found == expected else "it has other values"
+    differences = {
+        f"it has {found[0]:,} records instead of {expected[0]:,}": found[0] != expected[0],
+        "it has other values": found[1] != expected[1],
+        "its rows are in another order": found[2] != expected[2],
+        "it has metadata of its own": has_metadata,
+    }
+    return next((text for text, is_so in differences.items() if is_so), None)
 
 
 def _unfit(form: str, reason: str) -> PublishError:
@@ -98,9 +103,16 @@ def _names_of(file: DuckDBPyConnection, copy: Path, number: int) -> list[str]:
     return [] if first is None else list(first)
 
 
-def _content(file: DuckDBPyConnection, relation: str, names: Sequence[str]) -> tuple[int, int]:
+def _has_metadata(file: DuckDBPyConnection, copy: Path) -> bool:
+    query = f"select 1 from parquet_kv_metadata({quote_text(str(copy))}) limit 1"  # noqa: S608
+    return bool(file.execute(query).fetchall())
+
+
+def _content(file: DuckDBPyConnection, relation: str, names: Sequence[str]) -> tuple[int, int, int]:
+    """Return the number of rows, and what is the same for the same rows, and in the same order."""
     row = ", ".join(f"cast({quote_name(name)} as varchar)" for name in names)
-    ((records, checksum),) = file.execute(
-        f"select count(*), sum(hash({row})::hugeint) from {relation}"  # noqa: S608 (quoted)
+    (found,) = file.execute(
+        "select count(*), sum(content::hugeint), sum(hash(place, content)::hugeint) from "  # noqa: S608
+        f"(select row_number() over () as place, hash({row}) as content from {relation})"
     ).fetchall()
-    return records, checksum
+    return found

@@ -21,11 +21,11 @@ def check_copies(warehouse: Warehouse, spec: Spec, *, release: Path) -> Iterator
             difference = why_different(
                 warehouse.cursor(), table=f"{spec.name}_anonymized", release=release, copy=path
             )
-            message = f"it holds the records of {release.name}."
+            message = f"it holds the records of {release.name}, in the same order."
             if difference:
                 message = (
-                    f"it must hold the records of {release.name}; {difference}. Do not hand it "
-                    "out, and run `dbt build` again."
+                    f"it must hold the records of {release.name} and nothing else; {difference}. "
+                    "Do not hand it out, and run `dbt build` again."
                 )
             yield Finding("recomputation", path.name, holds=not difference, message=message)
             if not difference:
