@@ -70,16 +70,12 @@ def advantage(scores: Floats, is_member: Bools) -> Advantage:
     >>> advantage(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))
     Advantage(auc=0.875, found=0.5, wrong=0.0)
     """
-    _, place = np.unique(scores, return_inverse=True)
-    members = np.bincount(place[is_member], minlength=int(place.max()) + 1)
-    others = np.bincount(place[~is_member], minlength=len(members))
-    below = np.concatenate([[0], np.cumsum(others)[:-1]])
-    wins = float((members * (below + others / 2)).sum())
-    auc = wins / (float(members.sum()) * float(others.sum()))
-    found = np.cumsum(members[::-1]) / members.sum()
-    wrong = np.cumsum(others[::-1]) / others.sum()
-    best = int((found - wrong).argmax())
-    return Advantage(auc, float(found[best]), float(wrong[best]))
+    from sklearn.metrics import roc_auc_score, roc_curve  # noqa: PLC0415 (slow to import)
+
+    wrong, found, _ = roc_curve(is_member, scores)
+    best = int((found[1:] - wrong[1:]).argmax()) + 1  # the first takes nobody for a member
+    auc = roc_auc_score(is_member, scores)
+    return Advantage(float(auc), float(found[best]), float(wrong[best]))
 
 
 def attack_membership(
@@ -266,8 +262,5 @@ def _summarized(model: str, position: int, found: list[_Found]) -> list[AttackRe
 
 def _mean(values: list[float]) -> tuple[float, float | None]:
     """Return mean and standard error; one value has none."""
-    mean = sum(values) / len(values)
-    if len(values) < 2:
-        return mean, None
-    variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
-    return mean, math.sqrt(variance / len(values))
+    error = float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else None
+    return float(np.mean(values)), error
