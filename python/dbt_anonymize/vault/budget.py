@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 from dbt_anonymize.errors import VaultError
@@ -24,13 +23,8 @@ def spend_on_search(warehouse: Warehouse, spec: Spec, private: DifferentialPriva
         "_budget_relation", anonymization=spec.name, beside=_sample(warehouse, spec)
     )
     source = spec.source.ref or ".".join(spec.source.source or ())
-    connections = warehouse.adapter.connections
     mark = "?" if warehouse.is_duckdb else "%s"
-    with contextlib.ExitStack() as stack:
-        connections.clear_transaction()
-        connections.begin()
-        stack.callback(connections.rollback_if_open)
-        cursor = warehouse.cursor()
+    with warehouse.transaction() as cursor:
         cursor.execute(warehouse.macro("_budget_table", budget=budget))
         cursor.execute(
             f"select coalesce(sum(epsilon), 0) from {budget} where source = {mark}",  # noqa: S608
@@ -49,7 +43,6 @@ def spend_on_search(warehouse: Warehouse, spec: Spec, private: DifferentialPriva
             f" values ({mark}, {mark}, current_timestamp, {mark}, 0, '', 'search')",
             [source, spec.name, private.search_epsilon],
         )
-        connections.commit()
 
 
 def _sample(warehouse: Warehouse, spec: Spec) -> Any:

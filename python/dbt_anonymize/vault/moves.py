@@ -91,33 +91,32 @@ def rename_relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[st
     """
     found = _relations(warehouse, before, after)
     vault = _vault_database(warehouse, before) or _vault_database(warehouse, after)
-    _require_vault(warehouse, before, after, [one for one in found if one[0] != vault])
-    for database in {one[0] for one in found}:
-        taken = [name for base, _, name, _ in found if base == database and name in names_of(after)]
-        ours = [name for base, _, name, _ in found if base == database and name in names_of(before)]
-        if taken and ours:
+    _require_vault(warehouse, before, after, [one for one in found if one.database != vault])
+    ours, theirs = names_of(before), names_of(after)
+    for database in {one.database for one in found}:
+        here = {one.identifier for one in found if one.database == database}
+        if here & theirs and here & ours:
             raise VaultError(
                 f"{after.name}: must be a name without relations of before; {database} has "
-                f"{', '.join(taken)}. Take another name, or let a custodian drop them if nobody "
-                "needs them."
+                f"{', '.join(sorted(here & theirs))}. Take another name, or let a custodian drop "
+                "them if nobody needs them."
             )
     renamed = []
     for of_vault in (True, False):
         chosen = [
-            one for one in found if (one[0] == vault) == of_vault and one[2] in names_of(before)
+            one for one in found if (one.database == vault) == of_vault and one.identifier in ours
         ]
         # A table that was renamed cannot be changed in the same transaction. What ends in between
         # has other labels than its spec, and no build goes on from there.
         with warehouse.transaction() as cursor:
             _rename_in_rows(warehouse, before, after, cursor, vault if of_vault else None)
         with warehouse.transaction() as cursor:
-            for database, schema, name, is_view in sorted(chosen, key=lambda one: not one[3]):
-                place = f"{quote_name(database)}.{quote_name(schema)}.{quote_name(name)}"
-                if is_view:
-                    cursor.execute(f"drop view {place}")
+            for one in sorted(chosen, key=lambda one: not one.is_view):
+                if one.is_view:
+                    cursor.execute(f"drop view {one.name}")
                     continue
-                new = after.name + name.removeprefix(before.name)
-                cursor.execute(f"alter table {place} rename to {quote_name(new)}")
+                new = after.name + one.identifier.removeprefix(before.name)
+                cursor.execute(f"alter table {one.name} rename to {quote_name(new)}")
                 renamed.append(new)
         if of_vault:
             _rename_digest(warehouse, before, after)
@@ -135,7 +134,7 @@ def _rename_digest(warehouse: Warehouse, before: Spec, after: Spec) -> None:
 
 
 def _require_vault(
-    warehouse: Warehouse, before: Spec, after: Spec, built: Collection[tuple[str, str, str, bool]]
+    warehouse: Warehouse, before: Spec, after: Spec, built: Collection[Owned]
 ) -> None:
     """Stop where the anonymization is built, and the vault has not what a build keeps there."""
     lost = []
@@ -160,22 +159,21 @@ def _require_vault(
         )
 
 
-def _relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[tuple[str, str, str, bool]]:
-    """Return database, schema, name and whether it is a view, where this target has its models."""
-    names = names_of(before) | names_of(after)
+def _relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[Owned]:
+    """Return the relations of both names where this target has its models; those of vaults too."""
+    specs, names = (before, after), names_of(before) | names_of(after)
     places = places_of(warehouse, names)
     vault = _vault_database(warehouse, before) or _vault_database(warehouse, after)
-    rows = warehouse.rows(
-        "select database_name, schema_name, table_name, false from duckdb_tables() union all "
-        "select database_name, schema_name, view_name, true from duckdb_views() order by all"
-    )
+    # One name may be the beginning of the other.
+    found = {one.name: one for spec in specs for one in owned_relations(warehouse, spec)}
     return [
-        row
-        for row in rows
-        if (row[0], row[1]) in places
-        and row[2] in names
+        one
+        for one in found.values()
+        if (one.database, one.schema) in places
+        and one.identifier in names
         and not any(
-            _is_of_project(spec, row[2], is_in_vault=row[0] == vault) for spec in (before, after)
+            _is_of_project(spec, one.identifier, is_in_vault=one.database == vault)
+            for spec in specs
         )
     ]
 
