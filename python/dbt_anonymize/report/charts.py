@@ -19,6 +19,10 @@ _WIDE = 760
 _RELEASED = "released"
 _DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
 _LINES = alt.Legend(symbolType="stroke", symbolStrokeWidth=2, symbolSize=400)
+_UNIT = alt.Scale(domain=[0, 1])
+_PERCENT = alt.Axis(format="%")
+_SLANTED = alt.Axis(labelAngle=-30)
+_NO_LABELS = alt.Axis(labels=False, ticks=False)
 
 
 def spec_of(section: Section) -> dict[str, Any] | None:
@@ -38,8 +42,28 @@ def spec_of(section: Section) -> dict[str, Any] | None:
     return found
 
 
-def _data(section: Section) -> alt.InlineData:
-    return alt.InlineData(values=list(section.data))
+def _chart(section: Section) -> alt.Chart:
+    return alt.Chart(alt.InlineData(values=list(section.data)))
+
+
+def _zero_rule(base: alt.Chart, y: str) -> list[alt.Chart]:
+    """Return a line at the zero rule, and its name."""
+    marks = (
+        base.mark_rule(strokeDash=[6, 4], color=GREY),
+        base.mark_text(align="left", dx=4, dy=-7, x=0, color=GREY, text="zero rule"),
+    )
+    return [mark.encode(y=y) for mark in marks]
+
+
+def _kinds(
+    field: str, domain: list[str], colors: list[str], shapes: list[str], **options: Any
+) -> dict[str, Any]:
+    """Return color and shape of points of several kinds."""
+    color, shape = (alt.Scale(domain=domain, range=found) for found in (colors, shapes))
+    return {
+        "color": alt.Color(field, title=None, scale=color, **options),
+        "shape": alt.Shape(field, title=None, scale=shape),
+    }
 
 
 def _effort(title: str | None = "effort") -> alt.X:
@@ -51,8 +75,7 @@ def _quality(section: Section) -> Any:
     options = section.options
     alpha = alt.param(name="alpha", value=options["alpha"])
     chosen = alt.param(name="chosen", value=options["chosen"] if options["chosen"] else -1)
-    data = _data(section)
-    base = alt.Chart(data).properties(width=_WIDE, height=130)
+    base = _chart(section).properties(width=_WIDE, height=130)
     is_chosen = "datum.effort === chosen"
     color = alt.condition(is_chosen, alt.value(ORANGE), alt.value(BLUE))
     shape = alt.condition(is_chosen, alt.value("diamond"), alt.value("circle"))
@@ -70,13 +93,8 @@ def _quality(section: Section) -> Any:
     )
     layers = [error, mean]
     if options["zero_rule"] is not None:
-        zero = alt.Chart(alt.InlineData(values=[{"zero": options["zero_rule"]}]))
-        layers.append(zero.mark_rule(strokeDash=[6, 4], color=GREY).encode(y="zero:Q"))
-        layers.append(
-            zero.mark_text(align="left", dx=4, dy=-6, x=0, color=GREY, text="zero rule").encode(
-                y="zero:Q"
-            )
-        )
+        zero = alt.InlineData(values=[{"zero": options["zero_rule"]}])
+        layers += _zero_rule(alt.Chart(zero), "zero:Q")
     private = base.mark_point(filled=True, opacity=1).encode(
         x=_effort(None),
         y=alt.Y("qnf:Q", title="QNF", scale=scale),
@@ -97,7 +115,7 @@ def _quality(section: Section) -> Any:
 
 
 def _plane(section: Section) -> Any:
-    base = alt.Chart(_data(section)).properties(width=_WIDTH, height=320)
+    base = _chart(section).properties(width=_WIDTH, height=320)
     scale = alt.Scale(zero=False, nice=True, padding=20)
     x, y = (
         alt.X("qnf:Q", title="QNF: further right is more private", scale=scale),
@@ -108,19 +126,13 @@ def _plane(section: Section) -> Any:
         "datum.qualifies ? 'qualifies' : 'does not qualify'"
     )
     kinds = ["chosen", "qualifies", "does not qualify", "untouched table"]
+    shapes = ["diamond", "circle", "cross", "square"]
     points = base.transform_calculate(kind=kind)
     dots = points.mark_point(filled=True, size=130, opacity=1).encode(
         x=x,
         y=y,
-        color=alt.Color(
-            "kind:N", title=None, scale=alt.Scale(domain=kinds, range=[ORANGE, BLUE, GREY, "#000"])
-        ),
-        shape=alt.Shape(
-            "kind:N",
-            title=None,
-            scale=alt.Scale(domain=kinds, range=["diamond", "circle", "cross", "square"]),
-        ),
         tooltip=["effort:O", "qnf:Q", "qf:Q"],
+        **_kinds("kind:N", kinds, [ORANGE, BLUE, GREY, "#000"], shapes),
     )
     front = (
         base.transform_filter("datum.is_on_front")
@@ -132,19 +144,14 @@ def _plane(section: Section) -> Any:
         dy="indexof(datum.side, 'below') < 0 ? -9 : 12",
     ).mark_text(dx=alt.expr("datum.dx"), dy=alt.expr("datum.dy"), fontSize=13)
     names = names.encode(x=x, y=y, text="effort:O")
-    zero = (
-        base.transform_filter("datum.effort === 0 && datum.zero_rule !== null")
-        .mark_rule(strokeDash=[6, 4], color=GREY)
-        .encode(y="zero_rule:Q")
-    )
-    said = zero.mark_text(align="left", dx=4, dy=-7, x=0, color=GREY, text="zero rule")
-    return alt.layer(front, zero, said, dots, names)
+    zero = base.transform_filter("datum.effort === 0 && datum.zero_rule !== null")
+    return alt.layer(front, *_zero_rule(zero, "zero_rule:Q"), dots, names)
 
 
 def _class_sizes(section: Section) -> Any:
     order = list(section.options["order"])
     return (
-        alt.Chart(_data(section))
+        _chart(section)
         .mark_rect(stroke="white")
         .encode(
             x=alt.X(
@@ -152,7 +159,7 @@ def _class_sizes(section: Section) -> Any:
                 title="records in the class",
                 sort=order,
                 scale=alt.Scale(domain=order),
-                axis=alt.Axis(labelAngle=-30),
+                axis=_SLANTED,
             ),
             y=alt.Y("effort:O", title="effort"),
             color=alt.Color(
@@ -169,7 +176,7 @@ def _class_sizes(section: Section) -> Any:
 
 def _risks(section: Section) -> Any:
     return (
-        alt.Chart(_data(section))
+        _chart(section)
         .mark_line(interpolate="step-after", point=True)
         .encode(
             x=alt.X(
@@ -178,7 +185,7 @@ def _risks(section: Section) -> Any:
                 scale=alt.Scale(type="log"),
                 axis=alt.Axis(format="~%"),
             ),
-            y=alt.Y("share:Q", title="share of records", axis=alt.Axis(format="%")),
+            y=alt.Y("share:Q", title="share of records", axis=_PERCENT),
             color=alt.Color(
                 "effort:O",
                 title="effort",
@@ -194,15 +201,10 @@ def _risks(section: Section) -> Any:
 
 def _columns(section: Section) -> Any:
     return (
-        alt.Chart(_data(section))
+        _chart(section)
         .mark_bar(color=BLUE)
         .encode(
-            x=alt.X(
-                "uniqueness:Q",
-                title="records singled out",
-                axis=alt.Axis(format="%"),
-                scale=alt.Scale(domain=[0, 1]),
-            ),
+            x=alt.X("uniqueness:Q", title="records singled out", axis=_PERCENT, scale=_UNIT),
             y=alt.Y("columns:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
             tooltip=["columns:N", alt.Tooltip("uniqueness:Q", format=".1%")],
         )
@@ -212,24 +214,16 @@ def _columns(section: Section) -> Any:
 
 def _attacks(section: Section) -> Any:
     kinds = ["main", "control", "naive"]
+    shapes = ["diamond", "circle", "cross"]
+    legend = alt.Legend(orient="top")
     return (
-        alt.Chart(_data(section))
+        _chart(section)
         .mark_point(filled=True, size=90, opacity=0.9)
         .encode(
-            x=alt.X("success:Q", title="success", scale=alt.Scale(domain=[0, 1])),
+            x=alt.X("success:Q", title="success", scale=_UNIT),
             y=alt.Y("attack:N", title=None, sort=None, axis=alt.Axis(labelLimit=520, grid=True)),
-            color=alt.Color(
-                "kind:N",
-                title=None,
-                scale=alt.Scale(domain=kinds, range=[ORANGE, BLUE, GREY]),
-                legend=alt.Legend(orient="top"),
-            ),
-            shape=alt.Shape(
-                "kind:N",
-                title=None,
-                scale=alt.Scale(domain=kinds, range=["diamond", "circle", "cross"]),
-            ),
             tooltip=["attack:N", "kind:N", "success:Q"],
+            **_kinds("kind:N", kinds, [ORANGE, BLUE, GREY], shapes, legend=legend),
         )
         .properties(width=_WIDTH - 330, height=alt.Step(24))
     )
@@ -241,7 +235,7 @@ def _labels(section: Section) -> Any:
         labelExpr=f"'effort ' + datum.value + (datum.value == {chosen} ? ', {_RELEASED}' : '')"
     )
     return (
-        alt.Chart(_data(section))
+        _chart(section)
         .mark_bar()
         .encode(
             y=alt.Y(
@@ -263,11 +257,11 @@ def _labels(section: Section) -> Any:
 
 def _losses(section: Section) -> Any:
     return (
-        alt.Chart(_data(section))
+        _chart(section)
         .mark_line(point=True)
         .encode(
             x=_effort(),
-            y=alt.Y("loss:Q", title="loss", scale=alt.Scale(domain=[0, 1])),
+            y=alt.Y("loss:Q", title="loss", scale=_UNIT),
             color=alt.Color("column:N", title=None, scale=alt.Scale(range=PALETTE), legend=_LINES),
             strokeDash=alt.StrokeDash("column:N", title=None, scale=alt.Scale(range=_DASHES)),
             tooltip=["effort:O", "column:N", "loss:Q"],
@@ -278,14 +272,13 @@ def _losses(section: Section) -> Any:
 
 def _curve(section: Section) -> Any:
     options = section.options
-    unit = alt.Scale(domain=[0, 1])
     tables = list(dict.fromkeys(str(row["table"]) for row in section.data))
     lines = (
-        alt.Chart(_data(section))
+        _chart(section)
         .mark_line(point=bool(options.get("has_points")), strokeWidth=2)
         .encode(
-            x=alt.X("x:Q", title=options["x"], scale=unit),
-            y=alt.Y("y:Q", title=options["y"], scale=unit),
+            x=alt.X("x:Q", title=options["x"], scale=_UNIT),
+            y=alt.Y("y:Q", title=options["y"], scale=_UNIT),
             order="place:Q",
             color=alt.Color(
                 "table:N",
@@ -308,16 +301,11 @@ def _curve(section: Section) -> Any:
 
 def _regions(section: Section) -> Any:
     return (
-        alt.Chart(_data(section))
+        _chart(section)
         .mark_rect()
         .encode(
-            x=alt.X("x:O", title=section.options["x"], axis=alt.Axis(labels=False, ticks=False)),
-            y=alt.Y(
-                "y:O",
-                title=section.options["y"],
-                sort="descending",
-                axis=alt.Axis(labels=False, ticks=False),
-            ),
+            x=alt.X("x:O", title=section.options["x"], axis=_NO_LABELS),
+            y=alt.Y("y:O", title=section.options["y"], sort="descending", axis=_NO_LABELS),
             color=alt.Color(
                 "prediction:Q",
                 title="prediction",
@@ -331,10 +319,10 @@ def _regions(section: Section) -> Any:
 
 def _history(section: Section) -> Any:
     return (
-        alt.Chart(_data(section))
+        _chart(section)
         .mark_line(point=True, color=BLUE)
         .encode(
-            x=alt.X("run_at:O", title="built (UTC)", axis=alt.Axis(labelAngle=-30)),
+            x=alt.X("run_at:O", title="built (UTC)", axis=_SLANTED),
             y=alt.Y("qf:Q", title="QF of the chosen effort", scale=alt.Scale(zero=False)),
             tooltip=["run_at:O", "effort:O", "qf:Q", "q:Q"],
         )
