@@ -12,9 +12,9 @@ import yaml
 
 from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.installation.changes import Change, ClosedFolder, FileChange, read_text
-from dbt_anonymize.installation.yaml_text import added, appended, inserted, replaced
 from dbt_anonymize.project.layout import PROJECT_FILE
 from dbt_anonymize.spec.draft import items, mapping
+from dbt_anonymize.spec.yaml_text import added, appended, inserted, replaced
 from dbt_anonymize.vault.files import FOLDER_MODE
 from dbt_anonymize.versions import PACKAGE, command_version, package_folder
 

@@ -13,7 +13,7 @@ from dbt_anonymize.hierarchies.redaction import redact_codes
 from dbt_anonymize.hierarchies.seed_csv import hierarchy_csv
 from dbt_anonymize.installation.changes import Change, ClosedFolder, FileChange
 from dbt_anonymize.installation.project_files import IGNORED, VAULT, package_entry
-from dbt_anonymize.installation.yaml_text import block_yaml
+from dbt_anonymize.spec.yaml_text import block_yaml
 
 _RECORDS = 600
 _ZIPS = ("01067", "01069", "01097", "04103", "04105", "04107")

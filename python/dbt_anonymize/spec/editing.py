@@ -11,10 +11,11 @@ from typing import Any
 
 import yaml
 
-from dbt_anonymize.errors import SpecError
+from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.literals import plain_yaml_text
 from dbt_anonymize.spec.efforts import Effort, written
 from dbt_anonymize.spec.loading import load_spec
+from dbt_anonymize.spec.yaml_text import with_value
 
 _KEY = "efforts"
 # A list that is not there yet is written below this key, which every spec has.
@@ -65,25 +66,17 @@ def with_freeze(text: str, effort: int) -> str:
     --------
     >>> print(with_freeze("alpha: 1\nrelease: {access: public}  # all\n", 2), end="")
     alpha: 1
-    release: {effort: 2, access: public}  # all
+    release: {access: public, effort: 2}  # all
     freeze: true
     """
-    before = yaml.safe_load(text)
-    release = {**(before.get("release") or {}), "effort": effort}
-    edited = text
-    for key, value in (("release", effort), ("freeze", "true")):
-        edited = _with_value(edited, key, "effort" if key == "release" else None, str(value))
     try:
-        after = yaml.safe_load(edited)
-    except yaml.YAMLError:
-        after = None
-    if after != {**before, "release": release, "freeze": True}:
+        return with_value(with_value(text, ["release", "effort"], effort), ["freeze"], True)
+    except ProjectError:
+        release = {**(yaml.safe_load(text).get("release") or {}), "effort": effort}
         raise SpecError(
-            "release and freeze: must be plain keys to be changed; anchors, aliases, tags or a "
-            f"spec in one line are in the way. Write by hand:\nrelease: {_flow(release)}\n"
-            "freeze: true"
-        )
-    return edited
+            "release and freeze: must be plain keys to be changed; anchors, aliases or tags are in "
+            f"the way. Write by hand:\nrelease: {_flow(release)}\nfreeze: true"
+        ) from None
 
 
 def write_efforts(path: Path, efforts: Sequence[Effort]) -> bool:
@@ -106,18 +99,13 @@ def write_freeze(path: Path, effort: int) -> bool:
 
 def renamed_text(path: Path, name: str) -> str:
     """Return the text of a spec under another name; what cannot be changed is a `SpecError`."""
-    text = path.read_bytes().decode("utf-8")
-    edited = _with_value(text, "name", None, name)
     try:
-        is_changed = yaml.safe_load(edited) == {**yaml.safe_load(text), "name": name}
-    except yaml.YAMLError:
-        is_changed = False
-    if not is_changed:
+        return with_value(path.read_bytes().decode("utf-8"), ["name"], name)
+    except ProjectError:
         raise SpecError(
-            f"{path.name}: name must be a plain key on a line of its own to be changed. Write the "
-            "spec so, and repeat the command."
-        )
-    return edited
+            f"{path.name}: name must be a plain key to be changed. Write the spec so, and repeat "
+            "the command."
+        ) from None
 
 
 def write_renamed(path: Path, name: str) -> Path:
@@ -288,28 +276,3 @@ def _frozen(item: Any) -> Any:
     if isinstance(item, (list, tuple)):
         return tuple(map(_frozen, item))
     return (type(item).__name__, str(item))
-
-
-def _with_value(text: str, key: str, inner: str | None, value: str) -> str:
-    """Set a key of the spec, or ``inner`` in the mapping that it has."""
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
-    if not isinstance(root, yaml.MappingNode) or root.flow_style:
-        return text
-    newline = "\r\n" if "\r\n" in text else "\n"
-    found = next((v for k, v in root.value if k.value == key), None)
-    whole = f"{{{inner}: {value}}}" if inner else value
-    if found is None:
-        apart = "" if text.endswith("\n") else newline
-        return f"{text}{apart}{key}: {whole}{newline}"
-    start, end = found.start_mark.index, found.end_mark.index
-    if not isinstance(found, yaml.MappingNode):
-        gap = "" if end > start else " "
-        return f"{text[:start]}{gap}{whole}{text[end:]}"
-    for name, old in found.value:
-        if name.value == inner:
-            return f"{text[: old.start_mark.index]}{value}{text[old.end_mark.index :]}"
-    if not found.value:
-        return f"{text[:start]}{whole}{text[end:]}"
-    first = found.value[0][0].start_mark
-    between = ", " if found.flow_style else f"{newline}{' ' * first.column}"
-    return f"{text[: first.index]}{inner}: {value}{between}{text[first.index :]}"

@@ -52,8 +52,8 @@ def appended(text: str, path: Path, value: Any) -> str:
     return _checked(edited, expected, path, value)
 
 
-def replaced(text: str, path: Path, value: str) -> str:
-    r"""Return the text with another scalar at a path.
+def replaced(text: str, path: Path, value: Any) -> str:
+    r"""Return the text with another value at a path; as `added`.
 
     Examples
     --------
@@ -61,17 +61,30 @@ def replaced(text: str, path: Path, value: str) -> str:
     'packages:\n  - local: b  # ours\n'
     """
     expected = _loaded(text)
-    holder = expected
-    for key in path[:-1]:
-        holder = holder[key]
-    holder[path[-1]] = value
+    _at(expected, path[:-1])[path[-1]] = value
     node = _node(text, path)
     start, end = node.start_mark.index, node.end_mark.index
-    return _checked(f"{text[:start]}{_flow(value)}{text[end:]}", expected, path, value)
+    gap = "" if end > start else " "
+    return _checked(f"{text[:start]}{gap}{_flow(value)}{text[end:]}", expected, path, value)
+
+
+def with_value(text: str, path: Path, value: Any) -> str:
+    r"""Return the text with a value at a path of keys, whether or not it has one; as `added`.
+
+    Examples
+    --------
+    >>> with_value("release: {effort: auto}  # ours\n", ["release", "effort"], 2)
+    'release: {effort: 2}  # ours\n'
+    """
+    holder = _loaded(text)
+    for key in path[:-1]:
+        holder = holder.get(key) if isinstance(holder, dict) else None
+    is_there = isinstance(holder, dict) and path[-1] in holder
+    return (replaced if is_there else added)(text, path, value)
 
 
 def inserted(text: str, path: Path, position: int, value: str) -> str:
-    r"""Return the text with a scalar before an item of a list.
+    r"""Return the text with a scalar before an item of a list; as `added`.
 
     Examples
     --------
@@ -79,26 +92,27 @@ def inserted(text: str, path: Path, position: int, value: str) -> str:
     'order: [shop, ours, dbt]\n'
     """
     expected = _loaded(text)
-    found = expected
-    for key in path:
-        found = found[key]
-    found.insert(position, value)
+    _at(expected, path).insert(position, value)
     node: Any = _node(text, path)
-    item = node.value[position]
-    start = item.start_mark.index
+    start = node.value[position].start_mark.index
     if node.flow_style:
         edited = f"{text[:start]}{_flow(value)}, {text[start:]}"
     else:
         line = text.rindex("\n", 0, start) + 1
-        indent = " " * node.start_mark.column
-        edited = f"{text[:line]}{indent}- {_flow(value)}\n{text[line:]}"
+        edited = f"{text[:line]}{_block(value, node.start_mark.column, text, '- ')}{text[line:]}"
     return _checked(edited, expected, path, value)
+
+
+def _at(content: Any, path: Path) -> Any:
+    for key in path:
+        content = content[key]
+    return content
 
 
 def _added(text: str, path: list[str | int], value: Any) -> str:
     node: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
     if node is None or _is_null(node):
-        return f"{text.rstrip()}\n{_block(_nested(path, value), 0)}".lstrip("\n")
+        return f"{text.rstrip()}\n{_block(_nested(path, value), 0, text)}".lstrip("\n")
     for place, key in enumerate(path):
         below = _child(node, key)
         if below is None:
@@ -108,7 +122,7 @@ def _added(text: str, path: list[str | int], value: Any) -> str:
             column = _key_column(node, key) + _STEP
             end = below.start_mark.index
             head, tail = text[:end].rstrip(" "), text[below.end_mark.index :].partition("\n")
-            return f"{head}{tail[0]}\n{_block(content, column)}{tail[2]}"
+            return f"{head}{tail[0]}\n{_block(content, column, text)}{tail[2]}"
         node = below
     return text
 
@@ -129,7 +143,7 @@ def _appended(text: str, node: yaml.Node, content: Any) -> str:
         row -= 1
     if lines[row - 1][-1:] != "\n":
         lines[row - 1] += "\n"
-    lines.insert(row, _block(content, node.start_mark.column))
+    lines.insert(row, _block(content, node.start_mark.column, text))
     return "".join(lines)
 
 
@@ -207,9 +221,11 @@ def _checked(edited: str, expected: Any, path: Path, value: Any) -> str:
     return edited
 
 
-def _block(value: Any, indent: int) -> str:
-    text = block_yaml(value)
-    return "".join(f"{' ' * indent}{line}\n" for line in text.splitlines() if line != "...")
+def _block(value: Any, indent: int, text: str = "", dash: str = "") -> str:
+    """Return lines that end as those of a text do."""
+    end = "\r\n" if "\r\n" in text else "\n"
+    lines = (line for line in block_yaml(value).splitlines() if line != "...")
+    return "".join(f"{' ' * indent}{dash}{line}{end}" for line in lines)
 
 
 class _Indented(yaml.SafeDumper):

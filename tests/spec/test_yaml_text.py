@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import ProjectError
-from dbt_anonymize.installation.yaml_text import added, appended, inserted, replaced
+from dbt_anonymize.spec.yaml_text import added, appended, inserted, replaced, with_value
 from tests.sampling import examples
 
 WORDS = st.sampled_from(["a", "shop", "two words", "no", "1", "{{ x }}", "größe"])
@@ -77,3 +77,18 @@ def test_scalars_are_replaced_and_inserted_where_they_are() -> None:
         "    - dbt", "    - ours\n    - dbt"
     )
     assert replaced("a: {b: 'c'}  # why\n", ["a", "b"], "yes") == "a: {b: 'yes'}  # why\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("name: a\n", "name: a\nfreeze: true\n"),
+        ("name: a", "name: a\nfreeze: true\n"),
+        ("name: a\r\n# why\r\n", "name: a\r\nfreeze: true\r\n# why\r\n"),
+        ("freeze: false  # not yet\n", "freeze: true  # not yet\n"),
+        ("freeze:\nname: a\n", "freeze: true\nname: a\n"),
+        ("{name: a, freeze: false}\n", "{name: a, freeze: true}\n"),
+    ],
+)
+def test_a_value_is_set_whether_or_not_there_is_one(text: str, after: str) -> None:
+    assert with_value(text, ["freeze"], True) == after
