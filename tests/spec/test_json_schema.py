@@ -25,7 +25,7 @@ SCHEMA = json_schema()
 CHECK = jsonschema.Draft7Validator(SCHEMA)
 # A part of a spec, as pages show it, lacks keys.
 PART = jsonschema.Draft7Validator({**SCHEMA, "required": []})
-STARTER = Path(starter.__file__).parent / "starter" / "patients.yml"
+STARTER = starter.FILES / "anonymizations" / "patients.yml"
 FILES = [
     STARTER,
     *sorted(REPOSITORY.glob("anonymizations/*.yml")),
