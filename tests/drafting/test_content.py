@@ -82,6 +82,11 @@ def facts(name: str, data_type: str = "varchar", distinct: int = 50, **more: int
         (facts("x", "double", distinct=900), "quasi_identifier", False),
         (facts("x", "bigint", distinct=1000), "identifier", True),
         (facts("x", "varchar[]"), "dropped", False),
+        # A build takes neither: no rule reads an enumeration, no mask a time zone.
+        (facts("x", "enum('a', 'b')", distinct=2), "dropped", False),
+        (facts("x", "timestamp with time zone", distinct=999), "dropped", False),
+        (facts("x", "timestamp without time zone", distinct=999), "insensitive", False),
+        (facts("x", "timestamp_ntz", distinct=999), "insensitive", False),
         (facts("x"), "insensitive", False),
     ],
 )

@@ -18,7 +18,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     ("timestamp", r"timestamp|datetime"),
     ("date", r"date$"),
     ("number", r"u?(tiny|small|big|huge)?int(eger)?\d*\b|decimal|numeric|number|float|double|real"),
-    ("text", r"(var)?char|character|text|string|enum|uuid"),
+    ("text", r"(var)?char|character|text|string|uuid"),
 )
 # Of so many different values the looks are judged.
 _VALUES_LOOKED_AT = 500

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,7 @@ _FEW = 10
 # Texts of more different values are no hierarchy that anybody reads; they are left to a person.
 _MOST_CATEGORIES = 100
 KEY = "record_key"
+_HAS_ZONE = re.compile("with (local )?time zone|timestamptz|_l?tz")
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,8 @@ def _role(facts: ColumnFacts) -> Proposal:
         what = "always NULL" if facts.known == 0 else "constant: it tells nothing"
         return Proposal(facts, "dropped", what)
     if facts.kind == "other":
-        return Proposal(facts, "dropped", f"no rule for the type {facts.type.lower()}", False)
+        kind = facts.type.lower().partition("(")[0]
+        return Proposal(facts, "dropped", f"cast {kind} in a model before", False)
     for rule in (_identifier, _text, _by_name):
         found = rule(facts)
         if found is not None:
@@ -113,6 +116,9 @@ def _by_name(facts: ColumnFacts) -> Proposal | None:
 
 def _by_content(facts: ColumnFacts) -> Proposal:
     """Propose what is safe and still useful; a person should decide."""
+    if facts.kind == "timestamp" and _HAS_ZONE.search(facts.type.lower()):
+        reason = f"no mask takes a time zone; cast it in a model before; {_alone(facts)}"
+        return Proposal(facts, "dropped", reason, False)
     if facts.kind == "timestamp":
         reason = f"released to the quarter; {_alone(facts)}"
         return Proposal(facts, "insensitive", reason, False, mask="{truncate: quarter}")
