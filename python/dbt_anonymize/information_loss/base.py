@@ -233,6 +233,8 @@ class InformationLoss(Measure, ABC):
     # Whether `attribute_bounds` returns any, and `suppression_bound` more than 0.
     has_attribute_bounds = False
     has_suppression_bound = True
+    # Whether targets are counted in each class.
+    needs_targets = False
     # Whether `coarser_bound` says much more than `lower_bounds`.
     is_bounded_by_classes = False
 

@@ -72,10 +72,17 @@ class Distribution:
             np.float64, copy=False
         )
 
-    def largest(self, entries: FloatArray) -> FloatArray:
+    @cached_property
+    def starts(self) -> IntArray:
+        """First entry of each class that has entries."""
+        is_first = np.ones(len(self.classes), dtype=np.bool_)
+        np.not_equal(self.classes[1:], self.classes[:-1], out=is_first[1:])
+        return np.flatnonzero(is_first)
+
+    def largest(self, entries: FloatArray | IntArray) -> FloatArray:
         """Return the largest number per entry of each class; -inf without entries."""
         found = np.full(self.size, -np.inf)
-        starts = np.flatnonzero(np.diff(self.classes, prepend=-1))
+        starts = self.starts
         if len(starts):
             found[self.classes[starts]] = np.maximum.reduceat(entries, starts)
         return found
@@ -169,7 +176,7 @@ def most_within_equal_distance(
     4.0
     """
     found = np.full(values.size, np.inf)
-    starts = np.flatnonzero(np.diff(values.classes, prepend=-1))
+    starts = values.starts
     if not len(starts):
         return found
     lengths = np.diff(np.append(starts, len(values.classes)))

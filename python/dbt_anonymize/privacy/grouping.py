@@ -111,17 +111,21 @@ def value_counts(
 ) -> ValueCounts:
     """Count the records, or the distinct (subject, value), of each class and value."""
     present = records > 0
-    classes, values, records = class_of_row[present], values[present], records[present]
-    size = int(values.max(initial=0)) + 1
-    pairs = classes * size + values
+    if not present.all():
+        class_of_row, values = class_of_row[present], values[present]
+        records, subject = records[present], None if subject is None else subject[present]
+    # Values in the last bits of a number, classes in those before.
+    bits = int(values.max(initial=0)).bit_length()
+    pairs = (class_of_row << bits) | values
     if subject is not None:
-        once, _ = group(np.stack((pairs, subject[present]), axis=1))
+        once, _ = group(np.stack((pairs, subject), axis=1))
         pairs, records = pairs[once], np.ones(len(once), dtype=np.int64)
-    cells = (int(classes.max(initial=0)) + 1) * size
+    cells = (int(class_of_row.max(initial=0)) + 1) << bits
     if cells <= DENSE * len(pairs):
         counts = np.bincount(pairs, weights=records)
         occurring = np.flatnonzero(counts)
-        return ValueCounts(occurring // size, occurring % size, counts[occurring].astype(np.int64))
-    occurring, inverse = np.unique(pairs, return_inverse=True)
-    numbers = sums(inverse, records, len(occurring))
-    return ValueCounts(occurring // size, occurring % size, numbers)
+        numbers = counts[occurring].astype(np.int64)
+    else:
+        occurring, inverse = np.unique(pairs, return_inverse=True)
+        numbers = sums(inverse, records, len(occurring))
+    return ValueCounts(occurring >> bits, occurring & ((1 << bits) - 1), numbers)

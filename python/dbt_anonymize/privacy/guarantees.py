@@ -75,6 +75,11 @@ class Guarantees:
         return not (others or self.needs_population)
 
     @property
+    def needs_values(self) -> bool:
+        """Whether sensitive values are counted in each class."""
+        return bool(self.attributes or self.most_kept)
+
+    @property
     def needs_population(self) -> bool:
         """Whether the records of the population in each class are read."""
         return bool(self.presence or self.min_population)

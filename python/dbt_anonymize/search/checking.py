@@ -62,7 +62,9 @@ class Checker:
         self.table = table
         self.guarantees = guarantees
         self.loss = loss
-        self.grouper = Grouper(table, lowest)
+        self.grouper = Grouper(
+            table, lowest, values=guarantees.needs_values, targets=loss.needs_targets
+        )
         self.most_suppressed = int(suppression_limit * table.total)
         self.checked = 0
         self.least_per_suppressed = loss.least_per_suppressed(table)

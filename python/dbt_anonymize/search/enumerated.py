@@ -20,7 +20,6 @@ from dbt_anonymize.information_loss.base import of_levels
 from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray, Node
 from dbt_anonymize.search.checking import Check, Checker
 from dbt_anonymize.search.clock import Clock
-from dbt_anonymize.search.entropies import label_entropies
 from dbt_anonymize.search.feasibility import Guide
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.results import CheckedNode, Progress, Status, VisitedNodes
@@ -51,7 +50,7 @@ class EnumeratedSearch:
         self._by_bound = not checker.guarantees.is_monotone_in_generalization
         self._rank = self._bound
         if not self._by_bound:
-            self._rank = lattice.add_up(label_entropies(checker.table))
+            self._rank = lattice.add_up(checker.grouper.entropies)
         # What is known to be feasible, and whom to ask what is worth checking. With suppression the
         # bounds leave out more than foresight does, unless they come from checked nodes: those at
         # the border of what is feasible bound the most. Measured on adult, cup and the survey.

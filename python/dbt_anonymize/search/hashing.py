@@ -14,8 +14,8 @@ Words = tuple[IntArray, ...]
 MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F)
 
 
-def distinct(words: Words) -> tuple[IntArray, IntArray]:
-    """Find the distinct rows of some columns.
+def distinct(words: Words, slot: IntArray | None = None) -> tuple[IntArray, IntArray]:
+    """Find the distinct rows of some columns; ``slot`` is that of each row in turn 0, if known.
 
     Returns the smallest row of each group, ascending, and for each row the smallest row of its
     group.
@@ -32,7 +32,8 @@ def distinct(words: Words) -> tuple[IntArray, IntArray]:
     keys = words
     turn = 0
     while True:
-        representative = _slot_leaders(keys, turn)
+        representative = _slot_leaders(slots(keys, turn)[0] if slot is None else slot)
+        slot = None
         same = _equal(keys, representative)
         if rows is None:
             leader = representative
@@ -54,7 +55,7 @@ def slots(keys: Words, turn: int) -> tuple[IntArray, int]:
 
     An odd multiplier spreads packed labels well over the upper bits.
     """
-    bits = max(4, len(keys[0]).bit_length())
+    bits = _bits(len(keys[0]))
     multiplier = MULTIPLIERS[turn % len(MULTIPLIERS)] + 2 * (turn // len(MULTIPLIERS))
     mixed = keys[0].view(np.uint64) * np.uint64(multiplier)
     for word in keys[1:]:
@@ -65,11 +66,14 @@ def slots(keys: Words, turn: int) -> tuple[IntArray, int]:
     return mixed.view(np.int64), bits
 
 
-def _slot_leaders(keys: Words, turn: int) -> IntArray:
+def _bits(rows: int) -> int:
+    return max(4, rows.bit_length())
+
+
+def _slot_leaders(slot: IntArray) -> IntArray:
     """Return for each row the smallest row in its slot."""
-    count = len(keys[0])
-    slot, bits = slots(keys, turn)
-    first = np.empty(1 << bits, dtype=np.int32)
+    count = len(slot)
+    first = np.empty(1 << _bits(count), dtype=np.int32)
     # From the last row to the first, so that the first one stays.
     first[np.ascontiguousarray(slot[::-1])] = np.arange(count - 1, -1, -1, dtype=np.int32)
     return first.take(slot).astype(np.int64)

@@ -1,15 +1,13 @@
 """Group many nodes of one table quickly: packed keys, and roll-up from finer nodes.
 
-The labels of all attributes fit into one or a few 64-bit words. A node is grouped from the merged
-rows of a finer node if one is kept: its *base*, where some attributes are already at the levels of
-the node and the others still at their lowest.
+The labels of all attributes fit into one or a few 64-bit words. A node is grouped from the rows of
+the table, or from the fewest merged rows of a finer node that are kept (`bases`).
 """
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -25,7 +23,8 @@ from dbt_anonymize.privacy.table import (
     Table,
     ValueCounts,
 )
-from dbt_anonymize.search.entropies import entropy
+from dbt_anonymize.search.bases import Bases, Rows
+from dbt_anonymize.search.entropies import label_entropies
 from dbt_anonymize.search.hashing import Words, distinct, slots
 from dbt_anonymize.search.sums_of_codes import SumsOfCodes
 
@@ -33,63 +32,6 @@ WORD_BITS = 63
 MEMORY = 1 << 30
 # By attribute and level, the code of each leaf.
 Codes = list[list[IntArray]]
-# A base is worth the time to merge it when it is asked for the so manieth time.
-ASKED = 4
-# Of the rows that are merged: with more, a base saves little.
-WORTH_KEEPING = 0.6
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows that are distinct at some levels: those of the table, or merged ones.
-
-    Attributes
-    ----------
-    levels : tuple of int
-        One per attribute.
-    words : tuple of int arrays (rows,)
-        Packed label codes; rows with the same words are in one class.
-    apart : tuple of int arrays (rows,)
-        Packed codes of what keeps rows of one class apart: sensitive values, targets, subject.
-    first : int array (rows,)
-        Smallest row of the table in each; ascending.
-    records, population : int array (rows,)
-        Sums; the population may be None.
-    leaves : tuple of integer arrays (rows,)
-        Leaf code of the first row, per attribute, in few bytes.
-    parent : Rows or None
-        The rows that were merged; None for the table.
-    merged_into : int array (rows of the parent,)
-        The row here of each row of the parent.
-    """
-
-    levels: Node
-    words: Words
-    apart: Words
-    first: IntArray
-    records: IntArray
-    population: IntArray | None
-    leaves: tuple[NDArray[np.integer], ...]
-    parent: Rows | None = None
-    merged_into: IntArray | None = None
-
-    @cached_property
-    def weights(self) -> FloatArray | None:
-        """Records as `bincount` takes them: None where each row is one."""
-        return None if (self.records == 1).all() else self.records.astype(np.float64)
-
-    @property
-    def bytes(self) -> int:
-        """Memory that these rows take."""
-        arrays = (*self.words, *self.apart, *self.leaves, self.first, self.records)
-        optional = (self.population, self.merged_into)
-        return sum(array.nbytes for array in (*arrays, *optional) if array is not None)
-
-    def spread(self, mask: BoolArray) -> BoolArray:
-        """Return a mask over these rows as a mask over the table's."""
-        if self.parent is None or self.merged_into is None:
-            return mask
-        return self.parent.spread(mask[self.merged_into])
 
 
 class GroupedClasses(Classes):
@@ -162,10 +104,16 @@ class UngroupedNode:
 
     def __init__(self, table: Table, node: Node, rows: Rows, words: Words):
         self._table = table
-        self._node = node
-        self._rows = rows
+        self.node = node
+        self.rows = rows
         self._words = words
-        self._slot = self._in_slot = np.zeros(0, dtype=np.int64)
+        self._slot: IntArray | None = None
+        self._in_slot = np.zeros(0, dtype=np.int64)
+
+    @property
+    def least_classes(self) -> int:
+        """Lower bound of the number of classes, after counting; of all rows before."""
+        return len(self.rows) if self._slot is None else int(np.count_nonzero(self._in_slot))
 
     def least_small_records(self, size: int) -> int:
         """Return a lower bound of the records in classes of fewer than ``size`` records.
@@ -174,35 +122,52 @@ class UngroupedNode:
         grouping nearly always proves an infeasible node.
         """
         slot, bits = slots(self._words, 0)
-        counts = np.bincount(slot, weights=self._rows.weights, minlength=1 << bits)
+        counts = np.bincount(slot, weights=self.rows.weights, minlength=1 << bits)
         self._slot, self._in_slot = slot, counts
         return int((counts * (counts < size)).sum())
 
     def small_rows(self, size: int) -> IntArray:
         """Return a row of the table for each of the rows that were counted, after counting."""
-        return self._rows.first[self._in_slot.take(self._slot) < size]
+        assert self._slot is not None
+        return self.rows.first[self._in_slot.take(self._slot) < size]
 
     def classes(self) -> GroupedClasses:
         """Return the equivalence classes, in the order of their first rows."""
-        leaders, leader = distinct(self._words)
-        return GroupedClasses(self._table, self._node, self._rows, leaders, leader)
+        leaders, leader = distinct(self._words, self._slot)
+        return GroupedClasses(self._table, self.node, self.rows, leaders, leader)
 
 
 class Grouper:
-    """Group nodes of a table, all at ``lowest`` or above; keep ``memory`` bytes of merged rows."""
+    """Group nodes of a table, all at ``lowest`` or above; keep ``memory`` bytes of merged rows.
 
-    def __init__(self, table: Table, lowest: Node, *, memory: int = MEMORY):
-        self._table = table
+    Without ``values`` or ``targets`` their counts are not asked for: rows that differ in nothing
+    else are merged.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        lowest: Node,
+        *,
+        values: bool = True,
+        targets: bool = True,
+        memory: int = MEMORY,
+    ):
+        self._table = replace(
+            table,
+            sensitive=table.sensitive if values else (),
+            targets=table.targets if targets else (),
+        )
         self._codes, self._word_of, word_count = _pack(table)
-        self._memory = memory
-        self._kept: OrderedDict[Node, Rows] = OrderedDict()
-        self._kept_bytes = 0
-        self._asked: Counter[Node] = Counter()
         self._sums: list[SumsOfCodes] = []
         self._bottom = self._bottom_rows(word_count, lowest)
-        self._tiers = self._tier_attributes()
-        # Bases that hardly merged anything: finer ones merge less.
-        self._poor = np.empty((0, len(lowest)), dtype=np.int64)
+        is_left_out = (table.sensitive and not values) or (table.targets and not targets)
+        if any(lowest) or is_left_out:
+            self._bottom = self._merge(self._bottom, lowest)
+        # By attribute and level, in bits.
+        self.entropies = label_entropies(table)
+        self._bases = Bases(self._bottom, self.entropies, memory)
+        self._last: UngroupedNode | None = None
         # Not a method: a cycle of references would keep the memory of one search beside the next.
         change = partial(_change, self._codes, self._bottom)
         self._sums = [
@@ -221,8 +186,13 @@ class Grouper:
 
     def ungrouped(self, node: Node) -> UngroupedNode:
         """Return a node with the key of each row, before its classes are formed."""
-        rows = self._base(node)
-        return UngroupedNode(self._table, node, rows, self._words_at(rows, node))
+        if (last := self._last) is not None:
+            levels = self._bases.worthwhile(last.node, last.rows, last.least_classes)
+            if levels is not None:
+                self._bases.keep(self._merge(last.rows, levels))
+        rows = self._bases.of(node)
+        self._last = UngroupedNode(self._table, node, rows, self._words_at(rows, node))
+        return self._last
 
     def _bottom_rows(self, word_count: int, lowest: Node) -> Rows:
         table = self._table
@@ -231,7 +201,7 @@ class Grouper:
         leaves = tuple(_narrow(column) for column in table.leaves.T)
         for attribute, level in enumerate(lowest):
             words[self._word_of[attribute]] += self._codes[attribute][level].take(leaves[attribute])
-        rows = Rows(
+        return Rows(
             levels=lowest,
             words=tuple(words),
             apart=_apart(table),
@@ -240,55 +210,6 @@ class Grouper:
             population=table.population,
             leaves=leaves,
         )
-        return self._merge(rows, lowest) if any(lowest) else rows
-
-    def _tier_attributes(self) -> tuple[frozenset[int], ...]:
-        """Choose which attributes each kind of base has at the levels of the node.
-
-        Those with the largest entropy first: any node that protects generalizes them, which merges
-        most.
-        """
-        rows = self._bottom
-        entropies = [entropy(np.bincount(leaves, weights=rows.records)) for leaves in rows.leaves]
-        order = sorted(range(len(entropies)), key=lambda attribute: -entropies[attribute])
-        count = len(order)
-        sizes = sorted({round(count * part) for part in (0.34, 0.67)} - {0, count}, reverse=True)
-        return tuple(frozenset(order[:size]) for size in sizes)
-
-    def _base(self, node: Node) -> Rows:
-        """Return the smallest kept rows that are finer than the node.
-
-        A base costs as much to merge as some nodes, so it is merged after a few requests only.
-        """
-        lowest = self._bottom.levels
-        wanted: list[Node] = []
-        rows = self._bottom
-        for tier in self._tiers:
-            base = tuple(
-                level if attribute in tier else lowest[attribute]
-                for attribute, level in enumerate(node)
-            )
-            if base in self._kept:
-                self._kept.move_to_end(base)
-                rows = self._kept[base]
-                break
-            self._asked[base] += 1
-            if self._asked[base] >= ASKED and not (self._poor >= base).all(axis=1).any():
-                wanted.append(base)
-        for base in reversed(wanted):
-            merged = self._merge(rows, base)
-            if len(merged.first) > WORTH_KEEPING * len(rows.first):
-                self._poor = np.vstack((self._poor, base))
-                continue
-            rows = self._keep(merged)
-        return rows
-
-    def _keep(self, rows: Rows) -> Rows:
-        self._kept[rows.levels] = rows
-        self._kept_bytes += rows.bytes
-        while self._kept_bytes > self._memory and len(self._kept) > 1:
-            self._kept_bytes -= self._kept.popitem(last=False)[1].bytes
-        return rows
 
     def _merge(self, rows: Rows, node: Node) -> Rows:
         words = self._words_at(rows, node)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +16,27 @@ from dbt_anonymize.information_loss.base import (
     suppressed_records,
 )
 from dbt_anonymize.privacy.distances import Distribution
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, ValueCounts
+
+
+@dataclass(frozen=True)
+class Majority:
+    """Of a target in each class (classes,): its records, and those without the commonest value.
+
+    ``is_tied``: several values are as common.
+    """
+
+    records: FloatArray
+    outside: FloatArray
+    is_tied: BoolArray
+
+    @classmethod
+    def of(cls, counts: ValueCounts, size: int) -> Majority:
+        """Look for the majority in each of ``size`` classes."""
+        found = Distribution(size, counts.classes, counts.values, counts.counts)
+        most = np.maximum(found.largest(found.counts), 0)
+        winners = np.bincount(found.classes[found.counts == most[found.classes]], minlength=size)
+        return cls(found.totals, found.totals - most, winners > 1)
 
 
 class ClassificationMetric(InformationLoss):
@@ -34,37 +55,35 @@ class ClassificationMetric(InformationLoss):
     )
 
     has_suppression_bound = False
-
+    needs_targets = True
     is_bounded_by_classes = True
+
+    def __init__(self, *, gs: float = 0.5) -> None:
+        super().__init__(gs=gs)
+        self._counted: tuple[Classes, tuple[Majority, ...]] | None = None
 
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         gone = suppressed_records(classes, suppressed)
-        costs = [
-            self._misled(targets, majority, gone)
-            for targets, majority in self._majorities(classes, suppressed)
-        ]
+        costs = [self._misled(found, suppressed, gone) for found in self._majorities(classes)]
         return self._weighted(sums, costs) / self._most(sums)
 
-    def _misled(self, targets: Distribution, majority: FloatArray, gone: int) -> float:
+    def _misled(self, found: Majority, suppressed: BoolArray, gone: int) -> float:
         """Return the cost of records that are outside a majority, have none, or are gone."""
-        winners = targets.sums(targets.counts == majority[targets.classes])
-        is_tied = winners > 1
-        tied = float(targets.totals[is_tied].sum())
-        outside = float((targets.totals - majority)[~is_tied].sum())
+        tied = float(found.records @ (found.is_tied & ~suppressed))
+        outside = float(found.outside @ ~(found.is_tied | suppressed))
         return self.generalization_factor * outside + self.suppression_factor * (tied + gone)
 
-    def _majorities(
-        self, classes: Classes, suppressed: BoolArray
-    ) -> Iterator[tuple[Distribution, FloatArray]]:
-        """Yield each target with the records of its most frequent value in each class."""
+    def _majorities(self, classes: Classes) -> tuple[Majority, ...]:
+        """Return what the classes tell about each target; loss and bound of a node share it."""
         if not classes.targets:
             raise SearchError(
                 "classification_metric as measure of a search needs a target outside the "
                 "quasi-identifiers; the table has none. Declare one, or choose another measure."
             )
-        for counts in classes.targets:
-            targets = Distribution.of(counts, len(classes.records), suppressed)
-            yield targets, np.maximum(targets.largest(targets.counts.astype(np.float64)), 0.0)
+        if self._counted is None or self._counted[0] is not classes:
+            size = len(classes.records)
+            self._counted = classes, tuple(Majority.of(one, size) for one in classes.targets)
+        return self._counted[1]
 
     def _weighted(self, sums: TableSums, costs: Sequence[float]) -> float:
         """Return the mean of one cost per target, by weight."""
@@ -83,10 +102,6 @@ class ClassificationMetric(InformationLoss):
 
     def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
         # Merging classes never brings a record into a majority, of no target.
-        nobody = np.zeros(len(classes.records), np.bool_)
-        outside = [
-            float((targets.totals - majority).sum())
-            for targets, majority in self._majorities(classes, nobody)
-        ]
+        outside = [float(found.outside.sum()) for found in self._majorities(classes)]
         cheapest = min(self.generalization_factor, self.suppression_factor)
         return cheapest * self._weighted(sums, outside) / self._most(sums) * SLIGHTLY_LESS
