@@ -23,9 +23,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
@@ -77,23 +75,22 @@ def classification_measures(
     (0.667, 0.5, 1.0)
     """
     counts = confusion_counts(true, predicted.labels, classes)
-    areas = _areas(true, predicted, classes)
+    of_classes, areas = _of_classes(counts), _areas(true, predicted, classes)
     one = 1 if positive is None else positive
+    occurs = counts.any(axis=1)
     found: dict[tuple[str, int | None], float] = {
-        ("accuracy", None): accuracy(counts),
-        ("balanced_accuracy", None): balanced_accuracy(counts),
-        ("matthews_correlation", None): matthews_correlation(counts),
+        ("accuracy", None): int(np.trace(counts)) / len(true),
+        ("balanced_accuracy", None): float(of_classes["recall"][occurs].mean()),
+        ("matthews_correlation", None): _matthews_correlation(counts),
         ("roc_auc", None): float(areas[one]) if classes == 2 else _mean_of_known(areas),
         ("brier_score", None): _brier_score(true, predicted.probabilities, classes),
         ("log_loss", None): _log_loss(true, predicted.probabilities),
     }
     if positive is not None:
-        found |= {
-            (measure, None): _OF_A_CLASS[measure](counts, positive) for measure in _OF_A_CLASS
-        }
+        found |= {(measure, None): float(of[positive]) for measure, of in of_classes.items()}
     for code in range(classes):
         for measure in ("precision", "sensitivity", "specificity", "f1"):
-            found[measure, code] = _OF_A_CLASS[measure](counts, code)
+            found[measure, code] = float(of_classes[measure][code])
         found["roc_auc", code] = float(areas[code])
     return found
 
@@ -239,67 +236,27 @@ def confusion_counts(true: Codes, predicted: Codes, classes: int) -> Codes:
     )
 
 
-def accuracy(counts: Codes) -> float:
-    """Return the share of records whose class is predicted correctly."""
-    return _ratio(int(np.trace(counts)), int(counts.sum()))
-
-
-def balanced_accuracy(counts: Codes) -> float:
-    """Return the mean recall over the classes that occur."""
-    members = counts.sum(axis=1)
-    occurs = members > 0
-    if not occurs.any():
-        return 0.0
-    return float(np.mean(np.diag(counts)[occurs] / members[occurs]))
-
-
-def precision(counts: Codes, positive: int) -> float:
-    """Return the share of records predicted positive that are positive; NaN if none is."""
-    if not counts[positive, :].any():
-        return math.nan
-    predicted = int(counts[:, positive].sum())
-    return int(counts[positive, positive]) / predicted if predicted else 0.0
-
-
-def matthews_correlation(counts: Codes) -> float:
-    """Return the correlation of predicted and true classes, -1 to 1; 0 where either is constant."""
-    true, predicted = counts.sum(axis=1).astype(float), counts.sum(axis=0).astype(float)
-    total, right = float(true.sum()), float(np.trace(counts))
-    spreads = (total**2 - predicted @ predicted) * (total**2 - true @ true)
-    return float((right * total - true @ predicted) / math.sqrt(spreads)) if spreads > 0 else 0.0
-
-
-def recall(counts: Codes, positive: int) -> float:
-    """Return the share of positive records that are predicted positive; NaN if there is none."""
-    return _ratio(int(counts[positive, positive]), int(counts[positive, :].sum()))
-
-
-def specificity(counts: Codes, positive: int) -> float:
-    """Return the share of negative records that are predicted negative; NaN if there is none."""
-    others = int(counts.sum() - counts[positive, :].sum())
-    return _ratio(others - int(counts[:, positive].sum() - counts[positive, positive]), others)
-
-
-def f1(counts: Codes, positive: int) -> float:
-    """Return the harmonic mean of precision and recall; NaN if no record is positive."""
-    if not counts[positive, :].any():
-        return math.nan
-    return _ratio(
-        2 * int(counts[positive, positive]),
-        int(counts[:, positive].sum() + counts[positive, :].sum()),
-    )
-
-
-_OF_A_CLASS: Mapping[str, Callable[[Codes, int], float]] = MappingProxyType(
-    {
+def _of_classes(counts: Codes) -> dict[str, Floats]:
+    """Return the measures of each class against the rest, NaN where it does not occur."""
+    hits, true, predicted = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
+    others = counts.sum() - true
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.where(true == 0, np.nan, np.where(predicted == 0, 0.0, hits / predicted))
+        recall = hits / true
+        specificity = (others - (predicted - hits)) / others
+        f1 = np.where(true == 0, np.nan, 2 * hits / (predicted + true))
+    return {
         "precision": precision,
         "recall": recall,
         "sensitivity": recall,
         "specificity": specificity,
         "f1": f1,
     }
-)
 
 
-def _ratio(numerator: int, denominator: int) -> float:
-    return numerator / denominator if denominator else math.nan
+def _matthews_correlation(counts: Codes) -> float:
+    """Return the correlation of predicted and true classes, -1 to 1; 0 where either is constant."""
+    true, predicted = counts.sum(axis=1).astype(float), counts.sum(axis=0).astype(float)
+    total, right = float(true.sum()), float(np.trace(counts))
+    spreads = (total**2 - predicted @ predicted) * (total**2 - true @ true)
+    return float((right * total - true @ predicted) / math.sqrt(spreads)) if spreads > 0 else 0.0
