@@ -124,37 +124,32 @@ class Plain:
         An infinite number, or more than `MOST_CATEGORIES` categories, is an `EvaluationError`.
         """
         if column_kind(relation, self.name) != "text":
-            check_numbers(self.name, arrays["value"])
-            values, codes = np.unique(arrays["value"], return_inverse=True)
-            blocks: list[Block] = [Numbers(values[:, None], has_indicator=has_nan(values))]
-            if self.is_masked:
-                both = {POSITIONS: blocks, VALUES: blocks}
-                return Column(codes, both, both, raw=values)
-        else:
-            codes = arrays["value"].astype(np.int64)
-            labels = ranked_texts(relation, self.name)
-            known = len(labels) - labels.count(None)
-            check_categories(self.name, known)
-            positions = np.where(np.arange(len(labels)) < known, np.arange(len(labels)), UNKNOWN)
-            blocks = [OneHot(positions, known)]
-            if known < len(labels):
-                blocks.append(Indicator(positions == UNKNOWN))
+            return self._numbers(arrays)
+        codes = arrays["value"].astype(np.int64)
+        labels = ranked_texts(relation, self.name)
+        known = len(labels) - labels.count(None)
+        check_categories(self.name, known)
+        positions = np.where(np.arange(len(labels)) < known, np.arange(len(labels)), UNKNOWN)
+        blocks: list[Block] = [OneHot(positions, known)]
+        if known < len(labels):
+            blocks.append(Indicator(positions == UNKNOWN))
         both = {POSITIONS: blocks, VALUES: blocks}
         return Column(codes, both, both)
 
     def masked(self, arrays: Arrays, first: Column) -> Column:
         """Return the column of another effort, in which it is masked; ``first`` is of effort 0."""
+        return self._numbers(arrays, first.raw)
+
+    def _numbers(self, arrays: Arrays, untouched: Floats | None = None) -> Column:
+        """Return a column of numbers, and how untouched ones are read; these where None."""
         check_numbers(self.name, arrays["value"])
         values, codes = np.unique(arrays["value"], return_inverse=True)
         # A mask keeps NULL, so both know of the same missing numbers.
-        own: list[Block] = [Numbers(values[:, None], has_indicator=has_nan(values))]
-        original: list[Block] = [Numbers(first.raw[:, None], has_indicator=has_nan(values))]
-        return Column(
-            codes,
-            {POSITIONS: own, VALUES: own},
-            {POSITIONS: original, VALUES: original},
-            raw=values,
+        own, original = (
+            dict.fromkeys((POSITIONS, VALUES), [Numbers(numbers[:, None], has_nan(values))])
+            for numbers in (values, values if untouched is None else untouched)
         )
+        return Column(codes, own, original, raw=values)
 
 
 def level_sql(relation: duckdb.DuckDBPyRelation, name: str) -> dict[str, str]:

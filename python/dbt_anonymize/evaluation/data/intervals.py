@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ from dbt_anonymize.evaluation.data.features import (
     POSITIONS,
     VALUES,
     Arrays,
-    Blocks,
     Column,
     Reading,
     check_numbers,
@@ -73,7 +72,7 @@ class Interval:
         """Return the column of effort 0: the numbers themselves."""
         check_numbers(self.name, arrays["lower"])
         values, codes = np.unique(arrays["lower"], return_inverse=True)
-        return self._column(codes, {VALUES: [values[:, None]]}, {VALUES: [values[:, None]]}, values)
+        return self._column(codes, {VALUES: (values[:, None], values[:, None])}, values)
 
     def generalized(self, arrays: Arrays, level: int | None, first: Column) -> Column:
         """Return the column of another effort; ``first`` is that of effort 0.
@@ -82,87 +81,69 @@ class Interval:
         """
         for bound in ("lower", "upper"):
             check_numbers(self.name, arrays[bound])
+        raw = first.raw[:, None]
         if "mean" in arrays:
             means, codes = np.unique(arrays["mean"], return_inverse=True)
-            return self._column(codes, {VALUES: [means[:, None]]}, {VALUES: [first.raw[:, None]]})
+            return self._column(codes, {VALUES: (means[:, None], raw)})
         lower, of_lower = np.unique(arrays["lower"], return_inverse=True)
         upper, of_upper = np.unique(arrays["upper"], return_inverse=True)
         sample, codes = distinct_rows([of_lower, of_upper])
         bounds = np.column_stack([lower[of_lower[sample]], upper[of_upper[sample]]])
-        raw = first.raw[:, None]
+        twice = np.repeat(raw, 2, axis=1)
         if self.reading.numbers == "bounds":
-            own, original = [bounds], [np.repeat(raw, 2, axis=1)]
-        else:
-            own, original = [bounds.mean(axis=1, keepdims=True)], [raw]
-        spaces = {VALUES: own}
-        originals = {VALUES: original}
+            return self._column(codes, {VALUES: (bounds, twice)})
+        spaces = {VALUES: (bounds.mean(axis=1, keepdims=True), raw)}
         if self.reading.numbers == "by_model" and level is None:
-            spaces[POSITIONS], originals[POSITIONS] = (
-                _ends(bounds),
-                _ends(np.repeat(raw, 2, axis=1)),
-            )
+            spaces[POSITIONS] = _ends(bounds), _ends(twice)
         elif self.reading.numbers == "by_model" and level:
-            spaces[POSITIONS] = [self._position(bounds[:, 0], level, is_bound=True)]
-            originals[POSITIONS] = [self._position(first.raw, level)]
-        return self._column(codes, spaces, originals, kind=Ends if level is None else Numbers)
+            positions = self._position(bounds[:, 0], level, is_bound=True)
+            spaces[POSITIONS] = positions, self._position(first.raw, level)
+        return self._column(codes, spaces, kind=Ends if level is None else Numbers)
 
     def _position(self, numbers: Floats, level: int, *, is_bound: bool = False) -> Floats:
         """Return the position among the intervals of a level; NaN for ``*`` and NULL."""
         leaf = self.hierarchy.leaf_of(numbers)
-        if is_bound:
-            self._check_bounds(numbers, leaf)
-        found = np.where(leaf == UNKNOWN, UNKNOWN, self.hierarchy.positions(level)[leaf])
-        return np.where(found == UNKNOWN, np.nan, found.astype(np.float64))[:, None]
-
-    def _check_bounds(self, lower: Floats, leaf: Codes) -> None:
-        wrong = (leaf != UNKNOWN) & (self.hierarchy.leaves[leaf] != lower)
-        if wrong.any():
+        wrong = int(((leaf != UNKNOWN) & (self.hierarchy.leaves[leaf] != numbers)).sum())
+        if is_bound and wrong:
             raise EvaluationError(
                 f"every interval of feature `{self.name}` must begin at a bound of its hierarchy; "
-                f"{int(wrong.sum())} of {len(lower)} do not. Build the efforts and the hierarchy "
-                "again."
+                f"{wrong} of {len(numbers)} do not. Build the efforts and the hierarchy again."
             )
+        found = np.where(leaf == UNKNOWN, UNKNOWN, self.hierarchy.positions(level)[leaf])
+        return np.where(found == UNKNOWN, np.nan, found.astype(np.float64))[:, None]
 
     def _column(
         self,
         codes: Codes,
-        own: Mapping[str, list[Floats]],
-        original: Mapping[str, list[Floats]],
+        spaces: Mapping[str, tuple[Floats, Floats]],
         raw: Floats | None = None,
         *,
         kind: type[Numbers] = Numbers,
     ) -> Column:
-        """Return a column whose blocks are numbers; a hidden record has none."""
-        size = len(own[VALUES][0])
-        if self.may_be_hidden:
-            own = {
-                space: [np.vstack([b, np.full((1, b.shape[1]), np.nan)]) for b in blocks]
-                for space, blocks in own.items()
-            }
-        flags = {space: [has_nan(b) for b in blocks] for space, blocks in own.items()}
+        """Return a column by the numbers of its own and of untouched codes in each space.
 
-        def blocks(values: Mapping[str, list[Floats]]) -> Blocks:
-            made: dict[str, Sequence[Block]] = {
-                space: [
-                    (kind if space == POSITIONS else Numbers)(b, flag)
-                    for b, flag in zip(found, flags[space], strict=True)
-                ]
-                for space, found in values.items()
-            }
-            return {POSITIONS: made[VALUES], **made}  # the same object where there is no other
-
-        made = blocks(own)
+        A hidden record has none; positions are ``kind``.
+        """
+        own: dict[str, list[Block]] = {}
+        original: dict[str, list[Block]] = {}
+        for space, (released, untouched) in spaces.items():
+            hidden = np.full((int(self.may_be_hidden), released.shape[1]), np.nan)
+            numbers = np.vstack([released, hidden])
+            made, is_unknown = kind if space == POSITIONS else Numbers, has_nan(numbers)
+            own[space] = [made(numbers, is_unknown)]
+            original[space] = [made(untouched, is_unknown)]
         return Column(
             codes,
-            made,
-            made if raw is not None and not self.may_be_hidden else blocks(original),
-            hidden=size if self.may_be_hidden else None,
+            # The same object where there is no other.
+            {POSITIONS: own[VALUES], **own},
+            {POSITIONS: original[VALUES], **original},
+            hidden=len(spaces[VALUES][0]) if self.may_be_hidden else None,
             is_quasi=True,
             raw=np.zeros(0) if raw is None else raw,
         )
 
 
-def _ends(bounds: Floats) -> list[Floats]:
+def _ends(bounds: Floats) -> Floats:
     """Return where intervals begin, and the largest number in each; a number is itself."""
     lower, upper = bounds.T
-    return [np.column_stack([lower, np.where(lower < upper, np.nextafter(upper, -np.inf), upper)])]
+    return np.column_stack([lower, np.where(lower < upper, np.nextafter(upper, -np.inf), upper)])
