@@ -146,7 +146,7 @@ class Plain:
         values, codes = np.unique(arrays["value"], return_inverse=True)
         # A mask keeps NULL, so both know of the same missing numbers.
         own, original = (
-            dict.fromkeys((POSITIONS, VALUES), [Numbers(numbers[:, None], has_nan(values))])
+            dict.fromkeys((POSITIONS, VALUES), (Numbers(numbers[:, None], has_nan(values)),))
             for numbers in (values, values if untouched is None else untouched)
         )
         return Column(codes, own, original, raw=values)
