@@ -43,8 +43,9 @@ def audit(session: DuckDBPyConnection, *, relation: str, table: str, stage: Path
     files = sorted(path.name for path in stage.parent.iterdir())
     _require(files == [stage.name], "be one file without a log", ", ".join(files))
     with open_file(session, stage, access_mode="read_only") as file:
-        objects = _objects(file)
-        _require(objects == [table], f"hold nothing but {table}", ", ".join(objects) or "nothing")
+        objects = objects_of(file)
+        names = ", ".join(name for _, name in objects)
+        _require(objects == [("main", table)], f"hold nothing but {table}", names or "nothing")
         found = content_of(file, f"main.{quote_name(table)}")
     expected = content_of(session.cursor(), relation)
     _require(found.columns == expected.columns, "have the columns of the relation", "others")
@@ -71,7 +72,7 @@ def holds_release(session: DuckDBPyConnection, *, relation: str, table: str, fil
     expected = content_of(session, relation)
     try:
         with open_file(session, file, access_mode="read_only") as release:
-            return _objects(release) == [table] and (
+            return objects_of(release) == [("main", table)] and (
                 content_of(release, f"main.{quote_name(table)}") == expected
             )
     except duckdb.Error:  # not a database, or broken
@@ -120,13 +121,15 @@ def _require(holds: bool, rule: str, found: str) -> None:
         )
 
 
-def _objects(file: DuckDBPyConnection) -> list[str]:
-    """Name all that a database file holds."""
+def objects_of(file: DuckDBPyConnection, database: str | None = None) -> list[tuple[str, str]]:
+    """Return schema and name of all that a database holds; by default the current one."""
     return sorted(
-        name
+        (schema, name)
         for objects, column in _CATALOG.items()
-        for (name,) in file.execute(
-            f"select {column} from {objects} and database_name = current_database()"  # noqa: S608
+        for schema, name in file.execute(
+            f"select schema_name, {column} from {objects} "  # noqa: S608
+            "and database_name = coalesce(?, current_database())",
+            [database],
         ).fetchall()
     )
 

@@ -1,6 +1,6 @@
 """The bytes of DuckDB files: deleted rows stay in a file until it is written anew."""
 
-# ruff: noqa: S608 (names are quoted)
+
 
 from __future__ import annotations
 
@@ -16,17 +16,11 @@ import duckdb
 from dbt_anonymize.errors import VaultError, safe_reason
 from dbt_anonymize.literals import quote_name, quote_path
 from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.release.audit import content_of
+from dbt_anonymize.release.audit import content_of, objects_of
 from dbt_anonymize.verify.identifiers.byte_search import BytePatterns
 
 # Shorter texts are found by accident.
 SHORTEST = 6
-_OBJECTS = (
-    ("duckdb_tables()", "table_name"),
-    ("duckdb_views()", "view_name"),
-    ("duckdb_indexes()", "index_name"),
-    ("duckdb_sequences()", "sequence_name"),
-)
 
 
 def rewrite_files(warehouse: Warehouse, databases: Collection[str]) -> list[Path]:
@@ -86,17 +80,8 @@ def _rewrite(warehouse: Warehouse, database: str, path: Path) -> None:
 
 
 def _require_same(cursor: duckdb.DuckDBPyConnection, old: str, new: str) -> None:
-    for function, column in _OBJECTS:
-        names = [
-            cursor.execute(
-                f"select schema_name, {column} from {function} where database_name = ? "
-                "order by all",
-                [database],
-            ).fetchall()
-            for database in (old, new)
-        ]
-        if names[0] != names[1]:
-            raise duckdb.IOException(f"IO Error: the copy has other {column}s")
+    if objects_of(cursor, old) != objects_of(cursor, new):
+        raise duckdb.IOException("IO Error: the copy has other tables, views or the like")
     tables = cursor.execute(
         "select schema_name, table_name from duckdb_tables() where database_name = ?", [old]
     ).fetchall()
