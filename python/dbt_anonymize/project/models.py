@@ -4,71 +4,50 @@ from __future__ import annotations
 
 from dbt_anonymize.spec import Spec
 
-_MODELS_OF_THE_SOURCE = ("microdata.sql", "frequencies.sql", "quasi_identifier_risk.sql")
-# Of a source in partitions, only those that changed are built; the others are merged with them.
-_MODELS_OF_PARTITIONS = ("partitions.sql", "microdata_parts.sql", "frequencies_parts.sql")
-_MODELS_OF_THE_EFFORTS = (
-    "classes.sql",
-    "privacy.sql",
-    "information_loss.sql",
-    "risk_profile.sql",
-    "evaluation.py",
-    "scores.sql",
-    "quality.sql",
-    "results.sql",
-    "alpha_ranges.sql",
-    "anonymized.sql",
-)
-# Of a frozen effort nothing is evaluated.
-_MODELS_OF_A_FROZEN_EFFORT = (
-    "classes.sql",
-    "privacy.sql",
-    "information_loss.sql",
-    "risk_profile.sql",
-    "results.sql",
-    "anonymized.sql",
-)
-# What leads back to people, by mapping.
-_MODELS_OF_THE_VAULT = {
-    "class": ("identifiers.sql",),
-    "token": ("tokens.sql", "identifiers.sql"),
-    "none": (),
-}
-# What BI tools draw; only classes have it.
-_MODELS_OF_CLASSES = ("curves.sql", "calibration.sql", "confusion.sql")
-
 
 def templates_of(spec: Spec) -> list[str]:
     """Return the templates of a spec, but for those that each effort has."""
-    templates = list(_MODELS_OF_THE_SOURCE)
-    if spec.partition_by:
-        templates.extend(_MODELS_OF_PARTITIONS)
-    if spec.population_relation:
-        templates.append("population.sql")
-    if spec.declared_shares:
-        templates.append("sample.sql")
-    if spec.has_mask_keys:
-        templates.append("mask_keys.sql")
+    quality = spec.quality
     # A spec without efforts waits for a search, which needs its frequencies only.
-    if spec.freeze:
-        templates.extend(_MODELS_OF_A_FROZEN_EFFORT)
-        templates.extend(_MODELS_OF_THE_VAULT[spec.mapping])
-        further = {"fidelity.sql": spec.fidelity, "membership.sql": spec.waits}
-        templates.extend(template for template, is_wanted in further.items() if is_wanted)
-    elif spec.efforts:
-        templates.extend(_MODELS_OF_THE_EFFORTS)
-        templates.extend(_MODELS_OF_THE_VAULT[spec.mapping])
-        if spec.quality.task == "classification":
-            templates.extend(_MODELS_OF_CLASSES)
-        wanted = {
-            "fidelity.sql": spec.fidelity,
-            "decision_grid.sql": spec.quality.decision_grid,
-            "importance.sql": spec.quality.importance,
-            "outer_quality.py": spec.quality.outer_share,
-            "quality_by_group.sql": spec.quality.groups,
-        }
-        templates.extend(template for template, is_wanted in wanted.items() if is_wanted)
-    return templates
+    has_efforts = bool(spec.efforts)
+    is_evaluated = has_efforts and not spec.freeze
+    has_classes = is_evaluated and quality.task == "classification"
+    wanted = {
+        "microdata.sql": True,
+        "frequencies.sql": True,
+        "quasi_identifier_risk.sql": True,
+        # Only the partitions that changed are built; the others are merged with them.
+        "partitions.sql": spec.partition_by,
+        "microdata_parts.sql": spec.partition_by,
+        "frequencies_parts.sql": spec.partition_by,
+        "population.sql": spec.population_relation,
+        "sample.sql": spec.declared_shares,
+        "mask_keys.sql": spec.has_mask_keys,
+        "classes.sql": has_efforts,
+        "privacy.sql": has_efforts,
+        "information_loss.sql": has_efforts,
+        "risk_profile.sql": has_efforts,
+        "results.sql": has_efforts,
+        "anonymized.sql": has_efforts,
+        "fidelity.sql": has_efforts and spec.fidelity,
+        "membership.sql": spec.waits,
+        # What leads back to people.
+        "tokens.sql": has_efforts and spec.mapping == "token",
+        "identifiers.sql": has_efforts and spec.mapping != "none",
+        "evaluation.py": is_evaluated,
+        "scores.sql": is_evaluated,
+        "quality.sql": is_evaluated,
+        "alpha_ranges.sql": is_evaluated,
+        "decision_grid.sql": is_evaluated and quality.decision_grid,
+        "importance.sql": is_evaluated and quality.importance,
+        "outer_quality.py": is_evaluated and quality.outer_share,
+        "quality_by_group.sql": is_evaluated and quality.groups,
+        # What BI tools draw.
+        "curves.sql": has_classes,
+        "calibration.sql": has_classes,
+        "confusion.sql": has_classes,
+    }
+    return [template for template, is_wanted in wanted.items() if is_wanted]
 
 
 def microdata_columns(spec: Spec) -> list[str]:

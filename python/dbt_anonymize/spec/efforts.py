@@ -12,8 +12,11 @@ from dbt_anonymize.spec.sample import EffortSample
 from dbt_anonymize.validation import Level, Strict, rule_error
 
 Levels = dict[str, Level]
-# Keys of efforts that release groups, by the recodings that have them.
-_OF_GROUPS = {
+# Keys of efforts, by the recodings that have them.
+_RECODINGS = {
+    "maximize": ("local",),
+    "strict": ("multidimensional",),
+    "importance": ("cell_suppression",),
     "method": ("microaggregation",),
     **dict.fromkeys(("numbers", "p_percent", "categories"), ("microaggregation", "clustering")),
     **dict.fromkeys(("cluster_size", "passes", "halve"), ("clustering",)),
@@ -87,17 +90,7 @@ class Effort(Strict):
                 "must have rounds if and only if its recoding is local",
                 "Write a list of levels, one for each round; `dbt-anonymize search` finds them.",
             )
-        if self.maximize is not None and self.recoding != "local":
-            raise rule_error("must have maximize only where its recoding is local", "Remove it.")
-        if self.strict is not None and self.recoding != "multidimensional":
-            raise rule_error(
-                "must have strict only where its recoding is multidimensional", "Remove it."
-            )
-        if self.importance is not None and self.recoding != "cell_suppression":
-            raise rule_error(
-                "must have importance only where its recoding is cell_suppression", "Remove it."
-            )
-        for key, recodings in _OF_GROUPS.items():
+        for key, recodings in _RECODINGS.items():
             if getattr(self, key) is not None and self.recoding not in recodings:
                 raise rule_error(
                     f"must have {key} only where its recoding is {' or '.join(recodings)}",

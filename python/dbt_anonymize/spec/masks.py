@@ -80,13 +80,15 @@ def check_mask(role: str, mask: Mask | None) -> None:
         )
     if mask is None or role in {"masked", "insensitive"}:
         return
-    reason = {
-        "sensitive": "guarantees and attacks are about the values that are released",
-        "quasi_identifier": "a quasi-identifier is released generalized",
-        "identifier": "an identifier is not released",
-    }.get(role, "the column is not released")
-    remedy = {
-        "sensitive": "Round or cap it in a model before the source.",
-        "identifier": "Make the role masked, or remove the mask.",
-    }.get(role, "Remove it.")
+    reason, remedy = {
+        "sensitive": (
+            "guarantees and attacks are about the values that are released",
+            "Round or cap it in a model before the source.",
+        ),
+        "quasi_identifier": ("a quasi-identifier is released generalized", "Remove it."),
+        "identifier": (
+            "an identifier is not released",
+            "Make the role masked, or remove the mask.",
+        ),
+    }.get(role, ("the column is not released", "Remove it."))
     raise rule_error(f"must not have a mask: {reason}", remedy)

@@ -31,6 +31,10 @@ COLUMNS = (
 # Where the guarantee profitable is declared.
 PAYOUTS = ("publisher_payout", "publisher_payout_total", "break_even_gain", "break_even_loss")
 FUNCTIONS = ("least", "greatest", "ln", "sqrt", "abs")
+# The classes of sqlglot that may stand in an expression beside columns and numbers.
+_EXPRESSIONS = frozenset({"Add", "Sub", "Mul", "Div", "Neg", "Paren", "Identifier"}) | {
+    function.title() for function in FUNCTIONS
+}
 _LONGEST = 500
 
 
@@ -55,20 +59,6 @@ def _parsed(text: object) -> Any:
         (parsed,) = sqlglot.parse(text)
     except (SqlglotError, ValueError, RecursionError):
         _refuse("it cannot be read as one")
-    allowed = (
-        exp.Add,
-        exp.Sub,
-        exp.Mul,
-        exp.Div,
-        exp.Neg,
-        exp.Paren,
-        exp.Least,
-        exp.Greatest,
-        exp.Ln,
-        exp.Sqrt,
-        exp.Abs,
-        exp.Identifier,
-    )
     if parsed is None:
         _refuse("it is empty")
     for node in parsed.walk():
@@ -76,7 +66,7 @@ def _parsed(text: object) -> Any:
             _refuse("it has a comment")
         is_column = isinstance(node, exp.Column) and len(node.parts) == 1
         is_number = isinstance(node, exp.Literal) and not node.is_string
-        if not (is_column or is_number or type(node) in allowed):
+        if not (is_column or is_number or type(node).__name__ in _EXPRESSIONS):
             _refuse(f"{type(node).__name__.lower()} is none of them")
     return parsed
 
