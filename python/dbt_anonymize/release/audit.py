@@ -44,7 +44,7 @@ def audit(session: DuckDBPyConnection, *, relation: str, table: str, stage: Path
     _require(files == [stage.name], "be one file without a log", ", ".join(files))
     with open_file(session, stage, access_mode="read_only") as file:
         objects = objects_of(file)
-        names = ", ".join(name for _, name in objects)
+        names = ", ".join(sorted(name for _, name in objects))
         _require(objects == [("main", table)], f"hold nothing but {table}", names or "nothing")
         found = content_of(file, f"main.{quote_name(table)}")
     expected = content_of(session.cursor(), relation)
