@@ -115,10 +115,10 @@ class Warehouse:
         """Return a cursor of the driver: what it runs is not written into the log of dbt."""
         return self.adapter.connections.get_thread_connection().handle.cursor()
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Return all rows of a query."""
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query, of which ``values`` are the parameters."""
         cursor = self.cursor()
-        cursor.execute(sql)
+        cursor.execute(sql, *([list(values)] if values else []))
         return [tuple(row) for row in cursor.fetchall()]
 
     def macro(self, name: str, /, *, package: str = PACKAGE, **arguments: Any) -> Any:

@@ -1,7 +1,5 @@
 """The bytes of DuckDB files: deleted rows stay in a file until it is written anew."""
 
-
-
 from __future__ import annotations
 
 import os

@@ -18,7 +18,7 @@ from dbt_anonymize.vault.erase.owned import (
     Owned,
     owned_relations,
 )
-from dbt_anonymize.vault.erase.people import GROUP, Person, Vault, as_text, asked
+from dbt_anonymize.vault.erase.people import GROUP, Person, Vault, as_text
 
 _HERS = "(select unnest(?::varchar[]))"
 _RECEIPT = (
@@ -50,7 +50,7 @@ def count_rows(vault: Vault, person: Person, relations: Collection[Owned]) -> di
         condition, values = _condition(vault, relation, person)
         if condition:
             sql = f"select count(*) from {relation.name} where {condition}"
-            ((records,),) = asked(vault.warehouse, sql, values)
+            ((records,),) = vault.warehouse.rows(sql, values)
             if records:
                 found[relation.identifier] = int(records)
     return found

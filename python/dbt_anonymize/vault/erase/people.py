@@ -46,8 +46,7 @@ class Vault:
     @cached_property
     def _tables(self) -> set[str]:
         place = [self.identifiers.database, self.identifiers.schema]
-        rows = asked(
-            self.warehouse,
+        rows = self.warehouse.rows(
             "select table_name from duckdb_tables() where database_name = ? and schema_name = ?",
             place,
         )
@@ -67,13 +66,6 @@ class Person:
     texts: frozenset[str] = field(default=frozenset(), repr=False)
 
 
-def asked(warehouse: Warehouse, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-    """Return all rows of a query with parameters."""
-    cursor = warehouse.cursor()
-    cursor.execute(sql, list(values))
-    return [tuple(row) for row in cursor.fetchall()]
-
-
 def as_text(column: str) -> str:
     """Return SQL of a column as text."""
     return f"cast({quote_name(column)} as varchar)"
@@ -82,8 +74,7 @@ def as_text(column: str) -> str:
 def require_forgotten(warehouse: Warehouse, spec: Spec, person: Person) -> None:
     """Stop while the source has the person: the next build would bring her back."""
     source = warehouse.relation_of(spec.source)
-    ((records,),) = asked(
-        warehouse,
+    ((records,),) = warehouse.rows(
         f"select count(*) from {source} where {as_text(spec.person)} = ? or "
         f"{as_text(spec.record_key)} in (select unnest(?::varchar[]))",
         [person.key, person.records],
@@ -102,8 +93,7 @@ def find_person(vault: Vault, key: str, records: Sequence[str]) -> Person:
     identifiers = vault.find("identifiers")
     columns = vault.warehouse.columns(vault.identifiers) if identifiers else []
     if spec.subject in dict(columns):
-        rows = asked(
-            vault.warehouse,
+        rows = vault.warehouse.rows(
             f"select {as_text(spec.record_key)} from {identifiers} "
             f"where {as_text(spec.person)} = ?",
             [key],
@@ -116,8 +106,7 @@ def find_person(vault: Vault, key: str, records: Sequence[str]) -> Person:
         if name not in {"cqi", "token"} and kind.lower().startswith(("varchar", "character var"))
     ]
     if named:
-        rows = asked(
-            vault.warehouse,
+        rows = vault.warehouse.rows(
             f"select {', '.join(named)} from {identifiers} where {as_text(spec.record_key)} in "
             "(select unnest(?::varchar[]))",
             [sorted(found)],
@@ -178,8 +167,7 @@ def find_group(vault: Vault, person: Person) -> tuple[int, int]:
         "and record_key not in (select unnest(?::varchar[]))"
     )
     cursor.execute(f"insert into {GROUP} {theirs}", [keys, keys])
-    ((hers,),) = asked(
-        warehouse,
+    ((hers,),) = warehouse.rows(
         f"select count(*) from ({released}) as rows_ where record_key in "
         "(select unnest(?::varchar[]))",
         [keys],

@@ -26,7 +26,6 @@ from dbt_anonymize.vault.erase.owned import owned_relations
 from dbt_anonymize.vault.erase.people import (
     Person,
     Vault,
-    asked,
     find_group,
     find_person,
     require_forgotten,
@@ -210,8 +209,7 @@ def _hers_alone(warehouse: Warehouse, spec: Spec, person: Person) -> list[str]:
         if kind.lower().startswith(("varchar", "character var"))
     ]
     shared = f"exists (select 1 from {source} where {' or '.join(columns) or 'false'})"  # noqa: S608
-    rows = asked(
-        warehouse,
+    rows = warehouse.rows(
         f"select text from (select unnest(?::varchar[]) as text) where not {shared}",  # noqa: S608
         [sorted(person.texts)],
     )
