@@ -85,6 +85,7 @@ class Classes:
             cells["counted"],
             counted,
             tuple(row[0] for row in texts),
+            self.size_of_whole(),
         )
 
     def _totals(self, attribute: str) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -29,12 +29,14 @@ class Recount:
     classes: Classes
     generalizations: Mapping[str, Generalization]
     effort: int
-    sizes: NDArray[Any] = field(init=False)
-    _distributions: dict[str, models.Distribution] = field(default_factory=dict)
-    _population: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
-        self.sizes = self.classes.sizes()
+        self._distribution = cache(self._counted)
+
+    @cached_property
+    def sizes(self) -> NDArray[Any]:
+        """How many records or subjects each class has."""
+        return self.classes.sizes()
 
     @cached_property
     def guarantees(self) -> list[dict[str, Any]]:
@@ -47,12 +49,12 @@ class Recount:
         sizes, model = self.sizes, guarantee["model"]
         if model in models.SIZES:
             # Whom a journalist looks for may be anybody of the population.
-            found = self._of_population() if guarantee.get("attacker") == "journalist" else sizes
+            found = self._population if guarantee.get("attacker") == "journalist" else sizes
             return models.too_small(found, models.SIZES[model](guarantee))
         if model == "reidentification_risk" and "highest" in guarantee:
             return exceeds(np.ones_like(sizes), sizes, declared(guarantee["highest"]))
         if model == "delta_presence":
-            return models.breaks_presence(sizes, self._of_population(), guarantee)
+            return models.breaks_presence(sizes, self._population, guarantee)
         if model == "k_map":
             return self._breaks_k_map(guarantee)
         if model == "profitable":
@@ -63,7 +65,7 @@ class Recount:
 
     def _breaks_k_map(self, guarantee: Mapping[str, Any]) -> NDArray[Any]:
         if "estimator" not in guarantee:
-            return models.too_small(self._of_population(), guarantee["k"])
+            return models.too_small(self._population, guarantee["k"])
         population = self.spec.population_size
         assert population is not None  # the spec requires it
         k = models.derived_k(guarantee, self.classes.size_of_whole(), population)
@@ -72,7 +74,7 @@ class Recount:
     def _breaks_profitable(self, guarantee: Mapping[str, Any]) -> NDArray[Any]:
         candidates = self.sizes
         if guarantee["attacker"] == "journalist":
-            population = self._of_population()
+            population = self._population
             candidates = np.where(population > 0, population, self.sizes)
         effort = self.spec.numbered_efforts[self.effort]
         vectors = effort.rounds or ((effort.levels,) if effort.levels is not None else ())
@@ -123,24 +125,19 @@ class Recount:
         message = f"{', and '.join(reasons)}; {about}. Do not use this release; build again."
         return Finding("guarantees", name_of(guarantee), False, message)
 
-    def _of_population(self) -> NDArray[Any]:
-        if self._population is None:
-            levels = self.spec.numbered_efforts[self.effort].levels
-            assert levels is not None  # the spec allows no recoding beside a population
-            self._population = population_of_classes(self.classes, self.generalizations, levels)
-        return self._population
+    @cached_property
+    def _population(self) -> NDArray[Any]:
+        levels = self.spec.numbered_efforts[self.effort].levels
+        assert levels is not None  # the spec allows no recoding beside a population
+        return population_of_classes(self.classes, self.generalizations, levels)
 
-    def _distribution(self, attribute: str) -> models.Distribution:
-        if attribute not in self._distributions:
-            with_texts = any(
-                guarantee.get("attribute") == attribute
-                and ("values" in guarantee or guarantee.get("distance") == "hierarchical")
-                for guarantee in self.guarantees
-            )
-            found = self.classes.distribution(attribute, self.sizes, with_texts=with_texts)
-            everybody = self.classes.size_of_whole()
-            self._distributions[attribute] = replace(found, everybody=everybody)
-        return self._distributions[attribute]
+    def _counted(self, attribute: str) -> models.Distribution:
+        with_texts = any(
+            guarantee.get("attribute") == attribute
+            and ("values" in guarantee or guarantee.get("distance") == "hierarchical")
+            for guarantee in self.guarantees
+        )
+        return self.classes.distribution(attribute, self.sizes, with_texts=with_texts)
 
     def _levels(self, attribute: str) -> list[NDArray[Any]]:
         """Return the label of each value of the table at each level below the root, numbered."""
@@ -149,20 +146,18 @@ class Recount:
         names = ["value", *(f"level_{level}" for level in range(1, hierarchy.levels))]
         columns = ", ".join(tables.text(quote_name(name)) for name in names)
         rows = tables.rows(f"select {columns} from {tables.hierarchies[attribute]}")  # noqa: S608
-        labels_of = {row[0]: row[1:] for row in rows}
+        labels_of: dict[Any, Any] = {row[0]: row[1:] for row in rows}
         # A value that is not in the hierarchy is like no other; NULL is under the root.
-        root = ("*",) * (hierarchy.levels - 1)
-        texts = self._distribution(attribute).texts
+        height = hierarchy.levels - 1
+        labels_of[None] = ("*",) * height
         found = [
-            root if text is None else labels_of.get(text, (("not in it", text),) * len(root))
-            for text in texts
+            labels_of.get(text, (("not in it", text),) * height)
+            for text in self._distribution(attribute).texts
         ]
         numbered: list[NDArray[Any]] = []
-        for level in range(hierarchy.levels - 1):
-            numbers: dict[Any, int] = {}
-            numbered.append(
-                np.array([numbers.setdefault(row[level], len(numbers)) for row in found])
-            )
+        for labels in zip(*found, strict=True):
+            numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+            numbered.append(np.array([numbers[label] for label in labels]))
         return numbered
 
 
