@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dbt_anonymize.cli.common import Name, note
 from dbt_anonymize.cli.place import Place, on_target
+from dbt_anonymize.errors import SpecError
 
 
 @on_target
@@ -12,7 +13,6 @@ def freeze(
     name: Name,
 ) -> None:
     """Freeze the effort that the last build chose: new records get its labels, without training."""
-    from dbt_anonymize.errors import SpecError  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.project.freezing import (  # noqa: PLC0415
         freeze_effort,
         labels_file,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -21,11 +21,14 @@ from dbt_anonymize.cli.common import (
 )
 from dbt_anonymize.cli.hierarchy_values import Values, from_anywhere
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.hierarchies import extension
+from dbt_anonymize.hierarchies.arx import arx_text
+from dbt_anonymize.hierarchies.bounds import parse_bound
+from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
+from dbt_anonymize.hierarchies.rules import violations
+from dbt_anonymize.hierarchies.seed_csv import read_hierarchy, read_table, write_hierarchy
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
-
-if TYPE_CHECKING:
-    from dbt_anonymize.hierarchies.model import Hierarchy
 
 SeedFile = Annotated[Path, typer.Argument(help="Hierarchy seed.")]
 
@@ -42,9 +45,6 @@ def check(
 
     CSV and JSON have a row for each file that is sound, and one for each broken rule.
     """
-    from dbt_anonymize.hierarchies.rules import violations  # noqa: PLC0415 (as below)
-    from dbt_anonymize.hierarchies.seed_csv import read_table  # noqa: PLC0415
-
     console = SafeConsole(soft_wrap=True, markup=True, quiet=form is not Format.table)
     codes, rows = [0], list[tuple[Any, ...]]()
     for file in files:
@@ -80,8 +80,6 @@ def preview(
     most: Annotated[int, typer.Option(min=1, help="Labels to show of a level, the largest.")] = 8,
 ) -> None:
     """Show the labels of each level and what they hold: leaves, or records of a table."""
-    from dbt_anonymize.hierarchies.seed_csv import read_hierarchy  # noqa: PLC0415
-
     hierarchy = read_hierarchy(file, nested=False)
     weights, missing = _weights(hierarchy, values if values.count else None)
     console = SafeConsole()
@@ -118,9 +116,6 @@ def extend(
     ] = None,
 ) -> None:
     """Add the values of a column that a seed does not hold; every label that it has stays."""
-    from dbt_anonymize.hierarchies.model import IntervalHierarchy  # noqa: PLC0415 (as below)
-    from dbt_anonymize.hierarchies.seed_csv import read_hierarchy, write_hierarchy  # noqa: PLC0415
-
     hierarchy = read_hierarchy(file, nested=False)
     before = len(hierarchy.labels[0])
     if into is not None and isinstance(hierarchy, IntervalHierarchy):
@@ -143,9 +138,6 @@ def export_arx(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Write a seed as a hierarchy file of the ARX anonymization tool; intervals need values."""
-    from dbt_anonymize.hierarchies.arx import arx_text  # noqa: PLC0415 (as below)
-    from dbt_anonymize.hierarchies.seed_csv import read_hierarchy  # noqa: PLC0415
-
     hierarchy = read_hierarchy(file, nested=False)
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise HierarchyError("--delimiter must be one character that quotes no text.")
@@ -159,9 +151,6 @@ def export_arx(
 
 
 def _extended(hierarchy: Hierarchy, values: Values, into: str | None) -> Hierarchy:
-    from dbt_anonymize.hierarchies import extension  # noqa: PLC0415
-    from dbt_anonymize.hierarchies.model import IntervalHierarchy  # noqa: PLC0415
-
     if not isinstance(hierarchy, IntervalHierarchy):
         return extension.extended_categories(hierarchy, values.distinct(), into=into)
     if not values.is_table:
@@ -173,8 +162,6 @@ def _extended(hierarchy: Hierarchy, values: Values, into: str | None) -> Hierarc
 
 
 def _bounds(values: list[str]) -> list[Any]:
-    from dbt_anonymize.hierarchies.bounds import parse_bound  # noqa: PLC0415
-
     bounds: list[Any] = [parse_bound(value.strip()) for value in values]
     wrong = sum(bound is None for bound in bounds)
     if wrong or not bounds or len({type(bound) for bound in bounds}) > 1:
@@ -187,8 +174,6 @@ def _bounds(values: list[str]) -> list[Any]:
 
 def _weights(hierarchy: Hierarchy, values: Values | None) -> tuple[list[int], int]:
     """Return what each leaf holds, and how many records no leaf holds."""
-    from dbt_anonymize.hierarchies.model import IntervalHierarchy  # noqa: PLC0415
-
     size = len(hierarchy.labels[0])
     if values is None:
         return [1] * size, 0

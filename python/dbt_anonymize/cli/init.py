@@ -11,6 +11,7 @@ import typer
 
 from dbt_anonymize.cli.common import BAD_INPUT, note, say
 from dbt_anonymize.cli.place import Place, on_target
+from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
@@ -104,7 +105,6 @@ def _asked(proposal: Proposal) -> Proposal:
 def _write_seeds(place: Place, name: str, drafted: Drafted) -> list[str]:
     """Write the hierarchies and their properties; a file that exists is kept and an error."""
     from dbt_anonymize.drafting.text import seeds_text  # noqa: PLC0415
-    from dbt_anonymize.errors import ProjectError  # noqa: PLC0415
     from dbt_anonymize.hierarchies.seed_csv import hierarchy_csv  # noqa: PLC0415
 
     if not drafted.plans:

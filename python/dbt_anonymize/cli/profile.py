@@ -17,6 +17,7 @@ from dbt_anonymize.cli.common import (
     show_rows,
 )
 from dbt_anonymize.cli.place import Place, on_target
+from dbt_anonymize.errors import SpecError
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
 
@@ -42,8 +43,6 @@ def profile(
     form: RowFormat = Format.table,
 ) -> None:
     """Estimate from a sample of classes how many records are in classes below k."""
-    from dbt_anonymize.errors import SpecError  # noqa: PLC0415 (keeps --help fast)
-
     with rows_alone(form):
         spec = place.spec(name)
         if spec.subject is not None:

@@ -16,8 +16,8 @@ import typer
 
 from dbt_anonymize.cli.common import Name, say
 from dbt_anonymize.cli.place import Place, on_target
-from dbt_anonymize.errors import RelinkingError
-from dbt_anonymize.output import Format
+from dbt_anonymize.errors import RelinkingError, WarehouseError
+from dbt_anonymize.output import Format, show
 from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
@@ -151,8 +151,6 @@ def _summary(name: str, attempt: Attempt, number: int) -> str:
 
 
 def _show(out: TextIO, people: People, form: Format) -> None:
-    from dbt_anonymize.errors import WarehouseError  # noqa: PLC0415
-    from dbt_anonymize.output import show  # noqa: PLC0415
 
     try:
         show(out, people.columns, people.batches, form)

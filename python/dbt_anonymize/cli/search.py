@@ -14,6 +14,7 @@ import typer
 from dbt_anonymize.cli.common import Name, RowFormat, SafeConsole, is_quiet, rows_alone, show_rows
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.cli.search_output import lost, rows_of, show
+from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.names import MEASURE_NAMES
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
@@ -153,7 +154,6 @@ def _search(
 
 def _search_privately(console: SafeConsole, place: Place, spec: Spec, *, dry_run: bool) -> None:
     """Draw the levels of one effort, pay for it, and show nothing else of the data."""
-    from dbt_anonymize.errors import SearchError  # noqa: PLC0415
     from dbt_anonymize.search.exponential import draw_levels  # noqa: PLC0415
     from dbt_anonymize.search.load import load_table  # noqa: PLC0415
     from dbt_anonymize.spec import Effort  # noqa: PLC0415
@@ -177,7 +177,6 @@ def _search_privately(console: SafeConsole, place: Place, spec: Spec, *, dry_run
 
 @contextlib.contextmanager
 def _prefixed(name: str) -> Iterator[None]:
-    from dbt_anonymize.errors import SearchError  # noqa: PLC0415
 
     try:
         yield

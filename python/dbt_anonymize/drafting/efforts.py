@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from dbt_anonymize.drafting.plans import Plan
-from dbt_anonymize.hierarchies.model import ROOT, IntervalHierarchy
+from dbt_anonymize.hierarchies.bounds import Bound
+from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy, Hierarchy
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.privacy.registry import compile_guarantees
@@ -72,43 +74,39 @@ def _raw(warehouse: Warehouse, plan: Plan) -> str:
 
 
 def _coded(plan: Plan, values: Sequence[Any]) -> tuple[Attribute, IntArray]:
-    """Return the attribute from its leaves on, and the leaf of each value; NULL is a leaf too.
-
-    Raw values are their leaves here: an effort of a draft releases no raw number.
-    """
-    hierarchy = plan.hierarchy
-    size = len(hierarchy.labels[0])
-    is_interval = isinstance(hierarchy, IntervalHierarchy)
-    positions = {} if is_interval else {v: n for n, v in enumerate(hierarchy.values)}  # type: ignore[union-attr]
-    places = {value: _leaf(hierarchy, positions, value) for value in set(values)}
-    found = np.array([places[value] for value in values], dtype=np.int64)
+    """Return the attribute from its leaves on, and the leaf of each value; NULL is a leaf too."""
+    # Raw values are their leaves here: an effort of a draft releases no raw number.
+    size = len(plan.hierarchy.labels[0])
+    found = np.array([size if one is None else one for one in _leaves(plan.hierarchy, values)])
     present, codes = np.unique(found, return_inverse=True)
     levels, shares = [np.arange(len(present))], [np.full(len(present), 1.0 / size)]
-    for labels in hierarchy.labels:
-        named = [ROOT if place == size else labels[place] for place in present]
-        distinct, of_leaf = np.unique(np.array(named), return_inverse=True)
-        counts = {label: labels.count(label) for label in set(named)}
+    for labels in plan.hierarchy.labels:
+        counts = {**Counter(labels), ROOT: size}
+        named = [*labels, ROOT]
+        distinct, of_leaf = np.unique([named[leaf] for leaf in present], return_inverse=True)
         levels.append(of_leaf.reshape(-1).astype(np.int64))
-        shares.append(np.array([1.0 if one == ROOT else counts[one] / size for one in distinct]))
+        shares.append(np.array([counts[label] / size for label in distinct.tolist()]))
+    is_interval = plan.kind == "interval"
     attribute = Attribute(
         name=plan.column,
         levels=tuple(levels),
         shares=tuple(shares),
         domain_size=size,
-        smallest_share=0.0 if plan.kind == "interval" else 1.0 / size,
-        lowest=1 if plan.kind == "interval" else 0,
+        smallest_share=0.0 if is_interval else 1.0 / size,
+        lowest=1 if is_interval else 0,
     )
     return attribute, codes.reshape(-1).astype(np.int64)
 
 
-def _leaf(hierarchy: Any, positions: dict[str, int], value: Any) -> int:
-    if value is None:
-        return len(hierarchy.labels[0])
-    if not isinstance(hierarchy, IntervalHierarchy):
-        return positions[value]
-    if isinstance(value, date):
-        bound: Any = value.date() if isinstance(value, datetime) else value
-    else:
-        bound = Decimal(str(value))
-    found = hierarchy.leaf(bound)
-    return len(hierarchy.labels[0]) if found is None else found
+def _leaves(hierarchy: Hierarchy, values: Sequence[Any]) -> list[int | None]:
+    if isinstance(hierarchy, CategoricalHierarchy):
+        places = {value: place for place, value in enumerate(hierarchy.values)}
+        return [None if value is None else places[value] for value in values]
+    leaves = {value: hierarchy.leaf(_bound(value)) for value in set(values) - {None}}
+    return [leaves.get(value) for value in values]
+
+
+def _bound(value: Any) -> Bound:
+    if isinstance(value, datetime):
+        return value.date()
+    return value if isinstance(value, date) else Decimal(str(value))

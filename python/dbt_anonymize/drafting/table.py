@@ -24,27 +24,20 @@ _UNBALANCED = 0.6
 
 
 @dataclass(frozen=True)
-class Balance:
-    """How the classes of a target are distributed."""
-
-    largest_share: float
-
-    @property
-    def measure(self) -> str:
-        """The measure that fits it."""
-        return "roc_auc" if self.largest_share > _UNBALANCED else "accuracy"
-
-
-@dataclass(frozen=True)
 class Drafted:
-    """What a draft says."""
+    """What a draft says; ``largest_share`` is that of the most frequent class of the target."""
 
     proposals: Sequence[Proposal]
     plans: dict[str, Plan]
     failed: dict[str, str]
     singled: list[tuple[tuple[str, ...], int]]
     efforts: list[dict[str, int]]
-    balance: Balance | None
+    largest_share: float | None
+
+    @property
+    def measure(self) -> str:
+        """The measure that fits the classes of the target."""
+        return "roc_auc" if (self.largest_share or 0.0) > _UNBALANCED else "accuracy"
 
     @property
     def target(self) -> Proposal | None:
@@ -93,7 +86,7 @@ def draft_table(
         failed=failed,
         singled=_combinations(warehouse, relation, quasi),
         efforts=efforts,
-        balance=_balance(warehouse, relation, target) if target else None,
+        largest_share=_largest_share(warehouse, relation, target.name) if target else None,
     )
 
 
@@ -113,10 +106,7 @@ def _combinations(
     ]
 
 
-def _balance(warehouse: Warehouse, relation: Any, target: Proposal) -> Balance:
-    quoted = quote_name(target.name)
-    rows = warehouse.rows(
-        f"select count(*) from {relation} group by {quoted}"  # noqa: S608 (quoted)
-    )
-    counts = [int(count) for (count,) in rows]
-    return Balance(max(counts) / sum(counts))
+def _largest_share(warehouse: Warehouse, relation: Any, column: str) -> float:
+    sql = f"select count(*) from {relation} group by {quote_name(column)}"  # noqa: S608 (quoted)
+    counts = [int(count) for (count,) in warehouse.rows(sql)]
+    return max(counts) / sum(counts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.spec.draft import Draft, mapping, unknown_column
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown, unknown
 from dbt_anonymize.spec.quality import BASELINE, FEWEST_SPLITS, task_of_measure
@@ -144,7 +145,6 @@ def _outer_records_are_unseen(quality: Mapping[str, Any], _task: str | None) -> 
 
 def _shares_are_added_up(quality: Mapping[str, Any], task: str | None) -> Iterator[Problem]:
     # Not at the top: as in _model.
-    from dbt_anonymize.errors import EvaluationError  # noqa: PLC0415
     from dbt_anonymize.evaluation.estimators import estimator_type  # noqa: PLC0415
 
     categories = quality.get("categories")
@@ -189,7 +189,6 @@ def _model(
     parent: KeyPath, choice: Mapping[str, Any], model: Any, task: str | None
 ) -> Iterator[Problem]:
     # Not at the top: knowing the parameters means importing scikit-learn, which takes seconds.
-    from dbt_anonymize.errors import EvaluationError  # noqa: PLC0415
     from dbt_anonymize.evaluation.estimators import model_names, valid_parameters  # noqa: PLC0415
 
     if not isinstance(model, str) or task is None:
