@@ -87,6 +87,34 @@ def test_a_project_that_dbt_can_not_parse_exits_with_2(project: Path) -> None:
     result = run("results", "--project-dir", project)
     assert result.exit_code == 2
     assert "must be a project that dbt can parse" in result.stderr
+    assert result.output.count("unexpected") == 1, result.output  # dbt does not say it again
+
+
+def test_an_interrupt_while_dbt_parses_ends_the_command(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dbt.parser.manifest.ManifestLoader.load", interrupted)
+    result = run("results", "--project-dir", project)
+    assert result.exit_code == 130
+    assert "Traceback" not in "".join(capfd.readouterr())
+    assert "can parse" not in result.output
+
+
+@pytest.mark.parametrize("command", ["report", "dossier"])
+def test_a_file_that_cannot_be_written_is_named(
+    command: str, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"dbt_anonymize.{command}.rendering.as_markdown", lambda *_: "found")
+    monkeypatch.setattr("dbt_anonymize.report.reading.find", lambda *_: None)
+    monkeypatch.setattr("dbt_anonymize.dossier.evidence.collect", lambda *_: None)
+    place = ("--project-dir", project, "--output", project / "missing" / "visits.md")
+    form = "md" if command == "report" else "markdown"
+    result = run(command, "visits", "--format", form, *place)
+    assert result.exit_code == 2, result.output
+    assert "missing/visits.md: No such file or directory." in result.stderr
 
 
 def test_init_writes_a_draft_that_decides_nothing(project: Path) -> None:

@@ -122,7 +122,7 @@ def test_a_profile_that_is_missing_is_written(stranger: Path) -> None:
         ("profiles.yml", "shop: {target: dev, outputs: {}}\n", "must have targets under outputs"),
         ("profiles.yml", "shop: words\n", "must have targets under outputs"),
         (".gitignore", b"\xff\xfe", ".gitignore: must be a readable UTF-8 file"),
-        ("dbt_project.yml", "name: [1]\n", "must be a mapping with a name"),
+        ("dbt_project.yml", "name: [1]\n", "must be a mapping with a name. Correct it."),
     ],
 )
 def test_files_that_cannot_be_added_to_are_named(

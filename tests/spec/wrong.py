@@ -49,6 +49,8 @@ WRONG: list[tuple[str, object, str, str]] = [
     ),
     ("version", REMOVED, "version", "must be given"),
     ("name", "Visits", "name", "must start with a-z"),
+    ("name", [], "name", "must be text"),
+    ("quality.measure", {"a": 1}, "quality.measure", "must be"),
     ("name", "x" * 51, "name", "at most 50 characters"),
     ("name", "anonymization", "name", "must not be 'anonymization'"),
     ("name", "others", "name", "must be the name of the file, visits; got 'others'"),

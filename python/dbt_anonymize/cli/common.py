@@ -167,9 +167,16 @@ class Lines:
 
 @contextlib.contextmanager
 def errors_without_traceback() -> Iterator[None]:
-    """Print an error of ours as its message and exit with the code of bad input."""
+    """Print an error of ours, or of a file, as a message; exit with the code of bad input."""
     try:
         yield
+    except BrokenPipeError:  # who reads us has gone: that ends a command silently
+        raise
+    except OSError as error:
+        if error.filename is None:
+            raise
+        say(f"{error.filename}: {error.strerror}. Correct the path or its rights.", err=True)
+        raise typer.Exit(BAD_INPUT) from None
     except AnonymizeError as error:
         say(str(error), err=True)
         raise typer.Exit(BAD_INPUT) from None

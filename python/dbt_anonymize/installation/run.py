@@ -12,7 +12,7 @@ from dbt_anonymize.installation.project_files import project_changes, read_yaml_
 from dbt_anonymize.installation.starter import starter_changes
 from dbt_anonymize.project.layout import PROJECT_FILE, find_project
 from dbt_anonymize.project.package import installed_folder, installed_version
-from dbt_anonymize.project.profile import dbt_arguments
+from dbt_anonymize.project.profile import dbt_arguments, run_dbt
 from dbt_anonymize.versions import command_version, package_folder
 
 
@@ -58,10 +58,8 @@ def _comes_from_here(root: Path) -> bool:
 
 def install(root: Path) -> None:
     """Run `dbt deps`; what stops it is a `ProjectError`."""
-    from dbt.cli.main import dbtRunner  # noqa: PLC0415 (slow to import)
-
     with contextlib.chdir(root):
-        outcome = dbtRunner().invoke(["--quiet", "deps"])
+        outcome = run_dbt(["--quiet", "deps"])
     if not outcome.success:
         raise ProjectError(
             f"{root}: `dbt deps` must install the packages; it stopped. Run it to see why."

@@ -46,10 +46,8 @@ def find_project(start: Path) -> Project:
         )
     content, problems = read_yaml(root / PROJECT_FILE)
     if not isinstance(content, dict) or not isinstance(content.get("name"), str):
-        came = f"; {problems[0]}" if problems else ""
-        raise ProjectError(
-            f"{root / PROJECT_FILE}: must be a mapping with a name{came} Correct it."
-        )
+        wrong = str(problems[0]) if problems else "must be a mapping with a name. Correct it."
+        raise ProjectError(f"{root / PROJECT_FILE}: {wrong}")
     models = str((content.get("model-paths") or ["models"])[0])
     if "{{" in models:
         models = rendered_model_path(root)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,18 @@ from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.problems import did_you_mean, names
 
 if TYPE_CHECKING:
+    from dbt.cli.main import dbtRunnerResult
     from dbt.config.profile import Profile
+
+
+def run_dbt(words: Sequence[str]) -> dbtRunnerResult:
+    """Run dbt in this process; an interrupt, which dbt calls a failure of its own, ends us too."""
+    from dbt.cli.main import dbtRunner  # noqa: PLC0415 (slow to import)
+
+    outcome = dbtRunner().invoke(list(words))
+    if isinstance(outcome.exception, KeyboardInterrupt):
+        raise KeyboardInterrupt
+    return outcome
 
 
 def dbt_arguments(root: Path, target: str | None = None) -> Namespace:

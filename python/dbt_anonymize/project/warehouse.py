@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import AnonymizeError, WarehouseError, safe_reason
 from dbt_anonymize.project.layout import Project
-from dbt_anonymize.project.profile import dbt_arguments, read_profile
+from dbt_anonymize.project.profile import dbt_arguments, read_profile, run_dbt
 from dbt_anonymize.spec.problems import did_you_mean
 from dbt_anonymize.vault.files import private_files, protect_vault, require_folders
 from dbt_anonymize.versions import PACKAGE
@@ -281,9 +281,8 @@ def open_warehouse(
 
 
 def _parsed(project: Project, choice: Sequence[str]) -> Any:
-    from dbt.cli.main import dbtRunner  # noqa: PLC0415 (slow to import)
-
-    parsed = dbtRunner().invoke(["--quiet", "parse", *choice])
+    # Not a word of dbt: what it has to say is in the exception.
+    parsed = run_dbt(["--quiet", "--log-level", "none", "parse", *choice])
     if not parsed.success:
         raise WarehouseError(
             f"{project.root}: must be a project that dbt can parse; got {parsed.exception}. "

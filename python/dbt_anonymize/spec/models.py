@@ -46,7 +46,7 @@ RESERVED_SPEC_NAMES = frozenset({"anonymization"})
 
 
 def _name(value: object) -> object:
-    if value in RESERVED_SPEC_NAMES:
+    if isinstance(value, str) and value in RESERVED_SPEC_NAMES:
         raise rule_error(
             "must not be 'anonymization': its results would be the history of all anonymizations",
             "Choose another name.",

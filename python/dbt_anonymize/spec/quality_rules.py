@@ -95,7 +95,7 @@ def _positive_fits_the_measure(quality: Mapping[str, Any], task: str | None) -> 
             "Remove it, or choose precision, recall or f1.",
             shown(positive),
         )
-    if measure in MEASURES_OF_ONE_CLASS:
+    if isinstance(measure, str) and measure in MEASURES_OF_ONE_CLASS:
         targets: dict[KeyPath, Any] = {("quality",): quality}
         for name, target in mapping(quality.get("further_targets")).items():
             targets["quality", "further_targets", str(name)] = target

@@ -9,6 +9,7 @@ from typing import Any
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.profile import run_dbt
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.spec import Spec
 
@@ -47,7 +48,6 @@ class Relations:
 def compile_sql(project: Project, spec: Spec, target: str | None) -> dict[str, str]:
     """Return the compiled SQL of the release and of all upstream, by unique id."""
     from dbt.adapters.factory import reset_adapters  # noqa: PLC0415 (takes more than a second)
-    from dbt.cli.main import dbtRunner  # noqa: PLC0415
 
     selected = f"+{spec.name}_anonymized"
     # Not a word of dbt: it would print the SQL. Of incremental models, the SQL that gives all rows.
@@ -62,7 +62,7 @@ def compile_sql(project: Project, spec: Spec, target: str | None) -> dict[str, s
     ]
     arguments += ["--target", target] if target else []
     with contextlib.chdir(project.root):
-        outcome = dbtRunner().invoke(arguments)
+        outcome = run_dbt(arguments)
     reset_adapters()
     if not outcome.success:
         # Raises where the profile, the vault or the warehouse is the reason.
