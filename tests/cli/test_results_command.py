@@ -153,7 +153,10 @@ def test_results_without_a_choice_do_not_claim_the_release_of_an_earlier_build(
     with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
         connection.execute("update visits_results set is_chosen = false")
     printed = " ".join(run("results", "--project-dir", project).stdout.split())
-    assert "nothing of these results; release/dev/visits.duckdb is of an earlier build" in printed
+    assert (
+        "nothing from these results; release/dev/visits.duckdb comes from an earlier build"
+        in printed
+    )
 
 
 def test_results_of_a_project_without_specs_exit_with_2(tmp_path: Path) -> None:

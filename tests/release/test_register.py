@@ -137,7 +137,7 @@ def test_without_a_register_the_history_says_what_begins_one(
     result = run("results", "--history", "--project-dir", project.folder)
     said = " ".join(result.output.split())
     assert "customers_register must have a release to be shown" in said
-    assert ("is of before there was a register" in said) == is_released
+    assert ("is older than the register" in said) == is_released
     assert ("nothing is released" in said) != is_released
     assert "dbt build" in said
     assert "0 releases" not in said

@@ -146,9 +146,7 @@ def test_what_cannot_exist_of_a_frozen_effort_is_not_asked_for() -> None:
     )
     text = as_markdown(of, now=NOW)
     for part in ("alpha_ranges", "curves", "calibration"):
-        assert (
-            f"people_{part} is of models that are trained, and of a frozen effort none is" in text
-        )
+        assert f"people_{part} comes from trained models, and a frozen effort trains none" in text
         assert f"people_{part} is missing or empty. Run" not in text
     assert as_html(of, now=NOW)
 

@@ -192,7 +192,7 @@ def write_or_say(text: str, output: Path | None) -> None:
 
 
 def require_consent(question: str, declined: str, *, yes: bool) -> None:
-    """Ask, unless told yes; stop where the answer is no, or nobody can be asked."""
+    """Ask, unless ``yes``; stop where the answer is no, or nobody can be asked."""
     if yes or (sys.stdin.isatty() and typer.confirm(question)):
         return
     say(f"{declined} Add --yes if nobody can be asked.", err=True)

@@ -41,7 +41,7 @@ Subject = Annotated[
 ]
 Records = Annotated[
     list[str] | None,
-    typer.Option(help="Key of a record of hers, where the vault no longer says which are."),
+    typer.Option(help="Key of one of her records, where the vault no longer lists them."),
 ]
 
 
@@ -110,7 +110,7 @@ def _is_wanted(plan: Plan, *, yes: bool) -> bool:
         )
     if plan.released:
         note(
-            f"Rows of hers in the release: {plan.released}. Records of others that leave with her "
+            f"Her rows in the release: {plan.released}. Records of others that leave with her "
             f"and stay out, so that no difference of releases shows her: {plan.withheld}."
         )
     if yes or not plan.records:

@@ -284,7 +284,7 @@ app.command(name="export-arx")(export_arx)
 
 
 def _around(values: Values, step: str | None = None) -> tuple[Decimal, Decimal]:
-    """Return round ends around the numbers of a relation, none of which is somebody's."""
+    """Return round ends around the numbers of a relation, so that neither is a person's."""
     from dbt_anonymize.project.values import nice_step, widened  # noqa: PLC0415 (slow to import)
 
     lower, upper = values.number_ends()

@@ -167,7 +167,7 @@ def _bounds(values: list[str]) -> list[Any]:
     if wrong or not bounds or len({type(bound) for bound in bounds}) > 1:
         raise HierarchyError(
             f"values must all be numbers or all be dates; {wrong or 'some'} of {len(bounds)} are "
-            "not. Name the column that the hierarchy is of."
+            "not. Name the column that the hierarchy generalizes."
         )
     return bounds
 

@@ -136,8 +136,8 @@ def _without_register(name: str, kind: str, *, is_released: bool) -> str:
         return f"{name}: {name}_register must be there to be shown; on Spark no build writes one."
     if is_released:
         return (
-            f"{name}: {name}_register must have a release to be shown; the one that is published "
-            "is of before there was a register, or the register was dropped. Run `dbt build`, "
+            f"{name}: {name}_register must have a release to be shown; the published one "
+            "is older than the register, or the register was dropped. Run `dbt build`, "
             "which adds the next."
         )
     return (
@@ -225,7 +225,7 @@ def _warnings(place: Place, found: _Found) -> Iterator[str]:
     name = found.spec.name
     if found.failure:
         is_old = not found.failure.has_results
-        yield found.failure.text + (" The results are of an earlier build." if is_old else "")
+        yield found.failure.text + (" The results come from an earlier build." if is_old else "")
     if not found.is_current and check(place.project.root, [name]):
         yield (
             f"anonymizations/{name}.yml has changed since: run `dbt-anonymize generate` and "
@@ -257,7 +257,7 @@ def _release_line(place: str | None, efforts: Sequence[EffortResult]) -> str:
         return "released: nothing"
     if any(effort.is_chosen for effort in efforts):
         return f"released: {place}"
-    return f"released: nothing of these results; {place} is of an earlier build"
+    return f"released: nothing from these results; {place} comes from an earlier build"
 
 
 def _results_table(found: _Found) -> Table:

@@ -30,7 +30,7 @@ HISTORY = "anonymization_results"
 class Evidence:
     """The rows of each relation, or None where it is missing; ``release`` is where it lies.
 
-    ``is_current``: the results are of the spec as it is now.
+    ``is_current``: the results belong to the current spec.
     """
 
     spec: Spec
@@ -77,7 +77,7 @@ class Evidence:
 
     @property
     def is_verified_since(self) -> bool:
-        """Whether all findings are of the last build."""
+        """Whether all findings are newer than the last build."""
         return bool(self.built_at and self.verified_at and self.verified_at[:19] >= self.built_at)
 
 

@@ -60,7 +60,7 @@ def as_html(evidence: Evidence, *, now: datetime | None = None) -> str:
 
 
 def plain(text: object) -> str:
-    r"""Return a text of which Markdown and HTML make nothing, in one line.
+    r"""Return a text in one line that Markdown and HTML show as it is.
 
     Examples
     --------

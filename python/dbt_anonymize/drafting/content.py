@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-# Of the values looked at, so many must look alike.
+# So many of the values read must look alike.
 _SHARE = 0.8
 _DNI_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
 

@@ -109,7 +109,7 @@ def extended_intervals(
     if isinstance(lower, date) != isinstance(ends[0], date):
         raise HierarchyError(
             "values and bounds must both be numbers or both dates; they are not. Name the column "
-            "that the hierarchy is of."
+            "that the hierarchy generalizes."
         )
     is_below, is_above = lower < ends[0], upper >= ends[1]  # type: ignore[operator]
     if not is_below and not is_above:

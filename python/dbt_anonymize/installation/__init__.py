@@ -1,1 +1,1 @@
-"""What a dbt project needs before it can anonymize: written by `new`, looked at by `doctor`."""
+"""What a dbt project needs before it can anonymize: written by `new`, checked by `doctor`."""

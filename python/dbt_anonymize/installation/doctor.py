@@ -103,7 +103,7 @@ def _package(root: Path) -> Iterator[Finding]:
 def _warehouse(root: Path, credentials: Any) -> Iterator[Finding]:
     path = str(credentials.path)
     if path == ":memory:" or ":" in path:
-        yield Finding("warehouse", "note", "no local file: nothing is looked at")
+        yield Finding("warehouse", "note", "no local file: not checked")
         return
     file = root / path
     if not file.parent.is_dir():
@@ -135,7 +135,7 @@ def _disk(file: Path) -> Finding:
 
 
 def _is_open_elsewhere(file: Path) -> bool:
-    """Whether another process holds the lock of DuckDB; only looked at where locks are POSIX's."""
+    """Whether another process holds the lock of DuckDB; only checked where locks are POSIX's."""
     if os.name != "posix" or not file.exists():
         return False
     import fcntl  # noqa: PLC0415 (not on Windows)
@@ -164,7 +164,7 @@ def _vault(root: Path, credentials: Any) -> Iterator[Finding]:
         yield Finding("vault", "stop", text)
         return
     if ":" in path:
-        yield Finding("vault", "note", "no local file: nothing is looked at")
+        yield Finding("vault", "note", "no local file: not checked")
         return
     file = (root / path).resolve()
     others = {"the project": root, "the warehouse": root / str(credentials.path)}

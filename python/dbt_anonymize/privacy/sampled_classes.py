@@ -1,4 +1,4 @@
-"""How many records are in small classes, told from some of the classes.
+"""Estimate from a sample of classes how many records are in small ones.
 
 A class is in the sample if a hash of its labels says so, and then with all of its records: its size
 is exact, and how many records of the whole table are in classes below k follows with an interval
@@ -47,7 +47,7 @@ def records_below(
         Of the whole table.
     confidence : float, default 0.95
         With at least this probability the interval holds the true number (Chernoff 1952, for sums
-        of independent numbers of which none is above k - 1).
+        of independent numbers, none above k - 1).
 
     Examples
     --------

@@ -39,7 +39,7 @@ def freeze_effort(warehouse: Warehouse, spec: Spec) -> Frozen:
     Raises
     ------
     SpecError
-        If nothing is chosen, the results are of another spec, or the effort is recoded.
+        If nothing is chosen, the results belong to another spec, or the effort is recoded.
     """
     if not results_are_current(warehouse, spec):
         raise SpecError(

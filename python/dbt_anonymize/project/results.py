@@ -144,7 +144,7 @@ def outer_quality(warehouse: Warehouse, spec: Spec) -> list[str]:
 
 
 def results_are_current(warehouse: Warehouse, spec: Spec) -> bool:
-    """Whether the results are of the spec as it is now.
+    """Whether the results belong to the current spec.
 
     A build knows generated models only: a change of the spec counts once they are generated again.
     """

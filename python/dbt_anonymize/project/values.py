@@ -100,7 +100,7 @@ def nice_step(size: Decimal) -> Decimal:
 
 
 def widened(lower: Decimal, upper: Decimal, step: Decimal) -> tuple[Decimal, Decimal]:
-    """Return multiples of a step around a range, neither of which is its end.
+    """Return multiples of a step strictly around a range.
 
     Bounds are published, and the smallest and the largest value belong to somebody.
 

@@ -167,7 +167,7 @@ def without_small(rows: Sequence[Row], fewest: int) -> list[Row]:
 
 
 def _hierarchies(warehouse: Warehouse, spec: Spec) -> dict[str, Sequence[Row]]:
-    """Read the labels of hierarchies, in order; never the values that they are of."""
+    """Read the labels of hierarchies, in order; never the values below them."""
     found = dict[str, Sequence[Row]]()
     for name, hierarchy in spec.quasi_identifiers.items():
         levels = ", ".join(f"level_{level}" for level in range(1, hierarchy.levels + 1))

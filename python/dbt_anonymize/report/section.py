@@ -34,18 +34,18 @@ class Section:
 
 
 def missing(key: str, title: str, relation: str, made_by: str) -> Section:
-    """Return a part of which there is nothing, and what makes it."""
+    """Return a part whose relation is missing, and the command that makes it."""
     return Section(key, title, f"Not there: {relation} is missing or empty. Run `{made_by}`.")
 
 
 def unmeasured(key: str, title: str, relation: str, spec: Spec) -> Section:
-    """Return a part of models that were trained: of a frozen effort there are none."""
+    """Return a missing part that needs trained models, which a frozen effort has not."""
     if not spec.freeze:
         return missing(key, title, relation, "dbt build")
     return Section(
         key,
         title,
-        f"Not there: {relation} is of models that are trained, and of a frozen effort none is. "
+        f"Not there: {relation} comes from trained models, and a frozen effort trains none. "
         "Keep the report of the build before the freeze; or remove `freeze` from the spec, run "
         "`dbt-anonymize generate` and `dbt build`, and choose again.",
     )

@@ -45,8 +45,8 @@ def _released(found: Findings) -> Iterator[str]:
     spec, chosen = found.spec, found.chosen
     if not found.evidence.is_current:
         yield (
-            "The specification has changed since the build: what follows is of the earlier one. "
-            "Run `dbt-anonymize generate` and `dbt build`."
+            "The specification has changed since the build: what follows describes the earlier "
+            "one. Run `dbt-anonymize generate` and `dbt build`."
         )
     if chosen is None:
         yield "Nothing of these results: no effort qualifies."

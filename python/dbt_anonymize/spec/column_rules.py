@@ -238,7 +238,8 @@ def _origins_are_protected(draft: Draft) -> Iterator[Problem]:
         if roles[name] in {"sensitive", "insensitive"}:
             known += [other for other, role in roles.items() if role == "quasi_identifier"]
         if roles[name] in {"identifier", "masked", "dropped"}:
-            yield Problem(place, "must not be that of an identifier, which stays", "Remove it.")
+            rule = f"must not be declared for a column of role {roles[name]}"
+            yield Problem(place, rule, "Remove it.")
         for origin in (o for o in origins if isinstance(o, str) and o not in known):
             yield Problem(
                 place,

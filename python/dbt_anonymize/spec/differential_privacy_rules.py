@@ -59,7 +59,7 @@ def _nothing_else_suppresses(draft: Draft) -> Iterator[Problem]:
             if effort.get(key) is not None:
                 yield Problem(
                     ("efforts", number, key),
-                    f"must not be declared for one effort {_UNDER}, which is of the release",
+                    f"must not be declared for one effort {_UNDER}, which covers the whole release",
                     "Remove it.",
                 )
     if draft.sample:
@@ -95,7 +95,7 @@ def _the_data_choose_nothing(draft: Draft) -> Iterator[Problem]:
     if draft.mapping == "token":
         yield Problem(
             ("mapping",),
-            f"must be class or none {_UNDER}: a token is released that is of one person",
+            f"must be class or none {_UNDER}: a token leads to one person",
             "Write mapping: class.",
             "token",
         )

@@ -26,7 +26,7 @@ def _tokens_are_not_public(draft: Draft) -> Iterator[Problem]:
         yield Problem(
             ("mapping",),
             "must be class or none where release.access is public: a token is the same in every "
-            "release, so that whoever has two of them knows which rows are of one person",
+            "release, so that whoever has two of them knows which rows belong to one person",
             "Write mapping: class, or release: {access: protected}.",
             "token",
         )
@@ -48,8 +48,8 @@ def _hashes_join_nobody(draft: Draft) -> Iterator[Problem]:
             yield Problem(
                 ("columns", name, "mask"),
                 "must not hash an identifier where release.access is public: the hash is the same "
-                "in every release, so that whoever has two of them knows which rows are of one "
-                "person",
+                "in every release, so that whoever has two of them knows which rows belong to "
+                "one person",
                 "Use another mask, or write release: {access: protected}.",
             )
 
@@ -80,17 +80,17 @@ def _contract_is_whole(draft: Draft) -> Iterator[Problem]:
                 "Add it, or remove those of the others.",
             )
         if name in draft.data_types and not is_typed and role is not None:
-            released = "as text" if role == "quasi_identifier" else "to nobody"
+            released = "released as text" if role == "quasi_identifier" else "not released"
             yield Problem(
                 ("columns", name, "data_type"),
-                f"must not be declared of what is released {released}",
+                f"must not be declared for a column that is {released}",
                 "Remove it.",
             )
         if name in draft.data_types and set(name) & set('"`'):
             yield Problem(
                 ("columns", name, "data_type"),
-                "must not be declared of a name with a quotation mark, which dbt cannot write into "
-                "a contract",
+                "must not be declared for a column whose name has a quotation mark: dbt cannot "
+                "write it into a contract",
                 "Rename the column in a model before, or remove all data_types.",
             )
 

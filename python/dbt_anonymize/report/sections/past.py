@@ -37,7 +37,7 @@ def sections(found: Findings) -> list[Section]:
             "history",
             title,
             f"{counted(len(data), 'build')} chose an effort; the choice changed "
-            f"{counted(changes, 'time')}. The specification of a build is told by its fingerprint.",
+            f"{counted(changes, 'time')}. A fingerprint identifies the specification of a build.",
             ("built (UTC)", "effort", "k", "QF", "Q", "specification"),
             [tuple(row.values()) for row in data],
             data,

@@ -35,7 +35,7 @@ def sections(found: Findings) -> list[Section]:
 
 
 def _class(found: Findings, rows: Sequence[Row]) -> str | None:
-    """Return the class that curves are of: the positive one, or the last."""
+    """Return the class that curves describe: the positive one, or the last."""
     classes = sorted({str(row["class"]) for row in rows})
     positive = str(found.spec.quality.positive)
     return positive if positive in classes else next(reversed(classes), None)
