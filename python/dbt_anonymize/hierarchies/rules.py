@@ -62,7 +62,7 @@ def violations(hierarchy: Hierarchy | SeedTable, *, nested: bool = True) -> tupl
         return (Violation("every row has as many cells as the header", None, ragged),)
     leaf_rules = _interval_rules if table.kind == "interval" else _value_rules
     found = (*leaf_rules(table), *_level_rules(table), *(_nesting_rules(table) if nested else ()))
-    return tuple(violation for violation in found if violation.lines)
+    return tuple(Violation(rule, level, lines) for rule, level, lines in found if lines)
 
 
 def check(hierarchy: AnyHierarchy, *, name: str, nested: bool = True) -> AnyHierarchy:
@@ -83,49 +83,38 @@ def raise_violations(broken: Iterable[Violation], *, name: str) -> None:
 
 def is_nested(hierarchy: Hierarchy) -> bool:
     """Return whether every label has one parent; else the spec must declare ``nested: false``."""
-    return not any(violation.lines for violation in _nesting_rules(hierarchy.table()))
+    return not any(lines for _, _, lines in _nesting_rules(hierarchy.table()))
 
 
-def _value_rules(table: SeedTable) -> Iterator[Violation]:
+# A rule, its level, and the lines that break it.
+_Rule = tuple[str, int | None, tuple[int, ...]]
+
+
+def _value_rules(table: SeedTable) -> Iterator[_Rule]:
     values = [(row.line, row.cells[0]) for row in table.rows]
-    yield Violation(
-        "values are not NULL (NULL generalizes to * by itself)",
-        None,
-        tuple(line for line, value in values if value == ""),
-    )
-    yield Violation("values are unique", None, _repeated(values))
-    yield Violation(
-        "the root label * is not a value",
-        None,
-        tuple(line for line, value in values if value == ROOT),
-    )
+    yield "values are not NULL (NULL generalizes to * by itself)", None, _equal(values, "")
+    yield "values are unique", None, _repeated(values)
+    yield "the root label * is not a value", None, _equal(values, ROOT)
     for level in range(1, table.levels):
-        labels = table.level(level)
-        wholly_root = all(label == ROOT for _, label in labels)
-        yield Violation(
-            "only the top level is wholly * (leave the other out)",
-            level,
-            tuple(line for line, _ in labels) if wholly_root else (),
-        )
+        lines = _equal(table.level(level), ROOT)
+        is_whole = len(lines) == len(table.rows)
+        yield "only the top level is wholly * (leave the other out)", level, lines * is_whole
 
 
-def _interval_rules(table: SeedTable) -> Iterator[Violation]:
-    yield Violation("labels of level 1 are unique", 1, _repeated(table.level(1)))
+def _interval_rules(table: SeedTable) -> Iterator[_Rule]:
+    yield "labels of level 1 are unique", 1, _repeated(table.level(1))
     for level in range(1, table.levels):
-        yield Violation(
-            "the root label * stands at the top level only",
-            level,
-            tuple(line for line, label in table.level(level) if label == ROOT),
-        )
+        lines = _equal(table.level(level), ROOT)
+        yield "the root label * stands at the top level only", level, lines
     leaves = [
         (parse_bound(row.cells[0]), parse_bound(row.cells[1]), row.line) for row in table.rows
     ]
     mixed = _mixed_types(leaves)
-    yield Violation("bounds are all numbers or all dates", None, mixed)
+    yield "bounds are all numbers or all dates", None, mixed
     if mixed:
         return
     wrong = tuple(line for lower, upper, line in leaves if not _ascends(lower, upper))
-    yield Violation("bounds are finite and lower_bound < upper_bound", None, wrong)
+    yield "bounds are finite and lower_bound < upper_bound", None, wrong
     if not wrong:
         yield from _tiling_rules(table, leaves)
 
@@ -142,7 +131,7 @@ def _mixed_types(leaves: list[tuple[Bound | None, Bound | None, int]]) -> tuple[
 
 def _tiling_rules(
     table: SeedTable, leaves: list[tuple[Bound | None, Bound | None, int]]
-) -> Iterator[Violation]:
+) -> Iterator[_Rule]:
     """Check what needs the order of the leaves; rows may stand in any order."""
     order = sorted(range(len(leaves)), key=lambda row: leaves[row][:2])
     gaps, overlaps = [], []
@@ -154,46 +143,38 @@ def _tiling_rules(
         elif lower < reached:  # type: ignore[operator]
             overlaps.append(line)
         reached = max(reached, upper)  # type: ignore[type-var]
-    yield Violation("intervals have no gap between them", None, tuple(gaps))
-    yield Violation("intervals do not overlap", None, tuple(overlaps))
+    yield "intervals have no gap between them", None, tuple(gaps)
+    yield "intervals do not overlap", None, tuple(overlaps)
     for level in range(1, table.levels):
         labels = table.level(level)
-        yield Violation(
-            "labels cover neighbouring intervals", level, _scattered([labels[row] for row in order])
-        )
+        lines = _scattered([labels[row] for row in order])
+        yield "labels cover neighbouring intervals", level, lines
 
 
-def _level_rules(table: SeedTable) -> Iterator[Violation]:
+def _level_rules(table: SeedTable) -> Iterator[_Rule]:
     for level in range(1, table.levels + 1):
-        labels = table.level(level)
-        empty = tuple(line for line, label in labels if label == "")
-        yield Violation("labels are not empty", level, empty)
-    yield Violation(
-        "the top level is the root *",
-        table.levels,
-        tuple(line for line, label in table.level(table.levels) if label != ROOT),
-    )
+        yield "labels are not empty", level, _equal(table.level(level), "")
+    top = table.level(table.levels)
+    yield "the top level is the root *", table.levels, tuple(n for n, label in top if label != ROOT)
 
 
-def _nesting_rules(table: SeedTable) -> Iterator[Violation]:
+def _nesting_rules(table: SeedTable) -> Iterator[_Rule]:
     for level in range(1, table.levels):
         parents: dict[str, str] = {}
         pairs = list(zip(table.level(level), table.level(level + 1), strict=True))
-        yield Violation(
-            "a label has one parent (declare nested: false to relax it)",
-            level,
-            tuple(
-                line
-                for (line, label), (_, parent) in pairs
-                if parents.setdefault(label, parent) != parent
-            ),
+        several = tuple(
+            line
+            for (line, label), (_, parent) in pairs
+            if parents.setdefault(label, parent) != parent
         )
-        yield Violation(
-            # NULL is * at every level: whoever joins it there must stay with it.
-            "the label * stays * at every higher level",
-            level,
-            tuple(line for (line, label), (_, parent) in pairs if label == ROOT != parent),
-        )
+        yield "a label has one parent (declare nested: false to relax it)", level, several
+        # NULL is * at every level: whoever joins it there must stay with it.
+        leaving = tuple(n for (n, label), (_, parent) in pairs if label == ROOT != parent)
+        yield "the label * stays * at every higher level", level, leaving
+
+
+def _equal(cells: Iterable[tuple[int, str]], text: str) -> tuple[int, ...]:
+    return tuple(line for line, cell in cells if cell == text)
 
 
 def _repeated(cells: Iterable[tuple[int, str]]) -> tuple[int, ...]:
