@@ -6,12 +6,13 @@ Each has `open_reader`, which gives relations of DuckDB whatever the engine, and
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.literals import quote_name
 
 if TYPE_CHECKING:
     import duckdb
@@ -40,6 +41,43 @@ class Reader(Protocol):
 
     def relation(self, name: str, drawn: Drawn) -> duckdb.DuckDBPyRelation:
         """Return a model or seed; of one with the record key, the drawn records."""
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Relations that ``copy`` makes tables of a DuckDB in memory, each once."""
+
+    warehouse: Warehouse
+    session: duckdb.DuckDBPyConnection
+    copy: Callable[..., None]
+    names: dict[str, str] = field(default_factory=dict)
+
+    def relation(self, name: str, drawn: Drawn) -> duckdb.DuckDBPyRelation:
+        """Return a model or seed; of one with the record key, the drawn records."""
+        if name not in self.names:
+            table = quote_name(name)
+            relation = self.warehouse.relation_of_ref(name)
+            columns = {column for column, _ in self.warehouse.columns(relation)}
+            is_drawn = drawn.condition is not None and drawn.record_key in columns
+            rows = f" where {drawn.condition}" if is_drawn else ""
+            self.copy(self.warehouse, relation, self.session, table, rows=rows)
+            self.names[name] = table
+        return self.session.table(self.names[name])
+
+
+@contextlib.contextmanager
+def copies_in_memory(warehouse: Warehouse, copy: Callable[..., None]) -> Iterator[Copies]:
+    """Copy what is read into memory, and forget it again.
+
+    ``copy`` takes warehouse, relation, session and table, and as ``rows`` what follows the relation
+    in the query.
+    """
+    import duckdb  # noqa: PLC0415 (slow to import)
+
+    with duckdb.connect(":memory:") as session:
+        # Rows about people stay in memory.
+        session.execute("set temp_directory = ''")
+        yield Copies(warehouse, session, copy)
 
 
 class Engine(Protocol):

@@ -8,16 +8,15 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.project.engines import Copies, copies_in_memory
 
 if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
-    from dbt_anonymize.project.engines import Drawn
     from dbt_anonymize.project.warehouse import Warehouse
 
 literal = quote_text
@@ -44,28 +43,6 @@ _WIDEST_DECIMAL = 38
 _OF_FRAMES = {"BIGINT": "bigint", "DOUBLE": "double precision", "BOOLEAN": "boolean"}
 _FRAME = "dbt_anonymize_rows"
 _ROWS_AT_ONCE = 100_000
-
-
-@dataclass(frozen=True)
-class Copied:
-    """Relations that were copied into a DuckDB in memory, each once."""
-
-    warehouse: Warehouse
-    session: duckdb.DuckDBPyConnection
-    names: dict[str, str] = field(default_factory=dict)
-
-    def relation(self, name: str, drawn: Drawn) -> duckdb.DuckDBPyRelation:
-        """Return a model or seed; of one with the record key, the drawn records."""
-        if name not in self.names:
-            table = quote_name(name)
-            relation = self.warehouse.relation_of_ref(name)
-            is_drawn = drawn.condition is not None and any(
-                column == drawn.record_key for column, _ in self.warehouse.columns(relation)
-            )
-            rows = f" where {drawn.condition}" if is_drawn else ""
-            copy_relation(self.warehouse, relation, self.session, table, rows=rows)
-            self.names[name] = table
-        return self.session.table(self.names[name])
 
 
 def copy_relation(
@@ -172,15 +149,9 @@ def _in_background(work: Callable[[], object]) -> Iterator[None]:
         raise errors[0]
 
 
-@contextlib.contextmanager
-def open_reader(warehouse: Warehouse) -> Iterator[Copied]:
+def open_reader(warehouse: Warehouse) -> contextlib.AbstractContextManager[Copies]:
     """Read into memory, and forget it again."""
-    import duckdb  # noqa: PLC0415 (slow to import)
-
-    with duckdb.connect(":memory:") as session:
-        # Rows about people stay in memory.
-        session.execute("set temp_directory = ''")
-        yield Copied(warehouse, session)
+    return copies_in_memory(warehouse, copy_relation)
 
 
 def write_rows(warehouse: Warehouse, relation: Any, rows: pd.DataFrame) -> None:

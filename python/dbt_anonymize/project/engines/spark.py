@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import WarehouseError
-from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.engines import Copies, copies_in_memory
 
 if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
-    from dbt_anonymize.project.engines import Drawn
     from dbt_anonymize.project.warehouse import Warehouse
 
 READS_IN_PLACE = False
@@ -23,30 +20,20 @@ IN_ONE_PROCESS = True
 _FRAME = "dbt_anonymize_rows"
 
 
-@dataclass(frozen=True)
-class Collected:
-    """Relations that were collected into a DuckDB in memory, each once."""
-
-    warehouse: Warehouse
-    session: duckdb.DuckDBPyConnection
-    names: dict[str, str] = field(default_factory=dict)
-
-    def relation(self, name: str, drawn: Drawn) -> duckdb.DuckDBPyRelation:
-        """Return a model or seed; of one with the record key, the drawn records."""
-        if name not in self.names:
-            table = quote_name(name)
-            relation = self.warehouse.relation_of_ref(name)
-            columns = {column for column, _ in self.warehouse.columns(relation)}
-            is_drawn = drawn.condition is not None and drawn.record_key in columns
-            where = f" where {drawn.condition}" if is_drawn else ""
-            rows = _spark(self.warehouse).sql(f"select * from {relation}{where}").toArrow()  # noqa: S608
-            self.session.register(_FRAME, rows)
-            try:
-                self.session.execute(f"create table {table} as select * from {_FRAME}")  # noqa: S608
-            finally:
-                self.session.unregister(_FRAME)
-            self.names[name] = table
-        return self.session.table(self.names[name])
+def _collect(
+    warehouse: Warehouse,
+    relation: Any,
+    session: duckdb.DuckDBPyConnection,
+    table: str,
+    *,
+    rows: str,
+) -> None:
+    found = _spark(warehouse).sql(f"select * from {relation}{rows}").toArrow()  # noqa: S608
+    session.register(_FRAME, found)
+    try:
+        session.execute(f"create table {table} as select * from {_FRAME}")  # noqa: S608
+    finally:
+        session.unregister(_FRAME)
 
 
 def _spark(warehouse: Warehouse) -> Any:
@@ -63,15 +50,9 @@ def _spark(warehouse: Warehouse) -> Any:
     return SparkSession.builder.getOrCreate()
 
 
-@contextlib.contextmanager
-def open_reader(warehouse: Warehouse) -> Iterator[Collected]:
+def open_reader(warehouse: Warehouse) -> contextlib.AbstractContextManager[Copies]:
     """Read into memory, and forget it again."""
-    import duckdb  # noqa: PLC0415 (slow to import)
-
-    with duckdb.connect(":memory:") as session:
-        # Rows about people stay in memory.
-        session.execute("set temp_directory = ''")
-        yield Collected(warehouse, session)
+    return copies_in_memory(warehouse, _collect)
 
 
 def write_rows(warehouse: Warehouse, relation: Any, rows: pd.DataFrame) -> None:
