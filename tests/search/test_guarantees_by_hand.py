@@ -107,9 +107,9 @@ def test_exactly_l_equally_frequent_values_have_entropy_l() -> None:
 def test_what_classes_must_carry_is_said() -> None:
     table = people_table([10, 10], [0, 1])
     size = compile_guarantees([{"model": "k_anonymity", "k": 5}], table)
-    assert (size.attributes, size.needs_population) == ((), False)
+    assert (size.attributes, size.needs_population) == ([], False)
     assert not size.release_rules
-    assert size.names == ("k_anonymity",)
+    assert size.names == ["k_anonymity"]
     both = compile_guarantees(
         [
             {"model": "l_diversity", "attribute": "disease", "l": 2, "variant": "distinct"},
@@ -118,10 +118,10 @@ def test_what_classes_must_carry_is_said() -> None:
         ],
         table,
     )
-    assert ([position for position, _ in both.attributes], both.needs_population) == ([0], True)
+    assert ([position for _, position, _ in both.attributes], both.needs_population) == ([0], True)
     assert both.release_rules
     assert not both.is_class_size_alone
-    assert both.names == ("l_diversity of disease", "k_map", "reidentification_risk")
+    assert both.names == ["l_diversity of disease", "k_map", "reidentification_risk"]
 
 
 @pytest.mark.parametrize(

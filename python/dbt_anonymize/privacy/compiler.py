@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 import numpy as np
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.privacy.guarantees import (
-    AttributeRule,
-    ClassRule,
-    Guarantees,
-    MostKept,
-    ReleaseRule,
-)
+from dbt_anonymize.privacy.guarantees import AttributeRule, Guarantees, MostKept
 from dbt_anonymize.privacy.table import FloatArray, IntArray, Table
 
 
 @dataclass
-class Compiler:
+class Compiler(Guarantees):
     """Collects what the guarantees of a table demand; each privacy model adds its own.
 
-    ``names`` has the model and attribute of each guarantee; the last one is being added.
+    The last of ``names`` is the guarantee that is being added.
     """
 
-    table: Table
-    names: list[str] = field(default_factory=list)
+    table: Table = field(kw_only=True)
     problems: list[str] = field(default_factory=list)
-    min_class_size: int = 1
-    min_population: int = 0
-    presence: list[tuple[float, float]] = field(default_factory=list)
-    attributes: list[tuple[int, int, AttributeRule]] = field(default_factory=list)
-    most_kept: list[tuple[int, MostKept]] = field(default_factory=list)
-    class_rules: list[ClassRule] = field(default_factory=list)
-    release_rules: list[ReleaseRule] = field(default_factory=list)
-    is_monotone_in_generalization: bool = True
-    is_monotone_in_suppression: bool = True
 
     def problem(self, rule: str, came: object, remedy: str) -> None:
         """Note what is wrong with the guarantee that is being added."""
@@ -46,19 +30,8 @@ class Compiler:
         """Return the guarantees, or raise all problems."""
         if self.problems:
             raise SearchError("\n".join(self.problems))
-        attributes = sorted(self.attributes, key=lambda rule: rule[0])
-        return Guarantees(
-            names=tuple(self.names),
-            min_class_size=self.min_class_size,
-            min_population=self.min_population,
-            presence=tuple(self.presence),
-            attributes=tuple((position, rule) for _, position, rule in attributes),
-            class_rules=tuple(self.class_rules),
-            release_rules=tuple(self.release_rules),
-            is_monotone_in_generalization=self.is_monotone_in_generalization,
-            is_monotone_in_suppression=self.is_monotone_in_suppression,
-            most_kept=tuple(self.most_kept),
-        )
+        self.attributes.sort(key=lambda rule: rule[0])
+        return Guarantees(**{one.name: getattr(self, one.name) for one in fields(Guarantees)})
 
     def require_size(self, size: int) -> None:
         """Raise the smallest class size."""

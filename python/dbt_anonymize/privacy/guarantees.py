@@ -8,7 +8,7 @@ with entropy ln(l) up to rounding has l well-represented values (ARX rejects som
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -45,28 +45,29 @@ class Release:
         return total
 
 
-@dataclass(frozen=True)
+@dataclass
 class Guarantees:
     """Guarantees compiled for one table by `registry.compile_guarantees`.
 
-    ``is_monotone_in_generalization``: all nodes above one that keeps them without suppression do
-    too. ``is_monotone_in_suppression``: nor do coarser nodes suppress more records.
+    ``names`` has the model and attribute of each. ``is_monotone_in_generalization``: all nodes
+    above one that keeps them without suppression do too. ``is_monotone_in_suppression``: nor do
+    coarser nodes suppress more records.
     """
 
-    names: tuple[str, ...]
+    names: list[str] = field(default_factory=list)
     # People of the sample and records of the population in a class.
-    min_class_size: int
-    min_population: int
+    min_class_size: int = 1
+    min_population: int = 0
     # Lowest and highest share of the population.
-    presence: tuple[tuple[float, float], ...]
-    # Positions in ``table.sensitive``, cheapest rule first.
-    attributes: tuple[tuple[int, AttributeRule], ...]
-    class_rules: tuple[ClassRule, ...]
-    release_rules: tuple[ReleaseRule, ...]
-    is_monotone_in_generalization: bool
-    is_monotone_in_suppression: bool
+    presence: list[tuple[float, float]] = field(default_factory=list)
+    # Cost, position in ``table.sensitive`` and rule, the cheapest first.
+    attributes: list[tuple[int, int, AttributeRule]] = field(default_factory=list)
+    class_rules: list[ClassRule] = field(default_factory=list)
+    release_rules: list[ReleaseRule] = field(default_factory=list)
+    is_monotone_in_generalization: bool = True
+    is_monotone_in_suppression: bool = True
     # Positions in ``table.sensitive``.
-    most_kept: tuple[tuple[int, MostKept], ...] = ()
+    most_kept: list[tuple[int, MostKept]] = field(default_factory=list)
 
     @property
     def is_class_size_alone(self) -> bool:
@@ -94,7 +95,7 @@ class Guarantees:
         for rule_of_class in self.class_rules:
             found |= rule_of_class(classes)
         distributions: dict[int, Distribution] = {}
-        for position, rule in self.attributes:
+        for _, position, rule in self.attributes:
             if position not in distributions:
                 counts = classes.values[position]
                 distributions[position] = Distribution.of(counts, len(found), found, classes.people)

@@ -81,7 +81,7 @@ def compile_guarantees(declared: Sequence[Mapping[str, Any]], table: Table) -> G
     >>> compile_guarantees([{"model": "k_anonymity", "k": 5}], table).min_class_size
     5
     """
-    compiler = Compiler(table)
+    compiler = Compiler(table=table)
     for guarantee in declared:
         parameters = dict(guarantee)
         name = str(parameters.pop("model", None))

@@ -67,7 +67,7 @@ def local_rounds(
             "source has a record in it; got one. Search full-domain efforts instead."
         )
     # What holds for every class holds for the classes of all rounds; other rules are for the whole.
-    guarantees = replace(guarantees, release_rules=())
+    guarantees = replace(guarantees, release_rules=[])
     started = time.monotonic()
 
     def best_node(left: BoolArray, limit: Decimal) -> Node | None:
