@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import duckdb
+import pytest
 import yaml
+from dbt_common.exceptions import DbtRuntimeError
 
 from tests.cli.conftest import run
 from tests.spec.declarations import SPEC, write_project
@@ -188,6 +191,34 @@ def test_a_warehouse_that_another_process_holds_is_explained(project: Path) -> N
         other.communicate("\n")
     assert result.exit_code == 2
     assert "must not be open in another process" in result.stderr
+
+
+def test_an_interrupted_query_ends_the_command(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB makes an error of it, and dbt another one."""
+
+    def interrupted(*_: object) -> None:
+        raise DbtRuntimeError("Query interrupted")
+
+    monkeypatch.setattr("dbt_anonymize.project.warehouse.Warehouse.rows", interrupted)
+    assert run("results", "--project-dir", project).exit_code == 130
+
+
+def test_a_terminal_shows_that_the_project_is_read(project: Path) -> None:
+    """Rows that a program reads stay alone."""
+    outer, inner = os.openpty()
+    words = ["results", "--format", "json", "--project-dir", str(project)]
+    done = subprocess.run(
+        [sys.executable, "-m", "dbt_anonymize", *words],
+        check=True,
+        stdout=subprocess.PIPE,
+        stderr=inner,
+        env=os.environ | {"TERM": "xterm"},
+    )
+    os.close(inner)
+    assert b"Reading the project ..." in os.read(outer, 100_000)
+    assert json.loads(done.stdout.splitlines()[0])["anonymization"] == "visits"
 
 
 def failed(project: Path, message: str) -> None:

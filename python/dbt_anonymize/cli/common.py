@@ -130,6 +130,13 @@ def note(text: str) -> None:
 
 
 @contextlib.contextmanager
+def at_work(what: str) -> Iterator[None]:
+    """Show on a terminal what takes its time, until it is done."""
+    with SafeConsole(stderr=True, quiet=is_quiet()).status(f"{what} ..."):
+        yield
+
+
+@contextlib.contextmanager
 def rows_alone(form: Enum) -> Iterator[TextIO]:
     """Give where rows are printed; of what a program reads, keep away what dbt has to say."""
     out = sys.stdout

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import BAD_INPUT, note, say
+from dbt_anonymize.cli.common import BAD_INPUT, at_work, note, say
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.pluralize import counted
@@ -49,7 +49,7 @@ def init(
     # Closed while somebody thinks: a file of DuckDB is locked for everybody else.
     if not yes and sys.stdin.isatty():
         proposals = [_asked(one) for one in proposals]
-    with place.warehouse() as warehouse:
+    with place.warehouse() as warehouse, at_work("Building hierarchies and efforts"):
         drafted = draft_table(
             warehouse,
             warehouse.relation_of(declared),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Collection
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, TypeVar
 
 import typer
 
-from dbt_anonymize.cli.common import ProfilesDir, Quiet, errors_without_traceback
+from dbt_anonymize.cli.common import ProfilesDir, Quiet, at_work, errors_without_traceback
 from dbt_anonymize.errors import SpecError
 
 if TYPE_CHECKING:
@@ -45,11 +45,16 @@ class Place:
 
         return find_project(self.folder)
 
-    def warehouse(self, *, writes_vault: bool = False) -> AbstractContextManager[Warehouse]:
+    @contextlib.contextmanager
+    def warehouse(self, *, writes_vault: bool = False) -> Iterator[Warehouse]:
         """Open the warehouse of the target."""
-        from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
+        with contextlib.ExitStack() as until_closed:
+            with at_work("Reading the project"):
+                from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
 
-        return open_warehouse(self.project, self.target, writes_vault=writes_vault)
+                opened = open_warehouse(self.project, self.target, writes_vault=writes_vault)
+                warehouse = until_closed.enter_context(opened)
+            yield warehouse
 
     def dbt(self, executable: Path | None, *, is_quiet: bool) -> Dbt:
         """Return an executable of dbt, by default the one beside this command."""

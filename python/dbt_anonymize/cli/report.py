@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import Name, write_or_say
+from dbt_anonymize.cli.common import Name, at_work, write_or_say
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import ProjectError
 
@@ -48,7 +48,8 @@ def report(
     spec = place.spec(name)
     with place.warehouse() as warehouse:
         found = find(warehouse, spec)
-    text = write(found)
+    with at_work("Drawing"):
+        text = write(found)
     if output is None and form is Form.html:
         output = Path(f"{spec.name}.html")
     write_or_say(text, output)

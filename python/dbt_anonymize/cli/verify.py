@@ -139,10 +139,12 @@ def _show_text(
     notes = SafeConsole(soft_wrap=True, quiet=is_quiet())
     notes.print(name, style="bold")
     counts: dict[Check, Counter[Status]] = {}
-    for finding in findings:
-        counts.setdefault(finding.check, Counter())[finding.status] += 1
-        if is_verbose or finding.status in _SHOWN:
-            _show_finding(console, finding)
+    with console.status(f"{name}: at work ...") as status:
+        for finding in findings:
+            counts.setdefault(finding.check, Counter())[finding.status] += 1
+            if is_verbose or finding.status in _SHOWN:
+                _show_finding(console, finding)
+            status.update(f"{name}: at work, {' and '.join(counts)} done ...")
     for check, number in counts.items():
         notes.print(f"  {check:<10}  {_counted(number)}")
     total = sum(counts.values(), Counter[Status]())

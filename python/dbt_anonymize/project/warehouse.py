@@ -26,6 +26,8 @@ _ROWS_AT_ONCE = 100_000
 # Rows of one `insert ... values`: few enough for the limits of every warehouse.
 _ROWS_OF_A_STATEMENT = 500
 _LOCKED = "could not set lock on file"
+# What is left of an interrupt when DuckDB and dbt have passed it on.
+_INTERRUPTED = "query interrupted"
 # Kinds of errors that no connection is to blame for: of drivers as PEP 249 names them, and DuckDB.
 _OF_OUR_SQL = re.compile(
     r"(Binder|Catalog|Parser|Syntax|Conversion|TypeMismatch|OutOfRange|InvalidInput|Constraint)"
@@ -271,6 +273,8 @@ def open_warehouse(
         except AnonymizeError:
             raise
         except Exception as error:
+            if _INTERRUPTED in str(error).lower():
+                raise KeyboardInterrupt from error
             raise _explained(error) from error
         finally:
             adapter.cleanup_connections()

@@ -42,8 +42,8 @@ _IN_RELEASE_FILE = (
     "look for the column that they come from."
 )
 _IN_WAREHOUSE_FILE = (
-    "They were written unprotected once. Load the source into the vault and build into a new "
-    "database file; this one keeps them although no table has them any more."
+    "Load the source into the vault and build into a new database file: this one keeps what was "
+    "once written unprotected, also when no table has it any more."
 )
 _NUMBERS = re.compile(
     r"(?:u?(?:tiny|small|big|huge)?int(?:eger)?|float|real|double(?: precision)?|decimal|numeric"
