@@ -152,8 +152,7 @@ class TableSums:
     def log_frequency(self) -> float:
         """Sum over the distinct original rows of f log2 f, f their share of the records."""
         rows = np.flatnonzero(self.table.records)
-        _, position = np.unique(self.table.leaves[rows], axis=0, return_inverse=True)
-        counts = np.bincount(position.reshape(-1), weights=self.table.records[rows])
+        counts = np.bincount(_numbered(self.columns, rows), weights=self.table.records[rows])
         frequencies = counts / self.total
         return float(frequencies @ np.log2(frequencies))
 
@@ -191,11 +190,21 @@ class TableSums:
 
     def class_log_cells(self, classes: Classes, rows: IntArray) -> FloatArray:
         """Return the bits that the labels of some classes cover."""
-        leaves = self.table.leaves[classes.first[rows]]
+        first = classes.first[rows]
         bits = np.zeros(len(rows))
         for position, level in enumerate(classes.levels):
-            bits += self.log_cells[position][level][leaves[:, position]]
+            bits += self.log_cells[position][level].take(self.columns[position].take(first))
         return bits
+
+    @cached_property
+    def are_cells_of_labels(self) -> bool:
+        """Whether all leaves with one label at some level cover as many raw values."""
+        for attribute, by_level in zip(self.table.attributes, self.log_cells, strict=True):
+            for labels, bits in zip(attribute.levels, by_level, strict=True):
+                _, first, position = np.unique(labels, return_index=True, return_inverse=True)
+                if (bits[first][position.reshape(-1)] != bits).any():
+                    return False
+        return True
 
     @cached_property
     def _distinct_labels(self) -> list[list[int]]:
@@ -388,6 +397,16 @@ class Suppressed:
         labels = self._sums.table.attributes[position].levels[level]
         size = len(self._sums.label_counts[position][level])
         return _counted(labels, self.leaf_counts(position), size)
+
+
+def _numbered(columns: Sequence[IntArray], rows: IntArray) -> IntArray:
+    """Give the distinct rows of some columns a number from 0 on."""
+    found = np.zeros(len(rows), dtype=np.int64)
+    for column in columns:
+        codes = column[rows]
+        found = found * (int(codes.max(initial=0)) + 1) + codes
+        found = np.unique(found, return_inverse=True)[1].reshape(-1)
+    return found
 
 
 def _counted(codes: IntArray, weights: IntArray | FloatArray | BoolArray, size: int) -> FloatArray:

@@ -181,8 +181,10 @@ def most_within_equal_distance(
         return found
     lengths = np.diff(np.append(starts, len(values.classes)))
     shares = global_shares[values.values]
-    # Classes stay where they are, as the entries are sorted by class.
-    order = np.lexsort((values.counts / shares, values.classes))
+    # Classes stay where they are, as the entries are sorted by class. Within one any order gives
+    # limits that hold, and this one the lowest, but for rounding.
+    least = values.counts / shares
+    order = np.argsort(values.classes + least * (0.5 / least.max()))
     counts, shares = values.counts[order], shares[order]
     records, of_these = (
         np.cumsum(numbers) - np.repeat(np.cumsum(numbers)[starts] - numbers[starts], lengths)

@@ -151,7 +151,9 @@ class Bases:
             return None
         bits = self._bits_of(candidates) - self._bits_of(np.array([node]))
         bits += np.log2(max(classes, 1)) + self._bias
-        is_finer = (latest >= candidates[:, np.newaxis]).all(axis=2)
+        is_finer = np.ones((len(candidates), len(latest)), dtype=np.bool_)
+        for attribute in range(latest.shape[1]):
+            is_finer &= latest[:, attribute] >= candidates[:, attribute, np.newaxis]
         saved = np.maximum(np.array(self._grouped) - np.exp2(bits)[:, np.newaxis], 0.0)
         gains: FloatArray = (is_finer * saved).sum(axis=1)
         best = int(gains.argmax())

@@ -75,16 +75,18 @@ class Checker:
             self.most_suppressed == 0 or guarantees.is_monotone_in_suppression
         )
 
-    def check(self, node: Node, k: int = 0, best: float = math.inf) -> Check:
+    def check(
+        self, node: Node, k: int = 0, best: float = math.inf, *, forms_classes: bool = False
+    ) -> Check:
         """Check a node; ``k`` may ask for larger released classes than the guarantees.
 
-        No more than needed if it must lose at least as much as ``best``.
+        No more than needed if it must lose at least as much as ``best``; ``forms_classes`` even so.
         """
         self.checked += 1
         size = max(k, self.guarantees.min_class_size)
         ungrouped = self.grouper.ungrouped(node)
         if (check := self._without_classes(node, ungrouped, size, best)) is not None:
-            return check
+            return replace(check, classes=ungrouped.classes()) if forms_classes else check
         classes = ungrouped.classes()
         small = classes.people < size
         count = int(classes.records[small].sum())

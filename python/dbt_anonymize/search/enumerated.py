@@ -18,11 +18,13 @@ import numpy as np
 
 from dbt_anonymize.information_loss.base import of_levels
 from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray, Node
+from dbt_anonymize.search.border import BorderGuide
 from dbt_anonymize.search.checking import Check, Checker
 from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.feasibility import Guide
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.results import CheckedNode, Progress, Status, VisitedNodes
+from dbt_anonymize.search.rollup import GroupedClasses
 from dbt_anonymize.search.witnesses import Witnesses
 
 # A member of an enumeration is looked up at every use.
@@ -55,14 +57,13 @@ class EnumeratedSearch:
         # bounds leave out more than foresight does, unless they come from checked nodes: those at
         # the border of what is feasible bound the most. Measured on adult, cup and the survey.
         self._is_feasible = np.zeros(lattice.shape, dtype=np.bool_)
-        self._is_at_border = checker.most_suppressed > 0
         self._guide: Guide | None = None
-        is_guided = (
-            checker.loss.is_bounded_by_classes if self._is_at_border else checker.is_monotone
-        )
-        if is_guided and not self._by_bound:
-            most = checker.most_suppressed
-            self._guide = Guide(lattice, self._rank, most, upwards=self._is_at_border)
+        self._border: BorderGuide | None = None
+        most, each = checker.most_suppressed, checker.least_per_suppressed
+        if most == 0 and checker.is_monotone and not self._by_bound:
+            self._guide = Guide(lattice, self._rank)
+        elif most > 0 and checker.loss.is_bounded_by_classes and not self._by_bound:
+            self._border = BorderGuide(lattice, self._rank, most, each)
         # Rank of the nodes still to be checked, infinite for others; and a view as one row.
         self._order = self._rank.copy()
         self._next = self._order.reshape(-1)
@@ -109,7 +110,7 @@ class EnumeratedSearch:
         """
         if best is None or best is self._bottom_of_descent:
             return None
-        if self._guide is not None and not self._is_at_border:
+        if self._guide is not None:
             return None
         bound, rank, status = (a.reshape(-1) for a in (self._bound, self._rank, self.status))
         found = min(
@@ -132,23 +133,18 @@ class EnumeratedSearch:
         index = int(self._next.argmin())
         if self._next[index] == math.inf:
             return None
-        if self._guide is None:
-            return index
-        suggested = self._suggestion(self._guide, best)
-        if suggested is None:
-            return index
-        return suggested
+        suggested = self._suggestion(best)
+        return index if suggested is None else suggested
 
-    def _suggestion(self, guide: Guide, best: CheckedNode | None) -> int | None:
+    def _suggestion(self, best: CheckedNode | None) -> int | None:
         is_open = self.status == _OPEN
-        if self._is_at_border:
-            # Suppressing more loses too much, allowed or not.
-            each = self.checker.least_per_suppressed
-            if best is not None and each:
-                guide.expect_border(min(self.checker.most_suppressed, float(best.loss) / each))
-            return guide.suggest(is_open, ~is_open)
+        if self._border is not None:
+            loss = math.inf if best is None else float(best.loss)
+            return self._border.suggest(is_open, self._unsuppressed, loss)
+        if self._guide is None:
+            return None
         is_settled = self._is_feasible | (self.status == Status.INFEASIBLE)
-        suggested = guide.suggest(is_open, is_settled)
+        suggested = self._guide.suggest(is_open, is_settled)
         return suggested if suggested is not None and is_open.reshape(-1)[suggested] else None
 
     def require(self, k: int) -> None:
@@ -177,17 +173,19 @@ class EnumeratedSearch:
         """Check a node if it can be better than the best; return the better of both."""
         node = self.lattice.node(index)
         # A suggested node is checked for what it excludes, whatever its own bound.
-        check = self.checker.check(node, self._k, math.inf if best is None else best.loss)
+        check = self.checker.check(
+            node,
+            self._k,
+            math.inf if best is None else best.loss,
+            forms_classes=self._border is not None and self._border.is_worth_forming(index),
+        )
         result = check.result
+        self._observe(index, result)
         if check.is_hopeless:
-            self._give_up(index, check)
-            return best
-        self.found[index] = result
-        self._close(index, Status.CHECKED)
-        if self._guide is not None:
-            self._guide.observe(index, result.suppressed)
-            if result.is_feasible and not self._is_at_border:
-                self._is_feasible[self.lattice.coarser(node)] = True
+            self._give_up(check)
+        else:
+            self.found[index] = result
+            self._close(index, Status.CHECKED)
         is_better = result.is_feasible and (best is None or result.loss < best.loss)
         if is_better:
             best = result
@@ -195,22 +193,27 @@ class EnumeratedSearch:
             self._exclude_finer(node)
             if check.small_rows is not None:
                 self._ask_a_witness(check.small_rows)
-        else:
-            self._raise_bounds(check)
-        # What is excluded says nothing about the loss of others.
-        if best is not None and (is_better or not check.proves_finer_infeasible):
+        is_raised = self._raise_bounds(index, check)
+        if best is not None and (is_better or is_raised):
             self._prune(best)
         return best
 
-    def _give_up(self, index: int, check: Check) -> None:
+    def _observe(self, index: int, result: CheckedNode) -> None:
+        """Let foresight learn."""
+        if self._border is not None:
+            self._border.observe(index, result.suppressed)
+        if self._guide is not None:
+            self._guide.observe(index, result.suppressed)
+            if result.is_feasible:
+                self._is_feasible[self.lattice.coarser(result.node)] = True
+
+    def _give_up(self, check: Check) -> None:
         """Leave out a node and all finer ones, which lose too much by what they must suppress."""
         box = self.lattice.finer(check.result.node)
         np.maximum(self._bound[box], check.least_loss, out=self._bound[box])
         status = self.status[box]
         status[status == _OPEN] = Status.PRUNED
         self._order[box] = math.inf
-        if self._guide is not None:
-            self._guide.observe(index, check.result.suppressed)
 
     def bound(self, best: CheckedNode | None) -> float:
         """Return a lower bound of the loss of all feasible nodes, as far as is known."""
@@ -272,18 +275,32 @@ class EnumeratedSearch:
         self.status[is_small] = Status.INFEASIBLE
         self._order[is_small] = math.inf
 
-    def _raise_bounds(self, check: Check) -> None:
-        """Bound finer nodes by what this one must suppress, and coarser ones by what it loses."""
-        if check.classes is None or check.gone is None:
-            return
-        loss, table, node = self.checker.loss, self.checker.table, check.result.node
-        coarser = loss.coarser_bound(
-            table, check.classes, max(self._k, self.checker.guarantees.min_class_size)
-        )
-        box = self.lattice.coarser(node)
+    def _raise_bounds(self, index: int, check: Check) -> bool:
+        """Bound coarser nodes by what this one loses, and finer ones by what it must suppress.
+
+        Return whether that was worth trying.
+        """
+        if check.classes is None:
+            return False
+        is_excluding = check.proves_finer_infeasible or check.is_hopeless
+        if not is_excluding or self._border is not None:
+            self._bound_coarser(index, check.classes)
+        if not is_excluding and check.gone is not None:
+            self._bound_finer(check.result.node, check.classes, check.gone)
+        return True
+
+    def _bound_coarser(self, index: int, classes: GroupedClasses) -> None:
+        size = max(self._k, self.checker.guarantees.min_class_size)
+        coarser = self.checker.loss.coarser_bound(self.checker.table, classes, size)
+        if self._border is not None:
+            self._border.observe_bound(index, coarser)
+        box = self.lattice.coarser(classes.levels)
         for bounds in (self._unsuppressed, self._bound):
             np.maximum(bounds[box], coarser, out=bounds[box])
-        if not (check.gone.any() and loss.has_suppression_bound):
+
+    def _bound_finer(self, node: Node, classes: GroupedClasses, gone: BoolArray) -> None:
+        loss, table = self.checker.loss, self.checker.table
+        if not (gone.any() and loss.has_suppression_bound):
             return
         box = self.lattice.finer(node)
         finer = np.zeros(self.lattice.shape, dtype=np.bool_)
@@ -292,12 +309,12 @@ class EnumeratedSearch:
         if not len(indices):
             return
         if loss.has_attribute_bounds:
-            by_attribute = loss.attribute_bounds(table, check.classes.table_rows(check.gone))
+            by_attribute = loss.attribute_bounds(table, classes.table_rows(gone))
             assert by_attribute is not None
             raised = loss.combine(of_levels(by_attribute, self._levels[indices]))
         else:
             raised = self._unsuppressed.reshape(-1)[indices]
-            raised += loss.suppression_bound(table, check.classes, check.gone)
+            raised += loss.suppression_bound(table, classes, gone)
         flat = self._bound.reshape(-1)
         flat[indices] = np.maximum(flat[indices], raised)
         if self._by_bound:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from dbt_anonymize.privacy.table import FloatArray, IntArray, Table
+from dbt_anonymize.search.forecast import counted
 from dbt_anonymize.search.lattice import Lattice
 
 
@@ -36,10 +37,7 @@ class Witnesses:
         inside = np.flatnonzero(finest < size)
         records = self._table.records[inside]
         found = np.bincount(finest[inside], weights=records, minlength=size).astype(np.float64)
-        sizes: FloatArray = found.reshape(self._lattice.shape)
-        for axis in range(sizes.ndim):
-            np.cumsum(sizes, axis=axis, out=sizes)
-        return sizes
+        return counted(found.reshape(self._lattice.shape), coarser=False)
 
     def _least_levels(self, position: int, leaf: int) -> IntArray:
         """Return for each leaf where it has the label of another one first, as a node's number."""

@@ -49,8 +49,13 @@ class KLDivergence(InformationLoss):
     def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
         # Merging classes, of suppressed ones too, spreads their records more widely (log sum
         # inequality), but for what labels overlap.
-        nothing = np.zeros(len(classes.records), dtype=np.bool_)
-        return self._loss(sums, classes, nothing) - sums.overlap - _ROUNDING
+        if not sums.are_cells_of_labels:
+            nothing = np.zeros(len(classes.records), dtype=np.bool_)
+            return self._loss(sums, classes, nothing) - sums.overlap - _ROUNDING
+        shares = classes.records[classes.records > 0] / sums.total
+        covered = float(sums.mean_log_cells(np.array([classes.levels]))[0])
+        divergence = sums.log_frequency + covered - float(shares @ np.log2(shares))
+        return divergence - sums.overlap - _ROUNDING
 
     def _suppression_bound(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         rows = np.flatnonzero(suppressed & (classes.records > 0))
