@@ -259,3 +259,15 @@ def test_a_table_without_records_loses_nothing() -> None:
         assert measure.least_per_suppressed(table) == 0.0
         bounds = measure.attribute_bounds(table, None)
         assert bounds is None or all(not found.any() for found in bounds)
+
+
+@SOME
+@given(st.data())
+def test_what_classes_lose_by_kl_divergence_is_added_up_by_label(data: st.DataObject) -> None:
+    table = data.draw(tables())
+    classes = classes_of(table, data.draw(nodes(table)))
+    measure = make_loss("kl_divergence")
+    loss = measure.loss(table, classes, np.zeros(len(classes.records), dtype=np.bool_))
+    if table.total:
+        bound = measure.coarser_bound(table, classes) + measure.sums(table).overlap
+        assert bound == pytest.approx(loss, abs=1e-8)

@@ -16,13 +16,13 @@ from dbt_anonymize.search.forecast import Forecast, chances, counted
 from dbt_anonymize.search.lattice import Lattice
 
 # Checks before the first fit, and between two of them; large lattices take longer to fit.
-FIRST, BETWEEN, NODES_PER_CHECK = 12, 12, 4096
+FIRST, BETWEEN, NODES_PER_CHECK = 12, 24, 4096
 # Every so manieth suggestion is the node that is foreseen to lose the least.
 PROMISING = 8
 # The classes of an infeasible node are worth forming where they are so likely to exclude others.
-LIKELY = 0.25
+LIKELY = 0.5
 # Least spread of the predictions (natural logarithms); share of it in the logistic.
-SPREAD_OF_RECORDS, SPREAD_OF_BOUNDS, SHARPNESS = 0.3, 0.02, 1.5
+SPREAD_OF_RECORDS, SPREAD_OF_BOUNDS, SHARPNESS = 0.3, 0.02, 1.2
 # Bounds below this share of the best loss are alike.
 NEGLIGIBLE = 1e-2
 

@@ -109,11 +109,15 @@ class UngroupedNode:
         self._words = words
         self._slot: IntArray | None = None
         self._in_slot = np.zeros(0, dtype=np.int64)
+        self._classes: int | None = None
 
     @property
     def least_classes(self) -> int:
-        """Lower bound of the number of classes, after counting; of all rows before."""
-        return len(self.rows) if self._slot is None else int(np.count_nonzero(self._in_slot))
+        """Lower bound of the number of classes; before counting and grouping, all rows."""
+        if self._classes is None:
+            is_counted = self._slot is not None
+            return int(np.count_nonzero(self._in_slot)) if is_counted else len(self.rows)
+        return self._classes
 
     def least_small_records(self, size: int) -> int:
         """Return a lower bound of the records in classes of fewer than ``size`` records.
@@ -134,6 +138,7 @@ class UngroupedNode:
     def classes(self) -> GroupedClasses:
         """Return the equivalence classes, in the order of their first rows."""
         leaders, leader = distinct(self._words, self._slot)
+        self._classes = len(leaders)
         return GroupedClasses(self._table, self.node, self.rows, leaders, leader)
 
 
@@ -270,7 +275,7 @@ def _pack(table: Table) -> tuple[Codes, list[int], int]:
     codes, word_of = [], []
     word, used = 0, 0
     for column, attribute in enumerate(table.attributes):
-        occurring = np.unique(table.leaves[:, column])
+        occurring = np.flatnonzero(np.bincount(table.leaves[:, column]))
         dense = []
         for level in attribute.levels:
             packed = np.zeros(len(level), dtype=np.int64)

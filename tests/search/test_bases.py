@@ -1,0 +1,133 @@
+"""Merged rows that nodes are grouped from, on tables so small that they must be wanted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dbt_anonymize.errors import SearchError
+from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.privacy import grouping
+from dbt_anonymize.privacy.grouping import classes_of, value_counts
+from dbt_anonymize.privacy.table import SensitiveAttribute, Table
+from dbt_anonymize.search import bases
+from dbt_anonymize.search.hashing import distinct, slots
+from dbt_anonymize.search.rollup import Grouper
+from tests.oracle.brute_force import nodes_of, numbered_table, tables
+from tests.sampling import examples
+
+
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Merge a base wherever it saves a row."""
+    monkeypatch.setattr(bases, "LOOKING", -1)
+    monkeypatch.setattr(bases, "MERGING", 0.0)
+
+
+@pytest.mark.usefixtures("eager")
+@examples(settings(deadline=None), 60)
+@given(tables(), st.randoms(use_true_random=False), st.sampled_from([0, 2000, 1 << 20]))
+def test_nodes_are_grouped_from_bases_as_from_the_table(
+    table: Table, random: Any, memory: int
+) -> None:
+    nodes = list(nodes_of(table))
+    grouper = Grouper(table, nodes[0], memory=memory)
+    for node in random.choices(nodes, k=20):
+        ungrouped, expected = grouper.ungrouped(node), classes_of(table, node)
+        is_small = expected.records < 3
+        assert ungrouped.least_small_records(3) <= expected.records[is_small].sum()
+        assert ungrouped.least_classes <= len(expected.records)
+        found = ungrouped.classes()
+        assert ungrouped.least_classes == len(expected.records)
+        for name in ("codes", "records", "people", "first", "population"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name)
+        pairs = zip(
+            (*found.values, *found.targets), (*expected.values, *expected.targets), strict=True
+        )
+        for counts, others in pairs:
+            for name in ("classes", "values", "counts"):
+                np.testing.assert_array_equal(getattr(counts, name), getattr(others, name), name)
+        rows = found.table_rows(is_small)
+        assert table.records[rows].sum() == expected.records[is_small].sum()
+
+
+@pytest.mark.usefixtures("eager")
+def test_rows_that_nodes_have_in_common_are_merged_once() -> None:
+    grouper = Grouper(numbered_table(), (0, 0, 0))
+    asked = [(2, 2, level) for level in range(4)] + [(2, level, 2) for level in range(2, 5)]
+    rows = []
+    for node in asked:
+        ungrouped = grouper.ungrouped(node)
+        ungrouped.classes()
+        rows.append(len(ungrouped.rows))
+    assert rows[0] == max(rows)
+    assert rows[-1] < rows[0] / 4
+
+
+def test_few_rows_are_not_worth_a_base() -> None:
+    grouper = Grouper(numbered_table(rows=200), (0, 0, 0))
+    asked = [grouper.ungrouped((2, 2, 2)) for _ in range(20)]
+    assert len({len(node.rows) for node in asked if node.classes()}) == 1
+
+
+@examples(settings(deadline=None), 40)
+@given(tables(), st.randoms(use_true_random=False))
+def test_what_is_not_asked_for_keeps_no_rows_apart(table: Table, random: Any) -> None:
+    nodes = list(nodes_of(table))
+    plain = Grouper(table, nodes[0], values=False, targets=False)
+    for node in random.choices(nodes, k=6):
+        found, expected = plain.classes(node), classes_of(table, node)
+        for name in ("codes", "records", "people", "first", "population"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name)
+        assert (found.values, found.targets) == ((), ())
+
+
+def test_a_measure_without_its_targets_is_refused_instead_of_measured() -> None:
+    plain = numbered_table(rows=50)
+    values = np.arange(len(plain.records)) % 3
+    sensitive = SensitiveAttribute("s", 3)
+    table = replace(plain, sensitive=((sensitive, values),), targets=((values, 1.0),))
+    classes = Grouper(table, (0, 0, 0), targets=False).classes((1, 1, 1))
+    with pytest.raises(SearchError, match="needs a target"):
+        make_loss("classification_metric").coarser_bound(table, classes)
+
+
+@examples(settings(deadline=None), 60)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 3), st.integers(0, 6), st.integers(0, 3), st.sampled_from([0, 1, 2, 40])
+        ),
+        min_size=1,
+        max_size=30,
+    ),
+    st.booleans(),
+    st.sampled_from([0, 16]),
+)
+def test_values_are_counted_alike_dense_or_sorted(
+    rows: list[tuple[int, int, int, int]], has_subject: bool, dense: int
+) -> None:
+    classes, values, subjects, records = (np.array(column) for column in zip(*rows, strict=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grouping, "DENSE", dense)
+        found = value_counts(classes, values, records, subjects if has_subject else None)
+    expected: Counter[tuple[int, int]] = Counter()
+    if has_subject:
+        expected.update((c, v) for c, v, s in {(c, v, s) for c, v, s, n in rows if n})
+    else:
+        for c, v, _, n in rows:
+            expected[c, v] += n
+    triples = zip(found.classes.tolist(), found.values.tolist(), found.counts.tolist(), strict=True)
+    assert list(triples) == [(c, v, n) for (c, v), n in sorted(expected.items()) if n]
+
+
+def test_slots_that_are_known_change_nothing() -> None:
+    keys = (np.random.default_rng(1).integers(0, 300, 1000),)
+    for known, found in zip(distinct(keys, slots(keys, 0)[0]), distinct(keys), strict=True):
+        np.testing.assert_array_equal(known, found)
