@@ -15,6 +15,7 @@
 {%- set released = generalized + kept_columns + mapped -%}
 {{ config(
     materialized="dbt_anonymize_release",
+    pre_hook="{{ dbt_anonymize._refuse_clone() }}",
     schema=dbt_anonymize._release_schema(),
     meta={"dbt_anonymize": {
         "anonymization": anonymization,

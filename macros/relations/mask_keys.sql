@@ -1,6 +1,7 @@
 {% macro mask_keys(anonymization, masks) -%}
 {{ config(
     materialized="dbt_anonymize_tokens",
+    pre_hook="{{ dbt_anonymize._refuse_clone() }}",
     database=dbt_anonymize._vault_database(),
     schema=dbt_anonymize._vault_schema(),
     grants=dbt_anonymize._custodian_grants(),

@@ -4,6 +4,7 @@
 ) -%}
 {{ config(
     materialized="dbt_anonymize_vault",
+    pre_hook="{{ dbt_anonymize._refuse_clone() }}",
     database=dbt_anonymize._vault_database(),
     schema=dbt_anonymize._vault_schema(),
     grants=dbt_anonymize._custodian_grants(),

@@ -1,4 +1,4 @@
-{# Python that publishes the candidate outside the warehouse, or nothing where the released table itself is the
+{# The step that publishes the candidate outside the warehouse; none where the released table itself is the
    publication. #}
 {% macro _publication(candidate, declaration) -%}
     {{ return(adapter.dispatch("_publication", "dbt_anonymize")(candidate, declaration)) }}
@@ -16,47 +16,36 @@
             "release.formats are of files, which DuckDB alone publishes; got " ~ target.type ~ ". Remove them."
         ]) -%}
     {%- endif -%}
-    {{ return("") }}
+    {{ return(none) }}
 {%- endmacro %}
 
 {# A DuckDB file has no grants: who reads it reads all of it. So the release is a file of its own. #}
 {% macro duckdb___publication(candidate, declaration) -%}
-{%- set classes = declaration.guarantees | selectattr("model", "in", ["k_anonymity", "alpha_k_anonymity"]) -%}
-import json
-
-from dbt_anonymize.release.composition import Composition
-from dbt_anonymize.release.publish import publish
-
-
-class dbtObj:
-    def __init__(self, load):
-        pass
-
-
-def model(dbt, session):
-    publish(
-        session,
-        relation={{ dbt_anonymize._python_literal(candidate) }},
-        table={{ dbt_anonymize._python_literal(this.identifier) }},
-        folder={{ dbt_anonymize._python_literal(dbt_anonymize._project_folder()) }},
-        path={{ dbt_anonymize._python_literal(declaration.path) }},
-        {%- if not declaration.waits %}
-        composition=Composition(
-            quasi_identifiers=[
-                {%- for quasi_identifier in declaration.quasi_identifiers %}
-                {{ dbt_anonymize._python_literal(quasi_identifier.name) }},
-                {%- endfor %}
-            ],
-            k={{ classes | map(attribute="k") | max }},
-            is_strict={{ declaration.composition == "strict" }},
-        ),
-        {%- endif %}
-        formats=[
-            {%- for format in declaration.formats %}{{ dbt_anonymize._python_literal(format) }}, {% endfor -%}
-        ],
-    )
+    {%- set keys = declaration.quasi_identifiers | map(attribute="name") | list -%}
+    {%- set composition = {
+        "quasi_identifiers": keys,
+        "k": declaration.guarantees | selectattr("model", "in", ["k_anonymity", "alpha_k_anonymity"])
+            | map(attribute="k") | max,
+        "is_strict": declaration.composition == "strict",
+    } -%}
+    {{ return(dbt_anonymize._python_step("dbt_anonymize.release.publish", "publish", {
+        "relation": candidate | string,
+        "table": this.identifier,
+        "folder": dbt_anonymize._project_folder(),
+        "path": declaration.path,
+        "composition": none if declaration.waits else composition,
+        "formats": declaration.formats,
+    })) }}
+{%- endmacro %}
 
 
-def materialize(result, session):
-    pass
-{% endmacro %}
+{#
+  `<n>_publication` beside a release that a command publishes: the steps as JSON, and a digest of the rows that were
+  checked. It is written with the release, in one transaction; other rows are not published.
+#}
+{% macro _publication_table(release, declaration, steps) -%}
+create or replace table {{ release.incorporate(path={"identifier": declaration.anonymization ~ "_publication"}) }} as
+select
+    {{ dbt_anonymize._literal(tojson(steps)) }} as steps,
+    ({{ dbt_anonymize._digest_of_rows(release, declaration.columns) }}) as digest
+{%- endmacro %}

@@ -1,6 +1,6 @@
-{# Python that computes the candidate again and stops where it differs; nothing where the spec does not ask for it. #}
+{# The step that computes the candidate again and stops where it differs; none where the spec does not ask for it. #}
 {% macro _recomputation(candidate, declaration) -%}
-    {%- if not declaration.recompute -%}{{ return("") }}{%- endif -%}
+    {%- if not declaration.recompute -%}{{ return(none) }}{%- endif -%}
     {{ return(adapter.dispatch("_recomputation", "dbt_anonymize")(candidate, declaration)) }}
 {%- endmacro %}
 
@@ -35,37 +35,21 @@
 {%- if declaration.sample_shares -%}
     {%- do relations.update({"sample": ref(name ~ "_sample")}) -%}
 {%- endif -%}
-import json
-
-from dbt_anonymize.verify.recomputation.build import require_recomputed
-
-
-class dbtObj:
-    def __init__(self, load):
-        pass
-
-
-def model(dbt, session):
-    require_recomputed(
-        session,
-        folder={{ dbt_anonymize._python_literal(dbt_anonymize._project_folder()) }},
-        name={{ dbt_anonymize._python_literal(name) }},
-        effort={{ effort }},
-        relations={
-            {%- for role, relation in relations.items() if role != "hierarchies" %}
-            "{{ role }}": {{ dbt_anonymize._python_literal(relation) }},
-            {%- endfor %}
-        },
-        hierarchies={
-            {%- for column, relation in relations.hierarchies.items() %}
-            {{ dbt_anonymize._python_literal(column) }}: {{ dbt_anonymize._python_literal(relation) }},
-            {%- endfor %}
-        },
-    )
-
-
-def materialize(result, session):
-    pass
+{%- set hierarchies = {} -%}
+{%- for column, relation in relations.hierarchies.items() -%}
+    {%- do hierarchies.update({column: relation | string}) -%}
+{%- endfor -%}
+{%- set names = {} -%}
+{%- for role, relation in relations.items() if role != "hierarchies" -%}
+    {%- do names.update({role: relation | string}) -%}
+{%- endfor -%}
+{{ return(dbt_anonymize._python_step("dbt_anonymize.verify.recomputation.build", "require_recomputed", {
+    "folder": dbt_anonymize._project_folder(),
+    "name": name,
+    "effort": effort,
+    "relations": names,
+    "hierarchies": hierarchies,
+})) }}
 {% endmacro %}
 
 

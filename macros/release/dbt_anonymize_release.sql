@@ -46,27 +46,44 @@
     {%- if not dbt_anonymize._is_trial() -%}
         {%- do dbt_anonymize._register_release(model.config.meta.dbt_anonymize) -%}
     {%- endif -%}
-    {%- set recomputation = dbt_anonymize._recomputation(candidate, model.config.meta.dbt_anonymize) -%}
-    {%- if recomputation and not dbt_anonymize._is_trial() -%}
-        {% call statement("recompute", language="python") -%}
-            {{ recomputation }}
+    {%- set declaration = model.config.meta.dbt_anonymize -%}
+    {%- set has_python = dbt_anonymize._has_python() -%}
+    {#- On a connection of its own the candidate has its name until this transaction ends. -#}
+    {%- set steps = [] if dbt_anonymize._is_trial() else dbt_anonymize._steps_of_release(
+        candidate if has_python else target_relation, declaration
+    ) -%}
+    {%- for step in steps if has_python -%}
+        {% call statement(step.function, language="python") -%}
+            {{ dbt_anonymize._python_code(step) }}
         {%- endcall %}
-    {%- endif -%}
-    {%- set publication = dbt_anonymize._publication(candidate, model.config.meta.dbt_anonymize) -%}
-    {%- if publication and not dbt_anonymize._is_trial() -%}
-        {% call statement("publish", language="python") -%}
-            {{ publication }}
+    {%- endfor -%}
+    {%- if steps and not has_python -%}
+        {% call statement("publication") -%}
+            {{ dbt_anonymize._publication_table(target_relation, declaration, steps) }}
         {%- endcall %}
     {%- endif -%}
     {%- do adapter.commit() -%}
     {%- if not dbt_anonymize._is_trial() -%}
         {%- do dbt_anonymize._remember_release(model.config.meta.dbt_anonymize) -%}
         {%- do dbt_anonymize._compose_register(model.config.meta.dbt_anonymize) -%}
-        {%- set name = model.config.meta.dbt_anonymize.anonymization -%}
-        {%- do log(name ~ ": released. Next: `dbt-anonymize results " ~ name ~ "`", info=True) -%}
+        {%- set name = declaration.anonymization -%}
+        {%- set is_published = has_python or not steps -%}
+        {%- do log(
+            name ~ (": released. Next: `dbt-anonymize results " if is_published
+                else ": built and checked, not published. Next: `dbt-anonymize publish ") ~ name ~ "`", info=True
+        ) -%}
     {%- endif -%}
     {{ drop_relation_if_exists(backup_relation) }}
     {{ run_hooks(post_hooks, inside_transaction=False) }}
 
     {{ return({"relations": [target_relation]}) }}
 {% endmaterialization %}
+
+
+{# What needs Python, in order, once the candidate is checked: computed again, and published. #}
+{% macro _steps_of_release(candidate, declaration) -%}
+    {%- set found = [
+        dbt_anonymize._recomputation(candidate, declaration), dbt_anonymize._publication(candidate, declaration)
+    ] -%}
+    {{ return(found | reject("none") | list) }}
+{%- endmacro %}

@@ -25,10 +25,3 @@
     {%- for value in values -%}{%- do literals.append(dbt_anonymize._literal(value)) -%}{%- endfor -%}
     {{ return(literals | join(", ")) }}
 {%- endmacro %}
-
-
-{# The one place where a text becomes Python that yields it: JSON within JSON is ASCII, and Python reads that as it is.
-   JSON itself it would not: a character beyond 16 bits is two there. The Python must import json. #}
-{% macro _python_literal(value) -%}
-    {{ return("json.loads(" ~ value | string | tojson | tojson ~ ")") }}
-{%- endmacro %}

@@ -5,13 +5,30 @@
 #}
 {% macro _before_materializations() -%}
     {%- if execute -%}{%- do dbt_anonymize._check_seed_loading() -%}{%- endif -%}
-    {%- set protection = dbt_anonymize._vault_protection() if execute and dbt_anonymize._has_vault() else "" -%}
+    {%- set has_vault = execute and dbt_anonymize._has_vault() -%}
+    {%- if has_vault and not dbt_anonymize._has_python() -%}{%- do dbt_anonymize._spill_beside_vault() -%}{%- endif -%}
+    {%- set protection = dbt_anonymize._vault_protection()
+        if has_vault and (dbt_anonymize._has_python() or dbt_anonymize._fills_vault()) else "" -%}
     {%- if protection -%}
         {% call statement("protect_vault", language="python") -%}
             {{ protection }}
         {%- endcall %}
     {%- endif -%}
     {{- dbt_anonymize._closed_vault_schemas() if execute -}}
+{%- endmacro %}
+
+
+{# Whether what is selected writes into the vault, which a release does too: it remembers its records there. #}
+{% macro _fills_vault() -%}
+    {%- set vault = var("dbt_anonymize_vault_database", "vault") | lower -%}
+    {%- for node in graph.nodes.values() if node.unique_id in selected_resources -%}
+        {%- if node.resource_type in ["model", "seed", "snapshot"] and (
+            (node.database or "") | lower == vault or node.config.materialized == "dbt_anonymize_release"
+        ) -%}
+            {{ return(true) }}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(false) }}
 {%- endmacro %}
 
 
@@ -34,36 +51,67 @@
 {%- endmacro %}
 
 
-{# Python that closes the vault to everybody but its owner, or nothing where grants do it. #}
+{# Python that closes the vault to everybody but its owner; nothing where grants do it, or a command before dbt. #}
 {% macro _vault_protection() -%}{{ return(adapter.dispatch("_vault_protection", "dbt_anonymize")()) }}{%- endmacro %}
 
 {% macro default___vault_protection() -%}{{ return("") }}{%- endmacro %}
 
 {% macro duckdb___vault_protection() -%}
-import json
-
-from dbt_anonymize.vault.files import keep_files_private, protect_vault
-
-
-class dbtObj:
-    def __init__(self, load):
-        pass
-
-
-def model(dbt, session):
-    protect_vault(
-        session,
-        vault={{ dbt_anonymize._python_literal(var("dbt_anonymize_vault_database", "vault")) }},
-        warehouse={{ dbt_anonymize._python_literal(target.database) }},
-        project={{ dbt_anonymize._python_literal(dbt_anonymize._project_folder()) }},
-        release={{ dbt_anonymize._python_literal(dbt_anonymize._release_folder()) }},
-    )
-    keep_files_private()
+    {%- if not dbt_anonymize._has_python() -%}
+        {%- do dbt_anonymize._require_closed_vault() -%}
+        {{ return("") }}
+    {%- endif -%}
+    {{ return(dbt_anonymize._python_code(dbt_anonymize._python_step("dbt_anonymize.vault.files", "close_vault", {
+        "vault": var("dbt_anonymize_vault_database", "vault"),
+        "warehouse": target.database,
+        "project": dbt_anonymize._project_folder(),
+        "release": dbt_anonymize._release_folder(),
+    }))) }}
+{%- endmacro %}
 
 
-def materialize(result, session):
-    pass
-{% endmacro %}
+{#
+  SQL sees no mode of a file. So whoever closes the vault puts a key beside it, and where there is none dbt stops before
+  anything is written. The key is also what draws are made of; see `_keyed_draws`.
+#}
+{% macro _require_closed_vault() -%}
+    {%- set file = dbt_anonymize._file_of_vault() -%}
+    {%- set key = dbt_anonymize._literal((file or "") ~ ".key") -%}
+    {%- set is_closed = file and run_query("select 1 from glob(" ~ key ~ ")").rows
+        and run_query("select size from read_blob(" ~ key ~ ")").rows[0][0] >= 32 -%}
+    {%- if file and not is_closed -%}
+        {{ exceptions.raise_compiler_error(
+            "dbt_anonymize: the vault must be closed to others before anything is written into it, which SQL cannot do;"
+            ~ " nobody has: there is no " ~ file ~ ".key of 32 bytes. Run `dbt-anonymize build`, which closes it and"
+            ~ " calls dbt; or close it yourself, as docs/engines.md says."
+        ) }}
+    {%- endif -%}
+{%- endmacro %}
+
+
+{# Path of the vault's file; none where it is in memory or elsewhere. A drive of Windows has one letter. #}
+{% macro _file_of_vault() -%}
+    {%- set found = run_query(
+        "select path from duckdb_databases() where lower(database_name) = "
+        ~ dbt_anonymize._literal(var("dbt_anonymize_vault_database", "vault") | lower)
+    ).rows -%}
+    {%- set path = found[0][0] if found else none -%}
+    {{ return(none if not path or modules.re.match("\\w\\w+:|:memory:", path) else path) }}
+{%- endmacro %}
+
+
+{# What does not fit into memory is spilled beside the vault, unless the profile says where: not beside the
+   warehouse, which is DuckDB's choice. With Python `close_vault` does it. #}
+{% macro _spill_beside_vault() -%}
+    {%- set file = dbt_anonymize._file_of_vault() -%}
+    {%- set spilled = run_query(
+        "select current_setting('temp_directory'), coalesce(path, '') || '.tmp' from duckdb_databases() where"
+        ~ " lower(database_name) = " ~ dbt_anonymize._literal(target.database | lower)
+    ).rows -%}
+    {%- if file and spilled and spilled[0][0] == spilled[0][1] -%}
+        {%- do run_query("set global temp_directory = " ~ dbt_anonymize._literal(file ~ ".tmp")) -%}
+    {%- endif -%}
+{%- endmacro %}
 
 
 {# Nobody but custodians may read the vault. DuckDB has no grants, and warns of any. #}

@@ -117,35 +117,57 @@
 
 {# DuckDB's random() and uuid() follow setseed() and are not made for secrets, so the operating system draws. #}
 {% macro duckdb___token_addition(draws, people) -%}
+    {%- if not dbt_anonymize._has_python() -%}
+        {{ return({"language": "sql", "code": dbt_anonymize._keyed_draws(draws, people)}) }}
+    {%- endif -%}
     {%- set declaration = model.config.meta.dbt_anonymize -%}
+    {%- set arguments = {
+        "relation": draws | string, "people": people, "identified_by": declaration.person
+    } -%}
+    {%- if declaration.drawn == "draw" -%}{%- do arguments.update({"strata": declaration.strata}) -%}{%- endif -%}
     {%- set function = "append_tokens" if declaration.drawn == "token" else "append_draws" -%}
-    {%- set code -%}
-import json
-
-from dbt_anonymize.vault.tokens import {{ function }}
-
-
-class dbtObj:
-    def __init__(self, load):
-        pass
+    {{ return({"language": "python", "code": dbt_anonymize._python_code(
+        dbt_anonymize._python_step("dbt_anonymize.vault.tokens", function, arguments)
+    )}) }}
+{%- endmacro %}
 
 
-def model(dbt, session):
-    {{ function }}(
-        session,
-        relation={{ dbt_anonymize._python_literal(draws) }},
-        people={{ dbt_anonymize._python_literal(people) }},
-        identified_by={{ dbt_anonymize._python_literal(declaration.person) }},
-        {%- if declaration.drawn == "draw" %}
-        strata={{ declaration.strata }},
-        {%- endif %}
-    )
-
-
-def materialize(result, session):
-    pass
-    {%- endset -%}
-    {{ return({"language": "python", "code": code}) }}
+{#
+  The same in SQL: a draw is the hash of the person under the key that the operating system drew for whoever closed the
+  vault, and under this run and table, so that no two draws have the same. The key is in a file beside the vault, in no
+  statement and in no log.
+#}
+{% macro _keyed_draws(draws, people) -%}
+    {%- set declaration = model.config.meta.dbt_anonymize -%}
+    {%- set file = dbt_anonymize._file_of_vault() -%}
+    {%- if not file -%}
+        {%- do dbt_anonymize._raise_errors(declaration.anonymization, [
+            "the vault must be a file where dbt_anonymize_python is false, since the key of draws lies beside it; it is"
+            ~ " in memory or elsewhere. Attach a file, or write `mapping: class`, and no sample."
+        ]) -%}
+    {%- endif -%}
+    {%- set key = "read_blob(" ~ dbt_anonymize._literal(file ~ ".key") ~ ")" -%}
+    {%- set run = dbt_anonymize._literal(invocation_id ~ " " ~ draws ~ " ") -%}
+    {%- set digits = [] -%}
+    {%- for first in [1, 14] -%}
+        {%- do digits.append(
+            "(cast('0x' || substr(people.digits, " ~ first ~ ", 13) as bigint) / 4503599627370496.0)"
+        ) -%}
+    {%- endfor -%}
+    insert into {{ draws }} (person, {{ declaration.drawn }}, identified_by)
+    select
+        people.person,
+        {{ "substr(people.digits, 1, 32)" if declaration.drawn == "token"
+            else dbt_anonymize._drawn_number(digits[0], declaration.strata, digits[1]) }},
+        {{ dbt_anonymize._literal(declaration.person) }}
+    from (
+        select
+            found.*,
+            sha256(key.content || encode({{ run }} || cast(found.person as varchar))) as digits
+        from ({{ people }}) as found
+        cross join {{ key }} as key
+    ) as people
+    where not exists (select 1 from {{ draws }} as known where known.person = people.person)
 {%- endmacro %}
 
 
@@ -170,10 +192,12 @@ def materialize(result, session):
 
 
 {# A draw of each of the rows `people`. In strata the draws of one stratum are spread evenly, so that below any share
-   are as many as that share of them, rounded up or down. #}
-{% macro _drawn_number(random, strata) -%}
-    {%- set number = "cast(" ~ random ~ " as " ~ dbt_anonymize._type_double() ~ ")" -%}
-    {%- if not strata -%}{{ return(number) }}{%- endif -%}
+   are as many as that share of them, rounded up or down. `random` is another number wherever it stands; else the
+   second one, independent of it, is `random_within`. #}
+{% macro _drawn_number(random, strata, random_within=none) -%}
+    {%- set type = dbt_anonymize._type_double() -%}
+    {%- if not strata -%}{{ return("cast(" ~ random ~ " as " ~ type ~ ")") }}{%- endif -%}
+    {%- set number = "cast(" ~ (random_within or random) ~ " as " ~ type ~ ")" -%}
     {%- set stratum = [] -%}
     {%- for place in range(1, strata + 1) -%}{%- do stratum.append("people.stratum_" ~ place) -%}{%- endfor -%}
     {%- set partition = "(partition by " ~ stratum | join(", ") -%}

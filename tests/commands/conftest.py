@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
 from dbt_anonymize.project.generate import generate
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.warehouse import closed_vaults
 from tests.projects import Project
 
 WITHOUT_PYTHON = "vars: {dbt_anonymize_python: false}\n"
@@ -34,6 +38,15 @@ def without_python(project: Project, folder: Path) -> Project:
     copy.edit("dbt_project.yml", lambda text: text + WITHOUT_PYTHON)
     generate(copy.folder)
     return copy
+
+
+@contextlib.contextmanager
+def closed(project: Project) -> Iterator[None]:
+    """Close the vault as a command does, for calls of dbt by hand."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DBT_PROFILES_DIR", str(project.folder))
+        with closed_vaults(find_project(project.folder), None):
+            yield
 
 
 @pytest.fixture

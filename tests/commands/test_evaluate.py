@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from dbt_anonymize.project.generate import generate
-from tests.commands.conftest import command, without_python
+from tests.commands.conftest import closed, command, without_python
 from tests.projects import Project
 
 pytestmark = pytest.mark.sampled_tests(group="commands")
@@ -31,8 +31,10 @@ def evaluated(commanded: Project) -> Project:
 
 
 def test_rows_are_those_of_the_python_model(built_consumer: Project, evaluated: Project) -> None:
-    outcome = evaluated.dbt("run", "-s", "customers_evaluation+")
+    with closed(evaluated):
+        outcome = evaluated.dbt("run", "-s", "customers_evaluation+")
     assert outcome.succeeded, outcome.messages
+    assert command(evaluated, "publish").exit_code == 0
     expected = built_consumer.query(FACTS.format("customers_evaluation"))
     assert len(expected) == 2840
     assert evaluated.query(FACTS.format("customers_evaluation")) == expected

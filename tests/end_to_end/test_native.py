@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -158,6 +159,44 @@ def test_a_failed_build_is_retried_where_it_failed(consumer: Project) -> None:
     assert not any(name.endswith(".customers_results") for name in outcome.statuses)
 
 
+def with_ci(text: str) -> str:
+    """Add a target to a profile, with a schema of its own in the same files."""
+    profile = yaml.safe_load(text)
+    outputs = profile["shop"]["outputs"]
+    outputs["ci"] = {**outputs["dev"], "schema": "ci"}
+    return yaml.safe_dump(profile)
+
+
+CLONE = ("clone", "--target", "ci", "--state", "state")
+OURS = [f"config.materialized:dbt_anonymize_{kind}" for kind in ("vault", "tokens", "release")]
+
+
+@builds
+def test_a_clone_shows_neither_vault_nor_release(built_members: Project, tmp_path: Path) -> None:
+    """Both targets have the same vault; a clone of tokens would be written through."""
+    project = built_members.copy(tmp_path / "project")
+    shutil.copytree(project.folder / "target", project.folder / "state")
+    project.edit("profiles.yml", with_ci)
+    for name in ("tokens", "identifiers", "anonymized"):
+        outcome = project.dbt(*CLONE, "-s", f"members_{name}")
+        assert not outcome.succeeded
+        refused = f'members_{name}": relations of the vault and releases must be built by their own'
+        assert refused in outcome.messages
+        assert "Exclude it from the clone, as docs/dbt.md says" in outcome.messages
+    cloned = "select table_name from information_schema.tables where table_schema like 'ci%'"
+    assert not {("members_tokens",), ("members_identifiers",), ("members_anonymized",)} & {
+        *project.query(cloned)
+    }
+    before = project.query("select * from vault.main.members_tokens order by all")
+    outcome = project.dbt(*CLONE, "--exclude", "members_evaluation", *OURS)
+    assert outcome.succeeded, outcome.messages
+    project.release_file("members").unlink()
+    project.build("--target", "ci", "-s", "members_tokens", "members_identifiers+")
+    assert project.query("select count(*) from vault.ci.members_tokens") == [(400,)]
+    assert (project.folder / "release" / "ci" / "members.duckdb").is_file()
+    assert project.query("select * from vault.main.members_tokens order by all") == before
+
+
 @builds
 @pytest.mark.parametrize("more", [(), ("--favor-state",)], ids=["absent", "favored"])
 def test_ci_defers_to_production_and_publishes_for_itself(
@@ -167,12 +206,6 @@ def test_ci_defers_to_production_and_publishes_for_itself(
     production = consumer.release_file("customers")
     before = production.read_bytes()
     shutil.copytree(consumer.folder / "target", consumer.folder / "state")
-
-    def with_ci(text: str) -> str:
-        profile = yaml.safe_load(text)
-        outputs = profile["shop"]["outputs"]
-        outputs["ci"] = {**outputs["dev"], "schema": "ci"}
-        return yaml.safe_dump(profile)
 
     consumer.edit("profiles.yml", with_ci)
     consumer.build(

@@ -66,7 +66,7 @@ def table() -> str:
             "dbt 2",
             "none",
             "prepared, not run: MiniJinja parses macros and models, and with "
-            "`dbt_anonymize_python: false` no model is Python",
+            "`dbt_anonymize_python: false` dbt runs no Python",
         ],
     ]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)

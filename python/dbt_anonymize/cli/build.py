@@ -6,6 +6,7 @@ import typer
 
 from dbt_anonymize.cli.common import FAILED_CHECK, DbtExecutable, Lines, Names, is_quiet, note, say
 from dbt_anonymize.cli.place import Place, on_target
+from dbt_anonymize.cli.publish import publish_all
 from dbt_anonymize.pluralize import counted
 
 
@@ -19,8 +20,9 @@ def build(
     """Build anonymizations from source to release, for a scheduler to call."""
     from dbt_anonymize.evaluation.progress import logged_to  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.project.stages import run_stage, stages_of  # noqa: PLC0415
+    from dbt_anonymize.project.warehouse import closed_vaults  # noqa: PLC0415
 
-    with logged_to(Lines()):
+    with logged_to(Lines()), closed_vaults(place.project, place.target):
         runner = place.dbt(dbt, is_quiet=is_quiet())
         for spec in place.specs(names):
             for stage in stages_of(place.project, spec):
@@ -32,3 +34,5 @@ def build(
                     note(f"{stage.step.rows}: still of this spec and these records.")
                 elif stage.step:
                     note(f"{stage.step.rows}: {counted(rows or 0, 'row')}.")
+            if spec.efforts:
+                publish_all(place, [spec], if_left_to_us=True)

@@ -23,6 +23,7 @@ from dbt_anonymize.cli.common import (
     say,
 )
 from dbt_anonymize.cli.place import Place, on_target
+from dbt_anonymize.cli.publish import publish_all
 from dbt_anonymize.errors import AnonymizeError, VaultError
 from dbt_anonymize.pluralize import counted
 
@@ -57,6 +58,7 @@ def erase(
 ) -> None:
     """Erase a person whom the source has forgotten: vault, working tables, release and files."""
     from dbt_anonymize.evaluation.progress import logged_to  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.project.warehouse import closed_vaults  # noqa: PLC0415
     from dbt_anonymize.vault.erase.run import plan_erasure  # noqa: PLC0415
 
     key = sys.stdin.readline().rstrip("\r\n") if subject == "-" else subject
@@ -75,7 +77,9 @@ def erase(
                 say("Nothing was erased. Add --yes if nobody can be asked.", err=True)
                 raise typer.Exit(BAD_INPUT)
             note("The vault has forgotten her. Building.")
-            _build(runner, spec)
+            with closed_vaults(place.project, place.target):
+                _build(runner, spec)
+            publish_all(place, [spec], if_left_to_us=True)
             _finish(place, plan)
     done = "erased" if plan.records or plan.is_certain else "the erasure that was begun is complete"
     note(f"{name}: {done}. The receipt is in {name}_erasures in the vault.")

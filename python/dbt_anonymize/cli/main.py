@@ -21,6 +21,7 @@ COMMANDS = (
     "generate",
     "build",
     "evaluate",
+    "publish",
     "search",
     "freeze",
     "erase",

@@ -14,7 +14,13 @@ from dbt_anonymize.errors import AnonymizeError, WarehouseError, safe_reason
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.profile import dbt_arguments, read_profile, run_dbt
 from dbt_anonymize.spec.problems import did_you_mean
-from dbt_anonymize.vault.files import private_files, protect_vault, require_folders
+from dbt_anonymize.vault.files import (
+    database_file,
+    key_beside,
+    private_files,
+    protect_vault,
+    require_folders,
+)
 from dbt_anonymize.versions import PACKAGE
 
 if TYPE_CHECKING:
@@ -318,16 +324,11 @@ def _protect_vaults(
     warehouse: Warehouse, project: Project, database: str, *, is_writing: bool
 ) -> None:
     """Call `protect_vault` for every vault of a project; ``database`` is that of the warehouse."""
-    ours = [
-        (node, node.config.meta["dbt_anonymize"])
-        for node in warehouse.manifest.nodes.values()
-        if node.config.meta.get("dbt_anonymize")
-    ]
     # The release of an anonymization is <folder>/<target>/<name>.duckdb.
-    folders = {Path(meta["path"]).parent.parent for _, meta in ours if meta.get("path")}
-    vaults = {node.database for node, _ in ours if node.database not in {database, None}}
+    paths = [node.config.meta["dbt_anonymize"].get("path") for node in _ours(warehouse)]
+    folders = {Path(path).parent.parent for path in paths if path} or {Path("release")}
     session = warehouse.cursor()
-    for vault in vaults:
+    for vault in _vaults(warehouse, database):
         for folder in folders:
             protect_vault(
                 session,
@@ -337,3 +338,32 @@ def _protect_vaults(
                 release=str(folder),
                 is_writing=is_writing,
             )
+
+
+def _ours(warehouse: Warehouse) -> list[Any]:
+    nodes = warehouse.manifest.nodes.values()
+    return [node for node in nodes if node.config.meta.get("dbt_anonymize")]
+
+
+def _vaults(warehouse: Warehouse, database: str) -> set[str]:
+    return {node.database for node in _ours(warehouse) if node.database not in {database, None}}
+
+
+@contextlib.contextmanager
+def closed_vaults(project: Project, target: str | None) -> Iterator[None]:
+    """Close the vaults of files for the calls of dbt in the block, where dbt itself cannot.
+
+    What those calls create is for nobody else either. With Python, and where a vault is no file,
+    nothing happens.
+    """
+    if project.has_python or read_profile(project.root, target).credentials.type != "duckdb":
+        yield
+        return
+    with open_warehouse(project, target, writes_vault=True) as warehouse:
+        database, session = warehouse.adapter.config.credentials.database, warehouse.cursor()
+        found = [database_file(session, vault) for vault in _vaults(warehouse, database)]
+    with contextlib.ExitStack() as until_done:
+        for file in filter(None, found):
+            until_done.enter_context(key_beside(project.root / file))
+        until_done.enter_context(private_files())
+        yield

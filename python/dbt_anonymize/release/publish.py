@@ -17,6 +17,7 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from duckdb import DuckDBPyConnection
 
@@ -43,14 +44,15 @@ def publish(
     table: str,
     folder: str,
     path: str,
-    composition: Composition | None = None,
+    composition: Mapping[str, Any] | None = None,
     formats: Sequence[str] = ("duckdb",),
 ) -> None:
     """Publish a committed relation, in its row order, as the only table of a DuckDB file.
 
     Further ``formats`` are copies of that file beside it; those of other formats are removed.
     ``relation`` is a quoted name, ``path`` is relative to the project ``folder`` or absolute; its
-    folder is created, an existing file replaced atomically. Raises a `PublishError`, without a
+    folder is created, an existing file replaced atomically. ``composition`` are the fields of a
+    `Composition`. Raises a `PublishError`, without a
     value, and leaves the earlier release in place if the file cannot be written or fails its audit,
     if a strict ``composition`` stops it, or if the lock cannot be had (`exclusive_publication`).
     """
@@ -74,7 +76,11 @@ def publish(
             audit(session, relation=relation, table=table, stage=stage)
             if composition is not None:
                 check_composition(
-                    session, table=table, stage=stage, target=target, composition=composition
+                    session,
+                    table=table,
+                    stage=stage,
+                    target=target,
+                    composition=Composition(**composition),
                 )
             copies = write_copies(session, table=table, stage=stage, formats=formats)
             for file in (*copies.values(), stage):

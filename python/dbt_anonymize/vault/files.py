@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import secrets
 import shlex
 import stat
 from collections.abc import Iterator
@@ -30,6 +31,9 @@ _END_OF_COMMAND = "CommandCompleted"
 _FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 # Where DuckDB puts rows that do not fit into memory, unless it is told otherwise.
 _SPILL_SUFFIX = ".tmp"
+# What `_require_closed_vault` looks for.
+KEY_SUFFIX = ".key"
+KEY_BYTES = 32
 # A drive of Windows has one letter.
 _ELSEWHERE = re.compile(r"\w\w+:")
 
@@ -77,11 +81,11 @@ def protect_vault(
         If the vault is the warehouse, or its folder also holds the warehouse, the project or the
         releases, or if others can still read it.
     """
-    file = _database_file(session, vault)
+    file = database_file(session, vault)
     if file is None:
         return
     root = Path(project)
-    warehouse_file = _database_file(session, warehouse)
+    warehouse_file = database_file(session, warehouse)
     if warehouse_file is not None and (root / warehouse_file).samefile(root / file):
         raise VaultError(
             f"{vault}: the vault must be a database file of its own; {root / file} is also the "
@@ -100,6 +104,28 @@ def protect_vault(
             if closed.exists():
                 _close(vault, closed, FILE_MODE)
     _spill_into(session, path, warehouse_file)
+
+
+def close_vault(session: DuckDBPyConnection, **places: Any) -> None:
+    """Do as `protect_vault`, and let nobody else read what this command of dbt still creates."""
+    protect_vault(session, **places)
+    keep_files_private()
+
+
+@contextlib.contextmanager
+def key_beside(file: Path) -> Iterator[None]:
+    """Put a key beside a vault that is closed, for SQL that cannot see that, and remove it again.
+
+    Draws are made of it, so the operating system draws it, each time anew.
+    """
+    key = Path(f"{file}{KEY_SUFFIX}")
+    key.unlink(missing_ok=True)
+    with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE), "wb") as opened:
+        opened.write(secrets.token_bytes(KEY_BYTES))
+    try:
+        yield
+    finally:
+        key.unlink(missing_ok=True)
 
 
 def keep_files_private() -> None:
@@ -130,7 +156,7 @@ def private_files() -> Iterator[None]:
         os.umask(before)
 
 
-def _database_file(session: DuckDBPyConnection, name: str) -> Path | None:
+def database_file(session: DuckDBPyConnection, name: str) -> Path | None:
     """Return the file of an attached database, or None if it is in memory or elsewhere."""
     rows = session.execute(
         "select path from duckdb_databases() where lower(database_name) = lower(?)", [name]

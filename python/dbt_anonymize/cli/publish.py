@@ -1,0 +1,39 @@
+"""The command ``dbt-anonymize publish``: the last step of a build in projects without Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import typer
+
+from dbt_anonymize.cli.common import FAILED_CHECK, Names, note, say
+from dbt_anonymize.cli.place import Place, on_target
+from dbt_anonymize.errors import PublishError
+from dbt_anonymize.spec import Spec
+
+
+@on_target
+def publish(place: Place, names: Names = None) -> None:
+    """Publish files of releases, in projects without Python; elsewhere dbt does it."""
+    publish_all(place, (spec for spec in place.specs(names) if spec.efforts))
+
+
+def publish_all(place: Place, specs: Iterable[Spec], *, if_left_to_us: bool = False) -> None:
+    """Publish releases that were built; ``if_left_to_us``: only where a build does not."""
+    from dbt_anonymize.verify.publishing import (  # noqa: PLC0415 (keeps --help fast)
+        is_published_by_command,
+        publish_built,
+    )
+
+    if if_left_to_us and place.project.has_python:
+        return
+    try:
+        with place.warehouse() as warehouse:
+            if if_left_to_us and not is_published_by_command(place.project, warehouse):
+                return
+            for spec in specs:
+                path = publish_built(place.project, warehouse, spec)
+                note(f"{spec.name}: published as {path}.")
+    except PublishError as error:
+        say(str(error), err=True)
+        raise typer.Exit(FAILED_CHECK) from None
