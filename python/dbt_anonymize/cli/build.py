@@ -6,7 +6,6 @@ import typer
 
 from dbt_anonymize.cli.common import FAILED_CHECK, DbtExecutable, Lines, Names, is_quiet, note, say
 from dbt_anonymize.cli.place import Place, on_target
-from dbt_anonymize.cli.publish import publish_all
 from dbt_anonymize.pluralize import counted
 
 
@@ -18,6 +17,7 @@ def build(
     dbt: DbtExecutable = None,
 ) -> None:
     """Build anonymizations from source to release, for a scheduler to call."""
+    from dbt_anonymize.cli.publish import publish_all  # noqa: PLC0415
     from dbt_anonymize.evaluation.progress import logged_to  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.project.stages import run_stage, stages_of  # noqa: PLC0415
     from dbt_anonymize.project.warehouse import closed_vaults  # noqa: PLC0415

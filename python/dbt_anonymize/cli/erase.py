@@ -23,7 +23,6 @@ from dbt_anonymize.cli.common import (
     say,
 )
 from dbt_anonymize.cli.place import Place, on_target
-from dbt_anonymize.cli.publish import publish_all
 from dbt_anonymize.errors import AnonymizeError, VaultError
 from dbt_anonymize.pluralize import counted
 
@@ -57,6 +56,7 @@ def erase(
     dbt: DbtExecutable = None,
 ) -> None:
     """Erase a person whom the source has forgotten: vault, working tables, release and files."""
+    from dbt_anonymize.cli.publish import publish_all  # noqa: PLC0415
     from dbt_anonymize.evaluation.progress import logged_to  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.project.warehouse import closed_vaults  # noqa: PLC0415
     from dbt_anonymize.vault.erase.run import plan_erasure  # noqa: PLC0415

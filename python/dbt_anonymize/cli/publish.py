@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import typer
 
 from dbt_anonymize.cli.common import FAILED_CHECK, Names, note, say
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import PublishError
-from dbt_anonymize.spec import Spec
+
+if TYPE_CHECKING:
+    from dbt_anonymize.spec import Spec
 
 
 @on_target
