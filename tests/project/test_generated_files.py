@@ -196,6 +196,16 @@ def test_a_variable_of_the_project_takes_python_out_of_its_models(tmp_path: Path
     assert generate(project) == []
 
 
+def test_the_variable_is_of_all_packages(tmp_path: Path) -> None:
+    """Else hooks of the package would not see it, and call Python."""
+    project = write_project(tmp_path, SPEC)
+    (project / "dbt_project.yml").write_text(
+        "name: clinic\nvars: {clinic: {dbt_anonymize_python: false}}\n", encoding="utf-8"
+    )
+    with pytest.raises(ProjectError, match="it stands under clinic. Move it."):
+        generate(project)
+
+
 @pytest.mark.parametrize("value", ["no_python", "0"])
 def test_the_variable_is_true_or_false(tmp_path: Path, value: str) -> None:
     project = write_project(tmp_path, SPEC)

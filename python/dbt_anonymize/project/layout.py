@@ -63,10 +63,14 @@ def find_project(start: Path) -> Project:
 
 
 def _has_python(content: Mapping[str, Any], file: Path) -> bool:
-    """Return the variable as dbt finds it: that of the project before that of everybody."""
+    """Return the variable, which macros read for whoever calls them, hooks of the package too."""
     variables = mapping(content.get("vars"))
-    own = mapping(variables.get(content["name"]))
-    found = own.get(PYTHON_VARIABLE, variables.get(PYTHON_VARIABLE, True))
+    if PYTHON_VARIABLE in mapping(variables.get(content["name"])):
+        raise ProjectError(
+            f"{file}: the variable {PYTHON_VARIABLE} must stand under vars itself, for all packages; "
+            f"it stands under {content['name']}. Move it."
+        )
+    found = variables.get(PYTHON_VARIABLE, True)
     if not isinstance(found, bool):
         raise ProjectError(
             f"{file}: the variable {PYTHON_VARIABLE} must be true or false. Correct it."
