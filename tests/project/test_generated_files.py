@@ -202,7 +202,7 @@ def test_the_variable_is_of_all_packages(tmp_path: Path) -> None:
     (project / "dbt_project.yml").write_text(
         "name: clinic\nvars: {clinic: {dbt_anonymize_python: false}}\n", encoding="utf-8"
     )
-    with pytest.raises(ProjectError, match="it stands under clinic. Move it."):
+    with pytest.raises(ProjectError, match=r"it stands under clinic\. Move it\."):
         generate(project)
 
 
