@@ -21,6 +21,7 @@ says how many of the values many records share.
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,8 +53,8 @@ from dbt_anonymize.verify.relations import open_release
 class _Tally:
     """Distinct values that one place shows, by column."""
 
-    found: dict[str, int] = field(default_factory=dict)
-    common: dict[str, int] = field(default_factory=dict)
+    found: Counter[str] = field(default_factory=Counter)
+    common: Counter[str] = field(default_factory=Counter)
     # Of those found: in no cell any more. Not of those found: equal by coincidence.
     leftover: int = 0
     coincidental: int = 0
@@ -61,8 +62,8 @@ class _Tally:
     def add(self, values: IdentifierValues, is_found: NDArray[Any]) -> None:
         for place, name in enumerate(values.columns):
             here = is_found & (values.column_of == place)
-            self.found[name] = self.found.get(name, 0) + int(here.sum())
-            self.common[name] = self.common.get(name, 0) + int((here & values.is_common).sum())
+            self.found[name] += int(here.sum())
+            self.common[name] += int((here & values.is_common).sum())
 
     @property
     def is_clean(self) -> bool:
