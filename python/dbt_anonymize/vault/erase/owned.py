@@ -75,12 +75,15 @@ class Owned:
     account: Account
 
 
+def _models_of(spec: Spec) -> set[str]:
+    return {PurePath(file).stem for file in render(spec) if not file.endswith(".yml")}
+
+
 def names_of(spec: Spec) -> set[str]:
     """Return the names of all relations that an anonymization may have."""
-    models = {PurePath(file).stem for file in render(spec) if not file.endswith(".yml")}
     rows = {step.rows for step in steps_of(spec)} if spec.efforts else set()
     kinds = {*OF_VAULT, *HOLDS_NOBODY, "frozen_labels"}
-    return models | rows | {f"{spec.name}_{kind}" for kind in kinds}
+    return _models_of(spec) | rows | {f"{spec.name}_{kind}" for kind in kinds}
 
 
 def places_of(warehouse: Warehouse, names: Collection[str]) -> set[tuple[str, str]]:
@@ -97,7 +100,7 @@ def owned_relations(warehouse: Warehouse, spec: Spec, others: Collection[str] = 
 
     ``others`` are the names of further anonymizations, whose relations are theirs.
     """
-    names = names_of(spec)
+    names, models = names_of(spec), _models_of(spec)
     places = places_of(warehouse, names)
     longer = [f"{name}_" for name in others if name.startswith(f"{spec.name}_")]
     rows = warehouse.rows(
@@ -114,7 +117,7 @@ def owned_relations(warehouse: Warehouse, spec: Spec, others: Collection[str] = 
         name = str(
             warehouse.adapter.Relation.create(database=database, schema=schema, identifier=table)
         )
-        account = _account(warehouse, spec, (database, schema, table))
+        account = _account(warehouse, spec, (database, schema, table), models)
         is_elsewhere = (database, schema) not in places and account != "of the project"
         if is_elsewhere and table.removesuffix(_suffix(table)) in names:
             account = "of another target"
@@ -127,7 +130,9 @@ def _suffix(table: str) -> str:
     return next((suffix for suffix in _LEFT_OVER if table.endswith(suffix)), "")
 
 
-def _account(warehouse: Warehouse, spec: Spec, place: tuple[str, str, str]) -> Account:
+def _account(
+    warehouse: Warehouse, spec: Spec, place: tuple[str, str, str], models: Collection[str]
+) -> Account:
     table = place[2]
     kind = table.removeprefix(f"{spec.name}_")
     if _suffix(kind):
@@ -136,7 +141,6 @@ def _account(warehouse: Warehouse, spec: Spec, place: tuple[str, str, str]) -> A
         return "erased"
     if kind in HOLDS_NOBODY:
         return "holds nobody"
-    models = {PurePath(file).stem for file in render(spec) if not file.endswith(".yml")}
     for node in (*warehouse.manifest.nodes.values(), *warehouse.manifest.sources.values()):
         alias = getattr(node, "alias", None) or getattr(node, "identifier", None)
         if (node.database, node.schema, alias) == place:
