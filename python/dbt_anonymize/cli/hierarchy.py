@@ -254,7 +254,7 @@ def priority(
     """Turn values into * one after the other, the rarest first."""
     if in_order:
         return priority_by_order(values.distinct(), levels=levels)
-    return priority_by_frequency(values.all(), levels=levels)
+    return priority_by_frequency(values.counts(), levels=levels)
 
 
 @app.command(name="import-arx")

@@ -70,18 +70,15 @@ class Values:
 
     def distinct(self) -> list[str]:
         """Return each value once, those of a file in its order."""
-        column = self._required()
-        if self.file is not None:
-            return list(dict.fromkeys(read_column(self.file, column)))
-        with self._table() as table:
-            return [value for value, _ in table.counts()]
+        return list(self.counts())
 
     def counts(self) -> dict[str, int]:
-        """Return the records of each value."""
-        if self.file is None:
-            with self._table() as table:
-                return dict(table.counts())
-        return Counter(self.all())
+        """Return the records of each value, those of a file in its order."""
+        column = self._required()
+        if self.file is not None:
+            return Counter(read_column(self.file, column))
+        with self._table() as table:
+            return table.counts()
 
     def number_ends(self) -> tuple[Decimal, Decimal]:
         """Return smallest and largest number of a relation."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import BAD_INPUT, at_work, note, say
+from dbt_anonymize.cli.common import at_work, note, say
 from dbt_anonymize.cli.place import Place, on_target
-from dbt_anonymize.errors import ProjectError
+from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
@@ -73,12 +73,10 @@ def _declared_source(ref: str | None, source: str | None) -> Source:
 
     source_name, _, table = (source or "").partition(".")
     if (ref is None) == (source is None) or (source is not None and not (source_name and table)):
-        say(
+        raise SpecError(
             "init: must be given exactly one relation. "
-            "Write --ref model_or_seed, or --source source_name.table_name.",
-            err=True,
+            "Write --ref model_or_seed, or --source source_name.table_name."
         )
-        raise typer.Exit(BAD_INPUT)
     return Source(ref=ref) if ref is not None else Source(source=(source_name, table))
 
 

@@ -77,12 +77,12 @@ def _built(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
     counts = column.counts()
     if facts.is_code and facts.shortest == facts.longest > 1 and facts.distinct > _LEAVES:
         levels = list(range(1, facts.longest))
-        return redact_codes([value for value, _ in counts], counts=levels), "redaction"
+        return redact_codes(list(counts), counts=levels), "redaction"
     if not counts:
         raise HierarchyError("a hierarchy must have values; all are NULL. Drop the column.")
     # Of three and fewer values there is little to merge: each, or none.
     levels_ = _LEVELS_OF_CATEGORIES if len(counts) > _LEVELS_OF_CATEGORIES else 1
-    return priority_by_frequency(column.values(), levels=levels_), f"priority --levels {levels_}"
+    return priority_by_frequency(counts, levels=levels_), f"priority --levels {levels_}"
 
 
 def _dates(column: TableColumn) -> tuple[Hierarchy, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
@@ -35,11 +35,12 @@ def priority_by_order(values: Sequence[str], *, levels: int | None = None) -> Ca
 
 
 def priority_by_frequency(
-    values: Iterable[str], *, levels: int | None = None
+    values: Iterable[str] | Mapping[str, int], *, levels: int | None = None
 ) -> CategoricalHierarchy:
     """Suppress the rarest values of the data first; of equally frequent ones the first when sorted.
 
-    ``levels`` as above. No values are a `HierarchyError`.
+    ``values`` repeat as in the data, or have their number of records; ``levels`` as above. No
+    values are a `HierarchyError`.
 
     Examples
     --------

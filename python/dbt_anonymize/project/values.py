@@ -40,7 +40,7 @@ class TableColumn:
         """Its name in SQL."""
         return quote_name(self.name)
 
-    def counts(self) -> list[tuple[str, int]]:
+    def counts(self) -> dict[str, int]:
         """Return each value as text, as hierarchies compare it, with its records, in order."""
         text = self.warehouse.macro("_as_text", expression=self.quoted)
         found = self.warehouse.rows(
@@ -52,13 +52,13 @@ class TableColumn:
                 f"{self.name}: must have at most {MOST_VALUES} different values; it has more. "
                 "Round or group it in a model before."
             )
-        return sorted((str(value), int(count)) for value, count in found)
+        return dict(sorted((str(value), int(count)) for value, count in found))
 
     def values(self) -> list[str]:
         """Return its values, each as often as it occurs; of many records about in proportion."""
         counts = self.counts()
-        one_in = max(1, sum(count for _, count in counts) // MOST_VALUES)
-        return [value for value, count in counts for _ in range(math.ceil(count / one_in))]
+        one_in = max(1, sum(counts.values()) // MOST_VALUES)
+        return [value for value, count in counts.items() for _ in range(math.ceil(count / one_in))]
 
     def ends(self) -> tuple[Any, Any]:
         """Return the smallest and the largest value: people's own, to be widened before use."""
