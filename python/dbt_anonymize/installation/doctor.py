@@ -8,7 +8,7 @@ import shlex
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -28,7 +28,6 @@ from dbt_anonymize.versions import PACKAGE, mismatch
 
 Status = Literal["ok", "note", "stop"]
 
-_OLDEST_PYTHON = (3, 11)
 _DBT = ((1, 10, 5), (1, 13, 0))
 _FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _GIGABYTE = 1_000_000_000
@@ -71,10 +70,7 @@ def examine(folder: Path, target: str | None = None) -> Iterator[Finding]:
 
 
 def _environment() -> Iterator[Finding]:
-    found = ".".join(map(str, sys.version_info[:3]))
-    is_new = sys.version_info[:2] >= _OLDEST_PYTHON
-    text = found if is_new else f"{found}; must be 3.11 or newer. Install a newer Python."
-    yield Finding("Python", "ok" if is_new else "stop", text)
+    yield Finding("Python", "ok", ".".join(map(str, sys.version_info[:3])))
     installed = version("dbt-core")
     numbers = tuple(int(part) for part in installed.split(".")[:3] if part.isdigit())
     fits = _DBT[0] <= numbers < _DBT[1]
@@ -228,21 +224,18 @@ def _specs(root: Path) -> Iterator[Finding]:
         text = "there is none yet. Start with `dbt-anonymize init`."
         yield Finding("anonymizations", "note", text)
         return
-    yield _checked("anonymizations", lambda: load_specs(root), ", ".join(paths))
+    try:
+        load_specs(root)
+    except AnonymizeError as error:
+        yield Finding("anonymizations", "stop", str(error).replace("\n", "; "))
+        return
+    yield Finding("anonymizations", "ok", ", ".join(paths))
     try:
         drifts = check(root)
     except AnonymizeError:
-        return  # said above
+        return  # reported above
     if drifts:
         text = f"{drifts[0].path.as_posix()} is {drifts[0].kind}. Run `dbt-anonymize generate`."
         yield Finding("models", "stop", text)
     else:
         yield Finding("models", "ok", "as the specs say")
-
-
-def _checked(name: str, action: Callable[[], object], text: str) -> Finding:
-    try:
-        action()
-    except AnonymizeError as error:
-        return Finding(name, "stop", str(error).replace("\n", "; "))
-    return Finding(name, "ok", text)

@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.installation.changes import Change, ClosedFolder, FileChange, read_text
 from dbt_anonymize.project.layout import PROJECT_FILE
 from dbt_anonymize.spec.draft import items, mapping
-from dbt_anonymize.spec.yaml_text import added, appended, inserted, replaced
+from dbt_anonymize.spec.yaml_text import added, appended, inserted, loaded, replaced
 from dbt_anonymize.vault.files import FOLDER_MODE
 from dbt_anonymize.versions import PACKAGE, command_version, package_folder
 
@@ -53,14 +51,11 @@ def package_entry(root: Path, git: str | None) -> dict[str, str]:
 
 def read_yaml_file(path: Path) -> Mapping[str, Any]:
     """Return the content of a YAML file; what is no mapping is a `ProjectError`."""
+    text = read_text(path) or ""
     try:
-        content = yaml.safe_load(read_text(path) or "")
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f" in line {mark.line + 1}" if mark else ""
-        raise ProjectError(
-            f"{path}: must be valid YAML; there is an error{place}. Correct it."
-        ) from None
+        content = loaded(text)
+    except ProjectError as error:
+        raise ProjectError(f"{path}: {error}") from None
     if content is not None and not isinstance(content, dict):
         raise ProjectError(f"{path}: must be a mapping of keys to values. Correct it.")
     return content or {}

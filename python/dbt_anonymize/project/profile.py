@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import yaml
-
 from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.problems import did_you_mean, names
+from dbt_anonymize.spec.yaml_text import loaded
 
 if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
@@ -68,12 +67,10 @@ def _what_is_wrong(root: Path, chosen: Namespace, error: Exception) -> str:
     """Return why dbt cannot read a profile, naming files, profiles, targets and lines only."""
     file = Path(chosen.profiles_dir) / "profiles.yml"
     try:
-        profiles = yaml.safe_load(file.read_text(encoding="utf-8"))
-        project = yaml.safe_load((root / "dbt_project.yml").read_text(encoding="utf-8"))
-    except yaml.YAMLError as broken:
-        mark = getattr(broken, "problem_mark", None)
-        place = f" in line {mark.line + 1}" if mark else ""
-        return f"{file}: must be valid YAML; there is an error{place}. Correct it."
+        profiles = loaded(file.read_text(encoding="utf-8"))
+        project = loaded((root / "dbt_project.yml").read_text(encoding="utf-8"))
+    except ProjectError as broken:
+        return f"{file}: {broken}"
     except (OSError, ValueError) as unreadable:
         return (
             f"{file}: must be a file that can be read ({type(unreadable).__name__}). Write it, or "

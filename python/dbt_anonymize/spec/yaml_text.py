@@ -24,7 +24,7 @@ def added(text: str, path: Path, value: Any) -> str:
     name: shop  # ours
     flags: {a: true, b: false}
     """
-    before = _loaded(text)
+    before = loaded(text)
     edited = _added(text, list(path), value)
     return _checked(edited, _with(before, list(path), value), path, value)
 
@@ -39,7 +39,7 @@ def appended(text: str, path: Path, value: Any) -> str:
       - local: a
       - local: b
     """
-    found = _loaded(text)
+    found = loaded(text)
     for key in path:
         found = found.get(key) if isinstance(found, dict) else None
     if found is None:
@@ -48,7 +48,7 @@ def appended(text: str, path: Path, value: Any) -> str:
     for key in path:
         node = _child(node, key) if node is not None else None
     edited = text if node is None else _appended(text, node, [value])
-    expected = _with(_loaded(text), list(path), value) if isinstance(found, list) else None
+    expected = _with(loaded(text), list(path), value) if isinstance(found, list) else None
     return _checked(edited, expected, path, value)
 
 
@@ -60,7 +60,7 @@ def replaced(text: str, path: Path, value: Any) -> str:
     >>> replaced("packages:\n  - local: a  # ours\n", ["packages", 0, "local"], "b")
     'packages:\n  - local: b  # ours\n'
     """
-    expected = _loaded(text)
+    expected = loaded(text)
     _at(expected, path[:-1])[path[-1]] = value
     node = _node(text, path)
     start, end = node.start_mark.index, node.end_mark.index
@@ -76,7 +76,7 @@ def with_value(text: str, path: Path, value: Any) -> str:
     >>> with_value("release: {effort: auto}  # ours\n", ["release", "effort"], 2)
     'release: {effort: 2}  # ours\n'
     """
-    holder = _loaded(text)
+    holder = loaded(text)
     for key in path[:-1]:
         holder = holder.get(key) if isinstance(holder, dict) else None
     is_there = isinstance(holder, dict) and path[-1] in holder
@@ -91,7 +91,7 @@ def inserted(text: str, path: Path, position: int, value: str) -> str:
     >>> inserted("order: [shop, dbt]\n", ["order"], 1, "ours")
     'order: [shop, ours, dbt]\n'
     """
-    expected = _loaded(text)
+    expected = loaded(text)
     _at(expected, path).insert(position, value)
     node: Any = _node(text, path)
     start = node.value[position].start_mark.index
@@ -199,7 +199,8 @@ def _with(content: Any, path: list[str | int], value: Any) -> Any:
     return found
 
 
-def _loaded(text: str) -> Any:
+def loaded(text: str) -> Any:
+    """Return the content of YAML; an error in it is a `ProjectError` that shows no line of it."""
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
