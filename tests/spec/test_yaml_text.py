@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -92,3 +94,15 @@ def test_scalars_are_replaced_and_inserted_where_they_are() -> None:
 )
 def test_a_value_is_set_whether_or_not_there_is_one(text: str, after: str) -> None:
     assert with_value(text, ["freeze"], True) == after
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda text: with_value(text, ["release", "effort"], 2),
+        lambda text: inserted(text, ["release", "formats"], 0, "csv"),
+    ],
+)
+def test_what_an_alias_repeats_is_not_changed_in_both_places(edit: Callable[[str], str]) -> None:
+    with pytest.raises(ProjectError, match="something is in the way"):
+        edit("x: &a {effort: 1, formats: [duckdb]}\nrelease: *a\n")

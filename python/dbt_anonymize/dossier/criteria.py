@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
@@ -176,7 +176,7 @@ def _recoding(evidence: Evidence, label: str) -> list[Figure]:
 
 
 # The kinds of figures that a criterion may show; each takes the evidence and what is written there.
-_FIGURES = {
+_FIGURES: dict[str, Callable[[Evidence, Any], list[Figure]]] = {
     "privacy": _privacy,
     "sensitive_columns": _sensitive_columns,
     "attack": _attack,

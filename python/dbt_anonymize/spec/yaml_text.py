@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import yaml
@@ -60,8 +60,7 @@ def replaced(text: str, path: Path, value: Any) -> str:
     >>> replaced("packages:\n  - local: a  # ours\n", ["packages", 0, "local"], "b")
     'packages:\n  - local: b  # ours\n'
     """
-    expected = loaded(text)
-    _at(expected, path[:-1])[path[-1]] = value
+    expected = _changed(loaded(text), path, lambda _: value)
     node = _node(text, path)
     start, end = node.start_mark.index, node.end_mark.index
     gap = "" if end > start else " "
@@ -91,8 +90,9 @@ def inserted(text: str, path: Path, position: int, value: str) -> str:
     >>> inserted("order: [shop, dbt]\n", ["order"], 1, "ours")
     'order: [shop, ours, dbt]\n'
     """
-    expected = loaded(text)
-    _at(expected, path).insert(position, value)
+    expected = _changed(
+        loaded(text), path, lambda items: [*items[:position], value, *items[position:]]
+    )
     node: Any = _node(text, path)
     start = node.value[position].start_mark.index
     if node.flow_style:
@@ -103,10 +103,13 @@ def inserted(text: str, path: Path, position: int, value: str) -> str:
     return _checked(edited, expected, path, value)
 
 
-def _at(content: Any, path: Path) -> Any:
-    for key in path:
-        content = content[key]
-    return content
+def _changed(content: Any, path: Path, change: Callable[[Any], Any]) -> Any:
+    """Return content with a change at a path, and nowhere else: an alias is no second place."""
+    if not path:
+        return change(content)
+    copied = content.copy()
+    copied[path[0]] = _changed(content[path[0]], path[1:], change)
+    return copied
 
 
 def _added(text: str, path: list[str | int], value: Any) -> str:
