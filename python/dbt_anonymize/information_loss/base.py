@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dbt_anonymize.privacy.grouping import numbered
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Table
 
 # A bound and a loss are added up in different orders.
@@ -152,7 +153,8 @@ class TableSums:
     def log_frequency(self) -> float:
         """Sum over the distinct original rows of f log2 f, f their share of the records."""
         rows = np.flatnonzero(self.table.records)
-        counts = np.bincount(_numbered(self.columns, rows), weights=self.table.records[rows])
+        numbers = numbered([column[rows] for column in self.columns], len(rows))
+        counts = np.bincount(numbers, weights=self.table.records[rows])
         frequencies = counts / self.total
         return float(frequencies @ np.log2(frequencies))
 
@@ -195,16 +197,6 @@ class TableSums:
         for position, level in enumerate(classes.levels):
             bits += self.log_cells[position][level].take(self.columns[position].take(first))
         return bits
-
-    @cached_property
-    def are_cells_of_labels(self) -> bool:
-        """Whether all leaves with one label at some level cover as many raw values."""
-        for attribute, by_level in zip(self.table.attributes, self.log_cells, strict=True):
-            for labels, bits in zip(attribute.levels, by_level, strict=True):
-                _, first, position = np.unique(labels, return_index=True, return_inverse=True)
-                if (bits[first][position.reshape(-1)] != bits).any():
-                    return False
-        return True
 
     @cached_property
     def _distinct_labels(self) -> list[list[int]]:
@@ -397,16 +389,6 @@ class Suppressed:
         labels = self._sums.table.attributes[position].levels[level]
         size = len(self._sums.label_counts[position][level])
         return _counted(labels, self.leaf_counts(position), size)
-
-
-def _numbered(columns: Sequence[IntArray], rows: IntArray) -> IntArray:
-    """Give the distinct rows of some columns a number from 0 on."""
-    found = np.zeros(len(rows), dtype=np.int64)
-    for column in columns:
-        codes = column[rows]
-        found = found * (int(codes.max(initial=0)) + 1) + codes
-        found = np.unique(found, return_inverse=True)[1].reshape(-1)
-    return found
 
 
 def _counted(codes: IntArray, weights: IntArray | FloatArray | BoolArray, size: int) -> FloatArray:

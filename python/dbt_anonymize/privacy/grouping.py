@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -82,13 +82,24 @@ def distinct_rows(parts: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[IntArra
     >>> distinct_rows([np.array([1, 0, 1]), np.array([5, 5, 5])])
     (array([1, 0]), array([1, 0, 1]))
     """
-    together = np.zeros(len(parts[0]), dtype=np.int64)
-    for part in parts:
-        _, together = np.unique(together, return_inverse=True)
-        lowest = int(part.min())
-        together = together * (int(part.max()) - lowest + 1) + (part - lowest)
-    _, first, codes = np.unique(together, return_index=True, return_inverse=True)
-    return first, codes
+    codes = numbered(parts, len(parts[0]))
+    return np.unique(codes, return_index=True)[1], codes
+
+
+def numbered(columns: Iterable[NDArray[Any]], rows: int) -> IntArray:
+    """Number the distinct rows of columns (rows,) of whole numbers from 0 on.
+
+    Examples
+    --------
+    >>> numbered([np.array([2, 1, 2]), np.array([0, 5, 0])], 3).tolist()
+    [1, 0, 1]
+    """
+    found = np.zeros(rows, dtype=np.int64)
+    for codes in columns:
+        lowest = int(codes.min(initial=0))
+        pairs = found * (int(codes.max(initial=0)) - lowest + 1) + (codes - lowest)
+        found = np.unique(pairs, return_inverse=True)[1].reshape(-1)
+    return found
 
 
 def sums(group_of_row: IntArray, numbers: IntArray, groups: int) -> IntArray:

@@ -49,9 +49,10 @@ class KLDivergence(InformationLoss):
     def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
         # Merging classes, of suppressed ones too, spreads their records more widely (log sum
         # inequality), but for what labels overlap.
-        if not sums.are_cells_of_labels:
+        if sums.nulls:
             nothing = np.zeros(len(classes.records), dtype=np.bool_)
             return self._loss(sums, classes, nothing) - sums.overlap - _ROUNDING
+        # Without NULL all records of a label cover as much: what they cover is added up already.
         shares = classes.records[classes.records > 0] / sums.total
         covered = float(sums.mean_log_cells(np.array([classes.levels]))[0])
         divergence = sums.log_frequency + covered - float(shares @ np.log2(shares))
