@@ -251,6 +251,27 @@ def build(project: Project, meter: Meter, floor: dict[str, float]) -> None:
         sys.exit("\n".join(errors))
 
 
+def show_floor_of_classes(database: Path, settings: dict[str, Any], meter: Meter) -> None:
+    """Group the frequencies by the labels of every effort, and copy the classes, nothing else."""
+    with duckdb.connect(str(database), config=settings) as connection:
+        with metered(meter, "floor of classes: its group by"):
+            for number, effort in enumerate(({}, *EFFORTS)):
+                leveled = [name for name in NAMES if effort.get(name)]
+                labels = [f"{name}s.level_{effort[name]}" for name in leveled]
+                labels += [f"found.{name}" for name in NAMES if name not in leveled]
+                joins = " ".join(
+                    f"join {name}s on {name}_leaf = {name}s."
+                    + ("lower_bound" if name == "age" else "value")
+                    for name in leveled
+                )
+                connection.execute(
+                    f"create temp table grouped_{number} as select {', '.join(labels)}, illness, "  # noqa: S608
+                    f"sum(records) as records from people_frequencies as found {joins} group by all"
+                )
+        with metered(meter, "floor of classes: its copy"):
+            connection.execute("create table copied as from people_classes")
+
+
 def main() -> None:
     """Read the arguments and run."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -269,6 +290,7 @@ def main() -> None:
         floor = floors(Path(folder), file, settings, meter)
         project = write_project(Path(folder) / "project", file, settings)
         build(project, meter, floor)
+        show_floor_of_classes(Path(folder) / "project" / "scale.duckdb", settings, meter)
         released = Path(folder) / "project" / "release"
         (release,) = released.rglob("*.duckdb")
         with duckdb.connect(str(Path(folder) / "copy.duckdb"), config=settings) as connection:

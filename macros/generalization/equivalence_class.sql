@@ -9,5 +9,5 @@
         {%- do parts.append(dbt_anonymize._literal(":")) -%}
         {%- do parts.append(label) -%}
     {%- endfor -%}
-    {{ return(dbt.concat(parts)) }}
+    {{ return(dbt_anonymize._concatenated(parts)) }}
 {%- endmacro %}

@@ -39,14 +39,32 @@
     stricter=[]
 ) -%}
 {%- set attributes = dbt_anonymize._guaranteed_attributes(guarantees) if sensitive is none else sensitive -%}
-{%- set subjects = "count(distinct subject)" if has_subject else count -%}
-{%- set bigint = dbt.type_bigint() -%}
 {%- set whole = prefix if distributions is none else distributions -%}
 {%- if distributions is none -%}
 {{- dbt_anonymize._global_distributions(
     prefix ~ "generalized", attributes, guarantees, prefix, count, has_subject, population_size, sensitive_hierarchies
 ) -}}
 {%- endif %}
+{{- dbt_anonymize._class_measures(
+    keys, guarantees, attributes, prefix, count, has_subject, whole, population, sensitive_hierarchies,
+    has_all_measures, further
+) }}
+{{- dbt_anonymize._violating(prefix ~ "measures", guarantees, stricter, prefix, whole) }}
+{%- endmacro %}
+
+
+{#
+  CTEs that end in `<prefix>measures`: `<prefix>classes` without `is_violating`. `whole` is the prefix of the
+  CTEs of the whole table. `counted_by`: columns whose values `<prefix>generalized` has once in each class, if it has.
+  `sized`: name of a CTE with the keys, of whose rows the sizes and `further` are, and `count`, where it is not
+  `<prefix>generalized`.
+#}
+{% macro _class_measures(
+    keys, guarantees, attributes, prefix="", count="sum(records)", has_subject=false, whole="", population=none,
+    sensitive_hierarchies={}, has_all_measures=false, further=[], counted_by=none, sized=none
+) -%}
+{%- set subjects = "count(distinct subject)" if has_subject else count -%}
+{%- set bigint = dbt.type_bigint() %}
 
 {{ prefix }}sizes as (
 
@@ -57,9 +75,9 @@
         {%- for column in further %}
         {{ column.sql }} as further_{{ loop.index }},
         {%- endfor %}
-        cast({{ subjects }} as {{ bigint }}) as class_size,
-        cast({{ count }} as {{ bigint }}) as records
-    from {{ prefix }}generalized
+        cast({{ sized.count if sized else subjects }} as {{ bigint }}) as class_size,
+        cast({{ sized.count if sized else count }} as {{ bigint }}) as records
+    from {{ sized.rows if sized else prefix ~ "generalized" }}
     group by
         {%- for key in keys %}
         {{ dbt_anonymize._quote(key) }}{{ "," if not loop.last }}
@@ -71,7 +89,8 @@
 {%- set measures = dbt_anonymize._attribute_measures(attribute, guarantees, has_all_measures) %}
 {%- if measures %}
 {{- dbt_anonymize._measured_attribute(
-    attribute, measures, keys, subjects, has_subject, prefix, whole, loop.index, sensitive_hierarchies.get(attribute)
+    attribute, measures, keys, subjects, has_subject, prefix, whole, loop.index, sensitive_hierarchies.get(attribute),
+    counted_by == [attribute]
 ) }}
 {%- do measured.append({"number": loop.index, "measures": measures}) %}
 {%- endif %}
@@ -115,10 +134,14 @@
     {%- endif %}
 
 ),
+{%- endmacro %}
+
+
+{# CTE `<prefix>classes`: measured classes with `is_violating`. #}
+{% macro _violating(rows, guarantees, stricter=[], prefix="", whole="") -%}
+{%- set conditions = dbt_anonymize._violated_conditions(guarantees, whole) + stricter %}
 
 {{ prefix }}classes as (
-
-    {%- set conditions = dbt_anonymize._violated_conditions(guarantees, whole) + stricter %}
 
     select
         *,
@@ -130,14 +153,16 @@
         {%- else %}
         false as is_violating
         {%- endif %}
-    from {{ prefix }}measures
+    from {{ rows }}
 
 ),
 {%- endmacro %}
 
 
 {# CTEs of one attribute, with keys named key_<i>: its values in each class beside the whole table, and the measures. #}
-{% macro _measured_attribute(attribute, measures, keys, subjects, has_subject, prefix, whole, number, tree) -%}
+{% macro _measured_attribute(
+    attribute, measures, keys, subjects, has_subject, prefix, whole, number, tree, is_counted=false
+) -%}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set bigint = dbt.type_bigint() -%}
 {%- set numbered = [] -%}
@@ -153,13 +178,15 @@
         {{ dbt_anonymize._quote(key) }} as key_{{ loop.index }},
         {%- endfor %}
         {{ dbt_anonymize._quote(attribute) }} as value,
-        cast({{ subjects }} as {{ bigint }}) as subjects
+        {{ "records" if is_counted else "cast(" ~ subjects ~ " as " ~ bigint ~ ")" }} as subjects
     from {{ prefix }}generalized
+    {%- if not is_counted %}
     group by
         {%- for key in keys %}
         {{ dbt_anonymize._quote(key) }},
         {%- endfor %}
         {{ dbt_anonymize._quote(attribute) }}
+    {%- endif %}
 
 ),
 {%- set totals = prefix ~ "sizes" %}

@@ -86,15 +86,16 @@
 
 
 {#
-  The loss of the labels of a class, 0 to 1, as an aggregate over `<qi>_share`: the logarithm of how many combinations
-  of leaves they cover, relative to that of all. A raw number covers one leaf. NULL where a share is NULL.
+  The loss of the labels of a class, 0 to 1, as an aggregate over `<qi>_share`, or of one row without: the logarithm of
+  how many combinations of leaves they cover, relative to that of all. A raw number covers one leaf. NULL where a share
+  is NULL.
 #}
-{% macro _class_loss(quasi_identifiers) -%}
+{% macro _class_loss(quasi_identifiers, aggregate="max") -%}
     {%- set covered, domain = [], [] -%}
     {%- for quasi_identifier in quasi_identifiers -%}
         {%- set leaves = "(select cast(count(*) as " ~ dbt_anonymize._type_double() ~ ") from "
             ~ quasi_identifier.hierarchy ~ ")" -%}
-        {%- set number = "max(" ~ dbt_anonymize._quote(quasi_identifier.name ~ "_share") ~ ") * " ~ leaves -%}
+        {%- set number = aggregate ~ "(" ~ dbt_anonymize._quote(quasi_identifier.name ~ "_share") ~ ") * " ~ leaves -%}
         {%- do covered.append("case when " ~ number ~ " <= 1 then 0 else ln(" ~ number ~ ") end") -%}
         {%- do domain.append("ln(" ~ leaves ~ ")") -%}
     {%- endfor -%}
@@ -118,7 +119,7 @@
 
 
 {# The columns of measured classes that guarantees need beside their measures. #}
-{% macro _loss_of_classes(guarantees, quasi_identifiers) -%}
+{% macro _loss_of_classes(guarantees, quasi_identifiers, aggregate="max") -%}
     {%- if not dbt_anonymize._need_loss(guarantees) -%}{{ return([]) }}{%- endif -%}
-    {{ return([{"name": "class_loss", "sql": dbt_anonymize._class_loss(quasi_identifiers)}]) }}
+    {{ return([{"name": "class_loss", "sql": dbt_anonymize._class_loss(quasi_identifiers, aggregate)}]) }}
 {%- endmacro %}

@@ -2,9 +2,12 @@
   CTEs about efforts with levels: `efforts`, one row each, with `level_<i>` of the i-th quasi-identifier and, where one
   is released from a sample, its `share`;
   `hierarchy_<i>`, one row per leaf, with `label_<l>` and `share_<l>` (of the domain that the label covers) of each
-  level l above 0 that an effort has; `leaf_<i>`, one row: the share of one leaf, where a category may stay as it is.
+  level l above 0 that an effort has; `leaf_<i>`, one row: the share of one leaf, where a category may stay as it is;
+  `codes_<i>`, one row per value in `relations`: its `number`, labels and shares, and `code_<l>`, the number of the
+  first value with the same label, 0 for `*`. So classes are told apart by small numbers, and a label is looked up once
+  per class, as that of the value with the number of the code.
 #}
-{% macro _levels_of_efforts(efforts, quasi_identifiers) %}
+{% macro _levels_of_efforts(efforts, quasi_identifiers, relations) %}
 
 efforts as (
 
@@ -57,7 +60,55 @@ hierarchy_{{ number }} as (
 
 ),
 {%- endif %}
+{{- dbt_anonymize._values_with_codes(quasi_identifier, number, levels, relations) }}
 {%- endfor %}
+{%- endmacro %}
+
+
+{# CTEs `found_<i>` and `codes_<i>` of one quasi-identifier. #}
+{% macro _values_with_codes(quasi_identifier, number, levels, relations) -%}
+{%- set raw = dbt_anonymize._quote(quasi_identifier.name) %}
+
+found_{{ number }} as (
+
+    select
+        value,
+        min(leaf) as leaf,
+        cast(row_number() over (order by value) as {{ dbt.type_int() }}) as number
+    from (
+        {%- for relation in relations %}
+        select
+            {{ raw }} as value,
+            {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") }} as leaf
+        from {{ relation }}
+        where {{ raw }} is not null
+        {{- "\n        union all" if not loop.last }}
+        {%- endfor %}
+    ) as found
+    group by value
+
+),
+
+codes_{{ number }} as (
+
+    select
+        found_{{ number }}.value,
+        found_{{ number }}.number
+        {%- for level in levels if level > 0 %},
+        {%- set label = "hierarchy_" ~ number ~ ".label_" ~ level %}
+        {{ label }},
+        hierarchy_{{ number }}.share_{{ level }},
+        case
+            when {{ label }} = '*' then 0
+            else min(found_{{ number }}.number) over (partition by {{ label }})
+        end as code_{{ level }}
+        {%- endfor %}
+    from found_{{ number }}
+    {%- if levels[-1] > 0 %}
+    left join hierarchy_{{ number }} on found_{{ number }}.leaf = hierarchy_{{ number }}.leaf
+    {%- endif %}
+
+),
 {%- endmacro %}
 
 
@@ -82,36 +133,73 @@ hierarchy_{{ number }} as (
 
 
 {#
-  Select of every row of `rows` in every effort with levels: `effort`, the columns, and of each quasi-identifier its
-  label, the share of the domain that the label covers, and its level. No label is NULL; NULL itself is `*`. A row finds
-  its leaves once, whatever the number of efforts. With `of_sample` an effort has the rows of its sample only.
+  Select of every row of `rows` in every effort with levels: `effort`, the columns, and the code of each
+  quasi-identifier. With `of_sample` an effort has the rows of its sample only.
 #}
-{% macro _labels_of_efforts(rows, quasi_identifiers, columns, efforts, of_sample=false) %}
+{% macro _codes_of_efforts(rows, quasi_identifiers, columns, efforts, of_sample=false) %}
     select
         efforts.effort,
         {%- for column in columns %}
         {{ dbt_anonymize._quote(column, rows) }},
         {%- endfor %}
         {%- for quasi_identifier in quasi_identifiers %}
-        {{ dbt_anonymize._label_of_effort(
-            quasi_identifier, rows, loop.index, dbt_anonymize._used_levels(efforts, quasi_identifier)
-        ) }}{{ "," if not loop.last }}
+        {%- set values = "codes_" ~ loop.index %}
+        case
+            when {{ dbt_anonymize._quote(quasi_identifier.name, rows) }} is null then 0
+            {%- set level = "efforts.level_" ~ loop.index %}
+            {%- for used in dbt_anonymize._used_levels(efforts, quasi_identifier) %}
+            when {{ level }} = {{ used }} then {{ values }}.{{ "code_" ~ used if used else "number" }}
+            {%- endfor %}
+        end as {{ dbt_anonymize._code(loop.index) }}{{ "," if not loop.last }}
         {%- endfor %}
     from {{ rows }}
     {%- for quasi_identifier in quasi_identifiers %}
-    {%- set levels = dbt_anonymize._used_levels(efforts, quasi_identifier) %}
-    {%- if levels[0] == 0 and quasi_identifier.kind != "interval" %}
-    cross join leaf_{{ loop.index }}
-    {%- endif %}
-    {%- if levels[-1] > 0 %}
-    left join hierarchy_{{ loop.index }}
-        on {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf", rows) }} = hierarchy_{{ loop.index }}.leaf
-    {%- endif %}
+    left join codes_{{ loop.index }}
+        on {{ dbt_anonymize._quote(quasi_identifier.name, rows) }} = codes_{{ loop.index }}.value
     {%- endfor %}
     cross join efforts
     {%- if of_sample and dbt_anonymize._are_sampled(efforts) %}
     where {{ rows }}.sample_share <= efforts.share
     {%- endif %}
+{%- endmacro %}
+
+
+{# The name of the code of a quasi-identifier, which no column of the table has. #}
+{% macro _code(number) -%}{{ return("dbt_anonymize_code_" ~ number) }}{%- endmacro %}
+
+
+{# The columns that tell classes apart. #}
+{% macro _class_keys(quasi_identifiers) -%}
+    {%- set keys = ["effort"] -%}
+    {%- for quasi_identifier in quasi_identifiers -%}
+        {%- do keys.append(dbt_anonymize._code(loop.index)) -%}
+    {%- endfor -%}
+    {{ return(keys) }}
+{%- endmacro %}
+
+
+{#
+  Select of the rows of the CTE `rows`, which are classes by `effort` and codes, of the efforts with levels: with each
+  quasi-identifier's label, the share of the domain that the label covers, and its level. No label is NULL; NULL itself
+  is `*`.
+#}
+{% macro _labels_of_efforts(rows, quasi_identifiers, efforts) %}
+    select
+        {{ rows }}.*,
+        {%- for quasi_identifier in quasi_identifiers %}
+        {{ dbt_anonymize._label_of_effort(
+            quasi_identifier, loop.index, dbt_anonymize._used_levels(efforts, quasi_identifier)
+        ) }}{{ "," if not loop.last }}
+        {%- endfor %}
+    from {{ rows }}
+    inner join efforts on {{ rows }}.effort = efforts.effort
+    {%- for quasi_identifier in quasi_identifiers %}
+    left join codes_{{ loop.index }}
+        on {{ rows }}.{{ dbt_anonymize._code(loop.index) }} = codes_{{ loop.index }}.number
+    {%- if dbt_anonymize._used_levels(efforts, quasi_identifier)[0] == 0 and quasi_identifier.kind != "interval" %}
+    cross join leaf_{{ loop.index }}
+    {%- endif %}
+    {%- endfor %}
 {%- endmacro %}
 
 
@@ -123,9 +211,9 @@ hierarchy_{{ number }} as (
 
 
 {# Label, share and level of one quasi-identifier. #}
-{% macro _label_of_effort(quasi_identifier, rows, number, levels) -%}
-        {%- set raw = dbt_anonymize._quote(quasi_identifier.name, rows) -%}
-        {%- set level, hierarchy = "efforts.level_" ~ number, "hierarchy_" ~ number -%}
+{% macro _label_of_effort(quasi_identifier, number, levels) -%}
+        {%- set raw = "codes_" ~ number ~ ".value" -%}
+        {%- set level, hierarchy = "efforts.level_" ~ number, "codes_" ~ number -%}
         {%- set smallest = "0" if quasi_identifier.kind == "interval" else "leaf_" ~ number ~ ".share" -%}
         case
             when {{ raw }} is null then '*'

@@ -1,71 +1,72 @@
 {% macro classes(
-    frequencies,
-    quasi_identifiers,
-    sensitive,
-    target,
-    efforts,
-    guarantees,
-    suppression_limit,
-    has_subject=false,
-    population=none,
-    population_size=none,
-    sensitive_hierarchies={},
-    record_key=none,
-    further_targets=[]
+    frequencies, quasi_identifiers, sensitive, target, efforts, guarantees, suppression_limit, has_subject=false,
+    population=none, population_size=none, sensitive_hierarchies={}, record_key=none, further_targets=[]
 ) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set measured = dbt_anonymize._measured_columns(sensitive, guarantees) -%}
 {%- set names = quasi_identifiers | map(attribute="name") | list -%}
-{%- set voted = dbt_anonymize._voted_targets(target, further_targets) -%}
+{%- set targets = dbt_anonymize._voted_targets(target, further_targets) -%}
+{%- set voted = targets | list -%}
 {#- A target that is a quasi-identifier is among the labels. -#}
 {%- set columns = (measured + [target] + further_targets) | unique(case_sensitive=true) | reject("in", names) | list
     + (["subject"] if has_subject else []) -%}
-{%- set leveled, recoded, stricter, further, shares = {}, {}, [], [], [] -%}
+{%- set leveled, recoded, shares = {}, {}, [] -%}
 {%- for number, effort in efforts.items() -%}
     {%- if effort.share -%}{%- do shares.append(effort.share) -%}{%- endif -%}
     {%- do (leveled if effort.levels else recoded).update({number: effort}) -%}
-    {%- if effort.k -%}
-        {%- do stricter.append("(effort = " ~ number ~ " and class_size < " ~ effort.k ~ ")") -%}
-    {%- endif -%}
 {%- endfor -%}
-{%- for name in names -%}
-    {%- for column in [name ~ "_share", name ~ "_level"] -%}
-        {%- do further.append({"name": column, "sql": "max(" ~ dbt_anonymize._quote(column) ~ ")"}) -%}
-    {%- endfor -%}
-{%- endfor -%}
-{%- set losses = dbt_anonymize._loss_of_classes(guarantees, quasi_identifiers) -%}
-{%- do further.extend(losses) -%}
+{%- set keys = dbt_anonymize._class_keys(quasi_identifiers) -%}
+{%- set losses = dbt_anonymize._loss_of_classes(guarantees, quasi_identifiers, aggregate="") -%}
 {%- do dbt_anonymize._check_population_of(guarantees, population, population_size, efforts) -%}
 with
 
-frequencies as (
+frequencies as {{ dbt_anonymize._not_materialized() }}(
 
     select * from {{ frequencies }}
 
 ),
-{{- dbt_anonymize._generalized_efforts(leveled, recoded, quasi_identifiers, columns, record_key) }}
 {%- if population %}
-{{- dbt_anonymize._population_of_efforts(population, quasi_identifiers, leveled) }}
+
+population as {{ dbt_anonymize._not_materialized() }}(
+
+    select * from {{ population }}
+
+),
+{%- endif %}
+{{- dbt_anonymize._generalized_efforts(
+    leveled, recoded, quasi_identifiers, columns, record_key, ["frequencies"] + (["population"] if population else [])
+) }}
+{%- if population %}
+{{- dbt_anonymize._population_of_efforts(keys, quasi_identifiers, leveled) }}
 {%- endif %}
 {{- dbt_anonymize._global_distributions(
     "frequencies", measured, guarantees, "", "sum(records)", has_subject, population_size, sensitive_hierarchies,
     shares | max if shares else none
 ) }}
-{{- dbt_anonymize._measured_classes(
-    ["effort"] + names,
+{%- for one in voted %}
+{{- dbt_anonymize._tied(keys, one, names, columns == [one.target]) }}
+{%- endfor %}
+{#- Records are counted with the majorities of the first target, subjects are not. #}
+{%- set sized = none if has_subject else voted.pop(0) %}
+{{- dbt_anonymize._class_measures(
+    keys,
     guarantees,
     measured,
     has_subject=has_subject,
-    distributions="",
     population="population_classes" if population else none,
     sensitive_hierarchies=sensitive_hierarchies,
     has_all_measures=true,
-    further=further,
-    stricter=stricter,
+    further=dbt_anonymize._majority(sized.columns) if sized else [],
+    counted_by=columns,
+    sized={"rows": "tied", "count": "sum(records * number_of_values)"} if sized else none,
 ) }}
 {%- for one in voted %}
-{{- dbt_anonymize._majorities(["effort"] + names, one.target, one.suffix) }}
+{{- dbt_anonymize._majorities(keys, one) }}
 {%- endfor %}
+{{- dbt_anonymize._labeled_classes(leveled, recoded, quasi_identifiers, keys, voted, losses) }}
+{{- dbt_anonymize._violating(
+    "losing" if losses else "labeled", guarantees, dbt_anonymize._stricter_efforts(efforts)
+) }}
 {{- dbt_anonymize._sample_based_suppression(guarantees, names) }}
 
 limits as (
@@ -93,8 +94,8 @@ select
     judged.{{ column.name }},
     {%- endfor %}
     {{ "judged.population_size" if population else "cast(null as " ~ dbt.type_bigint() ~ ") as population_size" }},
-    {%- for one in voted %}
-    {{ one.columns | join(",\n    ") }},
+    {%- for column in dbt_anonymize._columns_of_targets(targets) %}
+    judged.{{ dbt_anonymize._quote(column) }},
     {%- endfor %}
     {%- for attribute in measured %}
     {%- for measure in dbt_anonymize._attribute_measures(attribute, guarantees, true) %}
@@ -107,48 +108,188 @@ select
     and judged.is_suppressed
     and limits.violating_records <= limits.may_be_suppressed as is_suppressed
 from judged
-{%- for one in voted %}
-inner join {{ one.relation }}
-    on
-        judged.effort = {{ one.relation }}.effort
-        {%- for name in names %}
-        and {{ dbt_anonymize._quote(name, "judged") }} = {{ dbt_anonymize._quote(name, one.relation) }}
-        {%- endfor %}
-{%- endfor %}
 inner join limits on judged.effort = limits.effort
 {%- endmacro %}
 
 
-{# CTEs that end in `generalized`: the records in every effort, counted where it has levels, else one by one. #}
-{% macro _generalized_efforts(leveled, recoded, quasi_identifiers, columns, record_key) -%}
+{#
+  CTEs that end in `generalized`: how many records a class of an effort has with each value of the columns. A class is
+  its effort and codes. Where labels differ from record to record, the first code is a number in `recoded_classes`, with
+  labels, shares and levels, and the others are 0.
+#}
+{% macro _generalized_efforts(leveled, recoded, quasi_identifiers, columns, record_key, relations) -%}
+{%- set labels, keys = [], dbt_anonymize._class_keys(quasi_identifiers) -%}
+{%- for quasi_identifier in quasi_identifiers -%}
+    {%- do labels.append(dbt_anonymize._quote(quasi_identifier.name)) -%}
+{%- endfor -%}
 {%- if leveled %}
-{{- dbt_anonymize._levels_of_efforts(leveled, quasi_identifiers) }}
+{{- dbt_anonymize._levels_of_efforts(leveled, quasi_identifiers, relations) }}
 {%- endif %}
 {%- for number, effort in recoded.items() %}
 {{- dbt_anonymize._recoded_shares(effort, quasi_identifiers, columns, record_key, "effort_" ~ number ~ "_") }}
 {%- endfor %}
-
-generalized as {{ dbt_anonymize._not_materialized() }}(
-{% if leveled %}
-    {{- dbt_anonymize._labels_of_efforts("frequencies", quasi_identifiers, columns + ["records"], leveled, true) }}
+{%- if recoded %}
+{{- dbt_anonymize._recoded_classes(recoded, quasi_identifiers, labels) }}
 {%- endif %}
-{%- for number in recoded %}
-    {{- "\n    union all" if leveled or not loop.first }}
+
+generalized as (
+
     select
-        {{ number }} as effort,
+        {%- for column in keys %}
+        {{ column }},
+        {%- endfor %}
         {%- for column in columns %}
         {{ dbt_anonymize._quote(column) }},
         {%- endfor %}
-        records,
-        {%- for quasi_identifier in quasi_identifiers %}
-        {{ dbt_anonymize._quote(quasi_identifier.name) }},
-        {{ dbt_anonymize._quote(quasi_identifier.name ~ "_share") }},
-        {{ dbt_anonymize._quote(quasi_identifier.name ~ "_level") }}{{ "," if not loop.last }}
+        cast(sum(records) as {{ dbt.type_bigint() }}) as records
+    from (
+        {%- if leveled %}
+        {{- dbt_anonymize._codes_of_efforts("frequencies", quasi_identifiers, columns + ["records"], leveled, true)
+            | indent(4) }}
+        {%- endif %}
+        {{- "\n        union all" if leveled and recoded }}
+        {%- if recoded %}
+        select
+            recoded.effort,
+            {%- for column in columns %}
+            {{ dbt_anonymize._quote(column, "recoded") }},
+            {%- endfor %}
+            recoded.records,
+            {%- for label in labels %}
+            {{ "recoded_classes.number" if loop.first else "0" }} as {{ dbt_anonymize._code(loop.index) }}
+            {{- "," if not loop.last }}
+            {%- endfor %}
+        from recoded
+        inner join recoded_classes
+            on
+                recoded.effort = recoded_classes.effort
+                {%- for label in labels %}
+                and recoded.{{ label }} = recoded_classes.{{ label }}
+                {%- endfor %}
+        {%- endif %}
+    ) as coded
+    group by
+        {%- for column in keys %}
+        {{ column }}{{ "," if columns or not loop.last }}
         {%- endfor %}
-    from effort_{{ number }}_generalized
-{%- endfor %}
+        {%- for column in columns %}
+        {{ dbt_anonymize._quote(column) }}{{ "," if not loop.last }}
+        {%- endfor %}
 
 ),
+{%- endmacro %}
+
+
+{# CTEs of the efforts whose labels differ from record to record: `recoded`, their records, and `recoded_classes`. #}
+{% macro _recoded_classes(recoded, quasi_identifiers, labels) %}
+
+recoded as (
+
+    {%- for number in recoded %}
+    select
+        {{ number }} as effort,
+        *
+    from effort_{{ number }}_generalized
+    {{- "\n    union all" if not loop.last }}
+    {%- endfor %}
+
+),
+
+recoded_classes as (
+
+    select
+        effort,
+        {%- for label in labels %}
+        {{ label }},
+        {%- endfor %}
+        {%- for quasi_identifier in quasi_identifiers %}
+        {%- for column in [quasi_identifier.name ~ "_share", quasi_identifier.name ~ "_level"] %}
+        max({{ dbt_anonymize._quote(column) }}) as {{ dbt_anonymize._quote(column) }},
+        {%- endfor %}
+        {%- endfor %}
+        cast(row_number() over (
+            order by
+                effort,
+                {{ labels | join(",\n                ") }}
+        ) as {{ dbt.type_int() }}) as number
+    from recoded
+    group by
+        effort,
+        {{ labels | join(",\n        ") }}
+
+),
+{%- endmacro %}
+
+
+{# CTE `labeled`: the classes with all that was measured of them, and their labels; `losing`, where these lose something
+   that a guarantee is about. #}
+{% macro _labeled_classes(leveled, recoded, quasi_identifiers, keys, voted, losses) -%}
+{%- set rows = "measured" if voted else "measures" -%}
+{%- if voted %}
+
+measured as (
+
+    select
+        measures.*
+        {%- for column in dbt_anonymize._columns_of_targets(voted) %},
+        {{ dbt_anonymize._quote(column) }}
+        {%- endfor %}
+    from measures
+    {%- for one in voted %}
+    inner join majorities{{ one.suffix }}
+        on
+        {%- for key in keys %}
+            {{ "and " if not loop.first }}measures.{{ key }} = majorities{{ one.suffix }}.{{ key }}
+        {%- endfor %}
+    {%- endfor %}
+
+),
+{%- endif %}
+
+labeled as (
+{% if leveled %}
+    {{- dbt_anonymize._labels_of_efforts(rows, quasi_identifiers, leveled) }}
+{%- endif %}
+{{- "\n    union all" if leveled and recoded }}
+{%- if recoded %}
+    select
+        {{ rows }}.*,
+        {%- for quasi_identifier in quasi_identifiers %}
+        {%- for column in [quasi_identifier.name, quasi_identifier.name ~ "_share", quasi_identifier.name ~ "_level"] %}
+        {{ dbt_anonymize._quote(column, "recoded_classes") }}
+        {{- "," if not loop.last }}
+        {%- endfor %}
+        {{- "," if not loop.last }}
+        {%- endfor %}
+    from {{ rows }}
+    inner join recoded_classes
+        on {{ rows }}.effort = recoded_classes.effort and {{ rows }}.{{ keys[1] }} = recoded_classes.number
+{%- endif %}
+
+),
+{%- if losses %}
+
+losing as (
+
+    select
+        *
+        {%- for column in losses %},
+        {{ column.sql }} as {{ column.name }}
+        {%- endfor %}
+    from labeled
+
+),
+{%- endif %}
+{%- endmacro %}
+
+
+{# The conditions under which a class is smaller than its own effort demands. #}
+{% macro _stricter_efforts(efforts) -%}
+    {%- set conditions = [] -%}
+    {%- for number, effort in efforts.items() if effort.k -%}
+        {%- do conditions.append("(effort = " ~ number ~ " and class_size < " ~ effort.k ~ ")") -%}
+    {%- endfor -%}
+    {{ return(conditions) }}
 {%- endmacro %}
 
 
@@ -159,99 +300,21 @@ generalized as {{ dbt_anonymize._not_materialized() }}(
 
 
 {# CTEs that end in `population_classes`: the people of the population in the classes of every effort with levels. #}
-{% macro _population_of_efforts(population, quasi_identifiers, efforts) %}
-
-population as (
-
-    select * from {{ population }}
-
-),
+{% macro _population_of_efforts(keys, quasi_identifiers, efforts) %}
 
 population_generalized as {{ dbt_anonymize._not_materialized() }}(
-{{ dbt_anonymize._labels_of_efforts("population", quasi_identifiers, ["records"], efforts) }}
+{{ dbt_anonymize._codes_of_efforts("population", quasi_identifiers, ["records"], efforts) }}
 
 ),
 
 population_classes as (
 
     select
-        effort,
-        {%- for quasi_identifier in quasi_identifiers %}
-        {{ dbt_anonymize._quote(quasi_identifier.name) }},
-        {%- endfor %}
+        {{ keys | join(",\n        ") }},
         cast(sum(records) as {{ dbt.type_bigint() }}) as population_size
     from population_generalized
     group by
-        effort,
-        {%- for quasi_identifier in quasi_identifiers %}
-        {{ dbt_anonymize._quote(quasi_identifier.name) }}{{ "," if not loop.last }}
-        {%- endfor %}
-
-),
-{%- endmacro %}
-
-
-{# Each target with the suffix of its CTEs, their last one, and the columns of it that the classes have. #}
-{% macro _voted_targets(target, further_targets) -%}
-    {%- set found = [{
-        "target": target, "suffix": "", "relation": "majorities",
-        "columns": ["majorities.majority_records", "majorities.has_majority"],
-    }] -%}
-    {%- for further in further_targets -%}
-        {%- set relation, columns = "majorities_" ~ loop.index, [] -%}
-        {%- for column in ["majority_records", "has_majority"] -%}
-            {%- do columns.append(
-                relation ~ "." ~ column ~ " as " ~ dbt_anonymize._quote(further ~ "_" ~ column)
-            ) -%}
-        {%- endfor -%}
-        {%- do found.append(
-            {"target": further, "suffix": "_" ~ loop.index, "relation": relation, "columns": columns}
-        ) -%}
-    {%- endfor -%}
-    {{ return(found) }}
-{%- endmacro %}
-
-
-{# CTEs that end in `majorities<suffix>`, of a target in each class. Ties are equal counts: no order of values is
-   needed. #}
-{% macro _majorities(keys, target, suffix="") -%}
-{%- set quoted = [] -%}
-{%- for key in keys -%}{%- do quoted.append(dbt_anonymize._quote(key)) -%}{%- endfor %}
-
-counted{{ suffix }} as (
-
-    select
-        {{ quoted | join(",\n        ") }},
-        sum(records) as records
-    from generalized
-    group by
-        {{ quoted | join(",\n        ") }},
-        {{ dbt_anonymize._quote(target) }}
-
-),
-
-tied{{ suffix }} as (
-
-    select
-        {{ quoted | join(",\n        ") }},
-        records,
-        count(*) as number_of_values
-    from counted{{ suffix }}
-    group by
-        {{ quoted | join(",\n        ") }},
-        records
-
-),
-
-majorities{{ suffix }} as (
-
-    select
-        {{ quoted | join(",\n        ") }},
-        cast(max(records) as {{ dbt.type_bigint() }}) as majority_records,
-        coalesce(max(records) = max(case when number_of_values = 1 then records end), false) as has_majority
-    from tied{{ suffix }}
-    group by
-        {{ quoted | join(",\n        ") }}
+        {{ keys | join(",\n        ") }}
 
 ),
 {%- endmacro %}

@@ -1,6 +1,6 @@
 with
 
-frequencies as (
+frequencies as not materialized (
 
     select * from "shop"."main"."customers_frequencies"
 
@@ -56,6 +56,45 @@ hierarchy_1 as (
 
 ),
 
+found_1 as (
+
+    select
+        value,
+        min(leaf) as leaf,
+        cast(row_number() over (order by value) as integer) as number
+    from (
+        select
+            "birth_date" as value,
+            "birth_date_leaf" as leaf
+        from frequencies
+        where "birth_date" is not null
+    ) as found
+    group by value
+
+),
+
+codes_1 as (
+
+    select
+        found_1.value,
+        found_1.number,
+        hierarchy_1.label_2,
+        hierarchy_1.share_2,
+        case
+            when hierarchy_1.label_2 = '*' then 0
+            else min(found_1.number) over (partition by hierarchy_1.label_2)
+        end as code_2,
+        hierarchy_1.label_3,
+        hierarchy_1.share_3,
+        case
+            when hierarchy_1.label_3 = '*' then 0
+            else min(found_1.number) over (partition by hierarchy_1.label_3)
+        end as code_3
+    from found_1
+    left join hierarchy_1 on found_1.leaf = hierarchy_1.leaf
+
+),
+
 leaf_2 as (
 
     select cast(1 as double) / count(*) as share
@@ -84,6 +123,45 @@ hierarchy_2 as (
 
 ),
 
+found_2 as (
+
+    select
+        value,
+        min(leaf) as leaf,
+        cast(row_number() over (order by value) as integer) as number
+    from (
+        select
+            "zip" as value,
+            "zip_leaf" as leaf
+        from frequencies
+        where "zip" is not null
+    ) as found
+    group by value
+
+),
+
+codes_2 as (
+
+    select
+        found_2.value,
+        found_2.number,
+        hierarchy_2.label_1,
+        hierarchy_2.share_1,
+        case
+            when hierarchy_2.label_1 = '*' then 0
+            else min(found_2.number) over (partition by hierarchy_2.label_1)
+        end as code_1,
+        hierarchy_2.label_2,
+        hierarchy_2.share_2,
+        case
+            when hierarchy_2.label_2 = '*' then 0
+            else min(found_2.number) over (partition by hierarchy_2.label_2)
+        end as code_2
+    from found_2
+    left join hierarchy_2 on found_2.leaf = hierarchy_2.leaf
+
+),
+
 leaf_3 as (
 
     select cast(1 as double) / count(*) as share
@@ -108,67 +186,85 @@ hierarchy_3 as (
 
 ),
 
-generalized as not materialized (
+found_3 as (
 
     select
-        efforts.effort,
-        frequencies."churned",
-        frequencies."records",
+        value,
+        min(leaf) as leaf,
+        cast(row_number() over (order by value) as integer) as number
+    from (
+        select
+            "gender" as value,
+            "gender_leaf" as leaf
+        from frequencies
+        where "gender" is not null
+    ) as found
+    group by value
+
+),
+
+codes_3 as (
+
+    select
+        found_3.value,
+        found_3.number,
+        hierarchy_3.label_1,
+        hierarchy_3.share_1,
         case
-            when frequencies."birth_date" is null then '*'
-            when efforts.level_1 = 0 then cast(frequencies."birth_date" as TEXT)
-            when efforts.level_1 = 2 and hierarchy_1.label_2 is not null
-                then hierarchy_1.label_2
-            when efforts.level_1 = 3 and hierarchy_1.label_3 is not null
-                then hierarchy_1.label_3
-            else error('customers_classes: a value of birth_date is not in the hierarchy customers_hierarchy_birth_date. Build again from the microdata on.')
-        end as "birth_date",
-        case
-            when frequencies."birth_date" is null then 1
-            when efforts.level_1 = 0 then 0
-            when efforts.level_1 = 2 then hierarchy_1.share_2
-            when efforts.level_1 = 3 then hierarchy_1.share_3
-        end as "birth_date_share",
-        efforts.level_1 as "birth_date_level",
-        case
-            when frequencies."zip" is null then '*'
-            when efforts.level_2 = 0 then cast(frequencies."zip" as TEXT)
-            when efforts.level_2 = 1 and hierarchy_2.label_1 is not null
-                then hierarchy_2.label_1
-            when efforts.level_2 = 2 and hierarchy_2.label_2 is not null
-                then hierarchy_2.label_2
-            else error('customers_classes: a value of zip is not in the hierarchy customers_hierarchy_zip. Build again from the microdata on.')
-        end as "zip",
-        case
-            when frequencies."zip" is null then 1
-            when efforts.level_2 = 0 then leaf_2.share
-            when efforts.level_2 = 1 then hierarchy_2.share_1
-            when efforts.level_2 = 2 then hierarchy_2.share_2
-        end as "zip_share",
-        efforts.level_2 as "zip_level",
-        case
-            when frequencies."gender" is null then '*'
-            when efforts.level_3 = 0 then cast(frequencies."gender" as TEXT)
-            when efforts.level_3 = 1 and hierarchy_3.label_1 is not null
-                then hierarchy_3.label_1
-            else error('customers_classes: a value of gender is not in the hierarchy customers_hierarchy_gender. Build again from the microdata on.')
-        end as "gender",
-        case
-            when frequencies."gender" is null then 1
-            when efforts.level_3 = 0 then leaf_3.share
-            when efforts.level_3 = 1 then hierarchy_3.share_1
-        end as "gender_share",
-        efforts.level_3 as "gender_level"
-    from frequencies
-    left join hierarchy_1
-        on frequencies."birth_date_leaf" = hierarchy_1.leaf
-    cross join leaf_2
-    left join hierarchy_2
-        on frequencies."zip_leaf" = hierarchy_2.leaf
-    cross join leaf_3
-    left join hierarchy_3
-        on frequencies."gender_leaf" = hierarchy_3.leaf
-    cross join efforts
+            when hierarchy_3.label_1 = '*' then 0
+            else min(found_3.number) over (partition by hierarchy_3.label_1)
+        end as code_1
+    from found_3
+    left join hierarchy_3 on found_3.leaf = hierarchy_3.leaf
+
+),
+
+generalized as (
+
+    select
+        effort,
+        dbt_anonymize_code_1,
+        dbt_anonymize_code_2,
+        dbt_anonymize_code_3,
+        "churned",
+        cast(sum(records) as bigint) as records
+    from (
+        select
+            efforts.effort,
+            frequencies."churned",
+            frequencies."records",
+            case
+                when frequencies."birth_date" is null then 0
+                when efforts.level_1 = 0 then codes_1.number
+                when efforts.level_1 = 2 then codes_1.code_2
+                when efforts.level_1 = 3 then codes_1.code_3
+            end as dbt_anonymize_code_1,
+            case
+                when frequencies."zip" is null then 0
+                when efforts.level_2 = 0 then codes_2.number
+                when efforts.level_2 = 1 then codes_2.code_1
+                when efforts.level_2 = 2 then codes_2.code_2
+            end as dbt_anonymize_code_2,
+            case
+                when frequencies."gender" is null then 0
+                when efforts.level_3 = 0 then codes_3.number
+                when efforts.level_3 = 1 then codes_3.code_1
+            end as dbt_anonymize_code_3
+        from frequencies
+        left join codes_1
+            on frequencies."birth_date" = codes_1.value
+        left join codes_2
+            on frequencies."zip" = codes_2.value
+        left join codes_3
+            on frequencies."gender" = codes_3.value
+        cross join efforts
+    ) as coded
+    group by
+        effort,
+        dbt_anonymize_code_1,
+        dbt_anonymize_code_2,
+        dbt_anonymize_code_3,
+        "churned"
 
 ),
 
@@ -201,27 +297,42 @@ total_1 as (
 
 ),
 
+tied as (
+
+    select
+        effort,
+        dbt_anonymize_code_1,
+        dbt_anonymize_code_2,
+        dbt_anonymize_code_3,
+        records,
+        count(*) as number_of_values
+    from generalized
+    group by
+        effort,
+        dbt_anonymize_code_1,
+        dbt_anonymize_code_2,
+        dbt_anonymize_code_3,
+        records
+
+),
+
 sizes as (
 
     select
         "effort" as key_1,
-        "birth_date" as key_2,
-        "zip" as key_3,
-        "gender" as key_4,
-        max("birth_date_share") as further_1,
-        max("birth_date_level") as further_2,
-        max("zip_share") as further_3,
-        max("zip_level") as further_4,
-        max("gender_share") as further_5,
-        max("gender_level") as further_6,
-        cast(sum(records) as bigint) as class_size,
-        cast(sum(records) as bigint) as records
-    from generalized
+        "dbt_anonymize_code_1" as key_2,
+        "dbt_anonymize_code_2" as key_3,
+        "dbt_anonymize_code_3" as key_4,
+        max(records) as further_1,
+        coalesce(max(records) = max(case when number_of_values = 1 then records end), false) as further_2,
+        cast(sum(records * number_of_values) as bigint) as class_size,
+        cast(sum(records * number_of_values) as bigint) as records
+    from tied
     group by
         "effort",
-        "birth_date",
-        "zip",
-        "gender"
+        "dbt_anonymize_code_1",
+        "dbt_anonymize_code_2",
+        "dbt_anonymize_code_3"
 
 ),
 
@@ -229,18 +340,12 @@ values_1 as (
 
     select
         "effort" as key_1,
-        "birth_date" as key_2,
-        "zip" as key_3,
-        "gender" as key_4,
+        "dbt_anonymize_code_1" as key_2,
+        "dbt_anonymize_code_2" as key_3,
+        "dbt_anonymize_code_3" as key_4,
         "churned" as value,
-        cast(sum(records) as bigint) as subjects
+        records as subjects
     from generalized
-    group by
-        "effort",
-        "birth_date",
-        "zip",
-        "gender",
-        "churned"
 
 ),
 
@@ -295,15 +400,11 @@ measures as (
 
     select
         sizes.key_1 as "effort",
-        sizes.key_2 as "birth_date",
-        sizes.key_3 as "zip",
-        sizes.key_4 as "gender",
-        sizes.further_1 as "birth_date_share",
-        sizes.further_2 as "birth_date_level",
-        sizes.further_3 as "zip_share",
-        sizes.further_4 as "zip_level",
-        sizes.further_5 as "gender_share",
-        sizes.further_6 as "gender_level",
+        sizes.key_2 as "dbt_anonymize_code_1",
+        sizes.key_3 as "dbt_anonymize_code_2",
+        sizes.key_4 as "dbt_anonymize_code_3",
+        sizes.further_1 as "majority_records",
+        sizes.further_2 as "has_majority",
         sizes.class_size,
         sizes.records,
         measured_1.distinct_l as "churned_distinct_l",
@@ -318,6 +419,68 @@ measures as (
 
 ),
 
+labeled as (
+
+    select
+        measures.*,
+        case
+            when codes_1.value is null then '*'
+            when efforts.level_1 = 0 then cast(codes_1.value as TEXT)
+            when efforts.level_1 = 2 and codes_1.label_2 is not null
+                then codes_1.label_2
+            when efforts.level_1 = 3 and codes_1.label_3 is not null
+                then codes_1.label_3
+            else error('customers_classes: a value of birth_date is not in the hierarchy customers_hierarchy_birth_date. Build again from the microdata on.')
+        end as "birth_date",
+        case
+            when codes_1.value is null then 1
+            when efforts.level_1 = 0 then 0
+            when efforts.level_1 = 2 then codes_1.share_2
+            when efforts.level_1 = 3 then codes_1.share_3
+        end as "birth_date_share",
+        efforts.level_1 as "birth_date_level",
+        case
+            when codes_2.value is null then '*'
+            when efforts.level_2 = 0 then cast(codes_2.value as TEXT)
+            when efforts.level_2 = 1 and codes_2.label_1 is not null
+                then codes_2.label_1
+            when efforts.level_2 = 2 and codes_2.label_2 is not null
+                then codes_2.label_2
+            else error('customers_classes: a value of zip is not in the hierarchy customers_hierarchy_zip. Build again from the microdata on.')
+        end as "zip",
+        case
+            when codes_2.value is null then 1
+            when efforts.level_2 = 0 then leaf_2.share
+            when efforts.level_2 = 1 then codes_2.share_1
+            when efforts.level_2 = 2 then codes_2.share_2
+        end as "zip_share",
+        efforts.level_2 as "zip_level",
+        case
+            when codes_3.value is null then '*'
+            when efforts.level_3 = 0 then cast(codes_3.value as TEXT)
+            when efforts.level_3 = 1 and codes_3.label_1 is not null
+                then codes_3.label_1
+            else error('customers_classes: a value of gender is not in the hierarchy customers_hierarchy_gender. Build again from the microdata on.')
+        end as "gender",
+        case
+            when codes_3.value is null then 1
+            when efforts.level_3 = 0 then leaf_3.share
+            when efforts.level_3 = 1 then codes_3.share_1
+        end as "gender_share",
+        efforts.level_3 as "gender_level"
+    from measures
+    inner join efforts on measures.effort = efforts.effort
+    left join codes_1
+        on measures.dbt_anonymize_code_1 = codes_1.number
+    left join codes_2
+        on measures.dbt_anonymize_code_2 = codes_2.number
+    cross join leaf_2
+    left join codes_3
+        on measures.dbt_anonymize_code_3 = codes_3.number
+    cross join leaf_3
+
+),
+
 classes as (
 
     select
@@ -326,62 +489,7 @@ classes as (
             class_size < 4,
             false
         ) as is_violating
-    from measures
-
-),
-
-counted as (
-
-    select
-        "effort",
-        "birth_date",
-        "zip",
-        "gender",
-        sum(records) as records
-    from generalized
-    group by
-        "effort",
-        "birth_date",
-        "zip",
-        "gender",
-        "churned"
-
-),
-
-tied as (
-
-    select
-        "effort",
-        "birth_date",
-        "zip",
-        "gender",
-        records,
-        count(*) as number_of_values
-    from counted
-    group by
-        "effort",
-        "birth_date",
-        "zip",
-        "gender",
-        records
-
-),
-
-majorities as (
-
-    select
-        "effort",
-        "birth_date",
-        "zip",
-        "gender",
-        cast(max(records) as bigint) as majority_records,
-        coalesce(max(records) = max(case when number_of_values = 1 then records end), false) as has_majority
-    from tied
-    group by
-        "effort",
-        "birth_date",
-        "zip",
-        "gender"
+    from labeled
 
 ),
 
@@ -416,12 +524,12 @@ select
     judged."gender",
     judged."gender_share",
     judged."gender_level",
-    'n' || cast(length(judged."birth_date") as TEXT) || ':' || judged."birth_date" || '|t' || cast(length(judged."zip") as TEXT) || ':' || judged."zip" || '|t' || cast(length(judged."gender") as TEXT) || ':' || judged."gender" as equivalence_class,
+    concat('n', cast(length(judged."birth_date") as TEXT), ':', judged."birth_date", '|t', cast(length(judged."zip") as TEXT), ':', judged."zip", '|t', cast(length(judged."gender") as TEXT), ':', judged."gender") as equivalence_class,
     judged.class_size,
     judged.records,
     cast(null as bigint) as population_size,
-    majorities.majority_records,
-    majorities.has_majority,
+    judged."majority_records",
+    judged."has_majority",
     judged."churned_distinct_l",
     judged."churned_entropy_l",
     judged."churned_highest_share",
@@ -433,10 +541,4 @@ select
     and judged.is_suppressed
     and limits.violating_records <= limits.may_be_suppressed as is_suppressed
 from judged
-inner join majorities
-    on
-        judged.effort = majorities.effort
-        and judged."birth_date" = majorities."birth_date"
-        and judged."zip" = majorities."zip"
-        and judged."gender" = majorities."gender"
 inner join limits on judged.effort = limits.effort
