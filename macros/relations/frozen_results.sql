@@ -93,7 +93,8 @@ end
 
 {#
   Why the labels of a frozen effort are not those that were committed, as messages: `labels` is the seed with one row
-  per quasi-identifier and leaf. New leaves may be added; no leaf may go or get another label.
+  per quasi-identifier, leaf and level; `levels` the level of each, or a list of all where the effort is recoded. New
+  leaves may be added; no leaf may go or get another label.
 #}
 {% macro _frozen_label_errors(anonymization, quasi_identifiers, levels, labels) -%}
     {%- set remedy = " Restore the hierarchy, or freeze again: remove `freeze`, build, and run `dbt-anonymize freeze "
@@ -101,25 +102,32 @@ end
     {%- set errors = [] -%}
     {%- for quasi_identifier in quasi_identifiers -%}
         {%- set name, level = quasi_identifier.name, levels[quasi_identifier.name] -%}
-        {%- set of_attribute = "attribute = " ~ dbt_anonymize._literal(name) -%}
+        {%- set is_recoded = level is not number -%}
+        {%- set expected = level if is_recoded else [level] | reject("equalto", 0) | list -%}
+        {%- set of_attribute = "attribute = " ~ dbt_anonymize._literal(name)
+            ~ (" and class_number is null" if is_recoded else "") -%}
         {%- set counts = run_query(
-            "select count(*), count(case when coalesce(" ~ dbt_anonymize._as_text("level") ~ ", '') <> '" ~ level
-            ~ "' then 1 end) from " ~ labels ~ " where " ~ of_attribute
+            "select count(*), count(case when coalesce(" ~ dbt_anonymize._as_text("level") ~ ", '') not in ('"
+            ~ (expected or [""]) | join("', '") ~ "') then 1 end), count(distinct level) from " ~ labels
+            ~ " where " ~ of_attribute
         ).rows[0] -%}
-        {%- if counts[1] > 0 or (counts[0] == 0 and level > 0) -%}
+        {%- if counts[1] > 0 or counts[2] < expected | length -%}
             {%- do errors.append(
-                "the frozen labels of " ~ name ~ " must be those of level " ~ level ~ "; the seed "
-                ~ labels.identifier ~ " has " ~ counts[0] ~ " of " ~ name ~ ", " ~ counts[1]
+                "the frozen labels of " ~ name ~ " must be those of level " ~ (expected or [0]) | join(", ")
+                ~ "; the seed " ~ labels.identifier ~ " has " ~ counts[0] ~ " of " ~ name ~ ", " ~ counts[1]
                 ~ " of another level." ~ remedy
             ) -%}
-        {%- elif level > 0 -%}
-            {%- set changed = run_query(
-                dbt_anonymize._changed_labels(quasi_identifier, level, labels, of_attribute)
-            ).rows[0][0] -%}
-            {%- if changed > 0 -%}
+        {%- else -%}
+            {%- set changed = [] -%}
+            {%- for one in expected -%}
+                {%- do changed.append(run_query(
+                    dbt_anonymize._changed_labels(quasi_identifier, one, labels, of_attribute)
+                ).rows[0][0]) -%}
+            {%- endfor -%}
+            {%- if changed | sum > 0 -%}
                 {%- do errors.append(
-                    "the labels of " ~ name ~ " are frozen; " ~ changed ~ " of its " ~ counts[0]
-                    ~ " leaves are gone or have another label or bound." ~ remedy
+                    "the labels of " ~ name ~ " are frozen; " ~ changed | max ~ " of its "
+                    ~ counts[0] // expected | length ~ " leaves are gone or have another label or bound." ~ remedy
                 ) -%}
             {%- endif -%}
         {%- endif -%}
@@ -138,6 +146,7 @@ left join (
 ) as found on coalesce(frozen.leaf, '') = found.leaf
 where
     {{ of_attribute }}
+    and {{ dbt_anonymize._as_text("frozen.level") }} = '{{ level }}'
     and (
         found.leaf is null
         or coalesce(frozen.label, '') <> found.label

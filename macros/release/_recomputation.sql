@@ -57,7 +57,7 @@
 {% macro _recomputed_from(recompute) -%}
     {%- if not recompute -%}{{ return({}) }}{%- endif -%}
     {%- set relations = {"hierarchies": {}} -%}
-    {%- for role in ["source", "population", "mask_keys"] if recompute.get(role) -%}
+    {%- for role in ["source", "population", "mask_keys", "frozen"] if recompute.get(role) -%}
         {%- set names = recompute[role] -%}
         {%- do relations.update({role: ref(names[0]) if names | length == 1 else source(names[0], names[1])}) -%}
     {%- endfor -%}

@@ -257,6 +257,36 @@ def cell_parts(case: Case) -> dict[str, str]:
     }
 
 
+def exact(case: Case) -> list[str]:
+    """Return the numbers and dates of which values may be released as they are."""
+    levels = [*case.rounds, *([case.levels] if case.levels else [])]
+    return [
+        q.name
+        for place, q in enumerate(case.quasi_identifiers)
+        if q.kind == "interval" and any(not one[place] for one in levels)
+    ]
+
+
+def frozen_parts(case: Case) -> dict[str, str]:
+    """Return models whose text is what a frozen recoding is made of."""
+    effort, microdata = relation(f"{case.name}_effort"), relation(case.microdata)
+    quasi, key = quasi_identifiers(case), repr(case.record_key)
+    labels = relation(f"{case.name}_labels")
+    calls = {
+        "_frozen_rows": f"{microdata}, {quasi}, {key}, {labels}, {exact(case)!r}",
+        "_released_classes": f"{effort}, {microdata}, {key}, {quasi}",
+        "_overlapping_classes": f"{effort}, {microdata}, {key}, {quasi}, {exact(case)!r}",
+    }
+    models = {
+        f"{case.name}{macro}": f"{{{{ dbt_anonymize.{macro}({arguments}) }}}}"
+        for macro, arguments in calls.items()
+    }
+    for place in range(len(case.quasi_identifiers)):
+        call = f"dbt_anonymize._ordered_leaves({quasi}[{place}])"
+        models[f"{case.name}_ordered_leaves_{place}"] = f"{{{{ {call} }}}}"
+    return models
+
+
 def write_project(folder: Path, models: Mapping[str, str], database: str) -> None:
     """Write a project with these models and all tables as sources."""
     tables = [
@@ -265,6 +295,8 @@ def write_project(folder: Path, models: Mapping[str, str], database: str) -> Non
         for name in [
             case.microdata,
             f"{case.name}_groups",
+            f"{case.name}_effort",
+            f"{case.name}_labels",
             *map(case.hierarchy, range(len(case.quasi_identifiers))),
         ]
     ]
@@ -293,6 +325,15 @@ def write_project(folder: Path, models: Mapping[str, str], database: str) -> Non
 
 
 @functools.cache
+def frozen_statements() -> Mapping[str, str]:
+    """Return the compiled SQL of frozen recodings by name."""
+    models: dict[str, str] = {}
+    for case in (*CASES, *LOCAL_CASES, *PAID_CASES, *CELL_CASES):
+        models.update(frozen_parts(case))
+    return compiled(models)
+
+
+@functools.cache
 def statements() -> Mapping[str, str]:
     """Return the compiled SQL of all models by name."""
     models: dict[str, str] = {}
@@ -301,6 +342,11 @@ def statements() -> Mapping[str, str]:
     for case in CELL_CASES:
         models.update(cell_parts(case))
     models.update({case.name: recoding(case) for case in (*LOCAL_CASES, *PAID_CASES)})
+    return compiled(models)
+
+
+def compiled(models: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the compiled SQL of models by name."""
     with tempfile.TemporaryDirectory() as folder:
         write_project(Path(folder), models, ":memory:")
         results = dbt(Path(folder), "compile").results

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.frozen_classes import (
+    ROOT,
+    Label,
+    Labels,
+    Leaf,
+    Tree,
+    in_order,
+    with_coarser,
+)
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.results import read_results, release_location, results_are_current
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
 _COLUMNS = ("attribute", "level", "leaf", "upper_bound", "label")
+# Of a recoded effort: rows of a class have its number, those of the leaves none.
+_CLASS = "class_number"
 
 
 @dataclass(frozen=True)
@@ -39,7 +51,8 @@ def freeze_effort(warehouse: Warehouse, spec: Spec) -> Frozen:
     Raises
     ------
     SpecError
-        If nothing is chosen, the results belong to another spec, or the effort is recoded.
+        If nothing is chosen, the results belong to another spec, or labels do not follow from
+        values.
     """
     if not results_are_current(warehouse, spec):
         raise SpecError(
@@ -53,26 +66,19 @@ def freeze_effort(warehouse: Warehouse, spec: Spec) -> Frozen:
             f"`dbt-anonymize results {spec.name}`."
         )
     effort = spec.numbered_efforts[chosen[0]]
-    if effort.levels is None or not effort.is_full_domain:
+    if effort.has_means or effort.has_modes:
         raise SpecError(
-            f"{spec.name}: a frozen effort must have levels; effort {chosen[0]} is recoded "
-            f"({effort.recoding}), where new records would give the others new labels. Release an "
-            "effort with levels: set release.effort, and build."
+            f"{spec.name}: a frozen effort must not release means or modes, which are of those who "
+            f"are in a group now; effort {chosen[0]} does. Release another one: set "
+            "release.effort, and build."
         )
-    rows = list[tuple[object, ...]]()
-    for name, tree in spec.quasi_identifiers.items():
-        level = effort.levels[name]
-        if level:
-            described = {
-                "name": name,
-                "kind": tree.kind,
-                "hierarchy": warehouse.relation_of_ref(tree.ref),
-            }
-            sql = warehouse.macro("_labelled_leaves", quasi_identifier=described, level=level)
-            rows += [(name, level, *found) for found in sorted(warehouse.rows(sql), key=str)]
+    if effort.is_full_domain and effort.levels is not None:
+        rows = list(_leaf_rows(warehouse, spec, effort.levels))
+    else:
+        rows = list(class_rows(warehouse, spec, chosen[0]))
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([_COLUMNS, *rows])
+    writer.writerows([_COLUMNS if effort.is_full_domain else (*_COLUMNS, _CLASS), *rows])
     release = spec.release.model_copy(update={"effort": chosen[0]})
     frozen = Frozen(
         chosen[0],
@@ -83,6 +89,77 @@ def freeze_effort(warehouse: Warehouse, spec: Spec) -> Frozen:
     if frozen.remembers:
         _require_known_release(warehouse, frozen)
     return frozen
+
+
+def _leaf_rows(
+    warehouse: Warehouse, spec: Spec, levels: Mapping[str, int]
+) -> Iterator[tuple[object, ...]]:
+    """Yield every leaf with its label at the level of its quasi-identifier."""
+    for quasi_identifier in _described(warehouse, spec):
+        name = quasi_identifier["name"]
+        if level := levels[name]:
+            sql = warehouse.macro(
+                "_labelled_leaves", quasi_identifier=quasi_identifier, level=level
+            )
+            yield from ((name, level, *row) for row in sorted(warehouse.rows(sql), key=str))
+
+
+def class_rows(warehouse: Warehouse, spec: Spec, number: int) -> Iterator[tuple[object, ...]]:
+    """Yield every leaf with its label at each level, then the labels of each class in order."""
+    quasi_identifiers = _described(warehouse, spec)
+    trees = list[Tree]()
+    for one in quasi_identifiers:
+        sql = warehouse.macro("_ordered_leaves", quasi_identifier=one)
+        leaves = [Leaf(row[0], row[1], tuple(row[2:])) for row in warehouse.rows(sql)]
+        trees.append(Tree(one["kind"] == "interval", leaves))
+        for level in range(1, one["levels"] + 1):
+            for leaf in leaves:
+                yield one["name"], level, leaf.text, leaf.upper, leaf.labels[level - 1], None
+    arguments = {
+        "effort": warehouse.relation_of_ref(f"{spec.name}_effort_{number}"),
+        "microdata": warehouse.relation_of_ref(f"{spec.name}_microdata"),
+        "record_key": spec.record_key,
+        "quasi_identifiers": quasi_identifiers,
+    }
+    classes = dict[str, Labels]()
+    for name, *row in warehouse.rows(warehouse.macro("_released_classes", **arguments)):
+        cells, labels = iter(row), list[Label]()
+        for tree in trees:
+            text, level = next(cells), next(cells)
+            if not tree.is_interval:
+                labels.append(Label(text, level))
+                continue
+            lower, upper, leaf = next(cells), next(cells), next(cells)
+            is_value = lower is None and text != ROOT
+            labels.append(Label(text, level, lower, upper, leaf if is_value else None))
+        classes[name] = tuple(labels)
+    exact = spec.numbered_efforts[number].exact(spec.quasi_identifiers)
+    sql = warehouse.macro("_overlapping_classes", **arguments, exact=exact)
+    ordered = in_order(classes, trees, warehouse.rows(sql))
+    if ordered is None:
+        raise SpecError(
+            f"{spec.name}: the labels of a frozen effort must follow from the values of a record; "
+            f"effort {number} ({spec.numbered_efforts[number].recoding}) has classes that hold the "
+            "same values, and no order of them gives every record its own. Release an effort with "
+            "levels, local recoding, or multidimensional with strict: true: set release.effort, "
+            "and build."
+        )
+    for place, found in enumerate(with_coarser(ordered, trees), start=1):
+        for one, label in zip(quasi_identifiers, found, strict=True):
+            yield one["name"], label.level, label.lower, label.upper, label.text, place
+
+
+def _described(warehouse: Warehouse, spec: Spec) -> list[dict[str, Any]]:
+    """Return the quasi-identifiers as macros take them."""
+    return [
+        {
+            "name": name,
+            "kind": tree.kind,
+            "levels": tree.levels,
+            "hierarchy": warehouse.relation_of_ref(tree.ref),
+        }
+        for name, tree in spec.quasi_identifiers.items()
+    ]
 
 
 def _require_known_release(warehouse: Warehouse, frozen: Frozen) -> None:

@@ -113,7 +113,7 @@ def render(spec: Spec, *, has_python: bool = True) -> dict[str, str]:
     for number, effort in spec.numbered_efforts.items() if spec.efforts else ():
         context_of_effort = {**context, "number": number, "effort": effort}
         kinds = ["effort.sql"] if effort.is_full_domain else ["recoding.sql", "effort.sql"]
-        kinds += ["groups.py"] if effort.has_groups else []
+        kinds += ["groups.py"] if effort.has_groups and not spec.freeze else []
         for kind, suffix in (name.split(".") for name in kinds):
             files[f"{spec.name}_{kind}_{number}.{suffix}"] = _render(
                 f"{kind}.{suffix}", owner, command, context_of_effort

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from dbt_anonymize.spec.columns import Hierarchy
 from dbt_anonymize.spec.guarantees import EffortGuarantees
 from dbt_anonymize.spec.sample import EffortSample
 from dbt_anonymize.validation import Level, Strict, rule_error
@@ -161,6 +162,15 @@ class Effort(Strict):
     def is_full_domain(self) -> bool:
         """Whether all records have the same levels."""
         return self.recoding == "full_domain"
+
+    def exact(self, hierarchies: Mapping[str, Hierarchy]) -> list[str]:
+        """Name the numbers and dates of which a recoding may release values as they are."""
+        levels = [*(self.rounds or ()), *([self.levels] if self.levels else [])]
+        return [
+            name
+            for name, tree in hierarchies.items()
+            if tree.kind == "interval" and any(not one[name] for one in levels)
+        ]
 
     @property
     def shown_levels(self) -> str:

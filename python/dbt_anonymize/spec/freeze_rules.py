@@ -31,20 +31,22 @@ def _one_effort_is_frozen(draft: Draft) -> Iterator[Problem]:
         )
 
 
-def _frozen_labels_are_of_levels(draft: Draft) -> Iterator[Problem]:
-    """Refuse a recoding, which chooses the labels of each record by what all records are."""
+def _frozen_labels_are_of_values(draft: Draft) -> Iterator[Problem]:
+    """Refuse means and modes, which change with everybody who joins or leaves the group."""
     number = draft.release_effort
     if not draft.freeze or number is None or not 0 < number <= len(draft.efforts):
         return
-    recoding = (draft.efforts[number - 1] or {}).get("recoding", "full_domain")
-    if recoding != "full_domain":
-        yield Problem(
-            ("freeze",),
-            "must be false where the released effort is recoded: new records would give the "
-            "others new labels",
-            "Release an effort with levels, or remove it and let every build recode.",
-            str(recoding),
-        )
+    effort = draft.efforts[number - 1] or {}
+    default = "mean" if effort.get("recoding") == "microaggregation" else "interval"
+    for key, shown in (("numbers", default), ("categories", "ancestor")):
+        released = effort.get(key) or shown
+        if released not in {"interval", "ancestor"}:
+            yield Problem(
+                ("efforts", number, key),
+                f"must not be {released} of a frozen effort: it is of those who are in a group now",
+                "Release another effort, or remove freeze and let every build recode.",
+                str(released),
+            )
 
 
 def _who_joins_can_wait(draft: Draft) -> Iterator[Problem]:
@@ -107,7 +109,7 @@ def _tolerances_are_measured(draft: Draft) -> Iterator[Problem]:
 
 RULES = (
     _one_effort_is_frozen,
-    _frozen_labels_are_of_levels,
+    _frozen_labels_are_of_values,
     _who_joins_can_wait,
     _tolerances_are_measured,
 )

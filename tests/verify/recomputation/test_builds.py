@@ -99,7 +99,7 @@ def test_a_hierarchy_that_is_not_that_of_its_file_is_seen(
     )
     found = broken(verify_build(project, monkeypatch))
     assert set(found) == {hierarchy.ref}
-    assert "the hierarchy must be that of its file" in found[hierarchy.ref]
+    assert "the table must be that of its file" in found[hierarchy.ref]
 
 
 def test_a_hierarchy_file_that_cannot_be_read_is_seen_and_all_else_is_verified(

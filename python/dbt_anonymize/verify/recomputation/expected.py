@@ -1,8 +1,9 @@
 """What the relations of an anonymization must hold, computed from its source and hierarchies.
 
 Every relation is a query over the source. Labels of a full-domain effort are looked up at its
-levels; those of a recoding are taken from the effort by record key, and judged by `uncovered`. The
-classes, whom they suppress and all that follows is computed anew.
+levels, those of a frozen recoding in the committed seed; those of another recoding are taken from
+the effort by record key, and judged by `uncovered`. The classes, whom they suppress and all that
+follows is computed anew.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.recomputation.canonical import normalized
 from dbt_anonymize.verify.recomputation.counts import Classes, count_of
+from dbt_anonymize.verify.recomputation.frozen import Placement, placement
 from dbt_anonymize.verify.recomputation.labels import Generalization, Lookup
 from dbt_anonymize.verify.recomputation.masks import Key, masked, pads
 from dbt_anonymize.verify.recomputation.members import released_members
@@ -115,7 +117,10 @@ class Expected:
             for name in dict.fromkeys(others)
         ]
         columns += self._kept()
-        if not effort.is_full_domain or effort.levels is None:
+        if self._frozen:
+            joins = list(self._frozen.joins)
+            columns += [f"{sql} as {quote_name(n)}" for n, sql in self._frozen.columns.items()]
+        elif not effort.is_full_domain or effort.levels is None:
             types = self.tables.types(f"select * from {self.tables.effort}")  # noqa: S608
             columns += [
                 f"{normalized(_of('effort', name), types[name])} as {quote_name(name)}"
@@ -143,17 +148,24 @@ class Expected:
         """Query of the records of the sample, all without one, with their labels."""
         return f"(select * from {self.labelled} as rows_ where is_sampled)"  # noqa: S608
 
+    @cached_property
+    def _frozen(self) -> Placement | None:
+        """How records get the labels that were committed, where those are of a recoding."""
+        if self.tables.frozen is None:
+            return None
+        return placement(self.tables, self.generalizations, self.source, f"{self._classes}_frozen")
+
     def uncovered(self) -> int:
         """Count the records whose labels in the effort are not such as its recoding may give.
 
         Local: all labels and bounds of a record are those of one round. Cell suppression: each is
         that of the base level, or the root. Otherwise: each covers the value of the record, and is
-        one of the hierarchy or a union of leaves. `wrong_means` and
-        `wrong_modes` judge labels that are means and modes.
+        one of the hierarchy or a union of leaves. So it is of a frozen recoding, where `labelled`
+        says which one. `wrong_means` and `wrong_modes` judge labels that are means and modes.
         """
         effort = self.spec.numbered_efforts[self.number]
         key, joins = quote_name(self.spec.record_key), []
-        if effort.levels is not None:
+        if effort.levels is not None and not self._frozen:
             lookups = list(self._lookups(effort.levels, "base"))
             joins = [lookup.join for lookup in lookups]
             cells = []
@@ -162,7 +174,7 @@ class Expected:
                 root = _all_equal(generalization.root)
                 cells.append(f"(({same}) or ({root}))")
             condition = " and ".join(cells)
-        elif effort.rounds is None:
+        elif effort.rounds is None or self._frozen:
             condition = " and ".join(
                 generalization.covers(
                     _of("rows_", name),
@@ -231,7 +243,8 @@ class Expected:
     def close(self) -> None:
         """Forget the classes."""
         keys = {key.table for key in self.__dict__.get("_keys", {}).values()}
-        for table in (self._classes, *keys):
+        placed = self.__dict__.get("_frozen")
+        for table in (self._classes, *keys, *(placed.created if placed else ())):
             self.tables.connection.execute(f"drop table if exists {table}")
 
     @cached_property

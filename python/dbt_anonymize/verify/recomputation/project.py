@@ -97,6 +97,7 @@ def tables_of(
         mask_keys=built("mask_keys") if spec.has_mask_keys else None,
         members=members_relation(warehouse, spec) if spec.waits else None,
         membership=built("membership") if spec.waits else None,
+        frozen=built("frozen_labels") if spec.freeze and spec.recoded_efforts else None,
     )
     if isinstance(warehouse, CopiedWarehouse):
         return replace(tables, written=warehouse.written)
@@ -106,15 +107,18 @@ def tables_of(
 def _committed(
     warehouse: Warehouse, project: Project, spec: Spec, tables: Tables
 ) -> Iterator[Finding]:
-    """Compare the hierarchies that are seeds with their files."""
+    """Compare hierarchies and frozen labels that are seeds with their files."""
     import duckdb  # noqa: PLC0415 (not every adapter has it)
 
     seeds = {node.name: node for node in warehouse.manifest.nodes.values()}
-    for name, hierarchy in (spec.quasi_identifiers | spec.sensitive_hierarchies).items():
-        seed = seeds[hierarchy.ref]
+    trees = spec.quasi_identifiers | spec.sensitive_hierarchies
+    relations = {tree.ref: tables.hierarchies[name] for name, tree in trees.items()}
+    if tables.frozen and spec.frozen_labels:
+        relations[spec.frozen_labels] = tables.frozen
+    for ref, relation in relations.items():
+        seed = seeds[ref]
         if seed.resource_type != "seed":
             continue
-        relation = tables.hierarchies[name]
         kinds = tables.types(f"select * from {relation}")  # noqa: S608
         columns = ", ".join(f"{quote_text(n)}: {quote_text(kind)}" for n, kind in kinds.items())
         # dbt keeps the folder in which it read a file first; the project may have moved since.
@@ -127,16 +131,16 @@ def _committed(
         )
         differing: str | None
         try:
-            differing = Comparer(tables).differences(Comparison(hierarchy.ref, rows, relation))
+            differing = Comparer(tables).differences(Comparison(ref, rows, relation))
         except duckdb.Error as error:  # whose words may quote the file
             differing = f"the file cannot be read ({type(error).__name__})"
             # It aborted the transaction, where dbt had begun one.
             with suppress(duckdb.TransactionException):
                 tables.connection.rollback().begin()
-        message = "the hierarchy is that of its committed file."
+        message = "the table is that of its committed file."
         if differing:
-            message = f"the hierarchy must be that of its file; {differing}. Run `dbt build` again."
-        yield Finding("recomputation", hierarchy.ref, not differing, message)
+            message = f"the table must be that of its file; {differing}. Run `dbt build` again."
+        yield Finding("recomputation", ref, not differing, message)
 
 
 def _surroundings(warehouse: Warehouse, spec: Spec, root: Path, release: Path) -> Iterator[Finding]:

@@ -23,7 +23,8 @@ class Tables:
     quasi-identifier, and of each sensitive column that a guarantee measures along its hierarchy.
     ``population`` is needed if the spec names a relation, ``effort`` if its levels differ per
     record, ``identifiers`` with ``mapping: token``, ``sample`` if an effort is released from one,
-    ``mask_keys`` if a mask has a key, ``members`` and ``membership`` where new records wait.
+    ``mask_keys`` if a mask has a key, ``members`` and ``membership`` where new records wait,
+    ``frozen``, the seed of the labels, where a recoding is frozen.
     ``release`` is the published table, where that is not ``anonymized`` itself; the others are
     those of the build and the vault. ``written`` is SQL of a value as the engine of the build
     writes it, with braces for the value.
@@ -43,6 +44,7 @@ class Tables:
     mask_keys: str | None = None
     members: str | None = None
     membership: str | None = None
+    frozen: str | None = None
     written: str = _OF_DUCKDB
 
     @property

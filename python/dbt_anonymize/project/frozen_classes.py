@@ -1,0 +1,162 @@
+"""The classes of a recoding as a list that is committed: the first that holds a record is hers.
+
+Released classes come first, in an order in which every record finds its own. Behind them come
+coarser ones, for new records that no released class holds: the same with every label replaced by
+its parent in the hierarchy, again and again, those that cover less first, at last `*` everywhere.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+ROOT = "*"
+
+
+@dataclass(frozen=True)
+class Label:
+    """A label of one quasi-identifier; ``lower`` and ``upper`` are the bounds of an interval.
+
+    The root has no bounds, nor has a number that is released as it is, of which ``leaf`` is the
+    lower bound of the leaf. ``level`` is None between two levels.
+    """
+
+    text: str
+    level: int | None
+    lower: str | None = field(default=None, compare=False)
+    upper: str | None = field(default=None, compare=False)
+    leaf: str | None = field(default=None, compare=False)
+
+
+Labels = tuple[Label, ...]
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A leaf of a hierarchy: value or lower bound, upper bound, and its label of each level."""
+
+    text: str
+    upper: str | None
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The hierarchy of one quasi-identifier, with its leaves in order."""
+
+    is_interval: bool
+    leaves: Sequence[Leaf]
+    _parents: dict[Label, Label] = field(default_factory=dict)
+
+    @cached_property
+    def root(self) -> Label:
+        """The label of everything."""
+        return Label(ROOT, len(self.leaves[0].labels))
+
+    @cached_property
+    def _places(self) -> Mapping[tuple[int, str], Sequence[int]]:
+        """The leaves of each label of each level; those of level 0 are the leaves themselves."""
+        found = defaultdict[tuple[int, str], list[int]](list)
+        for place, leaf in enumerate(self.leaves):
+            for level, text in enumerate((leaf.text, *leaf.labels)):
+                found[level, text].append(place)
+        return found
+
+    @cached_property
+    def _ends(self) -> Mapping[str | None, int]:
+        return {leaf.upper: place for place, leaf in enumerate(self.leaves)}
+
+    def covered(self, label: Label) -> Sequence[int]:
+        """Return the places of the leaves that a label covers."""
+        if label.leaf is not None:
+            return self._places[0, label.leaf]
+        if label.lower is not None:
+            return range(self._places[0, label.lower][0], self._ends[label.upper] + 1)
+        if label.text == ROOT:
+            return range(len(self.leaves))
+        return self._places[label.level or 0, label.text]
+
+    def is_root(self, label: Label) -> bool:
+        """Tell whether a label holds everything: `*` of a lower level may hold less."""
+        if self.is_interval:
+            return label.text == ROOT and label.lower is None
+        return label == self.root
+
+    def parent(self, label: Label) -> Label:
+        """Return the lowest label of the hierarchy that covers more."""
+        if label not in self._parents:
+            self._parents[label] = self._parent(label)
+        return self._parents[label]
+
+    def _parent(self, label: Label) -> Label:
+        covered = self.covered(label)
+        for level in range((label.level or 0) + 1, self.root.level or 0):
+            texts = {self.leaves[place].labels[level - 1] for place in covered}
+            places = self._places[level, text := texts.pop()]
+            is_same = label.leaf is None and len(places) == len(covered)
+            if texts or is_same or text == ROOT or len(places) == len(self.leaves):
+                continue
+            ends = (self.leaves[places[0]].text, self.leaves[places[-1]].upper)
+            return Label(text, level, *(ends if self.is_interval else ()))
+        return self.root
+
+
+def in_order(
+    classes: Mapping[str, Labels], trees: Sequence[Tree], before: Iterable[tuple[str, str]]
+) -> list[Labels] | None:
+    """Return classes so that the first of each pair of ``before`` comes first; None if none can.
+
+    Else those that cover less come first.
+    """
+    followers, waits_for = defaultdict[str, list[str]](list), dict.fromkeys(classes, 0)
+    for own, other in before:
+        followers[own].append(other)
+        waits_for[other] += 1
+    keys = {name: (_coverage(labels, trees), name) for name, labels in classes.items()}
+    free = [keys[name] for name, count in waits_for.items() if not count]
+    heapq.heapify(free)
+    found = list[Labels]()
+    while free:
+        _, name = heapq.heappop(free)
+        found.append(classes[name])
+        for other in followers[name]:
+            waits_for[other] -= 1
+            if not waits_for[other]:
+                heapq.heappush(free, keys[other])
+    return found if len(found) == len(classes) else None
+
+
+def with_coarser(classes: Sequence[Labels], trees: Sequence[Tree]) -> list[Labels]:
+    """Return the classes, then coarser ones up to the root, none twice.
+
+    Behind a released root, which holds everything, there is nothing.
+    """
+    root = tuple(tree.root for tree in trees)
+    if any(all(map(Tree.is_root, trees, labels)) for labels in classes):
+        return list(classes)
+    found = {_texts(labels): labels for labels in (*classes, root)}
+    coarser, step = list[Labels](), list(classes)
+    while step:
+        parents = (
+            tuple(tree.parent(one) for tree, one in zip(trees, labels, strict=True))
+            for labels in step
+        )
+        new = {_texts(labels): labels for labels in parents}
+        step = [labels for texts, labels in new.items() if texts not in found]
+        found |= new
+        coarser += step
+    behind = sorted(coarser, key=lambda one: (_coverage(one, trees), _texts(one)))
+    return [*classes, *behind, root]
+
+
+def _coverage(labels: Labels, trees: Sequence[Tree]) -> float:
+    """Return the shares of the leaves that labels cover, summed."""
+    pairs = zip(trees, labels, strict=True)
+    return sum(len(tree.covered(label)) / len(tree.leaves) for tree, label in pairs)
+
+
+def _texts(labels: Labels) -> tuple[str, ...]:
+    return tuple(one.text for one in labels)

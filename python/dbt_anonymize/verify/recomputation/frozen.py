@@ -1,0 +1,182 @@
+"""Labels of a frozen recoding, from the committed seed and the values of the source alone.
+
+Every value is compared with every label of its quasi-identifier, and every combination of values
+with one class after the other, in the order of the seed: the first one that holds it is its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.verify.recomputation.labels import ROOT, Generalization
+from dbt_anonymize.verify.recomputation.tables import Tables
+
+# Of a class: its label of one quasi-identifier, the level as text, and the bounds as text.
+_Labels = list[tuple[str, str | None, str | None, str | None]]
+
+
+@dataclass(frozen=True)
+class Placement:
+    """How records get the labels of their class: temporary tables, joins and columns by name."""
+
+    created: tuple[str, ...]
+    joins: tuple[str, ...]
+    columns: Mapping[str, str]
+
+
+def placement(
+    tables: Tables, generalizations: Mapping[str, Generalization], source: str, prefix: str
+) -> Placement:
+    """Place every combination of values of ``source``, and say how to look its labels up."""
+    classes = _classes(tables, generalizations)
+    created, joins, columns = list[str](), list[str](), dict[str, str]()
+    holds, of_class = list[NDArray[Any]](), list[NDArray[Any]]()
+    for number, (name, one) in enumerate(generalizations.items()):
+        values, labels = f"{prefix}_values_{number}", f"{prefix}_labels_{number}"
+        created += [values, labels]
+        tables.connection.execute(
+            f"create temp table {values} as select row_number() over () - 1 as place, value "  # noqa: S608
+            f"from (select distinct {quote_name(name)} as value from {source} as rows_)"
+        )
+        distinct = list(dict.fromkeys(classes[name]))
+        _store_labels(tables, one, labels, distinct)
+        holds.append(_holds(tables, one, values, labels, len(distinct)))
+        places = {label: place for place, label in enumerate(distinct)}
+        of_class.append(np.array([places[label] for label in classes[name]]))
+        joins.append(
+            f"left join {values} as value_{number} "
+            f"on rows_.{quote_name(name)} is not distinct from value_{number}.value"
+        )
+        columns |= _columns(one, f"label_{number}", f"value_{number}.value")
+    codes = tables.numbers(
+        f"select distinct {', '.join(f'value_{n}.place as value_{n}' for n in range(len(holds)))} "  # noqa: S608
+        f"from {source} as rows_ {' '.join(joins)}"
+    )
+    first = _first(list(codes.values()), holds, of_class)
+    placed = f"{prefix}_placed"
+    created.append(placed)
+    _store(tables, placed, codes | {f"label_{n}": one[first] for n, one in enumerate(of_class)})
+    same = (f"placed.value_{n} = value_{n}.place" for n in range(len(holds)))
+    joins.append(f"left join {placed} as placed on {' and '.join(same)}")
+    joins += [
+        f"left join {prefix}_labels_{n} as label_{n} on placed.label_{n} = label_{n}.place"
+        for n in range(len(holds))
+    ]
+    return Placement(tuple(created), tuple(joins), columns)
+
+
+def _classes(tables: Tables, generalizations: Mapping[str, Generalization]) -> dict[str, _Labels]:
+    """Read the labels of the classes in order, by quasi-identifier."""
+    classes: dict[str, _Labels] = {name: [] for name in generalizations}
+    numbers = dict[str, list[int]]()
+    for name, found in classes.items():
+        rows = tables.rows(
+            "select class_number, coalesce(label, ''), "  # noqa: S608
+            "cast(level as varchar), leaf, upper_bound "
+            f"from {tables.frozen} where attribute = {quote_text(name)} "
+            "and class_number is not null order by class_number"
+        )
+        numbers[name] = [row[0] for row in rows]
+        found += [tuple(row[1:]) for row in rows]
+    (first, *others) = numbers.values()
+    is_last = all({label for label, *_ in found[-1:]} == {ROOT} for found in classes.values())
+    if not is_last or len(set(first)) < len(first) or any(one != first for one in others):
+        raise VerificationError(
+            f"{tables.frozen}: every class must have one label of every quasi-identifier, and the "
+            "last one must hold everything; it is not so. Restore the seed and build again."
+        )
+    return classes
+
+
+def _holds(
+    tables: Tables, one: Generalization, values: str, labels: str, count: int
+) -> NDArray[Any]:
+    """Return which label holds which value, by their places."""
+    text = one.text("value")
+    if one.is_interval:
+        holds = (
+            f"(label = '{ROOT}' and lower is null) or (value >= lower and value < upper) "
+            f"or (level = '0' and {text} = label)"
+        )
+    else:
+        above = " union all ".join(
+            f"select {one.text('value')}, '{level}', {one.text(f'level_{level}')} "  # noqa: S608
+            f"from {one.relation}"
+            for level in range(1, one.hierarchy.levels + 1)
+        )
+        holds = (
+            f"(label = '{ROOT}' and value is null) or (level = '0' and {text} = label) "
+            f"or (value is not null and ({text}, level, label) in ({above}))"
+        )
+    pairs = tables.numbers(
+        f"select values_.place as value, labels.place as label from {values} as values_ "  # noqa: S608
+        f"inner join {labels} as labels on {holds}"
+    )
+    ((size,),) = tables.rows(f"select count(*) from {values}")  # noqa: S608
+    found = np.zeros((size, count), dtype=bool)
+    found[pairs["value"], pairs["label"]] = True
+    return found
+
+
+def _first(
+    codes: list[NDArray[Any]], holds: list[NDArray[Any]], of_class: list[NDArray[Any]]
+) -> NDArray[Any]:
+    """Return the first class of each combination of values."""
+    first = np.zeros(len(codes[0]), dtype=np.int64)
+    rest = np.arange(len(first))
+    for place, labels in enumerate(zip(*of_class, strict=True)):
+        held = np.ones(len(rest), dtype=bool)
+        for code, one, label in zip(codes, holds, labels, strict=True):
+            held &= one[code[rest], label]
+        first[rest[held]] = place
+        rest = rest[~held]
+        if not len(rest):
+            return first
+    raise VerificationError(
+        f"{len(rest):,} combinations of values are held by no class of the frozen labels. Restore "
+        "the seed and build again."
+    )
+
+
+def _columns(one: Generalization, row: str, value: str) -> dict[str, str]:
+    """Return SQL of a label and its bounds, which the root has of the whole range."""
+    columns = {one.name: f"{row}.label"}
+    if one.is_interval:
+        ends = (("lower", "min(lower_bound)"), ("upper", "max(upper_bound)"))
+        is_root = f"{row}.label = '{ROOT}' and {row}.lower is null"
+        for name, (end, whole) in zip(one.columns[1:], ends, strict=True):
+            columns[name] = (
+                f"case when {is_root} then (select {whole} from {one.relation}) "  # noqa: S608
+                f"when {row}.level = '0' then {value} else {row}.{end} end"
+            )
+    return columns
+
+
+def _store_labels(tables: Tables, one: Generalization, name: str, labels: _Labels) -> None:
+    """Store labels with their places, and bounds of the type of the hierarchy."""
+    kind = "varchar"
+    if one.is_interval:
+        kind = tables.types(f"select lower_bound from {one.relation}")["lower_bound"]  # noqa: S608
+    bounds = ", ".join(f"cast({end} as {kind}) as {end}" for end in ("lower", "upper"))
+    bounds += ", cast(level as varchar) as level"
+    names = ("label", "level", "lower", "upper")
+    columns = dict(zip(names, zip(*labels, strict=True), strict=True))
+    _store(tables, name, {"place": range(len(labels)), **columns}, f"* replace ({bounds})")
+
+
+def _store(tables: Tables, name: str, columns: Mapping[str, Any], selected: str = "*") -> None:
+    """Store columns as a temporary table."""
+    import pandas as pd  # noqa: PLC0415 (keeps other commands fast)
+
+    tables.connection.register(f"{name}_frame", pd.DataFrame(dict(columns)))
+    tables.connection.execute(
+        f"create temp table {name} as select {selected} from {name}_frame"  # noqa: S608
+    )
+    tables.connection.unregister(f"{name}_frame")
