@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.spec.files import REMOVED
 from tests.spec.wrong_efforts import WRONG_EFFORTS
-from tests.spec.wrong_keys import WRONG_KEYS
+from tests.spec.wrong_keys import WRONG_KEYS, WRONG_PARTITIONS
 
 NAN = float("nan")
 
@@ -34,15 +34,6 @@ WRONG: list[tuple[str, object, str, str]] = [
         {"freeze": True, "release": {"effort": 1}, "tolerance": {"qf": 0.1}},
         "tolerance.qf",
         "must not be declared where freeze is true",
-    ),
-    ("partition_by", "phone", "partition_by", "must not be the record key or an identifier"),
-    ("partition_by", "visit_id", "partition_by", "must not be the record key or an identifier"),
-    ("partition_by", "mont", "partition_by", "must be a declared column"),
-    (
-        "",
-        {"partition_by": "age", "subject": "phone"},
-        "partition_by",
-        "must not be declared beside a subject",
     ),
     ("version", REMOVED, "version", "must be given"),
     ("name", "Visits", "name", "must start with a-z"),
@@ -309,6 +300,7 @@ WRONG: list[tuple[str, object, str, str]] = [
     ),
     *WRONG_EFFORTS,
     *WRONG_KEYS,
+    *WRONG_PARTITIONS,
     *(
         (
             "",
