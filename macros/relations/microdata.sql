@@ -317,7 +317,7 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
                     ~ ": " ~ uncovered ~ " of " ~ records ~ " records have a value outside it"
                     ~ (" (NaN and infinity always are)" if quasi_identifier.kind == "interval" else " (compared as"
                     ~ " text: keep leading zeros with column_types)")
-                    ~ ". Extend the hierarchy or correct the source."
+                    ~ ". Extend it (`dbt-anonymize hierarchy extend`) or correct the source."
                 ) -%}
             {%- endif -%}
         {%- endfor -%}
