@@ -87,7 +87,7 @@ def distinct_rows(parts: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[IntArra
 
 
 def numbered(columns: Iterable[NDArray[Any]], rows: int) -> IntArray:
-    """Number the distinct rows of columns (rows,) of whole numbers from 0 on.
+    """Give each distinct row of columns (rows,) of whole numbers a number from 0 on.
 
     Examples
     --------

@@ -67,8 +67,8 @@ def _has_python(content: Mapping[str, Any], file: Path) -> bool:
     variables = mapping(content.get("vars"))
     if PYTHON_VARIABLE in mapping(variables.get(content["name"])):
         raise ProjectError(
-            f"{file}: the variable {PYTHON_VARIABLE} must stand under vars itself, for all packages; "
-            f"it stands under {content['name']}. Move it."
+            f"{file}: the variable {PYTHON_VARIABLE} must stand under vars itself, for all "
+            f"packages; it stands under {content['name']}. Move it."
         )
     found = variables.get(PYTHON_VARIABLE, True)
     if not isinstance(found, bool):
