@@ -272,6 +272,16 @@ def show_floor_of_classes(database: Path, settings: dict[str, Any], meter: Meter
             connection.execute("create table copied as from people_classes")
 
 
+def show_parts_of_release(project: Path, settings: dict[str, Any], meter: Meter) -> None:
+    """Write the rows of the release once more, with their order and without."""
+    (compiled,) = (project / "target" / "compiled").rglob("people_anonymized.sql")
+    rows = compiled.read_text(encoding="utf-8")
+    with duckdb.connect(str(project / "scale.duckdb"), config=settings) as connection:
+        for name, sql in (("unsorted", rows[: rows.rindex("order by")]), ("sorted", rows)):
+            with metered(meter, f"of the release: its rows, {name}"):
+                connection.execute(f"create table rows_{name} as {sql}")
+
+
 def main() -> None:
     """Read the arguments and run."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -290,7 +300,8 @@ def main() -> None:
         floor = floors(Path(folder), file, settings, meter)
         project = write_project(Path(folder) / "project", file, settings)
         build(project, meter, floor)
-        show_floor_of_classes(Path(folder) / "project" / "scale.duckdb", settings, meter)
+        show_floor_of_classes(project.folder / "scale.duckdb", settings, meter)
+        show_parts_of_release(project.folder, settings, meter)
         released = Path(folder) / "project" / "release"
         (release,) = released.rglob("*.duckdb")
         with duckdb.connect(str(Path(folder) / "copy.duckdb"), config=settings) as connection:
