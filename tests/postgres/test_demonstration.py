@@ -164,3 +164,17 @@ def test_the_matrix_says_what_was_compared(built: OnPostgres) -> None:
     compared = len(RELATIONS) + len(("results", "anonymized"))
     what = "relations of a demonstration"
     check_ran("Postgres", built.server.version, "dbt-postgres", what, compared)
+
+
+def test_of_a_frozen_effort_dbt_build_alone_releases(built: OnPostgres) -> None:
+    """Without model and rows of an evaluation. It comes last, as it freezes."""
+    project, server = built.project, built.server
+    frozen = command(project, "freeze", "customers")
+    assert frozen.exit_code == 0, frozen.output
+    server.query("drop table shop.customers_evaluation_rows, shop.customers_evaluation cascade")
+    server.query("drop table shop_release.customers_anonymized cascade")
+    outcome = project.build("-s", "+path:models/customers", "--exclude", "resource_type:test")
+    assert not [name for name in outcome.statuses if name.endswith("_evaluation")]
+    server.query(f"grant usage on schema shop_release to {server.analyst}")
+    rows = server.query("select * from shop_release.customers_anonymized", server.analyst)
+    assert_same(rows, built.on_duckdb.release("customers"), "anonymized")
