@@ -138,5 +138,6 @@ def test_tables_with_little_in_them_are_drafted(consumer: Project) -> None:
     for name in models:
         done = run("init", f"of_{name}", "--ref", name, "-y", "--project-dir", consumer.folder)
         assert done.exit_code == 0, (name, done.output)
+        assert ("holds no record" in done.stderr) == (name == "nobody")
         drafted: Path = consumer.folder / "anonymizations" / f"of_{name}.yml"
         assert yaml.safe_load(drafted.read_text())["name"] == f"of_{name}"

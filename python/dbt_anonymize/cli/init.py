@@ -46,6 +46,8 @@ def init(
         relation = warehouse.relation_of(declared)
         note(f"Reading {relation.identifier} ...")
         proposals = propose(read_facts(warehouse, relation))
+    if not any(one.facts.records for one in proposals):
+        say(f"{relation.identifier} holds no record: load it first, or decide all.", err=True)
     # Closed while somebody thinks: a file of DuckDB is locked for everybody else.
     if not yes and sys.stdin.isatty():
         proposals = [_asked(one) for one in proposals]
