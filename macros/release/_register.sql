@@ -10,8 +10,10 @@
     {%- set types = dbt_anonymize._register_types() -%}
     {%- set columns = [] -%}
     {%- for column, type in types.items() -%}{%- do columns.append(column ~ " " ~ type) -%}{%- endfor -%}
+    {% call statement("create_register") -%}
+        create table if not exists {{ register }} ({{ columns | join(", ") }})
+    {%- endcall %}
     {% call statement("register_release") -%}
-        create table if not exists {{ register }} ({{ columns | join(", ") }});
         insert into {{ register }} ({{ types | join(", ") }})
         {{ dbt_anonymize._registered_release(declaration, register, results, types) }}
     {%- endcall %}

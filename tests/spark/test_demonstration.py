@@ -63,11 +63,6 @@ def test_a_sample_holds_the_records_that_duckdb_would_draw(built: OnSpark) -> No
 
 def test_commands_read_it_and_say_what_they_cannot(built: OnSpark) -> None:
     assert "chosen" in command(built.project, "results", "customers").output
-    result = command(built.project, "verify", "customers", "--check", "guarantees")
-    assert result.exit_code == 1
-    assert "this can be proved on DuckDB and Postgres only" in " ".join(result.output.split())
-    result = command(built.project, "verify", "customers", "--check", "provenance")
-    assert result.exit_code == 0, result.output
     result = command(built.project, "relink", "customers", "--purpose", "contact tracing")
     assert result.exit_code != 0
     assert "re-linking needs a vault with transactions" in " ".join(result.output.split())
@@ -85,6 +80,28 @@ def test_a_release_is_a_folder_and_a_view_that_changes_over(built: OnSpark) -> N
     release = built.folder / "warehouse" / "shop_release.db"
     assert {folder.name for folder in release.iterdir()} == after
     assert query("show tables in shop like '*candidate*'") == []
+
+
+def test_the_register_has_a_row_per_release(built: OnSpark) -> None:
+    """It is that of DuckDB, but for time, digests of the data, and what only a vault remembers."""
+    columns = (
+        "effort, levels, spec, records, suppressed_records, released_records, equivalence_classes, "
+        "k, highest_risk, average_risk, qf, qf_low, qf_high, qnf, q"
+    )
+    there = built.on_duckdb.query(f"select release, {columns} from customers_register")
+    assert [row[0] for row in there] == [1]
+    before = query("select * from shop.customers_register")
+    built.project.build("-s", "customers_anonymized")
+    after = query("select * from shop.customers_register")
+    assert len(after) == len(before) + 1
+    for number, *figures in query(f"select release, {columns} from shop.customers_register"):
+        assert 1 <= number <= len(after)
+        assert_same([figures], [there[0][1:]], "register")
+    assert query("select joined_records from shop.customers_register where release > 1")[0] == (
+        None,
+    )
+    shown = command(built.project, "results", "customers", "--history").output
+    assert f"customers: {len(after)} releases" in shown
 
 
 def _release_tables() -> set[str]:

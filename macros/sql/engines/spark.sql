@@ -119,7 +119,8 @@
 {#
   Write, check, publish, as everywhere, without transactions: the rows are written and checked in the schema of the
   target, copied into a new folder of the release, and a view, which is replaced in one step, changes over to it. The
-  earlier folder is removed: two releases beside each other would tell more than one.
+  earlier folder is removed: two releases beside each other would tell more than one. The register comes before the
+  view: it may have a release that was stopped there, and never lacks one.
 #}
 {% materialization dbt_anonymize_release, adapter="spark" %}
     {%- set declaration = model.config.meta.dbt_anonymize -%}
@@ -157,6 +158,7 @@
         order by {{ names | join(", ") }}
     {%- endcall %}
     {%- do dbt_anonymize._check_copy(candidate, folder, names) -%}
+    {%- if not dbt_anonymize._is_trial() -%}{%- do dbt_anonymize._register_release(declaration) -%}{%- endif -%}
     {%- if existing_relation is not none and not existing_relation.is_view -%}
         {%- do adapter.drop_relation(existing_relation) -%}
     {%- endif -%}

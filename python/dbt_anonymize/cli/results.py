@@ -107,10 +107,9 @@ def _show_history(place: Place, names: list[str] | None, form: Format) -> None:
         specs = place.specs(names)
         with place.warehouse() as warehouse:
             registers = {spec.name: read_register(warehouse, spec.name) for spec in specs}
-            kind = warehouse.adapter.type()
             released = {name for name in registers if release_location(warehouse, name)}
     for name in (name for name, register in registers.items() if not register):
-        say(_without_register(name, kind, is_released=name in released), err=True)
+        say(_without_register(name, is_released=name in released), err=True)
     if form is not Format.table:
         columns = ["anonymization", *SHOWN_COLUMNS]
         rows = [(name, *row) for name in registers for row in rows_of_register(registers[name])]
@@ -130,10 +129,8 @@ def _show_history(place: Place, names: list[str] | None, form: Format) -> None:
             )
 
 
-def _without_register(name: str, kind: str, *, is_released: bool) -> str:
+def _without_register(name: str, *, is_released: bool) -> str:
     """Say why there is no history, and what begins one."""
-    if kind == "spark":
-        return f"{name}: {name}_register must be there to be shown; on Spark no build writes one."
     if is_released:
         return (
             f"{name}: {name}_register must have a release to be shown; the published one "
