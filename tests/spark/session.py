@@ -50,12 +50,14 @@ def output(folder: Path, schema: str) -> dict[str, Any]:
     }
 
 
-def on_spark(project: Project, folder: Path, spark: Path, **variables: Any) -> Project:
+def on_spark(
+    project: Project, folder: Path, spark: Path, *, schema: str = "shop", **variables: Any
+) -> Project:
     """Copy a project for Spark, whose tables lie in a folder of all tests."""
     copy = project.copy(folder)
     for place in ("target", "vault", "warehouse", "release"):
         shutil.rmtree(folder / place, ignore_errors=True)
-    profile = {"shop": {"target": "dev", "outputs": {"dev": output(spark, "shop")}}}
+    profile = {"shop": {"target": "dev", "outputs": {"dev": output(spark, schema)}}}
     (folder / "profiles.yml").write_text(yaml.safe_dump(profile), encoding="utf-8")
     known = {
         "dbt_anonymize_python": False,

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.literals import quote_name, quote_text
-from dbt_anonymize.project.engines import postgres
-from dbt_anonymize.project.engines.postgres_text import WRITTEN, write_as_postgres
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.engines import server_of
+from dbt_anonymize.project.engines.postgres_text import WRITTEN
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
@@ -27,9 +27,9 @@ _REFUSED = "42501"
 
 @dataclass(frozen=True)
 class CopiedWarehouse(Warehouse):
-    """A Postgres, and a DuckDB that holds what was asked for of it.
+    """A server, and a DuckDB that holds what was asked for of it.
 
-    Whatever asks ``original`` asks Postgres itself. Of a relation in ``needed`` these columns are
+    Whatever asks ``original`` asks the server itself. Of a relation in ``needed`` these columns are
     read, of others all.
     """
 
@@ -40,7 +40,7 @@ class CopiedWarehouse(Warehouse):
 
     @property
     def written(self) -> str:
-        """SQL of a value as text, as Postgres writes it, with braces for the value."""
+        """SQL of a value as text, as the server writes it, with braces for the value."""
         return WRITTEN
 
     def relation_of_ref(self, name: str, *, remedy: str | None = None) -> Any:
@@ -61,22 +61,23 @@ class CopiedWarehouse(Warehouse):
         return self.session.cursor()
 
     def _here(self, relation: Any) -> Any:
-        name = str(relation)
+        here = relation.replace(quote_character='"').quote(schema=True, identifier=True)
+        name, table = str(relation), str(here)
         if name not in self._copied:
-            database = quote_name(str(relation.database))
-            self.session.execute(f"attach if not exists ':memory:' as {database}")
-            schema = f"{database}.{quote_name(str(relation.schema))}"
+            if here.include_policy.database:  # Spark has none
+                database = quote_name(str(relation.database))
+                self.session.execute(f"attach if not exists ':memory:' as {database}")
+            schema = here.without_identifier()
             self.session.execute(f"create schema if not exists {schema}")
-            table = f"{schema}.{quote_name(str(relation.identifier))}"
             # Whoever has no right on a relation sees no column of it.
             if not self.original.columns(relation):
                 raise _unreadable(name)
             with reading(self.original, name):
-                postgres.copy_relation(
+                server_of(self.original).copy_relation(
                     self.original, relation, self.session, table, only=self.needed.get(name)
                 )
             self._copied.add(name)
-        return relation
+        return here
 
 
 @contextlib.contextmanager
@@ -109,16 +110,13 @@ def is_refused(warehouse: Warehouse, error: Exception) -> bool:
 
 @contextlib.contextmanager
 def copying(warehouse: Warehouse, spec: Spec) -> Iterator[CopiedWarehouse]:
-    """Give a DuckDB in memory that reads a Postgres, and forget it again."""
+    """Give a DuckDB in memory that reads a server, and forget it again."""
     import duckdb  # noqa: PLC0415 (slow to import)
 
     with duckdb.connect(":memory:") as session:
         # Rows about people stay in memory.
         session.execute("set temp_directory = ''")
-        ((zone,),) = warehouse.rows("select current_setting('TimeZone')")
-        # A point in time is written in the zone of the session.
-        session.execute(f"set global timezone = {quote_text(zone)}")
-        write_as_postgres(session)
+        server_of(warehouse).write_alike(warehouse, session)
         yield CopiedWarehouse(
             warehouse.adapter,
             warehouse.manifest,

@@ -19,10 +19,9 @@ from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.sources import Source
 
 
-def text_of(warehouse: Warehouse, name: str) -> str:
-    """Return a column as text, as SQL of the warehouse."""
-    quoted = warehouse.macro("_quote", name=name)
-    return str(warehouse.macro("_as_text", expression=quoted))
+def text_of(name: str) -> str:
+    """Return a column as text, as SQL of DuckDB."""
+    return f"cast({quote_name(name)} as varchar)"
 
 
 def source_relation(warehouse: Warehouse, source: Source) -> Any:
@@ -142,5 +141,5 @@ def people_of(warehouse: Warehouse, spec: Spec) -> str:
     withheld = identifiers.incorporate(path={"identifier": f"{spec.name}_withheld"})
     if warehouse.find(withheld) is None:
         return str(source)
-    key = text_of(warehouse, spec.record_key)
+    key = text_of(spec.record_key)
     return f"(select * from {source} where {key} not in (select record_key from {withheld}))"  # noqa: S608

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError, safe_reason
 from dbt_anonymize.pluralize import counted
+from dbt_anonymize.project.engines import ENGINES
 from dbt_anonymize.project.erasures import count_erasures
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.results import release_file
@@ -81,10 +82,10 @@ def verify(
 def _why_unproved(warehouse: Warehouse, project: Project, spec: Spec) -> str | None:
     """Say why nothing can be proved on the release, or None where it can."""
     if not warehouse.is_duckdb:
-        if warehouse.adapter.type() == "postgres":
+        if warehouse.adapter.type() in ENGINES:
             return None
         return (
-            "this can be proved on DuckDB and Postgres only; the warehouse is "
+            f"this can be proved on {', '.join(ENGINES)} only; the warehouse is "
             f"{warehouse.adapter.type()}. Verify a target of one of these with the same spec."
         )
     release = project.root / release_file(warehouse, spec.name)

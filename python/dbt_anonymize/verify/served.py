@@ -1,4 +1,4 @@
-"""What surrounds a release that is a table of a Postgres server: grants, schema, order, comments.
+"""What surrounds a release that is a table of a server: grants, schema, order, comments.
 
 Where DuckDB publishes a file, its mode, its bytes and its folder are looked at instead.
 """
@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.literals import quote_text
+from dbt_anonymize.project.engines import server_of
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.copied import reading
@@ -37,19 +38,20 @@ _GRANTEE = "case when grantee = 0 then 'public' else pg_get_userbyid(grantee) en
 def check_surroundings(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
     """Look at who may read the vault, and who the release; at its order, and at what is beside it.
 
-    ``warehouse`` is Postgres itself. What is about files is named as not run.
+    ``warehouse`` is the server itself. What is about files is named as not run.
     """
     release = warehouse.relation_of_ref(f"{spec.name}_anonymized")
     yield Finding(
         "recomputation",
         "release file",
         None,
-        "not run: the release is a table of a server, so that there is no file whose mode, bytes, "
-        "folder and copies could be looked at. Grants and the schema are looked at instead.",
+        f"not run: {server_of(warehouse).UNSEEN_RELEASE}",
         was_run=False,
     )
     yield _order(warehouse, spec, release)
     yield _beside(warehouse, release)
+    if not server_of(warehouse).HAS_GRANTS:
+        return
     yield from _readers(warehouse, spec, release)
     if spec.mapping != "none":
         vault = warehouse.relation_of_ref(f"{spec.name}_identifiers")
@@ -58,23 +60,14 @@ def check_surroundings(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
 
 def texts_of(warehouse: Warehouse, spec: Spec) -> Sequence[str]:
     """Return what a release says beside its rows: comments, and defaults of columns."""
-    release = quote_text(str(warehouse.relation_of_ref(f"{spec.name}_anonymized")))
-    found = warehouse.rows(
-        "select description from pg_description where classoid = 'pg_class'::regclass "
-        f"and objoid = {release}::regclass union all select pg_get_expr(adbin, adrelid) "
-        f"from pg_attrdef where adrelid = {release}::regclass"
-    )
-    return [str(text) for (text,) in found if text]
+    release = warehouse.relation_of_ref(f"{spec.name}_anonymized")
+    return server_of(warehouse).texts_of(warehouse, release)
 
 
 def _order(warehouse: Warehouse, spec: Spec, release: Any) -> Finding:
-    """Require the order of the released columns, as Postgres sorts them and stores its rows."""
-    row = f"row({', '.join(map(quote_name, spec.released_columns))})"
+    """Require the order of the released columns, as the server sorts them and stores its rows."""
     with reading(warehouse, str(release)):
-        ((misplaced,),) = warehouse.rows(
-            f"select count(*) from (select {row} as current, lag({row}) over (order by ctid) "
-            f"as earlier from {release}) as rows_ where current < earlier"
-        )
+        misplaced = server_of(warehouse).misplaced_rows(warehouse, release, spec.released_columns)
     message = "the rows are stored in the order of what is released."
     if misplaced:
         message = (
@@ -93,12 +86,7 @@ def _beside(warehouse: Warehouse, release: Any) -> Finding:
         for node in warehouse.manifest.nodes.values()
         if node.config.meta.get("dbt_anonymize") and node.schema == release.schema
     }
-    listed = ", ".join(map(quote_text, sorted(releases)))
-    ((others,),) = warehouse.rows(
-        "select count(*) from pg_class inner join pg_namespace on relnamespace = pg_namespace.oid "
-        f"where nspname = {quote_text(str(release.schema))} and relkind in "
-        f"('r', 'v', 'm', 'p', 'f') and relname not in ({listed})"
-    )
+    others = server_of(warehouse).count_beside(warehouse, release, releases)
     message = "the schema holds releases of the project and nothing else."
     if others:
         message = (
@@ -165,8 +153,13 @@ def _vault(warehouse: Warehouse, spec: Spec, schema: str) -> Iterator[Finding]:
 
 
 def is_closed(warehouse: Warehouse, schema: str) -> bool:
-    """Tell whether nobody but owner and custodians has a right on a schema."""
-    return {who for _, who, _ in _granted(warehouse, schema, None)} <= _custodians(warehouse)
+    """Tell whether nobody but owner and custodians has a right on a schema.
+
+    Without grants nothing says so.
+    """
+    return server_of(warehouse).HAS_GRANTS and {
+        who for _, who, _ in _granted(warehouse, schema, None)
+    } <= _custodians(warehouse)
 
 
 def _custodians(warehouse: Warehouse) -> set[str]:

@@ -1,12 +1,13 @@
 """How commands read and write the tables of a warehouse, one module per engine.
 
-Each has `open_reader`, which gives relations of DuckDB whatever the engine, and `write_rows`.
+Each has `open_reader`, which gives relations of DuckDB whatever the engine, and `write_rows`. Those
+that are not DuckDB have more, which `verify` asks for.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from dbt_anonymize.project.warehouse import Warehouse
 
 ENGINES = ("duckdb", "postgres", "spark")
+
+
+CopyRelation = Callable[..., None]
 
 
 @dataclass(frozen=True)
@@ -44,12 +48,12 @@ class Reader(Protocol):
 
 
 @dataclass(frozen=True)
-class Copies:
-    """Relations that ``copy`` makes tables of a DuckDB in memory, each once."""
+class Copied:
+    """Relations that an engine copied into a DuckDB in memory, each once."""
 
     warehouse: Warehouse
     session: duckdb.DuckDBPyConnection
-    copy: Callable[..., None]
+    copy_relation: CopyRelation
     names: dict[str, str] = field(default_factory=dict)
 
     def relation(self, name: str, drawn: Drawn) -> duckdb.DuckDBPyRelation:
@@ -57,27 +61,24 @@ class Copies:
         if name not in self.names:
             table = quote_name(name)
             relation = self.warehouse.relation_of_ref(name)
-            columns = {column for column, _ in self.warehouse.columns(relation)}
-            is_drawn = drawn.condition is not None and drawn.record_key in columns
+            is_drawn = drawn.condition is not None and any(
+                column == drawn.record_key for column, _ in self.warehouse.columns(relation)
+            )
             rows = f" where {drawn.condition}" if is_drawn else ""
-            self.copy(self.warehouse, relation, self.session, table, rows=rows)
+            self.copy_relation(self.warehouse, relation, self.session, table, rows=rows)
             self.names[name] = table
         return self.session.table(self.names[name])
 
 
 @contextlib.contextmanager
-def copies_in_memory(warehouse: Warehouse, copy: Callable[..., None]) -> Iterator[Copies]:
-    """Copy what is read into memory, and forget it again.
-
-    ``copy`` takes warehouse, relation, session and table, and as ``rows`` what follows the relation
-    in the query.
-    """
+def reading_copies(warehouse: Warehouse, copy_relation: CopyRelation) -> Iterator[Copied]:
+    """Read into memory, and forget it again."""
     import duckdb  # noqa: PLC0415 (slow to import)
 
     with duckdb.connect(":memory:") as session:
         # Rows about people stay in memory.
         session.execute("set temp_directory = ''")
-        yield Copies(warehouse, session, copy)
+        yield Copied(warehouse, session, copy_relation)
 
 
 class Engine(Protocol):
@@ -93,6 +94,37 @@ class Engine(Protocol):
     md5_by_bytes: Callable[[str], str]
     # A text as an SQL literal.
     literal: Callable[[str], str]
+
+
+class Server(Engine, Protocol):
+    """A module of an engine that serves tables where DuckDB has files: what proofs ask of it."""
+
+    # Whether roles have rights.
+    HAS_GRANTS: bool
+    # What `verify` cannot look at: around a release, and where dropped rows lie.
+    UNSEEN_RELEASE: str
+    UNSEEN_FILES: str
+    # Makes a table of a DuckDB of a relation; see `postgres.copy_relation`.
+    copy_relation: CopyRelation
+    # Has a DuckDB write values as the engine does, by `postgres_text.WRITTEN`.
+    write_alike: Callable[[Warehouse, duckdb.DuckDBPyConnection], None]
+    # A query of one column, read in parts.
+    stream: Callable[[Warehouse, str], Iterator[list[Any]]]
+    # Schema, table, column and data type of all that is stored in schemas.
+    stored_columns: Callable[[Warehouse, Sequence[str]], list[tuple[str, str, str, str]]]
+    # SQL of the numbers of a column, exact and without sign; NULL where one is none.
+    exact_number: Callable[[str], str]
+    # How many stored rows of a relation are not in the order of all its columns.
+    misplaced_rows: Callable[[Warehouse, Any, Sequence[str]], int]
+    # How many tables and views lie beside a relation that have none of these names.
+    count_beside: Callable[[Warehouse, Any, Collection[str]], int]
+    # What a relation says beside its rows: comments, and defaults of columns.
+    texts_of: Callable[[Warehouse, Any], list[str]]
+
+
+def server_of(warehouse: Warehouse) -> Server:
+    """Return the module of a warehouse that is not DuckDB."""
+    return cast(Server, engine_of(warehouse))
 
 
 def engine_of(warehouse: Warehouse) -> Engine:

@@ -7,11 +7,12 @@ import os
 import re
 import secrets
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.literals import quote_name, quote_text
-from dbt_anonymize.project.engines import Copies, copies_in_memory
+from dbt_anonymize.project.engines import Copied, reading_copies
+from dbt_anonymize.project.engines.postgres_text import write_as_postgres
 
 if TYPE_CHECKING:
     import duckdb
@@ -22,6 +23,15 @@ if TYPE_CHECKING:
 literal = quote_text
 READS_IN_PLACE = False
 IN_ONE_PROCESS = False
+HAS_GRANTS = True
+UNSEEN_RELEASE = (
+    "the release is a table of a server, so that there is no file whose mode, bytes, folder and "
+    "copies could be looked at. Grants and the schema are looked at instead."
+)
+UNSEEN_FILES = (
+    "the bytes of a server's files, where deleted rows lie until it vacuums, its log and its "
+    "backups cannot be read over a connection. Ask who runs the server."
+)
 _TEXT = "varchar"
 # What DuckDB calls a type; a type that is not here is read as text.
 _TYPES = {
@@ -149,9 +159,9 @@ def _in_background(work: Callable[[], object]) -> Iterator[None]:
         raise errors[0]
 
 
-def open_reader(warehouse: Warehouse) -> contextlib.AbstractContextManager[Copies]:
+def open_reader(warehouse: Warehouse) -> contextlib.AbstractContextManager[Copied]:
     """Read into memory, and forget it again."""
-    return copies_in_memory(warehouse, copy_relation)
+    return reading_copies(warehouse, copy_relation)
 
 
 def write_rows(warehouse: Warehouse, relation: Any, rows: pd.DataFrame) -> None:
@@ -183,3 +193,64 @@ def write_rows(warehouse: Warehouse, relation: Any, rows: pd.DataFrame) -> None:
 def md5_by_bytes(text: str) -> str:
     """Return SQL of the digest of a text."""
     return f'cast(md5({text}) as text) collate "C"'
+
+
+def write_alike(warehouse: Warehouse, session: duckdb.DuckDBPyConnection) -> None:
+    """Have a DuckDB write values as this server does; points in time in the zone of the session."""
+    ((zone,),) = warehouse.rows("select current_setting('TimeZone')")
+    session.execute(f"set global timezone = {quote_text(zone)}")
+    write_as_postgres(session)
+
+
+def stored_columns(warehouse: Warehouse, schemas: Sequence[str]) -> list[tuple[str, str, str, str]]:
+    """Return schema, table, column and type of all tables of schemas, readable or not."""
+    listed = ", ".join(map(quote_text, schemas)) or "null"
+    found: list[tuple[str, str, str, str]] = warehouse.rows(
+        "select nspname, relname, attname, format_type(atttypid, atttypmod) from pg_class "  # noqa: S608
+        "inner join pg_namespace on relnamespace = pg_namespace.oid "
+        "inner join pg_attribute on attrelid = pg_class.oid "
+        f"where nspname in ({listed}) and relkind in ('r', 'm') "
+        "and attnum > 0 and not attisdropped order by nspname, relname, attnum"
+    )
+    return found
+
+
+def exact_number(column: str) -> str:
+    """Return SQL of a number without its sign, by its text: a cast of a float keeps 15 digits."""
+    text = f"cast({column} as text)"
+    return (
+        f"case when {text} not in ('NaN', 'Infinity', '-Infinity') "
+        f"then abs(cast({text} as numeric)) end"
+    )
+
+
+def misplaced_rows(warehouse: Warehouse, relation: Any, columns: Sequence[str]) -> int:
+    """Count stored rows that are not in the order of columns."""
+    row = f"row({', '.join(map(quote_name, columns))})"
+    ((misplaced,),) = warehouse.rows(
+        f"select count(*) from (select {row} as current, lag({row}) over (order by ctid) "  # noqa: S608
+        f"as earlier from {relation}) as rows_ where current < earlier"
+    )
+    return int(misplaced)
+
+
+def count_beside(warehouse: Warehouse, relation: Any, names: Collection[str]) -> int:
+    """Count what lies in the schema of a relation beside these."""
+    listed = ", ".join(map(quote_text, sorted(names)))
+    ((others,),) = warehouse.rows(
+        "select count(*) from pg_class inner join pg_namespace on relnamespace = pg_namespace.oid "  # noqa: S608
+        f"where nspname = {quote_text(str(relation.schema))} and relkind in "
+        f"('r', 'v', 'm', 'p', 'f') and relname not in ({listed})"
+    )
+    return int(others)
+
+
+def texts_of(warehouse: Warehouse, relation: Any) -> list[str]:
+    """Return comments, and defaults of columns."""
+    name = quote_text(str(relation))
+    found = warehouse.rows(
+        "select description from pg_description where classoid = 'pg_class'::regclass "  # noqa: S608
+        f"and objoid = {name}::regclass union all select pg_get_expr(adbin, adrelid) "
+        f"from pg_attrdef where adrelid = {name}::regclass"
+    )
+    return [str(text) for (text,) in found if text]

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import WarehouseError
-from dbt_anonymize.project.engines import Copies, copies_in_memory
+from dbt_anonymize.literals import quote_text
+from dbt_anonymize.project.engines import Copied, reading_copies
+from dbt_anonymize.project.engines.spark_text import write_as_spark
 
 if TYPE_CHECKING:
     import duckdb
@@ -17,18 +22,34 @@ if TYPE_CHECKING:
 READS_IN_PLACE = False
 # Its embedded metastore lets one process in.
 IN_ONE_PROCESS = True
+HAS_GRANTS = False
+UNSEEN_RELEASE = (
+    "Spark has no grants, and who may read or write the folders of release and vault is up to the "
+    "file system, which it does not show. Look there."
+)
+UNSEEN_FILES = (
+    "the bytes of files, where the file system may keep dropped tables, cannot be read through "
+    "Spark. Ask who runs the file system, and look for its versions and backups."
+)
 _FRAME = "dbt_anonymize_rows"
+_ROWS_AT_ONCE = 100_000
 
 
-def _collect(
+def copy_relation(
     warehouse: Warehouse,
     relation: Any,
     session: duckdb.DuckDBPyConnection,
     table: str,
     *,
-    rows: str,
+    rows: str = "",
+    only: Collection[str] | None = None,
 ) -> None:
-    found = _spark(warehouse).sql(f"select * from {relation}{rows}").toArrow()  # noqa: S608
+    """Make a table of DuckDB of a relation: of ``only`` these columns, and of all or some rows.
+
+    ``table`` is SQL, and so is ``rows``, what follows the relation in the query.
+    """
+    columns = [name for name, _ in warehouse.columns(relation) if only is None or name in only]
+    found = _spark(warehouse).sql(f"select {_listed(columns)} from {relation}{rows}").toArrow()  # noqa: S608
     session.register(_FRAME, found)
     try:
         session.execute(f"create table {table} as select * from {_FRAME}")  # noqa: S608
@@ -50,9 +71,9 @@ def _spark(warehouse: Warehouse) -> Any:
     return SparkSession.builder.getOrCreate()
 
 
-def open_reader(warehouse: Warehouse) -> contextlib.AbstractContextManager[Copies]:
+def open_reader(warehouse: Warehouse) -> contextlib.AbstractContextManager[Copied]:
     """Read into memory, and forget it again."""
-    return copies_in_memory(warehouse, _collect)
+    return reading_copies(warehouse, copy_relation)
 
 
 def write_rows(warehouse: Warehouse, relation: Any, rows: pd.DataFrame) -> None:
@@ -78,3 +99,100 @@ def md5_by_bytes(text: str) -> str:
 def literal(text: str) -> str:
     """Return a text as a literal: a backslash begins an escape there, and two quotes are none."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def write_alike(warehouse: Warehouse, session: duckdb.DuckDBPyConnection) -> None:
+    """Have a DuckDB write values as Spark does; points in time in the zone of the session."""
+    ((zone,),) = warehouse.rows("select current_timezone()")
+    session.execute(f"set global timezone = {quote_text(zone)}")
+    write_as_spark(session)
+
+
+def stream(warehouse: Warehouse, sql: str) -> Iterator[list[Any]]:
+    """Read a query of one column in parts."""
+    rows = _spark(warehouse).sql(sql).toLocalIterator()
+    while part := [value for (value,) in itertools.islice(rows, _ROWS_AT_ONCE)]:
+        yield part
+
+
+def stored_columns(warehouse: Warehouse, schemas: Sequence[str]) -> list[tuple[str, str, str, str]]:
+    """Return schema, table, column and type of all tables of schemas."""
+    existing = {name for (name,) in warehouse.rows("show schemas")}
+    return [
+        (schema, table, column, kind)
+        for schema in schemas
+        if schema in existing
+        for table in sorted(
+            _shown(warehouse, "tables", schema) - _shown(warehouse, "views", schema)
+        )
+        for column, kind, _ in _described(warehouse, f"{_quote(schema)}.{_quote(table)}")
+    ]
+
+
+def exact_number(column: str) -> str:
+    """Return SQL of a number without its sign, of up to 28 digits before the point."""
+    return f"abs(try_cast({column} as decimal(38, 10)))"
+
+
+def misplaced_rows(warehouse: Warehouse, relation: Any, columns: Sequence[str]) -> int:
+    """Count rows that are not in the order of columns, in the files that a release reads."""
+    row = f"struct({_listed(columns)})"
+    ((misplaced,),) = warehouse.rows(
+        f"select count(*) from (select {row} as current, lag({row}) over "  # noqa: S608
+        "(order by _metadata.file_name, _metadata.row_index) as earlier "
+        f"from {_folder(warehouse, relation)}) as rows_ where current < earlier"
+    )
+    return int(misplaced)
+
+
+def count_beside(warehouse: Warehouse, relation: Any, names: Collection[str]) -> int:
+    """Count what lies in the database of a release but releases and the folders that they read."""
+    views = [relation.incorporate(path={"identifier": name}) for name in names]
+    found = _shown(warehouse, "tables", relation.schema)
+    known = {*names, *(_folder(warehouse, v).identifier for v in views if v.identifier in found)}
+    return len(found - known)
+
+
+def texts_of(warehouse: Warehouse, relation: Any) -> list[str]:
+    """Return comments of a release, the folder that it reads, and their columns."""
+    texts = []
+    for name in (relation, _folder(warehouse, relation)):
+        texts += [comment for _, _, comment in _described(warehouse, name)]
+        about = warehouse.rows(f"describe table extended {name}")
+        texts += [value for key, value, _ in about if key == "Comment"]
+    return [text for text in texts if text]
+
+
+def _shown(warehouse: Warehouse, kind: str, schema: str) -> set[str]:
+    """Return the names of all tables (with views) or views of a schema; none that are temporary."""
+    found = warehouse.rows(f"show {kind} in {_quote(schema)}")
+    return {str(name) for _, name, is_temporary, *_ in found if not is_temporary}
+
+
+def _described(warehouse: Warehouse, name: Any) -> list[tuple[str, str, str | None]]:
+    """Return name, type and comment of each column; what else Spark says begins with `#`."""
+    rows = warehouse.rows(f"describe table {name}")
+    described: list[tuple[str, str, str | None]] = list(
+        itertools.takewhile(lambda row: row[0] and not row[0].startswith("# "), rows)
+    )
+    return described
+
+
+def _folder(warehouse: Warehouse, release: Any) -> Any:
+    """Return the table of the files that a release, which is a view, reads."""
+    ((statement,),) = warehouse.rows(f"show create table {release}")
+    found = re.search(rf"\b{re.escape(release.identifier)}__[0-9]{{20}}\b", statement)
+    if found is None:
+        raise WarehouseError(
+            f"{release}: must be a view of the folder that a build has written; it is not. Run "
+            "`dbt build` again."
+        )
+    return release.incorporate(path={"identifier": found[0]})
+
+
+def _listed(columns: Iterable[str]) -> str:
+    return ", ".join(map(_quote, columns))
+
+
+def _quote(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

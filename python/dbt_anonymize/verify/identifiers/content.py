@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.project.engines import server_of
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
@@ -142,8 +143,7 @@ def _not_searched(warehouse: Warehouse) -> Iterator[Finding]:
             "content",
             "files",
             None,
-            "not run: the bytes of a server's files, where deleted rows lie until it vacuums, its "
-            "log and its backups cannot be read over a connection. Ask who runs the server.",
+            f"not run: {server_of(warehouse.original).UNSEEN_FILES}",
             was_run=False,
         )
 

@@ -1,4 +1,4 @@
-"""Where others read on a Postgres server: the tables of the project's schemas, without the vault.
+"""Where others read on a server: the tables of the project's schemas, without the vault.
 
 Cells are read there, column by column, and the distinct ones only.
 """
@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from dbt_anonymize.literals import quote_name, quote_text
-from dbt_anonymize.project.engines.postgres import stream
+from dbt_anonymize.project.engines import server_of
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.copied import CopiedWarehouse, reading
@@ -45,21 +44,14 @@ def served_release_places(warehouse: CopiedWarehouse, spec: Spec) -> Iterator[Pl
 
 def served_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:
     """Yield every column of a table of the project's schemas that may hold identifiers."""
-    schemas = ", ".join(map(quote_text, _schemas(warehouse, spec))) or "null"
-    found = warehouse.rows(
-        "select nspname, relname, attname, format_type(atttypid, atttypmod) from pg_class "
-        "inner join pg_namespace on relnamespace = pg_namespace.oid "
-        "inner join pg_attribute on attrelid = pg_class.oid "
-        f"where nspname in ({schemas}) and relkind in ('r', 'm') "
-        "and attnum > 0 and not attisdropped order by nspname, relname, attnum"
-    )
+    found = server_of(warehouse).stored_columns(warehouse, _schemas(warehouse, spec))
     source = warehouse.relation_of(spec.source).identifier
     for schema, table, column, data_type in found:
         # Working tables have the record key, which may well be the number of somebody.
         is_ours = table.startswith(f"{spec.name}_") or table == source
-        relation = ".".join(map(quote_name, (schema, table)))
+        relation = ".".join(_quoted(warehouse, name) for name in (schema, table))
         if is_searched(data_type) and not (is_ours and column == spec.record_key):
-            sql = _distinct_cells(relation, quote_name(column), data_type)
+            sql = _distinct_cells(warehouse, relation, _quoted(warehouse, column), data_type)
             cells = partial(_read, warehouse, relation, sql)
             yield cells_place(f"{schema}.{table}.{column}", _REMEDY, cells, has_keys=False)
 
@@ -83,22 +75,23 @@ def _schemas(warehouse: Warehouse, spec: Spec) -> list[str]:
     return sorted({node.schema for node in nodes} - (apart - {target}))
 
 
-def _distinct_cells(relation: str, column: str, data_type: str) -> str:
+def _quoted(warehouse: Warehouse, name: str) -> str:
+    return str(warehouse.macro("_quote", name=name))
+
+
+def _distinct_cells(warehouse: Warehouse, relation: str, column: str, data_type: str) -> str:
     """Return SQL of the distinct cells as text, of numbers the whole ones without their sign."""
-    if not has_numbers(data_type):
-        return f"select distinct cast({column} as text) from {relation} where {column} is not null"
-    # By its text: a cast of a float keeps 15 digits only.
-    text = f"cast({column} as text)"
-    number = (
-        f"case when {text} not in ('NaN', 'Infinity', '-Infinity') "
-        f"then abs(cast({text} as numeric)) end"
-    )
+    is_number = has_numbers(data_type)
+    text = warehouse.macro("_as_text", expression="floor(number)" if is_number else column)
+    if not is_number:
+        return f"select distinct {text} from {relation} where {column} is not null"
     return (
-        f"select distinct cast(trunc(number) as text) from (select {number} as number "
-        f"from {relation}) as numbers where number = trunc(number) and number >= {SMALLEST_NUMBER}"
+        f"select distinct {text} from (select {server_of(warehouse).exact_number(column)} as "
+        f"number from {relation}) as numbers "
+        f"where number = floor(number) and number >= {SMALLEST_NUMBER}"
     )
 
 
 def _read(warehouse: Warehouse, relation: str, sql: str) -> Iterator[Sequence[str]]:
     with reading(warehouse, relation):
-        yield from stream(warehouse, sql)
+        yield from server_of(warehouse).stream(warehouse, sql)

@@ -111,7 +111,7 @@ def identifier_values(warehouse: Warehouse, spec: Spec) -> Iterator[Iterator[Ide
     columns = list(dict.fromkeys([*spec.identifiers, spec.record_key]))
     queries = []
     for place, name in enumerate(columns):
-        text = text_of(warehouse, name)
+        text = text_of(name)
         queries.append(
             f"select {place} as identifier, {text} as found, count(*) as records "  # noqa: S608
             f"from {relation} where {text} is not null group by {text}"
