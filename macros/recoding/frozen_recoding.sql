@@ -62,7 +62,10 @@ inner join classes on placed.class_number = classes.class_number
 {%- for quasi_identifier in quasi_identifiers %}
 {%- if quasi_identifier.kind == "interval" %}
 cross join range_{{ loop.index }}
-inner join labels_{{ loop.index }} on classes.label_{{ loop.index }} = labels_{{ loop.index }}.label
+inner join labels_{{ loop.index }}
+    on
+        classes.label_{{ loop.index }} = labels_{{ loop.index }}.label
+        and coalesce(classes.lower_{{ loop.index }}, '') = labels_{{ loop.index }}.lower_text
 {%- else %}
 left join shares_{{ loop.index }}
     on
@@ -98,7 +101,8 @@ group by class_number
     keyed      every record: `columns`, and of each quasi-identifier `key_<i>`, a text of the leaf or, of one in
                `exact`, of the value; empty for NULL
     tuples     the keys that occur together
-    labels_<i> of an interval: each `label` with its bounds; `exact_label` of a value that is released as it is
+    labels_<i> of an interval: each `label` with its bounds (`*` may have some, or none); `exact_label` of a value that
+               is released as it is
     holds_<i>  which label (of a class) holds which key
 #}
 {% macro _held_values(microdata, quasi_identifiers, columns, exact) -%}
@@ -138,6 +142,7 @@ labels_{{ number }} as (
 
     select
         classes.label_{{ number }} as label,
+        coalesce(classes.lower_{{ number }}, '') as lower_text,
         min(case when classes.level_{{ number }} = 0 then classes.label_{{ number }} end) as exact_label,
         min(first_leaves.lower_bound) as lower_bound,
         max(last_leaves.upper_bound) as upper_bound
@@ -147,7 +152,9 @@ labels_{{ number }} as (
         on classes.lower_{{ number }} = {{ dbt_anonymize._as_text("first_leaves.lower_bound") }}
     left join {{ quasi_identifier.hierarchy }} as last_leaves
         on classes.upper_{{ number }} = {{ dbt_anonymize._as_text("last_leaves.upper_bound") }}
-    group by classes.label_{{ number }}
+    group by
+        classes.label_{{ number }},
+        coalesce(classes.lower_{{ number }}, '')
 
 ),
 {%- endif %}
@@ -156,7 +163,8 @@ holds_{{ number }} as (
 
     select
         found.key_{{ number }},
-        {{ "labels.level,\n        " if quasi_identifier.kind != "interval" }}labels.label
+        labels.label,
+        labels.{{ "lower_text" if quasi_identifier.kind == "interval" else "level" }}
     from (select distinct key_{{ number }}, leaf_{{ number }} from keyed) as found
     {%- if quasi_identifier.kind == "interval" %}
     inner join labels_{{ number }} as labels
@@ -206,7 +214,9 @@ inner join classes
     on
         {%- for quasi_identifier in quasi_identifiers %}
         {{ "and " if not loop.first }}holds_{{ loop.index }}.label = classes.label_{{ loop.index }}
-        {%- if quasi_identifier.kind != "interval" %}
+        {%- if quasi_identifier.kind == "interval" %}
+        and holds_{{ loop.index }}.lower_text = coalesce(classes.lower_{{ loop.index }}, '')
+        {%- else %}
         and holds_{{ loop.index }}.level = classes.level_{{ loop.index }}
         {%- endif %}
         {%- endfor %}
