@@ -149,7 +149,7 @@ def test_three_months_of_frozen_recodings(recoded: Project, tmp_path: Path) -> N
         assert len(now.keys() - stayed) > 50, "new records are released with coarser labels too"
         assert smallest_difference(months[name]) >= K
         assert min(Counter(row[:3] for row in months[name][-1].elements()).values()) >= K
-        checks = ["--check", "recomputation", "--check", "guarantees"]
+        checks = ["--check", "recomputation", "--check", "guarantees", "--check", "attacks"]
         result = run(project, "verify", name, *checks)
         assert result.exit_code == 0, result.output
     assert_tampering_is_found(project)

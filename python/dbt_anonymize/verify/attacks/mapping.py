@@ -9,6 +9,7 @@ from dbt_anonymize.literals import quote_name
 from dbt_anonymize.verify.attacks.known import Known
 from dbt_anonymize.verify.attacks.linkage import declared_k
 from dbt_anonymize.verify.attacks.result import AttackResult, judged
+from dbt_anonymize.verify.relations import members_relation
 
 # The column of a release that leads to the vault, by mode.
 _COLUMNS = {"class": "cqi", "token": "token"}
@@ -58,14 +59,11 @@ def _undeclared(column: str, mapping: str) -> AttackResult:
 
 def _groups(known: Known, relation: str) -> AttackResult:
     spec = known.spec
-    vault = known.session.warehouse.relation_of_ref(f"{spec.name}_identifiers")
-    key = quote_name(spec.record_key)
     groups = known.session.table(
         "groups",
-        f"select r.cqi, coalesce(v.people, 0) as people from (select distinct cqi from {relation}) "
-        f"as r left join (select i.cqi, {known.count_people('t')} as people from {vault} as i "
-        f"inner join {known.targets} as t on i.{key} = t.record_key "
-        "where i.cqi is not null group by i.cqi) as v on r.cqi is not distinct from v.cqi",
+        "select r.cqi, coalesce(v.people, 0) as people "
+        f"from (select distinct cqi from {relation}) as r "
+        f"left join ({_groups_of_vault(known)}) as v on r.cqi is not distinct from v.cqi",
     )
     missing, smallest, average, people = known.session.row(
         "select count(*) filter (where people = 0), min(people), "
@@ -87,6 +85,21 @@ def _groups(known: Known, relation: str) -> AttackResult:
         subjects=int(people),
     )
     return judged(result)
+
+
+def _groups_of_vault(known: Known) -> str:
+    """Return a query of each `cqi` in the vault with the number of people to whom it leads."""
+    warehouse, spec = known.session.warehouse, known.spec
+    if spec.waits:
+        # Whoever left is still released, and remembered, until enough of her class leave with her.
+        members = members_relation(warehouse, spec)
+        return f"select cqi, count(*) as people from {members} where left_at is null group by cqi"
+    vault = warehouse.relation_of_ref(f"{spec.name}_identifiers")
+    return (
+        f"select i.cqi, {known.count_people('t')} as people from {vault} as i "
+        f"inner join {known.targets} as t on i.{quote_name(spec.record_key)} = t.record_key "
+        "where i.cqi is not null group by i.cqi"
+    )
 
 
 def _tokens(known: Known, relation: str) -> list[AttackResult]:
