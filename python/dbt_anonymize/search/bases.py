@@ -23,6 +23,8 @@ LOOK_BACK = 64
 MERGING = 2.0
 # Rows beyond one per class that were grouped before a base is looked for.
 LOOKING = 40_000
+# The number doubles with each look in vain, up to this.
+MOST_PATIENCE = 640_000
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,7 @@ class Bases:
         self._grouped: deque[int] = deque(maxlen=LOOK_BACK)
         # Rows that were grouped since a base was last looked for, beyond what classes take.
         self._spent = 0
+        self._patience = LOOKING
         # By how many bits rows were fewer or more than estimated.
         self._expected = self._bias = 0.0
 
@@ -118,9 +121,10 @@ class Bases:
         """
         found = None
         self._spent += len(rows) - classes
-        if self._latest and self._spent > LOOKING:
+        if self._latest and self._spent > self._patience:
             self._spent = 0
             found = self._of_many(node, rows, classes)
+            self._patience = LOOKING if found else min(2 * self._patience, MOST_PATIENCE)
         self._latest.append(node)
         self._grouped.append(len(rows))
         return found

@@ -6,8 +6,9 @@ infeasible node excludes all finer ones where the guarantees are monotone, and t
 node must suppress are suppressed by all finer ones, which bounds their losses. Where nothing may be
 suppressed, infeasible nodes that exclude many others are predicted and checked first, and a record
 in a small class excludes all nodes at which its class is small. Measures that only checked nodes
-bound are searched from the border of what is feasible. Where the guarantees are not monotone, nodes
-are checked in the order of these bounds instead.
+bound are searched by `BorderGuide`, from the border of what is feasible: there one infeasible node
+may exclude all finer nodes, and by what its classes lose all coarser ones. Where the guarantees are
+not monotone, nodes are checked in the order of these bounds instead.
 """
 
 from __future__ import annotations
@@ -290,6 +291,10 @@ class EnumeratedSearch:
         return True
 
     def _bound_coarser(self, index: int, classes: GroupedClasses) -> None:
+        """Bound coarser nodes by the classes of this one, feasible or not.
+
+        Their classes are unions of these, which is all that `coarser_bound` needs.
+        """
         size = max(self._k, self.checker.guarantees.min_class_size)
         coarser = self.checker.loss.coarser_bound(self.checker.table, classes, size)
         if self._border is not None:
