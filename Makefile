@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres spark faults docs reference seeds dist generate bench clean
+.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres spark spark-smallest faults docs reference seeds dist generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -54,9 +54,9 @@ format: setup-dev ## Format the Python code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# The linters and the tests of another dbt take one core each; the tests lint a sample of the SQL.
+# The linters and the tests of another dbt and of Spark share the cores; the tests lint a sample of the SQL.
 test: setup-dev ## Run the linters and the tests, samples of the expensive ones
-	$(MAKE) --jobs=2 lint-python compat-smallest
+	$(MAKE) --jobs=2 lint-python compat-smallest spark-smallest
 	$(PYTEST) -m "not slow"
 
 test-fast: setup-dev ## Run the tests that need no dbt
@@ -99,6 +99,11 @@ postgres: setup-dev ## Run all tests on Postgres, on a server of their own or th
 spark: export DBT_ANONYMIZE_FULL := 1
 spark: .venv-spark/.ready ## Run all tests on a local Spark, which needs Java 17
 	.venv-spark/bin/python -m pytest tests/spark
+
+spark-smallest: $(VENV)/.dev
+	@if command -v java >/dev/null && $(MAKE) .venv-spark/.ready; \
+	then .venv-spark/bin/python -m pytest tests/spark/test_smallest.py; \
+	else echo "NOT TESTED: Spark, which needs Java 17 and half a gigabyte of packages"; fi
 
 chromium: setup-dev ## Install Chromium (apt) and axe-core (npm), and test reports in the browser
 	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
