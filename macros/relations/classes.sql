@@ -132,6 +132,33 @@ inner join limits on judged.effort = limits.effort
 {{- dbt_anonymize._recoded_classes(recoded, quasi_identifiers, labels) }}
 {%- endif %}
 
+coded as {{ dbt_anonymize._not_materialized() }}(
+{% if leveled %}
+    {{- dbt_anonymize._codes_of_efforts("frequencies", quasi_identifiers, columns + ["records"], leveled, true) }}
+{%- endif %}
+{{- "\n    union all" if leveled and recoded }}
+{%- if recoded %}
+    select
+        recoded.effort,
+        {%- for column in columns %}
+        {{ dbt_anonymize._quote(column, "recoded") }},
+        {%- endfor %}
+        recoded.records,
+        {%- for label in labels %}
+        {{ "recoded_classes.number" if loop.first else "0" }} as {{ dbt_anonymize._code(loop.index) }}
+        {{- "," if not loop.last }}
+        {%- endfor %}
+    from recoded
+    inner join recoded_classes
+        on
+            recoded.effort = recoded_classes.effort
+            {%- for label in labels %}
+            and recoded.{{ label }} = recoded_classes.{{ label }}
+            {%- endfor %}
+{%- endif %}
+
+),
+
 generalized as (
 
     select
@@ -142,32 +169,7 @@ generalized as (
         {{ dbt_anonymize._quote(column) }},
         {%- endfor %}
         cast(sum(records) as {{ dbt.type_bigint() }}) as records
-    from (
-        {%- if leveled %}
-        {{- dbt_anonymize._codes_of_efforts("frequencies", quasi_identifiers, columns + ["records"], leveled, true)
-            | indent(4) }}
-        {%- endif %}
-        {{- "\n        union all" if leveled and recoded }}
-        {%- if recoded %}
-        select
-            recoded.effort,
-            {%- for column in columns %}
-            {{ dbt_anonymize._quote(column, "recoded") }},
-            {%- endfor %}
-            recoded.records,
-            {%- for label in labels %}
-            {{ "recoded_classes.number" if loop.first else "0" }} as {{ dbt_anonymize._code(loop.index) }}
-            {{- "," if not loop.last }}
-            {%- endfor %}
-        from recoded
-        inner join recoded_classes
-            on
-                recoded.effort = recoded_classes.effort
-                {%- for label in labels %}
-                and recoded.{{ label }} = recoded_classes.{{ label }}
-                {%- endfor %}
-        {%- endif %}
-    ) as coded
+    from coded
     group by
         {%- for column in keys %}
         {{ column }}{{ "," if columns or not loop.last }}

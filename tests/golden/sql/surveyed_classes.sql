@@ -230,6 +230,40 @@ codes_3 as (
 
 ),
 
+coded as not materialized (
+
+    select
+        efforts.effort,
+        frequencies."churned",
+        frequencies."records",
+        case
+            when frequencies."birth_date" is null then 0
+            when efforts.level_1 = 0 then codes_1.number
+            when efforts.level_1 = 3 then codes_1.code_3
+            when efforts.level_1 = 4 then codes_1.code_4
+        end as dbt_anonymize_code_1,
+        case
+            when frequencies."zip" is null then 0
+            when efforts.level_2 = 0 then codes_2.number
+            when efforts.level_2 = 2 then codes_2.code_2
+        end as dbt_anonymize_code_2,
+        case
+            when frequencies."gender" is null then 0
+            when efforts.level_3 = 0 then codes_3.number
+            when efforts.level_3 = 1 then codes_3.code_1
+        end as dbt_anonymize_code_3
+    from frequencies
+    left join codes_1
+        on frequencies."birth_date" = codes_1.value
+    left join codes_2
+        on frequencies."zip" = codes_2.value
+    left join codes_3
+        on frequencies."gender" = codes_3.value
+    cross join efforts
+    where frequencies.sample_share <= efforts.share
+
+),
+
 generalized as (
 
     select
@@ -239,37 +273,7 @@ generalized as (
         dbt_anonymize_code_3,
         "churned",
         cast(sum(records) as bigint) as records
-    from (
-        select
-            efforts.effort,
-            frequencies."churned",
-            frequencies."records",
-            case
-                when frequencies."birth_date" is null then 0
-                when efforts.level_1 = 0 then codes_1.number
-                when efforts.level_1 = 3 then codes_1.code_3
-                when efforts.level_1 = 4 then codes_1.code_4
-            end as dbt_anonymize_code_1,
-            case
-                when frequencies."zip" is null then 0
-                when efforts.level_2 = 0 then codes_2.number
-                when efforts.level_2 = 2 then codes_2.code_2
-            end as dbt_anonymize_code_2,
-            case
-                when frequencies."gender" is null then 0
-                when efforts.level_3 = 0 then codes_3.number
-                when efforts.level_3 = 1 then codes_3.code_1
-            end as dbt_anonymize_code_3
-        from frequencies
-        left join codes_1
-            on frequencies."birth_date" = codes_1.value
-        left join codes_2
-            on frequencies."zip" = codes_2.value
-        left join codes_3
-            on frequencies."gender" = codes_3.value
-        cross join efforts
-        where frequencies.sample_share <= efforts.share
-    ) as coded
+    from coded
     group by
         effort,
         dbt_anonymize_code_1,
