@@ -1,11 +1,6 @@
-{# Whether texts look like prose: one is longer than 100 characters, or different ones with a blank are many, more than
-   500, or ten and more than one for ten records with a value. `init` asks too. #}
-{% macro _is_free_text(known, longest, phrases) -%}
-    {{ return(longest > 100 or phrases > 500 or (phrases >= 10 and 10 * phrases > known)) }}
-{%- endmacro %}
-
-{# In the transaction of the microdata: columns that would be released as they are and look like free text, as
-   messages. #}
+{# In the transaction of the microdata: columns that would be released as they are and look like free text, as messages.
+   One value is longer than 100 characters, or values with a blank are many: more than 500 different ones, or ten and
+   more than one for ten records. #}
 {% macro _free_text_errors(columns, spec) -%}
     {%- set texts, counts = [], [] -%}
     {%- for column in adapter.get_columns_in_relation(this) if column.name in columns and column.is_string() -%}
@@ -21,7 +16,7 @@
     {%- for name in texts -%}
         {%- set place = 3 * loop.index0 -%}
         {%- set known, longest, phrases = found[place], found[place + 1], found[place + 2] -%}
-        {%- if dbt_anonymize._is_free_text(known, longest, phrases) -%}
+        {%- if longest > 100 or phrases > 500 or (phrases >= 10 and 10 * phrases > known) -%}
             {%- do errors.append(
                 "the column " ~ name ~ " would be released as it is and looks like free text, which may name anybody: "
                 ~ phrases ~ " different values of several words among " ~ known ~ " records, the longest value has "

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import jinja2
 import pytest
 
 from dbt_anonymize.drafting.content import content_of
 from dbt_anonymize.drafting.facts import ColumnFacts, kind_of
 from dbt_anonymize.drafting.names import said_by
 from dbt_anonymize.drafting.roles import KEY, propose
-from tests.projects import REPOSITORY
 
 
 @pytest.mark.parametrize(
@@ -73,8 +71,8 @@ def facts(name: str, data_type: str = "varchar", distinct: int = 50, **more: int
         (facts("name"), "identifier", True),
         (facts("name", distinct=3), "identifier", False),
         (facts("x", distinct=950), "identifier", True),
-        (facts("x", distinct=950, is_free_text=True), "dropped", True),
-        (facts("x", distinct=400, is_free_text=True), "dropped", True),
+        (facts("x", distinct=950, phrases=940), "dropped", True),
+        (facts("x", distinct=400, longest=101), "dropped", True),
         (facts("zip"), "quasi_identifier", True),
         (facts("post-code", distinct=950, is_code=True), "quasi_identifier", True),
         (facts("city", distinct=950), "identifier", True),
@@ -107,27 +105,3 @@ def test_the_target_is_the_column_called_so_else_the_last_of_few_classes() -> No
     assert (guessed.role, guessed.is_target, guessed.is_decided) == ("sensitive", True, False)
     with_missing = facts("churned", distinct=2, known=999)
     assert not any(one.is_target for one in propose([columns[0], with_missing]))
-
-
-@pytest.mark.parametrize(
-    ("known", "longest", "phrases", "is_free_text"),
-    [
-        (1000, 100, 100, False),
-        (1000, 101, 0, True),
-        (1000, 20, 101, True),
-        (90, 20, 9, False),
-        (90, 20, 10, True),
-        (100_000, 20, 500, False),
-        (100_000, 20, 501, True),
-    ],
-)
-def test_texts_are_prose_if_one_is_long_or_many_have_several_words(
-    known: int, longest: int, phrases: int, is_free_text: bool
-) -> None:
-    """The rule of builds, which a draft asks the warehouse for."""
-    environment = jinja2.Environment(extensions=["jinja2.ext.do"])  # noqa: S701 (no HTML)
-    environment.globals["return"] = lambda value: value
-    text = (REPOSITORY / "macros/relations/_free_text.sql").read_text(encoding="utf-8")
-    rule = environment.from_string(f"{text}{{{{ _is_free_text(known, longest, phrases) }}}}")
-    found = rule.render(known=known, longest=longest, phrases=phrases)
-    assert found.strip() == str(is_free_text)

@@ -44,7 +44,6 @@ class ColumnFacts:
     singled: int = 0
     looks: str | None = None
     is_code: bool = False
-    is_free_text: bool = False
 
     @property
     def is_unique(self) -> bool:
@@ -55,6 +54,12 @@ class ColumnFacts:
     def distinction(self) -> float:
         """Different values per record with a value."""
         return self.distinct / self.known if self.known else 0.0
+
+    @property
+    def is_free_text(self) -> bool:
+        """By the rule that stops a build."""
+        many = self.phrases >= 10 and 10 * self.phrases > self.known
+        return self.kind == "text" and (self.longest > 100 or self.phrases > 500 or many)
 
 
 def kind_of(data_type: str) -> Kind:
@@ -98,10 +103,6 @@ def read_facts(warehouse: Warehouse, relation: Any) -> list[ColumnFacts]:
                 singled=_singled(warehouse, relation, [quoted[name]]) if kind != "other" else 0,
                 looks=content_of(values),
                 is_code=bool(values) and all(map(_is_code, values)),
-                # By the rule that stops a build.
-                is_free_text=bool(
-                    warehouse.macro("_is_free_text", known=known, longest=longest, phrases=phrases)
-                ),
             )
         )
     return facts
