@@ -1,6 +1,6 @@
 """Names and values as text of other languages, safe for any text: one place for each.
 
-Macros have `_quote`, `_literal` and `_python_literal` for the same; ``hierarchies.seed_csv`` writes
+Macros have `_quote` and `_literal` for the same; ``hierarchies.seed_csv`` writes
 CSV. dbt renders Jinja in SQL files and YAML strings, and refuses Python files in which it would
 change something: so no literal holds a brace, only its escape, which Jinja and Python read alike.
 """

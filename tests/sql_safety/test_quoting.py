@@ -96,12 +96,12 @@ def test_a_backslash_ends_no_literal_of_other_engines(
 
 @pytest.mark.parametrize("text", [*TEXTS, "\udc80"])
 def test_python_made_by_a_macro_yields_the_text(warehouse: Warehouse, text: str) -> None:
-    code = str(warehouse.macro("_python_literal", value=text))
+    step = {"module": "a.module", "function": "run", "arguments": {"text": text}}
+    code = str(warehouse.macro("_python_code", step=step))
     assert code.isascii()
-    call = ast.parse(code, mode="eval").body
-    assert isinstance(call, ast.Call)
-    assert ast.unparse(call.func) == "json.loads"
-    assert json.loads(ast.literal_eval(call.args[0])) == text
+    calls = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
+    (loaded,) = [call for call in calls if ast.unparse(call.func) == "json.loads"]
+    assert json.loads(ast.literal_eval(loaded.args[0])) == {"text": text}
 
 
 @MANY

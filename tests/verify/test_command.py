@@ -95,7 +95,7 @@ def test_another_warehouse_is_refused_in_each_proof_on_rows(
     built_consumer: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only provenance and audit can be proved where no rows are read."""
-    elsewhere = SimpleNamespace(is_duckdb=False, adapter=SimpleNamespace(type=lambda: "spark"))
+    elsewhere = SimpleNamespace(is_duckdb=False, adapter=SimpleNamespace(type=lambda: "snowflake"))
 
     @contextmanager
     def opened(*_: object) -> Iterator[Any]:
@@ -114,7 +114,7 @@ def test_another_warehouse_is_refused_in_each_proof_on_rows(
     assert [finding.check for finding in refused] == on_rows
     for finding in refused:
         assert finding.holds is False
-        assert "the warehouse is spark" in finding.message
+        assert "the warehouse is snowflake" in finding.message
     (finding,) = verify(project, spec, checks=["attacks"])
     assert finding.check == "attacks"
     assert list(verify(project, spec, checks=["audit"])) == [audited]

@@ -102,17 +102,17 @@ def _holds(
     text = one.text("value")
     if one.is_interval:
         holds = (
-            f"(label = '{ROOT}' and lower is null) or (value >= lower and value < upper) "
+            f"(label = {quote_text(ROOT)} and lower is null) or (value >= lower and value < upper) "
             f"or (level = '0' and {text} = label)"
         )
     else:
         above = " union all ".join(
-            f"select {one.text('value')}, '{level}', {one.text(f'level_{level}')} "  # noqa: S608
+            f"select {one.text('value')}, {quote_text(str(level))}, {one.text(f'level_{level}')} "  # noqa: S608
             f"from {one.relation}"
             for level in range(1, one.hierarchy.levels + 1)
         )
         holds = (
-            f"(label = '{ROOT}' and value is null) or (level = '0' and {text} = label) "
+            f"(label = {quote_text(ROOT)} and value is null) or (level = '0' and {text} = label) "
             f"or (value is not null and ({text}, level, label) in ({above}))"
         )
     pairs = tables.numbers(
@@ -150,7 +150,7 @@ def _columns(one: Generalization, row: str, value: str) -> dict[str, str]:
     columns = {one.name: f"{row}.label"}
     if one.is_interval:
         ends = (("lower", "min(lower_bound)"), ("upper", "max(upper_bound)"))
-        is_root = f"{row}.label = '{ROOT}' and {row}.lower is null"
+        is_root = f"{row}.label = {quote_text(ROOT)} and {row}.lower is null"
         for name, (end, whole) in zip(one.columns[1:], ends, strict=True):
             columns[name] = (
                 f"case when {is_root} then (select {whole} from {one.relation}) "  # noqa: S608
