@@ -18,6 +18,7 @@ from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.vault.erase.owned import SHARED, owned_relations
 from tests.projects import Project
+from tests.second_month.half_written import half_written
 from tests.second_month.test_freeze import SPEC, frozen_copy, run
 from tests.second_month.test_waiting import SEED, Customers, K, members_of, published, subtracted
 from tests.vault.byte_search import found
@@ -176,6 +177,18 @@ def test_a_person_is_gone_from_every_cell_and_every_byte(members: Project) -> No
     assert "warning" not in verified.output
 
 
+def test_nobody_is_erased_while_it_is_open_whose_relations_are_called_alike(
+    members: Project,
+) -> None:
+    key, _ = someone(members)
+    without(members, key)
+    half_written(members, "members_draft")
+    refused = run(members, *COMMAND)
+    assert refused.exit_code == 2, refused.output
+    assert "anonymizations/members_draft.yml: columns.zip.role: must be decided" in refused.output
+    assert members.query(f"select 1 from vault.members_identifiers where customer_id = {key}")
+
+
 @pytest.mark.slow
 def test_no_difference_of_frozen_releases_shows_who_was_erased(
     built_consumer: Project, tmp_path: Path
@@ -259,9 +272,11 @@ def test_what_another_target_has_in_the_same_vault_is_its_own(members: Project) 
         for kind in names
     ]
     without(members, key)
+    half_written(members, "draft")
     before = members.release("members")
     result = run(members, *COMMAND)
     assert result.exit_code == 0, result.output
+    assert "Specs that cannot be read, and not erased there: draft." in result.output
     said = " ".join(result.output.split())
     assert "Of another target, and not erased there" in said
     assert "vault.prod.members_tokens (1 row)" in said

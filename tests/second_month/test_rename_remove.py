@@ -9,7 +9,9 @@ import pytest
 
 from dbt_anonymize.project.generate import check
 from dbt_anonymize.vault.erase.begun import digest_file, is_of_another, write_digest
+from dbt_anonymize.vault.erase.owned import OF_VAULT
 from tests.projects import Project
+from tests.second_month.half_written import half_written
 from tests.second_month.test_freeze import frozen_copy, run
 from tests.second_month.test_waiting import Customers
 
@@ -137,3 +139,53 @@ def test_what_is_removed_is_what_was_announced(members: Project, tmp_path: Path)
     left = relations(other, "members")
     assert {"members_microdata", "members_anonymized", "members_relinkings"} <= left
     assert not {"members_tokens", "members_identifiers", "members_releases"} & left
+
+
+def test_a_half_written_neighbour_stops_neither_rename_nor_remove(members: Project) -> None:
+    specs = members.folder / "anonymizations"
+    half_written(members, "draft")
+    # A seed of the name that the draft means to use is not of this anonymization alone.
+    seeds = members.folder / "seeds"
+    for column in ("zip", "city"):
+        (seeds / f"people_hierarchy_{column}.csv").write_text("a,b\n", encoding="utf-8")
+    result = run(members, "rename", "members", "people", "--yes")
+    assert result.exit_code == 0, result.output
+    spec = specs / "people.yml"
+    text = spec.read_text("utf-8").replace("customers_hierarchy_zip", "people_hierarchy_zip")
+    spec.write_text(f"{text}# people_hierarchy_city\n", encoding="utf-8")
+    half_written(members, "draft", more="# ref: people_hierarchy_zip\n")
+
+    result = run(members, "remove", "people", "--yes", "--drop")
+    assert result.exit_code == 0, result.output
+    assert relations(members, "people") <= {f"people_{kind}" for kind in OF_VAULT} | {
+        "people_register"
+    }
+    assert (seeds / "people_hierarchy_zip.csv").exists(), "the draft names it"
+    assert not (seeds / "people_hierarchy_city.csv").exists()
+    # Of an earlier name: whoever drafted them may still want them, and is told.
+    left = "Of no other spec, and not of this name: seeds/customers_hierarchy_gender.csv"
+    assert left in result.output
+    assert "people_hierarchy_zip.csv" not in result.output
+    assert not list((members.folder / "models").rglob("*anonymization_results*"))
+
+
+def test_a_half_written_draft_can_be_removed(members: Project) -> None:
+    draft = half_written(members, "draft", more="# ref: draft_hierarchy_zip\n")
+    seed = members.folder / "seeds" / "draft_hierarchy_zip.csv"
+    seed.write_text("a,b\n", encoding="utf-8")
+    before = relations(members, "members")
+    for drop in ("--drop", "--drop-vault"):
+        refused = run(members, "remove", "draft", "--yes", drop)
+        assert refused.exit_code == 2, refused.output
+        assert "anonymizations/draft.yml: columns.zip.role: must be decided" in refused.output
+    assert draft.exists()
+    unknown = run(members, "remove", "drafts", "--yes")
+    assert unknown.exit_code == 2, unknown.output
+    assert "anonymizations/drafts.yml: must exist" in unknown.output
+    result = run(members, "remove", "draft", "--yes")
+    assert result.exit_code == 0, result.output
+    assert "The spec cannot be read: relations draft_… stay" in result.output
+    assert not draft.exists()
+    assert not seed.exists()
+    assert relations(members, "members") == before
+    assert check(members.folder) == [], "the history still lists members"

@@ -23,7 +23,7 @@ from dbt_anonymize.cli.common import (
     say,
 )
 from dbt_anonymize.cli.place import Place, on_target
-from dbt_anonymize.errors import AnonymizeError, VaultError
+from dbt_anonymize.errors import AnonymizeError, SpecError, VaultError
 from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def erase(
     key = sys.stdin.readline().rstrip("\r\n") if subject == "-" else subject
     with logged_to(Lines()):
         spec = place.spec(name)
-        others = place.others(name)
-        names = [other.name for other in others]
+        names = place.other_names(name)
+        same, unread = _of_same_source(place, spec)
         runner = place.dbt(dbt, is_quiet=True)
         with _saying_what_has_begun() as begun:
             with place.warehouse(writes_vault=True) as warehouse:
@@ -84,8 +84,28 @@ def erase(
     done = "erased" if plan.records or plan.is_certain else "the erasure that was begun is complete"
     note(f"{name}: {done}. The receipt is in {name}_erasures in the vault.")
     note("Files that were handed out, backups, reports and notebooks cannot be called back.")
-    if same := [other.name for other in others if other.source == spec.source]:
+    if same:
         note(f"Of the same source, and not erased there: {', '.join(same)}.")
+    if unread:
+        note(f"Specs that cannot be read, and not erased there: {', '.join(unread)}.")
+
+
+def _of_same_source(place: Place, spec: Spec) -> tuple[list[str], list[str]]:
+    """Return further anonymizations of the source, and those whose specs cannot be read.
+
+    Relations of one whose name begins alike could be taken for relations of this one: its spec must
+    be read.
+    """
+    same, unread = list[str](), list[str]()
+    for other in place.other_names(spec.name):
+        try:
+            if place.spec(other).source == spec.source:
+                same.append(other)
+        except SpecError:
+            if other.startswith(f"{spec.name}_"):
+                raise
+            unread.append(other)
+    return same, unread
 
 
 @contextlib.contextmanager

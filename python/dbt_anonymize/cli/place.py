@@ -85,9 +85,11 @@ class Place:
             )
         return specs
 
-    def others(self, name: str) -> list[Spec]:
-        """Return the specs of the project but one."""
-        return [spec for spec in self.specs() if spec.name != name]
+    def other_names(self, name: str) -> list[str]:
+        """Return the names of further anonymizations, whether or not their specs can be read."""
+        from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
+
+        return [other for other in spec_paths(self.project.root) if other != name]
 
     def shown(self, path: Path) -> str:
         """Return a path as it is printed, from the root of the project."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dbt_anonymize.cli.common import Name, Yes, note, require_consent
 from dbt_anonymize.cli.place import Place, on_target
+from dbt_anonymize.errors import SpecError
 
 if TYPE_CHECKING:
     from dbt_anonymize.spec import Spec
@@ -33,31 +33,52 @@ def remove(
     yes: Yes = False,
 ) -> None:
     """Remove an anonymization: its spec, its generated models and its seeds."""
-    from dbt_anonymize.project.removal import files_of, mentions, remove_files  # noqa: PLC0415
+    from dbt_anonymize.project.removal import (  # noqa: PLC0415
+        files_of,
+        hierarchies_left,
+        mentions,
+        remove_files,
+    )
 
-    spec = place.spec(name)
-    others = place.others(name)
-    names = [one.name for one in others]
-    files = files_of(place.project, spec, others)
-    _ask(place, spec, files, yes=yes, drop=drop, drop_vault=drop_vault)
-    if drop or drop_vault:
+    spec = _readable(place, name, is_needed=drop or drop_vault)
+    names = place.other_names(name)
+    files = files_of(place.project, name)
+    left = hierarchies_left(place.project, name, files)
+    for path in files:
+        note(f"- {place.shown(path)}")
+    if spec is None:
+        note(f"The spec cannot be read: relations {name}_… stay in warehouse and vault.")
+    else:
+        _announce(spec, drop=drop, drop_vault=drop_vault)
+    require_consent("Remove this?", "Nothing was removed.", yes=yes)
+    if spec is not None and (drop or drop_vault):
         _drop(place, spec, names, drop=drop, drop_vault=drop_vault)
     remove_files(place.project, files)
     named = mentions(place.project, name, names, files)
     note(f"{name}: removed.")
+    for path in left:
+        note(f"Of no other spec, and not of this name: {place.shown(path)}")
     for path in named:
         note(f"Names a relation of it: {place.shown(path)}")
     note(f"Published files of {name} stay, and whoever has them keeps them.")
 
 
-def _ask(
-    place: Place, spec: Spec, files: list[Path], *, yes: bool, drop: bool, drop_vault: bool
-) -> None:
+def _readable(place: Place, name: str, *, is_needed: bool) -> Spec | None:
+    """Return the spec, or None for a half-written one, of which nothing can be dropped."""
+    from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
+
+    try:
+        return place.spec(name)
+    except SpecError:
+        if is_needed or name not in spec_paths(place.project.root):
+            raise
+        return None
+
+
+def _announce(spec: Spec, *, drop: bool, drop_vault: bool) -> None:
     from dbt_anonymize.vault.erase.owned import OF_VAULT, names_of  # noqa: PLC0415
     from dbt_anonymize.vault.moves import AUDITS  # noqa: PLC0415
 
-    for path in files:
-        note(f"- {place.shown(path)}")
     of_vault = {f"{spec.name}_{kind}" for kind in OF_VAULT}
     audits = {f"{spec.name}_{kind}" for kind in AUDITS}
     for holder, relations, is_dropped in (
@@ -67,7 +88,6 @@ def _ask(
         verb = "dropped from" if is_dropped else "that stay in"
         note(f"Relations {verb} {holder}, as far as they exist: {', '.join(sorted(relations))}.")
     note(f"What was done stays on record: {', '.join(sorted(audits))}.")
-    require_consent("Remove this?", "Nothing was removed.", yes=yes)
 
 
 def _drop(

@@ -36,8 +36,7 @@ def rename(
     changed = rename_files(place.project, name, new) if has_files else []
     if old_release is not None:
         remove_release(old_release)
-    names = [spec.name for spec in place.specs()]
-    named = mentions(place.project, name, names, changed)
+    named = mentions(place.project, name, place.other_names(name), changed)
     for path in changed:
         note(place.shown(path))
     for path in named:

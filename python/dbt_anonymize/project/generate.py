@@ -166,9 +166,7 @@ def _compare(
         files = render(spec, has_python=project.has_python)
         expected |= {folder / spec.name / name: text for name, text in files.items()}
     listed = {spec.name for spec in specs if spec.efforts} | {
-        name
-        for name in set(spec_paths(project.root)) - {spec.name for spec in specs}
-        if (project.models / name / f"{name}_results.sql").is_file()
+        name for name in with_results(project) if name not in {spec.name for spec in specs}
     }
     if listed:
         history = render_history(
@@ -197,6 +195,15 @@ def _compare(
     )
 
 
+def with_results(project: Project) -> list[str]:
+    """Return the names of all that have a spec, half-written or not, and models with results."""
+    return [
+        name
+        for name in spec_paths(project.root)
+        if (project.models / name / f"{name}_results.sql").is_file()
+    ]
+
+
 def generated_files(project: Project, name: str) -> list[Path]:
     """Return the files that were generated from a spec, whether or not it is still there."""
     found = _generated_files(project.models)
@@ -204,8 +211,8 @@ def generated_files(project: Project, name: str) -> list[Path]:
 
 
 def write_history(project: Project) -> None:
-    """Write the history of all that have a spec, or remove it if none has efforts."""
-    names = [spec.name for spec in load_specs(project.root) if spec.efforts]
+    """Write the history of all that have a spec and models, or remove it if there is none."""
+    names = with_results(project)
     texts = render_history(names, described=project.name != PACKAGE) if names else {}
     for path, owner, _ in list(_generated_files(project.models)):
         if owner == "*.yml" and path.name not in texts:

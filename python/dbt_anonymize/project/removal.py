@@ -9,39 +9,46 @@ from pathlib import Path
 from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.project.generate import generated_files, write_history
 from dbt_anonymize.project.layout import PROJECT_FILE, Project
-from dbt_anonymize.spec import Spec
-from dbt_anonymize.spec.columns import Hierarchy
 from dbt_anonymize.spec.loading import spec_paths
 
 _TEXTS = frozenset({".sql", ".yml", ".yaml", ".py"})
 
 
-def files_of(project: Project, spec: Spec, others: Collection[Spec]) -> list[Path]:
+def files_of(project: Project, name: str) -> list[Path]:
     """Return the files that are of one anonymization alone: spec, models, and seeds of its name.
 
-    Of the hierarchies these are the ones that it refers to and no other does.
+    Of the hierarchies these are the ones that its spec names and no other spec does.
     """
-    taken = {tree.ref for other in others for tree in _hierarchies(other)}
-    seeds = {
-        tree.ref
-        for tree in _hierarchies(spec)
-        if tree.ref.startswith(f"{spec.name}_hierarchy_") and tree.ref not in taken
-    }
-    wanted = {f"{seed}.csv" for seed in seeds} | {f"{spec.name}_frozen_labels.csv"}
+    ours, taken = _hierarchies(project, name)
+    wanted = {f"{seed}.csv" for seed in ours - taken if seed.startswith(f"{name}_hierarchy_")}
+    wanted.add(f"{name}_frozen_labels.csv")
     found = [path for path in project.seeds.rglob("*") if path.name in wanted]
     # What `init` wrote about the hierarchies, if they all go.
-    drafted = project.seeds / f"_{spec.name}_hierarchies.yml"
-    if drafted.is_file() and not taken & {tree.ref for tree in _hierarchies(spec)}:
+    drafted = project.seeds / f"_{name}_hierarchies.yml"
+    if drafted.is_file() and not ours & taken:
         found.append(drafted)
-    return [
-        spec_paths(project.root)[spec.name],
-        *generated_files(project, spec.name),
-        *sorted(found),
-    ]
+    return [spec_paths(project.root)[name], *generated_files(project, name), *sorted(found)]
 
 
-def _hierarchies(spec: Spec) -> list[Hierarchy]:
-    return [*spec.quasi_identifiers.values(), *spec.sensitive_hierarchies.values()]
+def hierarchies_left(project: Project, name: str, without: Collection[Path]) -> list[Path]:
+    """Return the hierarchies of other names that only the spec of this anonymization names."""
+    ours, taken = _hierarchies(project, name)
+    names = {f"{seed}.csv" for seed in ours - taken}
+    return sorted(
+        path for path in project.seeds.rglob("*") if path.name in names and path not in without
+    )
+
+
+def _hierarchies(project: Project, name: str) -> tuple[set[str], set[str]]:
+    """Return the seeds of hierarchies that a spec names, and those that all others name.
+
+    Their text says so, also where a spec is half-written.
+    """
+    ours, taken = set[str](), set[str]()
+    for other, path in spec_paths(project.root).items():
+        text = path.read_text(encoding="utf-8", errors="replace")
+        (ours if other == name else taken).update(re.findall(r"\w+_hierarchy_\w+", text))
+    return ours, taken
 
 
 def mentions(
