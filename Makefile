@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres spark spark-smallest faults docs reference seeds dist generate bench clean
+.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres spark spark-smallest recipes faults docs reference seeds dist generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -111,6 +111,17 @@ spark-smallest: $(VENV)/.dev
 	@if command -v java >/dev/null && $(MAKE) .venv-spark/.ready; \
 	then .venv-spark/bin/python -m pytest tests/spark/test_smallest.py; \
 	else echo "NOT TESTED: Spark, which needs Java 17 and half a gigabyte of packages"; fi
+
+# Dagster wants an older watchdog than the site of the documentation.
+.venv-recipes/.ready: tests/recipes/requirements.txt constraints.txt scripts/link_venv.py $(VENV)/.dev
+	@echo "Installing into $(@D) ..."
+	$(BIN)/python scripts/link_venv.py $(VENV) $(@D)
+	$(@D)/bin/python -m pip --disable-pip-version-check install --quiet --constraint <(grep -v '^watchdog==' constraints.txt) --requirement $<
+	@touch $@
+
+recipes: export DBT_ANONYMIZE_FULL := 1
+recipes: .venv-recipes/.ready ## Run the recipes for Dagster and Polars, which take 280 MB
+	.venv-recipes/bin/python -m pytest tests/recipes
 
 chromium: setup-dev ## Install Chromium (apt) and axe-core (npm), and test reports in the browser
 	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
