@@ -82,7 +82,6 @@ coverage: setup-dev ## Run the tests of make test and list the lines of the prod
 	$(BIN)/python -m pip --disable-pip-version-check install --quiet --no-warn-conflicts --upgrade --target $(@D) 'duckdb==1.4.*'
 	@touch $@
 
-compat: export DBT_ANONYMIZE_FULL := 1
 compat: setup-dev .venv-duckdb-1.4/.ready .venv-dbt-1.10/.ready .venv-dbt-1.12/.ready ## Run consumer project and demonstrations on dbt 1.10, 1.11 and 1.12, and read releases with DuckDB 1.4
 	for environment in .venv-dbt-1.10 $(VENV) .venv-dbt-1.12; do \
 	  $$environment/bin/python -m pytest tests/compat tests/end_to_end/test_consumer_project.py \
