@@ -112,14 +112,17 @@ def owned_relations(warehouse: Warehouse, spec: Spec, others: Collection[str] = 
     )
     found = []
     for database, schema, table, columns, is_view in rows:
-        if not table.startswith(f"{spec.name}_") or table.startswith(tuple(longer)):
+        is_ours = table.removesuffix(_suffix(table)) in names
+        if not table.startswith(f"{spec.name}_"):
+            continue
+        if table.startswith(tuple(longer)) and not is_ours:
             continue
         name = str(
             warehouse.adapter.Relation.create(database=database, schema=schema, identifier=table)
         )
         account = _account(warehouse, spec, (database, schema, table), models)
         is_elsewhere = (database, schema) not in places and account != "of the project"
-        if is_elsewhere and table.removesuffix(_suffix(table)) in names:
+        if is_elsewhere and is_ours:
             account = "of another target"
         found.append(Owned(name, table, database, schema, tuple(columns), is_view, account))
     return found
