@@ -117,11 +117,11 @@ def stream(warehouse: Warehouse, sql: str) -> Iterator[list[Any]]:
 
 def stored_columns(warehouse: Warehouse, schemas: Sequence[str]) -> list[tuple[str, str, str, str]]:
     """Return schema, table, column and type of all tables of schemas."""
-    existing = {name for (name,) in warehouse.rows("show schemas")}
+    existing = {name.lower() for (name,) in warehouse.rows("show schemas")}  # as Hive keeps names
     return [
         (schema, table, column, kind)
         for schema in schemas
-        if schema in existing
+        if schema.lower() in existing
         for table in sorted(
             _shown(warehouse, "tables", schema) - _shown(warehouse, "views", schema)
         )
