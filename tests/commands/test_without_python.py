@@ -146,6 +146,9 @@ def test_the_command_publishes_what_dbt_has_checked(
         "update shop.main_release.customers_anonymized set spending = spending + 1 where rowid = 3",
         "alter table shop.main_release.customers_anonymized add column name varchar",
         "drop table shop.main_release.customers_publication",
+        # As if it were of a release that had this name before.
+        "update shop.main_release.customers_publication "
+        "set steps = replace(replace(steps, 'main_release', 'main'), '_anonymized', '_effort_1')",
     ],
 )
 def test_rows_that_no_build_checked_are_not_published(checked: Project, change: str) -> None:

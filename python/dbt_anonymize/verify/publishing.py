@@ -41,17 +41,22 @@ def publish_built(project: Project, warehouse: Warehouse, spec: Spec) -> Path:
         raise PublishError(
             f"{release} must have been checked by a build without Python; none is known. {again}"
         )
-    ((steps, digest),) = rows
+    ((written, digest),) = rows
+    steps = json.loads(written)
     columns = warehouse.meta(f"{name}_anonymized")["columns"]
-    if [column for column, _ in warehouse.columns(release)] != columns or warehouse.rows(
-        warehouse.macro("_digest_of_rows", relation=release, columns=columns)
-    ) != [(digest,)]:
+    if (
+        # After a rename they are of the earlier name, which another table may have by now.
+        steps[-1]["arguments"]["relation"] != str(release)
+        or [column for column, _ in warehouse.columns(release)] != columns
+        or warehouse.rows(warehouse.macro("_digest_of_rows", relation=release, columns=columns))
+        != [(digest,)]
+    ):
         raise PublishError(
             f"{release} must have the rows that the last build checked; it has others. The earlier "
             f"release is unchanged. {again}"
         )
     path = Path()
-    for step in json.loads(steps):
+    for step in steps:
         arguments = {**step["arguments"], "folder": str(project.root)}
         _STEPS[step["function"]](warehouse.cursor(), **arguments)
         path = Path(arguments.get("path", path))
