@@ -3,9 +3,9 @@
   is released from a sample, its `share`;
   `hierarchy_<i>`, one row per leaf, with `label_<l>` and `share_<l>` (of the domain that the label covers) of each
   level l above 0 that an effort has; `leaf_<i>`, one row: the share of one leaf, where a category may stay as it is;
-  `codes_<i>`, one row per value in `relations`: its `number`, labels and shares, and `code_<l>`, the number of the
-  first value with the same label, 0 for `*`. So classes are told apart by small numbers, and a label is looked up once
-  per class, as that of the value with the number of the code.
+  `codes_<i>`, one row per value in `relations`: its `number`, labels and shares, `label_0` where it may stay as it is,
+  and `code_<l>`, the number of the first value with the same label, 0 for `*`. So classes are told apart by small
+  numbers, and a label is looked up once per class, as that of the value with the number of the code.
 #}
 {% macro _levels_of_efforts(efforts, quasi_identifiers, relations) %}
 
@@ -68,18 +68,26 @@ hierarchy_{{ number }} as (
 {# CTEs `found_<i>` and `codes_<i>` of one quasi-identifier. #}
 {% macro _values_with_codes(quasi_identifier, number, levels, relations) -%}
 {%- set raw = dbt_anonymize._quote(quasi_identifier.name) %}
+{#- Equal values of two types are one, and have the text that the first relation, which is labelled, gives them. -#}
+{%- set has_texts = levels[0] == 0 and relations | length > 1 %}
 
 found_{{ number }} as (
 
     select
         value,
         min(leaf) as leaf,
+        {%- if has_texts %}
+        min(text) as text,
+        {%- endif %}
         cast(row_number() over (order by value) as {{ dbt.type_int() }}) as number
     from (
         {%- for relation in relations %}
         select
             {{ raw }} as value,
             {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") }} as leaf
+            {%- if has_texts %},
+            {{ dbt_anonymize._as_text(raw if loop.first else "null") }} as text
+            {%- endif %}
         from {{ relation }}
         where {{ raw }} is not null
         {{- "\n        union all" if not loop.last }}
@@ -93,6 +101,10 @@ codes_{{ number }} as (
 
     select
         found_{{ number }}.value,
+        {%- if levels[0] == 0 %}
+        {%- set own = "found_" ~ number %}
+        {{ own ~ ".text" if has_texts else dbt_anonymize._as_text(own ~ ".value") }} as label_0,
+        {%- endif %}
         found_{{ number }}.number
         {%- for level in levels if level > 0 %},
         {%- set label = "hierarchy_" ~ number ~ ".label_" ~ level %}
@@ -219,7 +231,7 @@ codes_{{ number }} as (
             when {{ raw }} is null then '*'
             {%- for used in levels %}
             {%- if used == 0 %}
-            when {{ level }} = 0 then {{ dbt_anonymize._as_text(raw) }}
+            when {{ level }} = 0 then {{ hierarchy }}.label_0
             {%- else %}
             when {{ level }} = {{ used }} and {{ hierarchy }}.label_{{ used }} is not null
                 then {{ hierarchy }}.label_{{ used }}

@@ -44,7 +44,11 @@ def populated(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory)
     )
     project.edit(
         "seeds/_seeds.yml",
-        lambda text: text + "  - name: inhabitants\n    config:\n      column_types: {zip: text}\n",
+        # Equal dates of another type: one value, whose text is that of the source.
+        lambda text: (
+            text + "  - name: inhabitants\n    config:\n"
+            "      column_types: {zip: text, birth_date: timestamp}\n"
+        ),
     )
 
     def change(spec: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ class Metastore:
     """What Spark answers: one database, `shop`, with a table and a view."""
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
         if sql == "show schemas":
             return [("default",), ("shop",)]
         if sql.startswith("show tables"):

@@ -77,6 +77,7 @@ codes_1 as (
 
     select
         found_1.value,
+        cast(found_1.value as TEXT) as label_0,
         found_1.number,
         hierarchy_1.label_2,
         hierarchy_1.share_2,
@@ -144,6 +145,7 @@ codes_2 as (
 
     select
         found_2.value,
+        cast(found_2.value as TEXT) as label_0,
         found_2.number,
         hierarchy_2.label_1,
         hierarchy_2.share_1,
@@ -207,6 +209,7 @@ codes_3 as (
 
     select
         found_3.value,
+        cast(found_3.value as TEXT) as label_0,
         found_3.number,
         hierarchy_3.label_1,
         hierarchy_3.share_1,
@@ -429,7 +432,7 @@ labeled as (
         measures.*,
         case
             when codes_1.value is null then '*'
-            when efforts.level_1 = 0 then cast(codes_1.value as TEXT)
+            when efforts.level_1 = 0 then codes_1.label_0
             when efforts.level_1 = 2 and codes_1.label_2 is not null
                 then codes_1.label_2
             when efforts.level_1 = 3 and codes_1.label_3 is not null
@@ -445,7 +448,7 @@ labeled as (
         efforts.level_1 as "birth_date_level",
         case
             when codes_2.value is null then '*'
-            when efforts.level_2 = 0 then cast(codes_2.value as TEXT)
+            when efforts.level_2 = 0 then codes_2.label_0
             when efforts.level_2 = 1 and codes_2.label_1 is not null
                 then codes_2.label_1
             when efforts.level_2 = 2 and codes_2.label_2 is not null
@@ -461,7 +464,7 @@ labeled as (
         efforts.level_2 as "zip_level",
         case
             when codes_3.value is null then '*'
-            when efforts.level_3 = 0 then cast(codes_3.value as TEXT)
+            when efforts.level_3 = 0 then codes_3.label_0
             when efforts.level_3 = 1 and codes_3.label_1 is not null
                 then codes_3.label_1
             else error('customers_classes: a value of gender is not in the hierarchy customers_hierarchy_gender. Build again from the microdata on.')

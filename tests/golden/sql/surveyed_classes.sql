@@ -64,17 +64,20 @@ found_1 as (
     select
         value,
         min(leaf) as leaf,
+        min(text) as text,
         cast(row_number() over (order by value) as integer) as number
     from (
         select
             "birth_date" as value,
-            "birth_date_leaf" as leaf
+            "birth_date_leaf" as leaf,
+            cast("birth_date" as TEXT) as text
         from frequencies
         where "birth_date" is not null
         union all
         select
             "birth_date" as value,
-            "birth_date_leaf" as leaf
+            "birth_date_leaf" as leaf,
+            cast(null as TEXT) as text
         from population
         where "birth_date" is not null
     ) as found
@@ -86,6 +89,7 @@ codes_1 as (
 
     select
         found_1.value,
+        found_1.text as label_0,
         found_1.number,
         hierarchy_1.label_3,
         hierarchy_1.share_3,
@@ -133,17 +137,20 @@ found_2 as (
     select
         value,
         min(leaf) as leaf,
+        min(text) as text,
         cast(row_number() over (order by value) as integer) as number
     from (
         select
             "zip" as value,
-            "zip_leaf" as leaf
+            "zip_leaf" as leaf,
+            cast("zip" as TEXT) as text
         from frequencies
         where "zip" is not null
         union all
         select
             "zip" as value,
-            "zip_leaf" as leaf
+            "zip_leaf" as leaf,
+            cast(null as TEXT) as text
         from population
         where "zip" is not null
     ) as found
@@ -155,6 +162,7 @@ codes_2 as (
 
     select
         found_2.value,
+        found_2.text as label_0,
         found_2.number,
         hierarchy_2.label_2,
         hierarchy_2.share_2,
@@ -196,17 +204,20 @@ found_3 as (
     select
         value,
         min(leaf) as leaf,
+        min(text) as text,
         cast(row_number() over (order by value) as integer) as number
     from (
         select
             "gender" as value,
-            "gender_leaf" as leaf
+            "gender_leaf" as leaf,
+            cast("gender" as TEXT) as text
         from frequencies
         where "gender" is not null
         union all
         select
             "gender" as value,
-            "gender_leaf" as leaf
+            "gender_leaf" as leaf,
+            cast(null as TEXT) as text
         from population
         where "gender" is not null
     ) as found
@@ -218,6 +229,7 @@ codes_3 as (
 
     select
         found_3.value,
+        found_3.text as label_0,
         found_3.number,
         hierarchy_3.label_1,
         hierarchy_3.share_1,
@@ -496,7 +508,7 @@ labeled as (
         measures.*,
         case
             when codes_1.value is null then '*'
-            when efforts.level_1 = 0 then cast(codes_1.value as TEXT)
+            when efforts.level_1 = 0 then codes_1.label_0
             when efforts.level_1 = 3 and codes_1.label_3 is not null
                 then codes_1.label_3
             when efforts.level_1 = 4 and codes_1.label_4 is not null
@@ -512,7 +524,7 @@ labeled as (
         efforts.level_1 as "birth_date_level",
         case
             when codes_2.value is null then '*'
-            when efforts.level_2 = 0 then cast(codes_2.value as TEXT)
+            when efforts.level_2 = 0 then codes_2.label_0
             when efforts.level_2 = 2 and codes_2.label_2 is not null
                 then codes_2.label_2
             else error('surveyed_classes: a value of zip is not in the hierarchy customers_hierarchy_zip. Build again from the microdata on.')
@@ -525,7 +537,7 @@ labeled as (
         efforts.level_2 as "zip_level",
         case
             when codes_3.value is null then '*'
-            when efforts.level_3 = 0 then cast(codes_3.value as TEXT)
+            when efforts.level_3 = 0 then codes_3.label_0
             when efforts.level_3 = 1 and codes_3.label_1 is not null
                 then codes_3.label_1
             else error('surveyed_classes: a value of gender is not in the hierarchy customers_hierarchy_gender. Build again from the microdata on.')
