@@ -113,7 +113,10 @@ def test_dbt_alone_stops_before_anything_is_written_into_the_vault(commanded: Pr
 
 def test_a_key_that_is_too_short_closes_nothing(commanded: Project) -> None:
     (commanded.folder / "vault" / "vault.duckdb.key").write_bytes(b"x" * 31)
-    assert not commanded.dbt("build", "-s", "customers_identifiers").succeeded
+    outcome = commanded.dbt("build", "-s", "customers_identifiers")
+    assert not outcome.succeeded
+    assert "there is no" in outcome.messages
+    assert "vault.duckdb.key of 32 bytes" in outcome.messages
 
 
 @pytest.fixture
