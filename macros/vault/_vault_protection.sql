@@ -76,6 +76,13 @@
 #}
 {% macro _require_closed_vault() -%}
     {%- set file = dbt_anonymize._file_of_vault() -%}
+    {#- `glob` and `read_blob` take a pattern: the key of another vault could fit. -#}
+    {%- if file and modules.re.match(".*[*?\\[]", file) -%}
+        {{ exceptions.raise_compiler_error(
+            "dbt_anonymize: the path of the vault must not have *, ? or [, which stand for other files in SQL; got "
+            ~ file ~ ". Rename the folder, and change `attach` in the profile."
+        ) }}
+    {%- endif -%}
     {%- set key = dbt_anonymize._literal((file or "") ~ ".key") -%}
     {%- set is_closed = file and run_query("select 1 from glob(" ~ key ~ ")").rows
         and run_query("select size from read_blob(" ~ key ~ ")").rows[0][0] >= 32 -%}

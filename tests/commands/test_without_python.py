@@ -119,6 +119,17 @@ def test_a_key_that_is_too_short_closes_nothing(commanded: Project) -> None:
     assert "vault.duckdb.key of 32 bytes" in outcome.messages
 
 
+def test_a_key_is_not_looked_for_by_a_pattern(commanded: Project) -> None:
+    """The key of another vault beside it would fit."""
+    (commanded.folder / "vault").rename(commanded.folder / "vault*")
+    (commanded.folder / "vault 2").mkdir(mode=0o700)
+    (commanded.folder / "vault 2" / "vault.duckdb.key").write_bytes(b"x" * 32)
+    commanded.edit("profiles.yml", lambda text: text.replace("vault/", "vault*/"))
+    outcome = commanded.dbt("build", "-s", "customers_identifiers")
+    assert not outcome.succeeded
+    assert "the path of the vault must not have *, ? or [" in outcome.messages
+
+
 @pytest.fixture
 def checked(commanded: Project) -> Project:
     """Give a project whose release dbt has built and checked, and nobody published yet."""
