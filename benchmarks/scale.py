@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -116,6 +116,14 @@ def spec() -> dict[str, Any]:
     )
 
 
+def write_files(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write files by their paths in a folder."""
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
 def write_project(folder: Path, file: Path, settings: dict[str, Any]) -> Project:
     """Write the dbt project around the Parquet file."""
     output = {
@@ -139,10 +147,7 @@ def write_project(folder: Path, file: Path, settings: dict[str, Any]) -> Project
         "anonymizations/people.yml": yaml.safe_dump(spec(), sort_keys=False),
         **{f"seeds/{name}s.csv": hierarchy(name) for name in NAMES},
     }
-    for name, text in texts.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    write_files(folder, texts)
     for place in ("vault", "package"):
         (folder / place).mkdir(mode=0o700)
     for part in ("dbt_project.yml", "macros"):
@@ -226,6 +231,16 @@ def floors(folder: Path, file: Path, settings: dict[str, Any], meter: Meter) -> 
 def build(project: Project, meter: Meter, floor: dict[str, float]) -> None:
     """Build every node, and print what each took."""
     from dbt.adapters.duckdb.connections import DuckDBConnectionManager  # noqa: PLC0415
+
+    os.chdir(project.folder)
+    errors = run_dbt(project.folder, meter, floor)
+    DuckDBConnectionManager.close_all_connections()
+    if errors:
+        sys.exit(errors)
+
+
+def run_dbt(folder: Path, meter: Meter, floor: dict[str, float], *arguments: str) -> str:
+    """Build what is selected, print what each node took, and return the errors."""
     from dbt.cli.main import dbtRunner  # noqa: PLC0415
 
     errors: list[str] = []
@@ -242,13 +257,9 @@ def build(project: Project, meter: Meter, floor: dict[str, float]) -> None:
             if relation == "frequencies":
                 floor["classes"] = cpu
 
-    os.chdir(project.folder)
-    result = dbtRunner(callbacks=[watch]).invoke(
-        ["build", "--quiet", "--profiles-dir", str(project.folder)]
-    )
-    DuckDBConnectionManager.close_all_connections()
-    if not result.success:
-        sys.exit("\n".join(errors))
+    command = ["build", "--quiet", "--profiles-dir", str(folder), *arguments]
+    succeeded = dbtRunner(callbacks=[watch]).invoke(command).success
+    return "" if succeeded else "\n".join(errors) or "dbt failed"
 
 
 def show_floor_of_classes(database: Path, settings: dict[str, Any], meter: Meter) -> None:

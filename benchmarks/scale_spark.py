@@ -13,10 +13,9 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import yaml
-from scale import NAMES, Meter, hierarchy, metered, spec, write_people
+from scale import NAMES, Meter, hierarchy, metered, run_dbt, spec, write_files, write_people
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
@@ -75,10 +74,7 @@ def write_project(folder: Path, file: Path, memory: int) -> Project:
         "anonymizations/people.yml": yaml.safe_dump(spec(), sort_keys=False),
         **{f"seeds/{name}s.csv": hierarchy(name) for name in NAMES},
     }
-    for name, text in texts.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    write_files(folder, texts)
     (folder / "package").mkdir()
     for part in ("dbt_project.yml", "macros"):
         (folder / "package" / part).symlink_to(REPOSITORY / part)
@@ -90,21 +86,8 @@ def write_project(folder: Path, file: Path, memory: int) -> Project:
 
 def dbt(folder: Path, meter: Meter, *arguments: str) -> None:
     """Build what is selected, and print what each node took."""
-    from dbt.cli.main import dbtRunner  # noqa: PLC0415
-
-    errors: list[str] = []
-
-    def watch(event: Any) -> None:
-        if event.info.level == "error":
-            errors.append(event.info.msg)
-        if event.info.name == "NodeStart":
-            meter.start()
-        elif event.info.name == "NodeFinished":
-            meter.show(event.data.node_info.node_name)
-
-    command = ["build", "--quiet", "--profiles-dir", str(folder), *arguments]
-    if not dbtRunner(callbacks=[watch]).invoke(command).success:
-        sys.exit("\n".join(errors))
+    if errors := run_dbt(folder, meter, {}, *arguments):
+        sys.exit(errors)
 
 
 def floors(file: Path, meter: Meter) -> None:
