@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from dbt_anonymize.errors import ProjectError, SpecError
+from dbt_anonymize.hierarchies.model import ROOT
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.frozen_classes import (
-    ROOT,
     Label,
     Labels,
     Leaf,

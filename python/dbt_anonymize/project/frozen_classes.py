@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-ROOT = "*"
+from dbt_anonymize.hierarchies.model import ROOT
 
 
 @dataclass(frozen=True)
