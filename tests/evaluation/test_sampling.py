@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from dbt_anonymize.evaluation.data.sampling import draw_sample
+from dbt_anonymize.evaluation.data.sampling import _largest_draw, draw_sample
 from tests.evaluation.conftest import Log
 from tests.evaluation.tables import evaluated, interval_efforts, measured, table
 
@@ -23,6 +23,16 @@ def test_the_sample_is_that_of_the_smallest_digests(connection: duckdb.DuckDBPyC
     assert found == sorted(k for _, k in digests[:30])
     other = draw_sample(relation, "k", 30, random_state=8)
     assert sorted(row[0] for row in other.of(relation).fetchall()) != found
+
+
+def test_digests_are_looked_for_everywhere_where_they_are_rarer_than_expected(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    relation = table(connection, pd.DataFrame({"k": range(200)}))
+    digests = sorted(hashlib.md5(f"{key}7".encode()).hexdigest() for key in range(200))  # noqa: S324
+    draw = "md5(cast(k as text) || '7')"
+    for records in (200, 10_000, 10**12):
+        assert _largest_draw(relation, draw, 30, records) == digests[29]
 
 
 def test_a_table_that_is_small_enough_is_taken_as_it_is(
@@ -50,3 +60,5 @@ def test_only_the_sample_is_evaluated_in_every_effort(
     own = [{**e, "relation": e["relation"].filter(condition)} for e in efforts]
     expected = evaluated(connection, own)
     pd.testing.assert_frame_equal(measured(found), measured(expected))
+    left = connection.execute("select table_name from duckdb_tables() where temporary").fetchall()
+    assert not any("sample" in name for (name,) in left)

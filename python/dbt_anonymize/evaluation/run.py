@@ -13,7 +13,7 @@ from dbt_anonymize.evaluation.data.grid import make_grid
 from dbt_anonymize.evaluation.data.groups import GroupColumn, read_groups
 from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureColumn
 from dbt_anonymize.evaluation.data.relations import column_kind
-from dbt_anonymize.evaluation.data.sampling import Sample, draw_sample, inner_sql
+from dbt_anonymize.evaluation.data.sampling import Sample, copied_sample, draw_sample, inner_sql
 from dbt_anonymize.evaluation.data.subjects import (
     make_recount,
     rank_sql,
@@ -92,22 +92,23 @@ def evaluate(
         log.info(f"{anonymization}: no records, so no models are trained")
         return evaluation_frame(None, [], Tallies())
     columns = [FeatureColumn(**feature) for feature in features]
-    reader = EffortReader(
-        *(chosen[0], columns, read_as, drawn, record_key),
-        may_be_hidden=suppressed == "missing",
-        has_recount=fit == "per_split",
-    )
-    problem = read_problem(
-        *(reader, chosen, wanted, trained),
-        splitting=Splitting(**splitting),
-        random_state=random_state,
-        subjects=subjects,
-        guarantees=guarantees,
-        population_size=population_size,
-        reported_groups=[GroupColumn(**column) for column in reported_groups],
-        smallest_group=smallest_group,
-        decision_grid=decision_grid,
-    )
+    with copied_sample(session, chosen, drawn, record_key) as (copied, own):
+        reader = EffortReader(
+            *(copied[0], columns, read_as, own, record_key),
+            may_be_hidden=suppressed == "missing",
+            has_recount=fit == "per_split",
+        )
+        problem = read_problem(
+            *(reader, copied, wanted, trained),
+            splitting=Splitting(**splitting),
+            random_state=random_state,
+            subjects=subjects,
+            guarantees=guarantees,
+            population_size=population_size,
+            reported_groups=[GroupColumn(**column) for column in reported_groups],
+            smallest_group=smallest_group,
+            decision_grid=decision_grid,
+        )
     if importance is not None:
         names = tuple(feature["name"] for feature in features)
         problem = replace(problem, importance=Importance(importance, names))
