@@ -1,11 +1,122 @@
-{% macro quasi_identifier_risk(frequencies, quasi_identifiers) -%}
-{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
-{%- set double = dbt_anonymize._type_double() %}
-{#- Combinations of values up to which every subset is counted whole. #}
-{%- set counted_whole = 1000000 %}
-{%- set subsets = dbt_anonymize._subsets(quasi_identifiers | length) %}
-with
+{% macro quasi_identifier_risk(frequencies, quasi_identifiers, counted_whole=1000000) -%}
+{{ config(
+    materialized="table",
+    post_hook=["{{ dbt_anonymize._forget_subsets() }}"] + dbt_anonymize._analyzed(),
+) }}
+{%- set plan = none -%}
+{%- if dbt_anonymize._is_building() -%}
+    {%- set plan = dbt_anonymize._plan_of_subsets(frequencies, quasi_identifiers, counted_whole) -%}
+{%- endif -%}
+{{ dbt_anonymize._risk_of_subsets(frequencies, quasi_identifiers, plan) }}
+{%- endmacro %}
 
+
+{#
+  How the subsets of a table of more than `counted_whole` rows are counted; none: whole, each by itself, in one query.
+    tuples             scratch table of the combinations of values, as codes
+    numbers_of_values  how many each quasi-identifier can have
+    one_in             how many classes one stands for, where not all are counted
+    counted_whole      possible classes up to which all are counted
+#}
+{% macro _plan_of_subsets(frequencies, quasi_identifiers, counted_whole) -%}
+    {%- if run_query("select count(*) from " ~ frequencies).rows[0][0] <= counted_whole -%}
+        {{ return(none) }}
+    {%- endif -%}
+    {%- set coded -%}
+with
+{{ dbt_anonymize._coded_tuples(frequencies, quasi_identifiers) }}
+select * from coded
+    {%- endset -%}
+    {%- do dbt_anonymize._run_statements(
+        dbt_anonymize._drop_scratch(["tuples"]) + [dbt_anonymize._create_scratch("tuples", coded)]
+    ) -%}
+    {%- set tuples, counts = dbt_anonymize._scratch("tuples"), ["count(*)"] -%}
+    {%- for name in quasi_identifiers -%}
+        {%- do counts.append("max(code_" ~ loop.index ~ ") + 1") -%}
+    {%- endfor -%}
+    {%- set row = run_query("select " ~ counts | join(", ") ~ " from " ~ tuples).rows[0] -%}
+    {%- set found = row.values() | map("int") | list -%}
+    {{ return({
+        "tuples": tuples,
+        "numbers_of_values": found[1:],
+        "one_in": (found[0] + counted_whole - 1) // counted_whole,
+        "counted_whole": counted_whole,
+    }) }}
+{%- endmacro %}
+
+
+{% macro _forget_subsets() -%}
+    {%- if dbt_anonymize._is_building() -%}
+        {%- do dbt_anonymize._run_statements(dbt_anonymize._drop_scratch(["tuples"])) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+
+{# Query of the risk of every subset, by a plan of _plan_of_subsets. #}
+{% macro _risk_of_subsets(frequencies, quasi_identifiers, plan=none) -%}
+{%- set double, bigint = dbt_anonymize._type_double(), dbt.type_bigint() %}
+{%- set subsets = dbt_anonymize._subsets(quasi_identifiers | length) %}
+{%- set tuples = plan.tuples if plan else "coded" -%}
+{%- set bases = dbt_anonymize._bases_of_subsets(subsets, plan) if plan else none %}
+with
+{%- if not plan %}
+{{ dbt_anonymize._coded_tuples(frequencies, quasi_identifiers) }},
+{%- endif %}
+
+subsets as (
+    {%- for subset in subsets %}
+    {%- set names = [] %}
+    {%- for position in subset %}{% do names.append(quasi_identifiers[position]) %}{% endfor %}
+    {%- set is_whole = not plan or bases.of_subset[loop.index0] is not none %}
+
+    select
+        {{ loop.index }} as subset_number,
+        {{ dbt_anonymize._literal(names | join(", ")) }} as quasi_identifiers,
+        {{ subset | length }} as size,
+        cast({{ 1 if is_whole else plan.one_in }} as {{ bigint }}) as one_in
+    {{- "\n\n    union all" if not loop.last }}
+    {%- endfor %}
+
+),
+
+totals as (
+
+    select cast(sum(records) as {{ double }}) as records
+    from {{ tuples }}
+
+),
+
+{{- dbt_anonymize._classes_of_subsets(subsets, tuples, bases, plan.one_in if plan) }}
+
+measured as (
+
+    select
+        subset_number,
+        cast(count(*) as {{ double }}) as classes,
+        sum(cast(class_size as {{ double }}) * (class_size - 1)) as equal_pairs,
+        sum(case when class_size = 1 then cast(1 as {{ double }}) else 0 end) as alone
+    from classes
+    group by subset_number
+
+)
+
+select
+    subsets.quasi_identifiers,
+    subsets.size,
+    measured.classes * subsets.one_in / totals.records as distinction,
+    1 - measured.equal_pairs * subsets.one_in
+    / nullif(totals.records * (totals.records - 1), 0) as separation,
+    measured.alone * subsets.one_in / totals.records as uniqueness,
+    subsets.one_in
+from subsets
+cross join totals
+left join measured on subsets.subset_number = measured.subset_number
+order by subsets.subset_number
+{%- endmacro %}
+
+
+{# CTEs that end in `coded`. Every subset groups it: numbers take half the time and memory of texts. 0 is NULL. #}
+{% macro _coded_tuples(frequencies, quasi_identifiers) %}
 tuples as (
 
     select
@@ -36,7 +147,6 @@ codes_{{ loop.index }} as (
 ),
 {%- endfor %}
 
-{# Every subset groups all tuples once more: numbers take half the time and memory of texts. 0 is NULL. -#}
 coded as (
 
     select
@@ -49,93 +159,104 @@ coded as (
     left join codes_{{ loop.index }} on tuples.value_{{ loop.index }} = codes_{{ loop.index }}.value_{{ loop.index }}
     {%- endfor %}
 
-),
-
-domains as (
-
-    select
-        {%- for name in quasi_identifiers %}
-        cast(max(code_{{ loop.index }}) as {{ double }}) + 1 as values_{{ loop.index }},
-        {%- endfor %}
-        cast(sum(records) as {{ double }}) as records,
-        greatest(
-            1, cast(ceil(count(*) / cast({{ counted_whole }} as {{ double }})) as {{ dbt.type_bigint() }})
-        ) as one_in
-    from coded
-
-),
-
-{# Of many tuples one class in `one_in` is counted; where there cannot be many classes, all are. -#}
-subsets as (
-    {%- for subset in subsets %}
-    {%- set names, values = [], [] %}
-    {%- for position in subset %}
-    {%- do names.append(quasi_identifiers[position]) %}
-    {%- do values.append("values_" ~ (position + 1)) %}
-    {%- endfor %}
-
-    select
-        {{ loop.index }} as subset_number,
-        {{ dbt_anonymize._literal(names | join(", ")) }} as quasi_identifiers,
-        {{ subset | length }} as size,
-        records,
-        case when {{ values | join(" * ") }} <= {{ counted_whole }} then 1 else one_in end as one_in
-    from domains
-    {{- "\n\n    union all" if not loop.last }}
-    {%- endfor %}
-
-),
-
-{{- dbt_anonymize._classes_of_subsets(subsets) }}
-
-measured as (
-
-    select
-        subset_number,
-        cast(count(*) as {{ double }}) as classes,
-        sum(cast(class_size as {{ double }}) * (class_size - 1)) as equal_pairs,
-        sum(case when class_size = 1 then cast(1 as {{ double }}) else 0 end) as alone
-    from classes
-    group by subset_number
-
 )
-
-select
-    subsets.quasi_identifiers,
-    subsets.size,
-    measured.classes * subsets.one_in / subsets.records as distinction,
-    1 - measured.equal_pairs * subsets.one_in
-    / nullif(subsets.records * (subsets.records - 1), 0) as separation,
-    measured.alone * subsets.one_in / subsets.records as uniqueness,
-    subsets.one_in
-from subsets
-left join measured on subsets.subset_number = measured.subset_number
-order by subsets.subset_number
 {%- endmacro %}
 
 
-{# CTE `classes` of every subset: those of which the hash of their values has the remainder 0. #}
-{% macro _classes_of_subsets(subsets) %}
+{#
+  CTE `classes` of every subset. What is counted whole is grouped from its base, which has few rows; of the others those
+  classes count of which the hash of their values has the remainder 0.
+#}
+{% macro _classes_of_subsets(subsets, tuples, bases=none, one_in=none) %}
+{%- for base in bases.columns if bases %}
+
+base_{{ loop.index }} as (
+
+    select
+        {%- for position in base %}
+        code_{{ position + 1 }},
+        {%- endfor %}
+        cast(sum(records) as {{ dbt.type_bigint() }}) as records
+    from {{ tuples }}
+    group by {% for position in base %}code_{{ position + 1 }}{{ ", " if not loop.last }}{% endfor %}
+
+),
+{%- endfor %}
 
 classes as (
     {%- for subset in subsets %}
+    {%- set base = bases.of_subset[loop.index0] if bases else none %}
     {%- set codes, hashed = [], [] %}
     {%- for position in subset %}
-    {%- do codes.append("coded.code_" ~ (position + 1)) %}
+    {%- do codes.append("code_" ~ (position + 1)) %}
     {%- do hashed.append(codes[-1] ~ " * " ~ dbt_anonymize._hash_factor(position)) %}
     {%- endfor %}
 
     select
         {{ loop.index }} as subset_number,
-        sum(coded.records) as class_size
-    from coded
-    inner join subsets on subsets.subset_number = {{ loop.index }}
-    where mod(mod({{ hashed | join(" + ") }}, 2147483647), subsets.one_in) = 0
+        sum(records) as class_size
+    from {{ tuples if base is none else "base_" ~ (base + 1) }}
+    {%- if bases and base is none %}
+    where mod(mod({{ hashed | join(" + ") }}, 2147483647), {{ one_in }}) = 0
+    {%- endif %}
     group by {{ codes | join(", ") }}
     {{- "\n\n    union all" if not loop.last }}
     {%- endfor %}
 
 ),
+{%- endmacro %}
+
+
+{#
+  The bases of the subsets that cannot have more than `counted_whole` classes: columns that cannot either and hold it.
+    columns    positions of each base
+    of_subset  for each subset, the number of the base with the fewest possible classes; none where it may have too many
+#}
+{% macro _bases_of_subsets(subsets, plan) -%}
+    {%- set numbers_of_values, most = plan.numbers_of_values, plan.counted_whole -%}
+    {%- set bases, possible, of_subset = [], [], [] -%}
+    {%- for subset in subsets | reverse -%}
+        {%- set classes = dbt_anonymize._possible_classes(subset, numbers_of_values) -%}
+        {%- if classes <= most and dbt_anonymize._base_of_subset(subset, bases, possible) is none -%}
+            {#- As many further columns as it can hold, so that it serves other subsets too. -#}
+            {%- set base = subset | list -%}
+            {%- for position in range(numbers_of_values | length) if position not in subset -%}
+                {%- if dbt_anonymize._possible_classes(base + [position], numbers_of_values) <= most -%}
+                    {%- do base.append(position) -%}
+                {%- endif -%}
+            {%- endfor -%}
+            {%- do bases.append(base | sort) -%}
+            {%- do possible.append(dbt_anonymize._possible_classes(base, numbers_of_values)) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- for subset in subsets -%}
+        {%- do of_subset.append(dbt_anonymize._base_of_subset(subset, bases, possible)) -%}
+    {%- endfor -%}
+    {{ return({"columns": bases, "of_subset": of_subset}) }}
+{%- endmacro %}
+
+
+{# How many classes columns can have. #}
+{% macro _possible_classes(positions, numbers_of_values) -%}
+    {%- set product = [1] -%}
+    {%- for position in positions -%}
+        {%- do product.append(product.pop() * numbers_of_values[position]) -%}
+    {%- endfor -%}
+    {{ return(product[0]) }}
+{%- endmacro %}
+
+
+{# Number of the base of a subset, none where no base holds it. #}
+{% macro _base_of_subset(subset, bases, possible) -%}
+    {%- set found = [none] -%}
+    {%- for base in bases if subset | reject("in", base) | list | length == 0 -%}
+        {%- set number = bases.index(base) -%}
+        {%- if found[0] is none or possible[number] < possible[found[0]] -%}
+            {%- do found.pop() -%}
+            {%- do found.append(number) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(found[0]) }}
 {%- endmacro %}
 
 

@@ -19,6 +19,7 @@ from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.spec import load_spec
 from tests.commands.conftest import command
 from tests.engines.matrix import check_ran
+from tests.oracle.subsets import MODEL, TUPLES, expected_risk
 from tests.postgres.compared import assert_same
 from tests.postgres.server import Server
 from tests.projects import Project
@@ -84,6 +85,14 @@ def test_a_relation_is_that_of_duckdb(built: OnPostgres, name: str) -> None:
     where = " where kind <> 'seconds'" if name == "evaluation" else ""
     there = built.on_duckdb.query(f"select * from customers_{name}{where}")
     assert_same(built.server.query(f"select * from shop.customers_{name}{where}"), there, name)
+
+
+def test_of_many_combinations_one_class_in_some_stands_for_all(built: OnPostgres) -> None:
+    (built.project.folder / "models" / "estimated.sql").write_text(MODEL, encoding="utf-8")
+    outcome = built.project.dbt("run", "--select", "estimated")
+    assert outcome.succeeded, outcome.messages
+    expected = expected_risk(built.on_duckdb.query(TUPLES))
+    assert_same(built.server.query("select * from shop.estimated"), expected, "estimated")
 
 
 def test_the_same_effort_is_chosen(built: OnPostgres) -> None:

@@ -100,9 +100,15 @@ def risk_models() -> dict[str, str]:
             quasi_identifiers=columns,
         ),
         "large_quasi_identifier_risk": call(
-            "quasi_identifier_risk",
+            "_risk_of_subsets",
             frequencies=Ref("large_frequencies"),
             quasi_identifiers=["attribute_0", "attribute_1", "attribute_2"],
+            plan={
+                "tuples": "large_tuples",
+                "numbers_of_values": [41, 3, 3961],
+                "one_in": 16,
+                "counted_whole": 500,
+            },
         ),
         "many_quasi_identifiers_risk": call(
             "quasi_identifier_risk",

@@ -68,29 +68,13 @@ coded as (
 
 ),
 
-domains as (
-
-    select
-        cast(max(code_1) as double) + 1 as values_1,
-        cast(max(code_2) as double) + 1 as values_2,
-        cast(max(code_3) as double) + 1 as values_3,
-        cast(sum(records) as double) as records,
-        greatest(
-            1, cast(ceil(count(*) / cast(1000000 as double)) as bigint)
-        ) as one_in
-    from coded
-
-),
-
 subsets as (
 
     select
         1 as subset_number,
         'birth_date' as quasi_identifiers,
         1 as size,
-        records,
-        case when values_1 <= 1000000 then 1 else one_in end as one_in
-    from domains
+        cast(1 as bigint) as one_in
 
     union all
 
@@ -98,9 +82,7 @@ subsets as (
         2 as subset_number,
         'zip' as quasi_identifiers,
         1 as size,
-        records,
-        case when values_2 <= 1000000 then 1 else one_in end as one_in
-    from domains
+        cast(1 as bigint) as one_in
 
     union all
 
@@ -108,9 +90,7 @@ subsets as (
         3 as subset_number,
         'gender' as quasi_identifiers,
         1 as size,
-        records,
-        case when values_3 <= 1000000 then 1 else one_in end as one_in
-    from domains
+        cast(1 as bigint) as one_in
 
     union all
 
@@ -118,9 +98,7 @@ subsets as (
         4 as subset_number,
         'birth_date, zip' as quasi_identifiers,
         2 as size,
-        records,
-        case when values_1 * values_2 <= 1000000 then 1 else one_in end as one_in
-    from domains
+        cast(1 as bigint) as one_in
 
     union all
 
@@ -128,9 +106,7 @@ subsets as (
         5 as subset_number,
         'birth_date, gender' as quasi_identifiers,
         2 as size,
-        records,
-        case when values_1 * values_3 <= 1000000 then 1 else one_in end as one_in
-    from domains
+        cast(1 as bigint) as one_in
 
     union all
 
@@ -138,9 +114,7 @@ subsets as (
         6 as subset_number,
         'zip, gender' as quasi_identifiers,
         2 as size,
-        records,
-        case when values_2 * values_3 <= 1000000 then 1 else one_in end as one_in
-    from domains
+        cast(1 as bigint) as one_in
 
     union all
 
@@ -148,9 +122,14 @@ subsets as (
         7 as subset_number,
         'birth_date, zip, gender' as quasi_identifiers,
         3 as size,
-        records,
-        case when values_1 * values_2 * values_3 <= 1000000 then 1 else one_in end as one_in
-    from domains
+        cast(1 as bigint) as one_in
+
+),
+
+totals as (
+
+    select cast(sum(records) as double) as records
+    from coded
 
 ),
 
@@ -158,71 +137,57 @@ classes as (
 
     select
         1 as subset_number,
-        sum(coded.records) as class_size
+        sum(records) as class_size
     from coded
-    inner join subsets on subsets.subset_number = 1
-    where mod(mod(coded.code_1 * cast(1540483477 as bigint), 2147483647), subsets.one_in) = 0
-    group by coded.code_1
+    group by code_1
 
     union all
 
     select
         2 as subset_number,
-        sum(coded.records) as class_size
+        sum(records) as class_size
     from coded
-    inner join subsets on subsets.subset_number = 2
-    where mod(mod(coded.code_2 * cast(1103515245 as bigint), 2147483647), subsets.one_in) = 0
-    group by coded.code_2
+    group by code_2
 
     union all
 
     select
         3 as subset_number,
-        sum(coded.records) as class_size
+        sum(records) as class_size
     from coded
-    inner join subsets on subsets.subset_number = 3
-    where mod(mod(coded.code_3 * cast(2135587861 as bigint), 2147483647), subsets.one_in) = 0
-    group by coded.code_3
+    group by code_3
 
     union all
 
     select
         4 as subset_number,
-        sum(coded.records) as class_size
+        sum(records) as class_size
     from coded
-    inner join subsets on subsets.subset_number = 4
-    where mod(mod(coded.code_1 * cast(1540483477 as bigint) + coded.code_2 * cast(1103515245 as bigint), 2147483647), subsets.one_in) = 0
-    group by coded.code_1, coded.code_2
+    group by code_1, code_2
 
     union all
 
     select
         5 as subset_number,
-        sum(coded.records) as class_size
+        sum(records) as class_size
     from coded
-    inner join subsets on subsets.subset_number = 5
-    where mod(mod(coded.code_1 * cast(1540483477 as bigint) + coded.code_3 * cast(2135587861 as bigint), 2147483647), subsets.one_in) = 0
-    group by coded.code_1, coded.code_3
+    group by code_1, code_3
 
     union all
 
     select
         6 as subset_number,
-        sum(coded.records) as class_size
+        sum(records) as class_size
     from coded
-    inner join subsets on subsets.subset_number = 6
-    where mod(mod(coded.code_2 * cast(1103515245 as bigint) + coded.code_3 * cast(2135587861 as bigint), 2147483647), subsets.one_in) = 0
-    group by coded.code_2, coded.code_3
+    group by code_2, code_3
 
     union all
 
     select
         7 as subset_number,
-        sum(coded.records) as class_size
+        sum(records) as class_size
     from coded
-    inner join subsets on subsets.subset_number = 7
-    where mod(mod(coded.code_1 * cast(1540483477 as bigint) + coded.code_2 * cast(1103515245 as bigint) + coded.code_3 * cast(2135587861 as bigint), 2147483647), subsets.one_in) = 0
-    group by coded.code_1, coded.code_2, coded.code_3
+    group by code_1, code_2, code_3
 
 ),
 
@@ -241,11 +206,12 @@ measured as (
 select
     subsets.quasi_identifiers,
     subsets.size,
-    measured.classes * subsets.one_in / subsets.records as distinction,
+    measured.classes * subsets.one_in / totals.records as distinction,
     1 - measured.equal_pairs * subsets.one_in
-    / nullif(subsets.records * (subsets.records - 1), 0) as separation,
-    measured.alone * subsets.one_in / subsets.records as uniqueness,
+    / nullif(totals.records * (totals.records - 1), 0) as separation,
+    measured.alone * subsets.one_in / totals.records as uniqueness,
     subsets.one_in
 from subsets
+cross join totals
 left join measured on subsets.subset_number = measured.subset_number
 order by subsets.subset_number
