@@ -13,6 +13,7 @@
 
 {#
   How the subsets of a table of more than `counted_whole` rows are counted; none: whole, each by itself, in one query.
+  A table of tuples, since DuckDB feeds all readers of a CTE at the same time, and no cache holds so many hash tables.
     tuples             scratch table of the combinations of values, as codes
     numbers_of_values  how many each quasi-identifier can have
     one_in             how many classes one stands for, where not all are counted
