@@ -8,6 +8,7 @@ rows in the latest groupings than it takes to merge it.
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,10 +22,10 @@ from dbt_anonymize.search.hashing import Words
 LOOK_BACK = 64
 # Rows that it takes to merge a base, per row that it is merged from.
 MERGING = 2.0
-# Rows beyond one per class that were grouped before a base is looked for.
-LOOKING = 40_000
+# Rows that are grouped before a base is looked for: looking takes as long as some 20,000.
+LOOKING = 200_000
 # The number doubles with each look in vain, up to this.
-MOST_PATIENCE = 640_000
+MOST_PATIENCE = 800_000
 
 
 @dataclass(frozen=True)
@@ -95,11 +96,12 @@ class Bases:
         self._bits = bits
         self._memory = memory
         self._kept: OrderedDict[Node, Rows] = OrderedDict()
+        self._bytes = 0
         self._index()
         # The latest nodes, and the rows that each was grouped from, or would be now.
         self._latest: deque[Node] = deque(maxlen=LOOK_BACK)
         self._grouped: deque[int] = deque(maxlen=LOOK_BACK)
-        # Rows that were grouped since a base was last looked for, beyond what classes take.
+        # Rows that were grouped since a base was last looked for.
         self._spent = 0
         self._patience = LOOKING
         # By how many bits rows were fewer or more than estimated.
@@ -114,16 +116,16 @@ class Bases:
         self._kept.move_to_end(found)
         return self._kept[found]
 
-    def worthwhile(self, node: Node, rows: Rows, classes: int) -> Node | None:
+    def worthwhile(self, node: Node, rows: Rows, classes: Callable[[], int]) -> Node | None:
         """Take in that a node was grouped from rows; return levels that are worth merging them to.
 
-        ``classes`` are those of the node, or nearly as many.
+        ``classes`` counts those of the node, or nearly as many.
         """
         found = None
-        self._spent += len(rows) - classes
+        self._spent += len(rows)
         if self._latest and self._spent > self._patience:
             self._spent = 0
-            found = self._of_many(node, rows, classes)
+            found = self._of_many(node, rows, classes())
             self._patience = LOOKING if found else min(2 * self._patience, MOST_PATIENCE)
         self._latest.append(node)
         self._grouped.append(len(rows))
@@ -136,8 +138,9 @@ class Bases:
             if all(low <= level for low, level in zip(rows.levels, node, strict=True)):
                 self._grouped[place] = min(self._grouped[place], len(rows))
         self._kept[rows.levels] = rows
-        while len(self._kept) > 1 and sum(r.bytes for r in self._kept.values()) > self._memory:
-            self._kept.popitem(last=False)
+        self._bytes += rows.bytes
+        while len(self._kept) > 1 and self._bytes > self._memory:
+            self._bytes -= self._kept.popitem(last=False)[1].bytes
         self._index()
 
     def _index(self) -> None:

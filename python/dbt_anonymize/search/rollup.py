@@ -111,9 +111,8 @@ class UngroupedNode:
         self._in_slot = np.zeros(0, dtype=np.int64)
         self._classes: int | None = None
 
-    @property
     def least_classes(self) -> int:
-        """Lower bound of the number of classes; before counting and grouping, all rows."""
+        """Return a lower bound of the number of classes; before counting and grouping, all rows."""
         if self._classes is None:
             is_counted = self._slot is not None
             return int(np.count_nonzero(self._in_slot)) if is_counted else len(self.rows)
@@ -128,7 +127,7 @@ class UngroupedNode:
         slot, bits = slots(self._words, 0)
         counts = np.bincount(slot, weights=self.rows.weights, minlength=1 << bits)
         self._slot, self._in_slot = slot, counts
-        return int((counts * (counts < size)).sum())
+        return int(counts.sum(where=counts < size))
 
     def small_rows(self, size: int) -> IntArray:
         """Return a row of the table for each of the rows that were counted, after counting."""
