@@ -76,9 +76,8 @@ class TableSums:
     @cached_property
     def _are_null(self) -> list[BoolArray]:
         """Which leaves are NULL: those that are the root at every level already."""
-        return [
-            (found.shares[0] == 1.0) & (found.domain_size > 1) for found in self.table.attributes
-        ]
+        attributes = self.table.attributes
+        return [(found.shares[0] == 1.0) & (found.domain_size > 1) for found in attributes]
 
     @cached_property
     def _values(self) -> list[int]:
@@ -231,9 +230,8 @@ class InformationLoss(Measure, ABC):
     and ``min(1, 2 gs)``: below 0.5 suppression costs less, above it generalization does.
     """
 
-    # Whether `attribute_bounds` returns any, and `suppression_bound` more than 0.
+    # Whether `attribute_bounds` returns any.
     has_attribute_bounds = False
-    has_suppression_bound = True
     # Whether targets are counted in each class.
     needs_targets = False
     # Whether `coarser_bound` says much more than `lower_bounds`.
@@ -291,16 +289,20 @@ class InformationLoss(Measure, ABC):
             return 0.0
         return self._least_per_suppressed(self.sums(table))
 
-    def suppression_bound(self, table: Table, classes: Classes, suppressed: BoolArray) -> float:
-        """Return by how much suppressing some classes raises the `lower_bounds` of finer nodes."""
+    def suppression_bound(
+        self, table: Table, classes: Classes, suppressed: BoolArray, size: int = 0
+    ) -> float:
+        """Return by how much suppressing classes raises bounds of finer nodes; see `raised`."""
         if table.total == 0:
             return 0.0
-        return self._suppression_bound(self.sums(table), classes, suppressed)
+        return self._suppression_bound(self.sums(table), classes, suppressed, size)
+
+    def raised(self, table: Table, bounds: FloatArray, by: FloatArray) -> FloatArray:
+        """Return lower bounds of nodes, raised by what nodes above them must suppress."""
+        return bounds + by
 
     def attribute_bounds(
-        self,
-        table: Table,
-        suppressed: BoolArray | None,
+        self, table: Table, suppressed: BoolArray | None
     ) -> tuple[FloatArray, ...] | None:
         """Return lower bounds of the loss per quasi-identifier and level, for `combine`.
 
@@ -332,7 +334,9 @@ class InformationLoss(Measure, ABC):
     def _least_per_suppressed(self, sums: TableSums) -> float:
         return 0.0
 
-    def _suppression_bound(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+    def _suppression_bound(
+        self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
+    ) -> float:
         return 0.0
 
 

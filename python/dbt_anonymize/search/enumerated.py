@@ -23,7 +23,7 @@ from dbt_anonymize.search.border import BorderGuide
 from dbt_anonymize.search.checking import Check, Checker
 from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.feasibility import Guide
-from dbt_anonymize.search.lattice import Lattice
+from dbt_anonymize.search.lattice import Box, Lattice
 from dbt_anonymize.search.results import CheckedNode, Progress, Status, VisitedNodes
 from dbt_anonymize.search.rollup import GroupedClasses
 from dbt_anonymize.search.witnesses import Witnesses
@@ -48,6 +48,8 @@ class EnumeratedSearch:
         bounds = checker.loss.lower_bounds(checker.table, self._levels)
         self._unsuppressed = bounds.reshape(lattice.shape)
         self._bound = self._unsuppressed.copy()
+        # By how much what coarser nodes must suppress raises the bounds without it.
+        self._raised_by = np.zeros(lattice.shape)
         # Where nothing is learned from coarser nodes, the bounds alone say what to leave out: then
         # the nodes are checked in their order.
         self._by_bound = not checker.guarantees.is_monotone_in_generalization
@@ -155,6 +157,8 @@ class EnumeratedSearch:
         smallest class is too small now are checked again.
         """
         self._k = k
+        # Made for smaller classes than the bounds to come; what they raised stays.
+        self._raised_by[:] = 0.0
         self._bottom_of_descent = None
         self._is_feasible[:] = False
         loss, has_rules = self.checker.loss, self.checker.guarantees.release_rules
@@ -302,28 +306,42 @@ class EnumeratedSearch:
         box = self.lattice.coarser(classes.levels)
         for bounds in (self._unsuppressed, self._bound):
             np.maximum(bounds[box], coarser, out=bounds[box])
+        self._add_suppressed(box)
 
     def _bound_finer(self, node: Node, classes: GroupedClasses, gone: BoolArray) -> None:
-        loss, table = self.checker.loss, self.checker.table
-        if not (gone.any() and loss.has_suppression_bound):
+        if not gone.any():
             return
+        loss, table = self.checker.loss, self.checker.table
         box = self.lattice.finer(node)
+        if not loss.has_attribute_bounds:
+            size = max(self._k, self.checker.guarantees.min_class_size)
+            by = loss.suppression_bound(table, classes, gone, size)
+            np.maximum(self._raised_by[box], by, out=self._raised_by[box])
+            self._add_suppressed(box)
+            return
         finer = np.zeros(self.lattice.shape, dtype=np.bool_)
         finer[box] = self.status[box] == _OPEN
         indices = np.flatnonzero(finer)
         if not len(indices):
             return
-        if loss.has_attribute_bounds:
-            by_attribute = loss.attribute_bounds(table, classes.table_rows(gone))
-            assert by_attribute is not None
-            raised = loss.combine(of_levels(by_attribute, self._levels[indices]))
-        else:
-            raised = self._unsuppressed.reshape(-1)[indices]
-            raised += loss.suppression_bound(table, classes, gone)
+        by_attribute = loss.attribute_bounds(table, classes.table_rows(gone))
+        assert by_attribute is not None
+        raised = loss.combine(of_levels(by_attribute, self._levels[indices]))
         flat = self._bound.reshape(-1)
         flat[indices] = np.maximum(flat[indices], raised)
         if self._by_bound:
             self._next[indices] = flat[indices]
+
+    def _add_suppressed(self, box: Box) -> None:
+        """Bound nodes by what they lose without what they must suppress, and by that."""
+        by = self._raised_by[box]
+        if not by.any():
+            return
+        bound = self._bound[box]
+        raised = self.checker.loss.raised(self.checker.table, self._unsuppressed[box], by)
+        np.maximum(bound, raised, out=bound)
+        if self._by_bound:
+            self._order[box] = np.where(self.status[box] == _OPEN, bound, math.inf)
 
     def _prune(self, best: CheckedNode) -> None:
         hopeless = (self.status == _OPEN) & _excludes(self._bound, best)

@@ -46,7 +46,9 @@ class Ambiguity(InformationLoss):
             return found * SLIGHTLY_LESS
         return _summed_products(sums, levels) * SLIGHTLY_LESS
 
-    def _suppression_bound(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+    def _suppression_bound(
+        self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
+    ) -> float:
         rows = np.flatnonzero(suppressed)
         gone = suppressed_records(classes, suppressed) * math.exp2(sums.log_domain)
         # Finer nodes, whose bounds count these records too, count them no higher.

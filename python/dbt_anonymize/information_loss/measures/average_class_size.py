@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from dbt_anonymize.information_loss.base import InformationLoss, TableSums
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
+from dbt_anonymize.information_loss.base import SLIGHTLY_LESS, InformationLoss, TableSums
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Table
 
 
 class AverageClassSize(InformationLoss):
@@ -18,8 +20,6 @@ class AverageClassSize(InformationLoss):
     name = "average_class_size"
     column = "Records per equivalence class; all suppressed records form one class."
     is_monotone_in_suppression = True
-    has_suppression_bound = False
-
     is_bounded_by_classes = True
 
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
@@ -38,3 +38,16 @@ class AverageClassSize(InformationLoss):
         together = int(classes.records @ is_small) // max(size, 1)
         most = min(int(np.count_nonzero(classes.records)), large + together + 1)
         return sums.total / most
+
+    def _suppression_bound(
+        self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
+    ) -> float:
+        # Each of these stands for a released class in the bounds, or for a part of one by its
+        # records, and all of them together are one class at most.
+        records = classes.records[suppressed]
+        return max(math.ceil(float(np.minimum(records / max(size, 1), 1.0).sum())) - 1, 0)
+
+    def raised(self, table: Table, bounds: FloatArray, by: FloatArray) -> FloatArray:
+        """Return lower bounds of nodes which release fewer classes by so many."""
+        most: FloatArray = np.maximum(table.total / bounds - by, 1.0)
+        return table.total / most * SLIGHTLY_LESS

@@ -54,7 +54,6 @@ class ClassificationMetric(InformationLoss):
         "included (Iyengar 2002){targets}; lower is better."
     )
 
-    has_suppression_bound = False
     needs_targets = True
     is_bounded_by_classes = True
 
@@ -69,8 +68,8 @@ class ClassificationMetric(InformationLoss):
 
     def _misled(self, found: Majority, suppressed: BoolArray, gone: int) -> float:
         """Return the cost of records that are outside a majority, have none, or are gone."""
-        tied = float(found.records @ (found.is_tied & ~suppressed))
-        outside = float(found.outside @ ~(found.is_tied | suppressed))
+        tied = float(found.records.sum(where=found.is_tied & ~suppressed))
+        outside = float(found.outside.sum(where=~(found.is_tied | suppressed)))
         return self.generalization_factor * outside + self.suppression_factor * (tied + gone)
 
     def _majorities(self, classes: Classes) -> tuple[Majority, ...]:
@@ -102,6 +101,23 @@ class ClassificationMetric(InformationLoss):
 
     def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
         # Merging classes never brings a record into a majority, of no target.
-        outside = [float(found.outside.sum()) for found in self._majorities(classes)]
-        cheapest = min(self.generalization_factor, self.suppression_factor)
-        return cheapest * self._weighted(sums, outside) / self._most(sums) * SLIGHTLY_LESS
+        outside = [
+            self._cheapest * float(found.outside.sum()) for found in self._majorities(classes)
+        ]
+        return self._weighted(sums, outside) / self._most(sums) * SLIGHTLY_LESS
+
+    def _suppression_bound(
+        self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
+    ) -> float:
+        # In finer classes, whose bounds count these records too, no more are outside a majority.
+        gone = self.suppression_factor * suppressed_records(classes, suppressed)
+        more = [
+            gone - self._cheapest * float(found.outside.sum(where=suppressed))
+            for found in self._majorities(classes)
+        ]
+        return self._weighted(sums, more) / self._most(sums) * SLIGHTLY_LESS
+
+    @property
+    def _cheapest(self) -> float:
+        """What a record outside the majority costs at least, released or not."""
+        return min(self.generalization_factor, self.suppression_factor)

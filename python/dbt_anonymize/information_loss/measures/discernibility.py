@@ -29,7 +29,9 @@ class Discernibility(InformationLoss):
         # Squares are least when all classes are equal; a suppressed record costs more than any.
         return sums.total * sums.total / sums.most_classes(levels)
 
-    def _suppression_bound(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+    def _suppression_bound(
+        self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
+    ) -> float:
         # Classes of finer nodes, whose bounds count these records too, are no larger.
         gone = classes.records[suppressed]
         return float(gone.sum() * sums.total - gone @ gone)

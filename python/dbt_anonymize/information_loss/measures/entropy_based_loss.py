@@ -44,7 +44,9 @@ class EntropyBasedLoss(InformationLoss):
     def _least_per_suppressed(self, sums: TableSums) -> float:
         return self.suppression_factor * SLIGHTLY_LESS
 
-    def _suppression_bound(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+    def _suppression_bound(
+        self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
+    ) -> float:
         rows = np.flatnonzero(suppressed)
         kept = float(classes.records[rows] @ self._of_classes(sums, classes, rows))
         gone = self.suppression_factor * suppressed_records(classes, suppressed)

@@ -58,7 +58,9 @@ class KLDivergence(InformationLoss):
         divergence = sums.log_frequency + covered - float(shares @ np.log2(shares))
         return divergence - sums.overlap - _ROUNDING
 
-    def _suppression_bound(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+    def _suppression_bound(
+        self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
+    ) -> float:
         rows = np.flatnonzero(suppressed & (classes.records > 0))
         shares = classes.records[rows] / sums.total
         gone = float(shares.sum())
