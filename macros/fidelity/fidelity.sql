@@ -1,7 +1,7 @@
 {% macro fidelity(
     efforts, quasi_identifiers, columns, pairs, queries=100, random_state=1, sanity_bound=0.001
 ) -%}
-{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
+{{ config(materialized="table", post_hook=dbt_anonymize._after_steps() + dbt_anonymize._analyzed()) }}
 {%- if queries is not number or queries < 1 or queries > 1000 -%}
     {{ exceptions.raise_compiler_error(
         model.name ~ ": `queries` must be an int from 1 to 1000; got: " ~ queries ~ ". Correct fidelity in the spec."
@@ -11,6 +11,9 @@
 {%- for name in attributes -%}{%- do views.append([name]) -%}{%- endfor -%}
 {%- do views.extend(pairs) -%}
 {%- set has_modes = efforts.values() | selectattr("has_modes") | list | length > 0 -%}
+{% call dbt_anonymize._in_steps(
+    ["released", "spread", "coded", "compared", "distances", "correlations", "errors"]
+) -%}
 with
 
 {{ dbt_anonymize._released_counts(efforts, quasi_identifiers, columns) }}
@@ -50,6 +53,7 @@ union all
 
 {{ dbt_anonymize._statistic(statistic, "errors." ~ statistic, "errors", "views.is_queried") }}
 {%- endfor %}
+{%- endcall %}
 {%- endmacro %}
 
 

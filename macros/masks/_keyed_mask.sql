@@ -69,8 +69,8 @@ key_{{ loop.index }} as (
 
 {% macro default___hmac_pad(key, byte) -%}
     {{ exceptions.raise_compiler_error(
-        "dbt_anonymize: the masks keyed_hash and shift_days need DuckDB; the adapter is " ~ target.type
-        ~ ". Use another mask."
+        "dbt_anonymize: the masks keyed_hash and shift_days need DuckDB; " ~ target.type
+        ~ " by itself computes no HMAC-SHA256. Use another mask."
     ) }}
 {%- endmacro %}
 

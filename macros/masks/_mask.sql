@@ -20,7 +20,7 @@
         {{ return(dbt_anonymize._keyed_hash(value, key)) }}
     {%- elif "truncate" in mask or "shift_days" in mask -%}
         {%- set date = dbt_anonymize._shifted(value, person, mask.shift_days, key) if mask.shift_days else value -%}
-        {%- set date = "date_trunc('" ~ mask.truncate ~ "', " ~ date ~ ")" if mask.truncate else date -%}
+        {%- set date = dbt_anonymize._mask_truncated(date, mask.truncate) if mask.truncate else date -%}
         {{ return("cast(" ~ date ~ " as " ~ (column.dtype if column else "date") ~ ")") }}
     {%- endif -%}
     {{ return(dbt_anonymize._mask_number(column, value, mask)) }}
@@ -50,11 +50,35 @@
         {%- set decimals = (width ~ ".").split(".")[1] | length -%}
         {%- set read_width = "cast(" ~ width ~ " as " ~ double ~ ")" -%}
         {%- set number = dbt_anonymize._mask_decimals(
-            "floor(" ~ number ~ " / " ~ read_width ~ " + 0.5) * " ~ read_width, decimals
+            dbt_anonymize._mask_floor(number ~ " / " ~ read_width ~ " + 0.5") ~ " * " ~ read_width, decimals
         ) -%}
     {%- endif -%}
     {{ return("case when " ~ read ~ " = " ~ nan ~ " then " ~ nan ~ " else " ~ number ~ " + 0 end") }}
 {%- endmacro %}
+
+
+{# The largest whole double that is not above a double. #}
+{% macro _mask_floor(number) -%}
+    {{ return(adapter.dispatch("_mask_floor", "dbt_anonymize")(number)) }}
+{%- endmacro %}
+
+{% macro default___mask_floor(number) -%}{{ return("floor(" ~ number ~ ")") }}{%- endmacro %}
+
+
+{# The start of a unit of a date, or of a point in time without zone. #}
+{% macro _mask_truncated(date, unit) -%}
+    {{ return(adapter.dispatch("_mask_truncated", "dbt_anonymize")(date, unit)) }}
+{%- endmacro %}
+
+{% macro default___mask_truncated(date, unit) -%}
+    {{ return("date_trunc('" ~ unit ~ "', " ~ date ~ ")") }}
+{%- endmacro %}
+
+
+{# A pattern of the types of dates, and of points in time that have no zone in which they would be truncated. #}
+{% macro _mask_dates() -%}{{ return(adapter.dispatch("_mask_dates", "dbt_anonymize")()) }}{%- endmacro %}
+
+{% macro default___mask_dates() -%}{{ return("date|timestamp(?!.*with time z).*") }}{%- endmacro %}
 
 
 {# Types whose values and their neighbours fit into a decimal of 38 digits and, but for the widest, into 64 bits. #}
@@ -122,8 +146,9 @@
     {%- set kind = mask.keys() | first -%}
     {%- set numbers = "[a-z]*int[0-9]*(eger)?|(float|real|double|decimal|numeric).*" -%}
     {%- set number = {"needs": "a number", "types": numbers} -%}
-    {%- set dates = "date|timestamp(?!.*with time z).*" -%}
-    {%- set date = {"needs": "a date, or a timestamp without time zone", "types": dates} -%}
+    {%- set date = {
+        "needs": "a date, or a timestamp without time zone", "types": dbt_anonymize._mask_dates()
+    } -%}
     {%- set text = {"needs": "a text", "types": "(var)?char.*|text|string"} -%}
     {%- set rule = {
         "round": number, "top": number, "bottom": number, "truncate": date, "shift_days": date, "email": text,

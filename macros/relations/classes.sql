@@ -2,7 +2,7 @@
     frequencies, quasi_identifiers, sensitive, target, efforts, guarantees, suppression_limit, has_subject=false,
     population=none, population_size=none, sensitive_hierarchies={}, record_key=none, further_targets=[]
 ) -%}
-{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
+{{ config(materialized="table", post_hook=dbt_anonymize._after_steps() + dbt_anonymize._analyzed()) }}
 {%- set measured = dbt_anonymize._measured_columns(sensitive, guarantees) -%}
 {%- set names = quasi_identifiers | map(attribute="name") | list -%}
 {%- set targets = dbt_anonymize._voted_targets(target, further_targets) -%}
@@ -18,6 +18,7 @@
 {%- set keys = dbt_anonymize._class_keys(quasi_identifiers) -%}
 {%- set losses = dbt_anonymize._loss_of_classes(guarantees, quasi_identifiers, aggregate="") -%}
 {%- do dbt_anonymize._check_population_of(guarantees, population, population_size, efforts) -%}
+{% call dbt_anonymize._in_steps(["generalized", "judged"]) -%}
 with
 
 frequencies as {{ dbt_anonymize._not_materialized() }}(
@@ -109,6 +110,7 @@ select
     and limits.violating_records <= limits.may_be_suppressed as is_suppressed
 from judged
 inner join limits on judged.effort = limits.effort
+{%- endcall %}
 {%- endmacro %}
 
 

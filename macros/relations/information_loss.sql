@@ -2,7 +2,7 @@
     classes, frequencies, quasi_identifiers, efforts, generalization_suppression_factor=0.5, aggregate="geometric_mean",
     target=none, target_weights={}
 ) -%}
-{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
+{{ config(materialized="table", post_hook=dbt_anonymize._after_steps() + dbt_anonymize._analyzed()) }}
 {%- set measures = dbt_anonymize._loss_measures(
     classes, frequencies, quasi_identifiers, generalization_suppression_factor, aggregate, target, target_weights
 ) -%}
@@ -15,6 +15,7 @@
         {%- do columns.append(dbt_anonymize._quote(quasi_identifier.name ~ "_" ~ measure, measure ~ "_by_effort")) -%}
     {%- endfor -%}
 {%- endfor -%}
+{% call dbt_anonymize._in_steps(["covered_tuples"]) -%}
 with
 
 efforts as (
@@ -45,4 +46,5 @@ from efforts
 left join {{ measure }}_by_effort on efforts.effort = {{ measure }}_by_effort.effort
 {%- endfor %}
 order by efforts.effort
+{%- endcall %}
 {%- endmacro %}

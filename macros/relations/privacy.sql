@@ -1,5 +1,5 @@
 {% macro privacy(classes, efforts, sensitive, guarantees, suppression_limit, population_size=none) -%}
-{{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
+{{ config(materialized="table", post_hook=dbt_anonymize._after_steps() + dbt_anonymize._analyzed()) }}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set bigint = dbt.type_bigint() -%}
 {%- set measures = [] -%}
@@ -8,6 +8,8 @@
 {%- endfor -%}
 {%- set broken = dbt_anonymize._parts_of_violations(guarantees) -%}
 {%- set risks = dict(dbt_anonymize._risks_of_effort(), **dbt_anonymize._payouts_of_effort(guarantees)) -%}
+{%- set rounds = ["alpha_1", "alpha_2", "alpha_3", "alpha_4", "logit_2", "logit_5"] -%}
+{% call dbt_anonymize._in_steps(["sizes", "samples"] + rounds + ["uniques"] if population_size else []) -%}
 with
 
 classes as (
@@ -114,6 +116,7 @@ left join measured on efforts.effort = measured.effort
 left join uniques on efforts.effort = uniques.case_id
 {%- endif %}
 order by efforts.effort
+{%- endcall %}
 {%- endmacro %}
 
 

@@ -1,7 +1,7 @@
 {% macro quasi_identifier_risk(frequencies, quasi_identifiers, counted_whole=1000000) -%}
 {{ config(
     materialized="table",
-    post_hook=["{{ dbt_anonymize._forget_subsets() }}"] + dbt_anonymize._analyzed(),
+    post_hook=["{{ dbt_anonymize._forget_subsets() }}"] + dbt_anonymize._after_steps() + dbt_anonymize._analyzed(),
 ) }}
 {%- set plan = none -%}
 {%- if dbt_anonymize._is_building() -%}
@@ -58,27 +58,18 @@ select * from coded
 {%- set double, bigint = dbt_anonymize._type_double(), dbt.type_bigint() %}
 {%- set subsets = dbt_anonymize._subsets(quasi_identifiers | length) %}
 {%- set tuples = plan.tuples if plan else "coded" -%}
-{%- set bases = dbt_anonymize._bases_of_subsets(subsets, plan) if plan else none %}
+{%- set bases = dbt_anonymize._bases_of_subsets(subsets, plan) if plan else none -%}
+{%- set ones_in = [] -%}
+{%- for subset in subsets -%}
+    {%- do ones_in.append(plan.one_in if plan and bases.of_subset[loop.index0] is none else 1) -%}
+{%- endfor -%}
+{%- call dbt_anonymize._in_steps([] if plan else ["coded", "subsets"]) -%}
 with
 {%- if not plan %}
 {{ dbt_anonymize._coded_tuples(frequencies, quasi_identifiers) }},
 {%- endif %}
 
-subsets as (
-    {%- for subset in subsets %}
-    {%- set names = [] %}
-    {%- for position in subset %}{% do names.append(quasi_identifiers[position]) %}{% endfor %}
-    {%- set is_whole = not plan or bases.of_subset[loop.index0] is not none %}
-
-    select
-        {{ loop.index }} as subset_number,
-        {{ dbt_anonymize._literal(names | join(", ")) }} as quasi_identifiers,
-        {{ subset | length }} as size,
-        cast({{ 1 if is_whole else plan.one_in }} as {{ bigint }}) as one_in
-    {{- "\n\n    union all" if not loop.last }}
-    {%- endfor %}
-
-),
+{{- dbt_anonymize._listed_subsets(subsets, quasi_identifiers, ones_in) }}
 
 totals as (
 
@@ -87,7 +78,7 @@ totals as (
 
 ),
 
-{{- dbt_anonymize._classes_of_subsets(subsets, tuples, bases, plan.one_in if plan) }}
+{{- dbt_anonymize._classes_of_subsets(subsets, tuples, ones_in, bases) }}
 
 measured as (
 
@@ -113,6 +104,31 @@ from subsets
 cross join totals
 left join measured on subsets.subset_number = measured.subset_number
 order by subsets.subset_number
+{%- endcall %}
+{%- endmacro %}
+
+
+{# CTE `subsets`: number, names, size, and how many classes one stands for. #}
+{% macro _listed_subsets(subsets, quasi_identifiers, ones_in) -%}
+    {{ return(adapter.dispatch("_listed_subsets", "dbt_anonymize")(subsets, quasi_identifiers, ones_in)) }}
+{%- endmacro %}
+
+{% macro default___listed_subsets(subsets, quasi_identifiers, ones_in) %}
+
+subsets as (
+    {%- for subset in subsets %}
+    {%- set names = [] %}
+    {%- for position in subset %}{% do names.append(quasi_identifiers[position]) %}{% endfor %}
+
+    select
+        {{ loop.index }} as subset_number,
+        {{ dbt_anonymize._literal(names | join(", ")) }} as quasi_identifiers,
+        {{ subset | length }} as size,
+        cast({{ ones_in[loop.index0] }} as {{ dbt.type_bigint() }}) as one_in
+    {{- "\n\n    union all" if not loop.last }}
+    {%- endfor %}
+
+),
 {%- endmacro %}
 
 
@@ -168,7 +184,11 @@ coded as (
   CTE `classes` of every subset. What is counted whole is grouped from its base, which has few rows; of the others those
   classes count of which the hash of their values has the remainder 0.
 #}
-{% macro _classes_of_subsets(subsets, tuples, bases=none, one_in=none) %}
+{% macro _classes_of_subsets(subsets, tuples, ones_in, bases=none) -%}
+    {{ return(adapter.dispatch("_classes_of_subsets", "dbt_anonymize")(subsets, tuples, ones_in, bases)) }}
+{%- endmacro %}
+
+{% macro default___classes_of_subsets(subsets, tuples, ones_in, bases=none) %}
 {%- for base in bases.columns if bases %}
 
 base_{{ loop.index }} as (
@@ -198,7 +218,7 @@ classes as (
         sum(records) as class_size
     from {{ tuples if base is none else "base_" ~ (base + 1) }}
     {%- if bases and base is none %}
-    where mod(mod({{ hashed | join(" + ") }}, 2147483647), {{ one_in }}) = 0
+    where mod(mod({{ hashed | join(" + ") }}, 2147483647), {{ ones_in[loop.index0] }}) = 0
     {%- endif %}
     group by {{ codes | join(", ") }}
     {{- "\n\n    union all" if not loop.last }}

@@ -348,3 +348,122 @@
 {% macro spark___side_of_label(label, side) -%}
     {{ return("split_part(" ~ label ~ ", ', ', " ~ side ~ ")") }}
 {%- endmacro %}
+
+
+{#
+  A CTE is computed again for each mention, and its plan is written out again in that of each CTE after it; of a hundred
+  nested selects there is no plan at all. So each statement has only the CTEs that it needs.
+#}
+{% macro spark___in_steps(names, sql) -%}
+    {%- if not dbt_anonymize._is_building() or not names -%}{{ return(sql) }}{%- endif -%}
+    {%- set known, kept = [], [] -%}
+    {%- set ctes, main = sql.removeprefix("with\n\n").split("\n\n)\n\n", 1) -%}
+    {%- for cte in ctes.split("\n\n),\n\n") -%}
+        {%- set name, rows = cte.split(" as (", 1) -%}
+        {%- if name in names -%}
+            {%- set select = dbt_anonymize._with_ctes(known, "select * from (" ~ rows ~ "\n\n) as kept") -%}
+            {%- do dbt_anonymize._run_statements([dbt_anonymize._create_scratch(name, select)]) -%}
+            {%- set rows = "select * from " ~ dbt_anonymize._scratch(name) -%}
+            {%- do kept.append(name) -%}
+        {%- endif -%}
+        {%- do known.append([name, rows]) -%}
+    {%- endfor -%}
+    {%- if kept != names -%}
+        {{ exceptions.raise_compiler_error(model.name ~ ": must have the CTEs " ~ names ~ "; got " ~ kept) }}
+    {%- endif -%}
+    {{ return(dbt_anonymize._with_ctes(known, main)) }}
+{%- endmacro %}
+
+{# A select with those CTEs that it mentions, and those that these mention. #}
+{% macro _with_ctes(ctes, select) -%}
+    {%- set needed = namespace(ctes=[], text=select) -%}
+    {%- for name, rows in ctes | reverse if modules.re.search("\\b" ~ name ~ "\\b", needed.text) -%}
+        {%- set needed.ctes = [name ~ " as (" ~ rows ~ "\n\n)"] + needed.ctes -%}
+        {%- set needed.text = needed.text ~ rows -%}
+    {%- endfor -%}
+    {{ return("with\n\n" ~ needed.ctes | join(",\n\n") ~ "\n\n" ~ select if needed.ctes else select) }}
+{%- endmacro %}
+
+{% macro spark___after_steps() -%}{{ return(["{{ dbt_anonymize._forget_steps() }}"]) }}{%- endmacro %}
+
+{# They hold people. #}
+{% macro _forget_steps() -%}
+    {%- if not dbt_anonymize._is_building() -%}{{ return("") }}{%- endif -%}
+    {%- set names = model.name ~ "__dbt_anonymize_*" -%}
+    {%- set schema = dbt_anonymize._quote(target.schema) -%}
+    {%- for row in run_query("show tables in " ~ schema ~ " like '" ~ names ~ "'").rows -%}
+        {%- do run_query("drop table " ~ this.incorporate(
+            path={"schema": target.schema, "identifier": row["tableName"]}
+        )) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+
+{# Its floor() is a bigint, the largest one where the number is larger. Beyond 2^53 every double is whole. #}
+{% macro spark___mask_floor(number) -%}
+    {{ return("(case when abs(" ~ number ~ ") < 9e15 then floor(" ~ number ~ ") else " ~ number ~ " end)") }}
+{%- endmacro %}
+
+
+{# date_trunc() takes a point in time without zone for one of the zone of the session, where it may not exist. #}
+{% macro spark___mask_truncated(date, unit) -%}
+    {%- set day = "cast(" ~ date ~ " as date)" -%}
+    {%- if unit == "hour" -%}
+        {%- set hour = "hour(cast(" ~ date ~ " as timestamp_ntz))" -%}
+        {{ return("cast(" ~ day ~ " as timestamp_ntz) + make_dt_interval(0, " ~ hour ~ ")") }}
+    {%- endif -%}
+    {{ return(day if unit == "day" else "trunc(" ~ day ~ ", '" ~ unit ~ "')") }}
+{%- endmacro %}
+
+{% macro spark___mask_dates() -%}{{ return("date|timestamp_ntz") }}{%- endmacro %}
+
+
+{# The 255 subsets of eight quasi-identifiers as rows: as many branches of a union are planned for minutes. #}
+{% macro spark___listed_subsets(subsets, quasi_identifiers, ones_in) -%}
+{%- set rows, columns = [], ["subset_number", "quasi_identifiers", "size", "one_in"] -%}
+{%- for name in quasi_identifiers -%}{%- do columns.append("has_" ~ loop.index) -%}{%- endfor -%}
+{%- for subset in subsets -%}
+    {%- set names, cells = [], [] -%}
+    {%- for position in subset -%}{%- do names.append(quasi_identifiers[position]) -%}{%- endfor -%}
+    {%- for name in quasi_identifiers -%}
+        {%- do cells.append("true" if loop.index0 in subset else "false") -%}
+    {%- endfor -%}
+    {%- set one_in = "cast(" ~ ones_in[loop.index0] ~ " as " ~ dbt.type_bigint() ~ ")" -%}
+    {%- set name = dbt_anonymize._literal(names | join(", ")) -%}
+    {%- do rows.append("(" ~ ([loop.index, name, subset | length, one_in] + cells) | join(", ") ~ ")") -%}
+{%- endfor %}
+
+subsets as (
+
+    select listed.*
+    from values
+        {{ rows | join(",\n        ") }}
+    as listed ({{ columns | join(", ") }})
+
+),
+{%- endmacro %}
+
+{% macro spark___classes_of_subsets(subsets, tuples, ones_in, bases=none) -%}
+{%- set hashed, codes = [], [] -%}
+{%- set columns = [] -%}
+{%- for subset in subsets if subset | length == 1 -%}{%- do columns.append(subset[0]) -%}{%- endfor -%}
+{%- for position in columns -%}
+    {%- set code = "if(subsets.has_" ~ (position + 1) ~ ", code_" ~ (position + 1) ~ ", 0)" -%}
+    {%- do hashed.append(code ~ " * " ~ dbt_anonymize._hash_factor(position)) -%}
+    {%- do codes.append(code) -%}
+{%- endfor %}
+
+classes as (
+
+    select
+        subsets.subset_number,
+        sum(records) as class_size
+    from {{ tuples }}
+    cross join subsets
+    where mod(mod({{ hashed | join(" + ") }}, 2147483647), subsets.one_in) = 0
+    group by
+        subsets.subset_number,
+        {{ codes | join(",\n        ") }}
+
+),
+{%- endmacro %}
