@@ -159,13 +159,13 @@ def write_project(folder: Path, file: Path, settings: dict[str, Any]) -> Project
 
 
 class Meter:
-    """Seconds, CPU seconds and the most memory between two moments.
+    """Seconds, CPU seconds and the most memory between two moments; ``peak`` is that of all.
 
     Of this process, or ``with_children`` of those that it has started too.
     """
 
     def __init__(self, *, with_children: bool = False) -> None:
-        self.most = 0
+        self.most = self.peak = 0
         self._started = (0.0, 0.0)
         self._cpu = cpu_of_tree if with_children else _cpu
         self._memory = memory_of_tree if with_children else _memory
@@ -175,6 +175,7 @@ class Meter:
     def _watch(self) -> None:
         while True:
             self.most = max(self.most, self._memory())
+            self.peak = max(self.peak, self.most)
             time.sleep(self._pause)
 
     def start(self) -> None:
