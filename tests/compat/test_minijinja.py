@@ -37,11 +37,26 @@ FILES = sorted(
     for folder in ("macros", "models", CONSUMER_PROJECT / "models")
     for path in (REPOSITORY / folder).rglob("*.sql")
 )
-# Between them they say everything that a spec can say.
+REPORTED = {
+    "groups": {"city": 1},
+    "importance": True,
+    "decision_grid": ["age", "city"],
+    "fit": "per_split",
+    "outer_share": 0.2,
+}
+# Between them they say everything that a spec can say, with Python models and without.
+SPECS = (
+    SPEC,
+    rich(),
+    spec(mapping="token", sample={"share": 0.5}),
+    spec(quality=SPEC["quality"] | REPORTED, fidelity={"pairs": 3}, partition_by="city"),
+    spec(efforts=SPEC["efforts"][:1], freeze=True, release={"effort": 1, "joiners": "wait"}),
+)
 RENDERED = {
     f"{number} {name}": text
-    for number, content in enumerate((SPEC, rich(), spec(mapping="token", sample={"share": 0.5})))
-    for name, text in render(Spec.model_validate(content)).items()
+    for has_python in (True, False)
+    for number, content in enumerate(SPECS, 0 if has_python else len(SPECS))
+    for name, text in render(Spec.model_validate(content), has_python=has_python).items()
     if name.endswith(".sql")
 }
 
@@ -74,9 +89,12 @@ def test_macros_use_what_every_dbt_has(name: str) -> None:
 
 def test_every_template_is_among_them() -> None:
     found = {re.sub(r"\d visits_|_\d(?=\.sql)", "", name) for name in RENDERED}
-    templates = REPOSITORY / "python" / "dbt_anonymize" / "templates"
+    templates = REPOSITORY / "python" / "dbt_anonymize" / "project" / "templates"
     models = {path.stem for path in templates.glob("[!_]*.sql.j2")}
-    assert found | set(render_history(["visits"])) >= models
+    assert len(models) > 30
+    # The model of each step of Python where a command writes its rows.
+    assert found >= {"evaluation.sql", "outer_quality.sql"}
+    assert found | set(render_history(["visits"])) | {"rows_of_command.sql"} >= models
     assert len([path for path in FILES if path.parts[0] == "macros"]) > 100
 
 
