@@ -1,4 +1,10 @@
-{% macro quasi_identifier_risk(frequencies, quasi_identifiers, counted_whole=1000000) -%}
+{% macro quasi_identifier_risk(frequencies, quasi_identifiers) -%}
+{{ dbt_anonymize._quasi_identifier_risk(frequencies, quasi_identifiers, 1000000) }}
+{%- endmacro %}
+
+
+{# In a table of more than `counted_whole` rows, subsets that may have more classes are estimated. #}
+{% macro _quasi_identifier_risk(frequencies, quasi_identifiers, counted_whole) -%}
 {{ config(
     materialized="table",
     post_hook=["{{ dbt_anonymize._forget_subsets() }}"] + dbt_anonymize._after_steps() + dbt_anonymize._analyzed(),

@@ -11,8 +11,8 @@ from typing import Any
 NAMES = ("birth_date", "zip", "gender")
 COUNTED_WHOLE = 60
 # A model of the stranger's project, whose table of 400 customers is not large otherwise.
-MODEL = f"""{{{{ dbt_anonymize.quasi_identifier_risk(
-    ref('customers_frequencies'), {list(NAMES)}, counted_whole={COUNTED_WHOLE}
+MODEL = f"""{{{{ dbt_anonymize._quasi_identifier_risk(
+    ref('customers_frequencies'), {list(NAMES)}, {COUNTED_WHOLE}
 ) }}}}
 """
 TUPLES = f"select {', '.join(NAMES)}, sum(records) from customers_frequencies group by all"

@@ -61,7 +61,8 @@ def _largest_draw(relation: duckdb.DuckDBPyRelation, draw: str, drawn: int, reco
     holds eight standard deviations more than the expected number.
     """
     share = (drawn + 8 * math.sqrt(drawn) + 64) / records
-    for where in (f" where {draw} < '{int(share * 16**8):08x}'", "") if share < 1 else ("",):
+    below = quote_text(f"{int(share * 16**8):08x}")
+    for where in (f" where {draw} < {below}", "") if share < 1 else ("",):
         smallest = f"select {draw} as draw from {SOURCE}{where} order by draw limit {drawn}"  # noqa: S608
         found, limit = query(
             relation,
