@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 
 import duckdb
 import numpy as np
@@ -34,6 +35,23 @@ def test_every_step_of_every_effort_has_its_seconds(connection: duckdb.DuckDBPyC
     assert np.isfinite(rows["value"]).all()
     columns = ["test_on", "repetition", "fold", "other", "bin"]
     assert rows[columns].isna().all(axis=None)
+
+
+def test_reading_a_sample_takes_what_its_effort_takes(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    efforts = interval_efforts(connection, records=100)
+
+    def slow(number: int) -> bool:
+        time.sleep(0.005)
+        return number >= 0
+
+    connection.create_function("slow", slow)
+    efforts[1]["relation"] = efforts[1]["relation"].filter("slow(record_id)")
+    found = evaluated(connection, efforts, sample=40, seconds=True)
+    rows = found[(found["kind"] == "seconds") & (found["name"] == "read")]
+    assert rows["effort"].tolist() == [0, 1]
+    assert rows["value"].iloc[1] > 40 * 0.005
 
 
 def test_they_are_no_more_than_the_whole_run(

@@ -92,7 +92,8 @@ def evaluate(
         log.info(f"{anonymization}: no records, so no models are trained")
         return evaluation_frame(None, [], Tallies())
     columns = [FeatureColumn(**feature) for feature in features]
-    with copied_sample(session, chosen, drawn, record_key) as (copied, own):
+    watch = Stopwatch()
+    with copied_sample(session, chosen, drawn, record_key, watch) as (copied, own):
         reader = EffortReader(
             *(copied[0], columns, read_as, own, record_key),
             may_be_hidden=suppressed == "missing",
@@ -108,6 +109,7 @@ def evaluate(
             reported_groups=[GroupColumn(**column) for column in reported_groups],
             smallest_group=smallest_group,
             decision_grid=decision_grid,
+            watch=watch,
         )
     if importance is not None:
         names = tuple(feature["name"] for feature in features)
@@ -145,8 +147,12 @@ def read_problem(
     reported_groups: Sequence[GroupColumn] = (),
     smallest_group: int = 1,
     decision_grid: Sequence[str] = (),
+    watch: Stopwatch | None = None,
 ) -> Problem:
-    """Read targets and efforts, the first of which is that of the reader."""
+    """Read targets and efforts, the first of which is that of the reader.
+
+    ``watch`` holds what it took before, by the place of the effort.
+    """
     relation = reader.sample.of(reader.untouched.relation)
     readers = [target_reader(relation, column, place) for place, column in enumerate(targets)]
     extra = {name: sql for target in readers for name, sql in target.sql.items()}
@@ -154,7 +160,7 @@ def read_problem(
     for attribute in sensitive:
         column_kind(relation, attribute)
     extra |= {f"sensitive {attribute}": rank_sql(attribute) for attribute in sensitive}
-    watch = Stopwatch()
+    watch = watch or Stopwatch()
     with watch.running("0"):
         untouched, values, first = reader.first(extra)
     groups = None

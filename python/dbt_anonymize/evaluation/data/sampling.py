@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from dbt_anonymize.evaluation.data.reading import Effort
+    from dbt_anonymize.evaluation.stopwatch import Stopwatch
 
 _TABLE = "dbt_anonymize_sample_"
 
@@ -75,11 +76,16 @@ def _largest_draw(relation: duckdb.DuckDBPyRelation, draw: str, drawn: int, reco
 
 @contextlib.contextmanager
 def copied_sample(
-    session: duckdb.DuckDBPyConnection, efforts: Sequence[Effort], sample: Sample, record_key: str
+    session: duckdb.DuckDBPyConnection,
+    efforts: Sequence[Effort],
+    sample: Sample,
+    record_key: str,
+    watch: Stopwatch,
 ) -> Iterator[tuple[list[Effort], Sample]]:
     """Copy the sample of each effort into a temporary table, so that what reads it scans no more.
 
-    Nothing is copied where all records are evaluated.
+    Nothing is copied where all records are evaluated. ``watch`` takes the seconds of each effort by
+    its place.
     """
     import duckdb  # noqa: PLC0415
 
@@ -92,7 +98,8 @@ def copied_sample(
     try:
         for place, (table, effort) in enumerate(zip(tables, efforts, strict=True)):
             rows = (of_first if place else sample).of(effort.relation).sql_query()
-            session.execute(f"create or replace temporary table {table} as {rows}")
+            with watch.running(str(place)):
+                session.execute(f"create or replace temporary table {table} as {rows}")
         copied = [
             replace(effort, relation=session.table(table))
             for table, effort in zip(tables, efforts, strict=True)
