@@ -131,13 +131,11 @@ left join mapping
 
 {# No record is there twice. #}
 {% macro _record_key_errors(candidate, declaration) -%}
-    {%- set counts = run_query(
-        "select count(*), count(distinct " ~ dbt_anonymize._quote(declaration.record_key) ~ ") from " ~ candidate
-    ).rows[0] -%}
+    {%- set records = run_query("select count(*) from " ~ candidate).rows[0][0] -%}
+    {%- set keys = dbt_anonymize._count_distinct(candidate, declaration.record_key) -%}
     {{ return([
-        "every record must be there once; " ~ (counts[0] - counts[1]) ~ " of " ~ counts[0] ~ " repeat another. The"
-        ~ " source"
+        "every record must be there once; " ~ (records - keys) ~ " of " ~ records ~ " repeat another. The source"
         ~ (" or the stored tokens hold" if declaration.mapping == "token" else " holds")
         ~ " somebody twice, which was not made so by this package. Look there before you build again."
-    ] if counts[1] < counts[0] else []) }}
+    ] if keys < records else []) }}
 {%- endmacro %}

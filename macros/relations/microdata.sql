@@ -252,10 +252,11 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
     {%- set key = dbt_anonymize._quote(declaration.record_key) -%}
     {%- set target_column = dbt_anonymize._quote(declaration.target) -%}
     {%- set counts = run_query(
-        "select count(*), count(" ~ key ~ "), count(distinct " ~ key ~ "), count(" ~ target_column
-        ~ "), count(distinct " ~ target_column ~ ") from " ~ this
+        "select count(*), count(" ~ key ~ "), count(" ~ target_column ~ "), count(distinct " ~ target_column
+        ~ ") from " ~ this
     ).rows[0] -%}
-    {%- set records, keys, distinct_keys, targets, classes = counts[0], counts[1], counts[2], counts[3], counts[4] -%}
+    {%- set records, keys, targets, classes = counts[0], counts[1], counts[2], counts[3] -%}
+    {%- set distinct_keys = dbt_anonymize._count_distinct(this, declaration.record_key) -%}
     {%- set errors = [] -%}
     {%- if records == 0 -%}
         {%- do errors.append("the source lost its rows during the build. Load it and build again.") -%}
