@@ -196,6 +196,7 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
     anonymization, source, found, other_columns, quasi_identifiers, kept_columns, masks, has_fixed_hierarchies
 ) -%}
     {%- set spec = "anonymizations/" ~ anonymization ~ ".yml" -%}
+    {%- do dbt_anonymize._analyze_hierarchies(quasi_identifiers) -%}
     {%- set errors = dbt_anonymize._setting_errors() -%}
     {%- set declared = other_columns + kept_columns -%}
     {%- for quasi_identifier in quasi_identifiers -%}

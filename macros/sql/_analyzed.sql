@@ -10,3 +10,31 @@
 
 
 {% macro _analyze(relation) -%}analyze {{ relation }}{%- endmacro %}
+
+
+{# Before hierarchies are joined: seeds and models of other packages are not analyzed by whoever builds them. #}
+{% macro _analyze_hierarchies(quasi_identifiers) -%}
+    {{ return(adapter.dispatch("_analyze_hierarchies", "dbt_anonymize")(quasi_identifiers)) }}
+{%- endmacro %}
+
+{% macro default___analyze_hierarchies(quasi_identifiers) -%}{%- endmacro %}
+
+{#
+  Only those that have no statistics and are the builder's own: others must not be analyzed. In one order, since each
+  stays locked against a second `analyze` until the model is built: two models that share them must not wait for each
+  other.
+#}
+{% macro postgres___analyze_hierarchies(quasi_identifiers) -%}
+    {%- set names = [] -%}
+    {%- for quasi_identifier in quasi_identifiers -%}
+        {%- set place = dbt_anonymize._literal(quasi_identifier.hierarchy.render()) -%}
+        {%- set unknown = run_query(
+            "select 1 from pg_class where oid = to_regclass(" ~ place ~ ") and relkind in ('r', 'm') and reltuples < 0"
+            ~ " and pg_has_role(relowner, 'usage')"
+        ).rows -%}
+        {%- if unknown -%}{%- do names.append(quasi_identifier.hierarchy.render()) -%}{%- endif -%}
+    {%- endfor -%}
+    {%- for name in names | unique | sort -%}
+        {%- do run_query(dbt_anonymize._analyze(name)) -%}
+    {%- endfor -%}
+{%- endmacro %}

@@ -77,7 +77,7 @@
 {% macro _require_closed_vault() -%}
     {%- set file = dbt_anonymize._file_of_vault() -%}
     {#- `glob` and `read_blob` take a pattern: the key of another vault could fit. -#}
-    {%- if file and modules.re.match(".*[*?\\[]", file) -%}
+    {%- if file and modules.re.search("[*?\\[]", file) -%}
         {{ exceptions.raise_compiler_error(
             "dbt_anonymize: the path of the vault must not have *, ? or [, which stand for other files in SQL; got "
             ~ file ~ ". Rename the folder, and change `attach` in the profile."

@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Iterator
@@ -119,12 +120,14 @@ def test_a_key_that_is_too_short_closes_nothing(commanded: Project) -> None:
     assert "vault.duckdb.key of 32 bytes" in outcome.messages
 
 
-def test_a_key_is_not_looked_for_by_a_pattern(commanded: Project) -> None:
+@pytest.mark.parametrize("name", ["vault*", "vault?", "vault[ab]", "va\nult*"])
+def test_a_key_is_not_looked_for_by_a_pattern(commanded: Project, name: str) -> None:
     """The key of another vault beside it would fit."""
-    (commanded.folder / "vault").rename(commanded.folder / "vault*")
+    (commanded.folder / "vault").rename(commanded.folder / name)
     (commanded.folder / "vault 2").mkdir(mode=0o700)
     (commanded.folder / "vault 2" / "vault.duckdb.key").write_bytes(b"x" * 32)
-    commanded.edit("profiles.yml", lambda text: text.replace("vault/", "vault*/"))
+    path = json.dumps(f"{name}/vault.duckdb")
+    commanded.edit("profiles.yml", lambda text: re.sub(r"vault/vault\.duckdb", lambda _: path, text))
     outcome = commanded.dbt("build", "-s", "customers_identifiers")
     assert not outcome.succeeded
     assert "the path of the vault must not have *, ? or [" in outcome.messages
