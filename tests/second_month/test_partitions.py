@@ -225,3 +225,26 @@ def test_partitioned_parquet_is_a_source(tmp_path: Path) -> None:
     build(0, 2)  # the same records as in the table before
     visits.join("2026-03", 4)
     build(1, 3)
+
+
+@pytest.mark.parametrize("relation", ["microdata", "frequencies"])
+def test_a_build_that_fails_between_parts_changes_none_of_them(
+    tmp_path: Path, relation: str
+) -> None:
+    """It fails when old parts are deleted and new ones inserted, and before that is committed."""
+    visits = begun(tmp_path / "project")
+    parts = f"{relation}_parts"
+    before = contents(visits.project, PARTED, parts)
+    settings = (visits.project.folder / "dbt_project.yml").read_text(encoding="utf-8")
+    hook = {"+post-hook": "select error('stopped here')"}
+    failing = {"models": {"shop": {"parted": {f"parted_{parts}": hook}}}}
+    visits.project.edit("dbt_project.yml", lambda text: text + json.dumps(failing)[1:-1] + "\n")
+    visits.live()
+    visits.write()
+    stopped = visits.project.dbt("build", "--select", "+parted_frequencies")
+    assert "stopped here" in stopped.messages
+    assert contents(visits.project, PARTED, parts) == before
+    visits.project.edit("dbt_project.yml", lambda _: settings)
+    visits.build()
+    assert_same(visits.project)
+    assert contents(visits.project, PARTED, parts) != before
