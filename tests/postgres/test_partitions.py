@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.postgres.server import Server
-from tests.projects import Outcome
+from tests.projects import Outcome, Project
 from tests.worlds.monthly import MONTHS, PARTED, RELATIONS, WHOLE, Visits, write
 
 pytestmark = [pytest.mark.sampled_tests(1), pytest.mark.dbt]
@@ -47,8 +47,9 @@ def says(outcome: Outcome, built: int, of: int) -> bool:
     return f"parted: {built} of {of} partitions" in outcome.messages
 
 
-def test_months_on_postgres(server: Server, tmp_path: Path) -> None:
-    project = write(tmp_path / "project")
+def begun(server: Server, folder: Path) -> tuple[Project, There]:
+    """Write the project with some records of each month, and build it."""
+    project = write(folder / "project")
     outputs = {"dev": server.output(server.builder)}
     (project.folder / "profiles.yml").write_text(
         yaml.safe_dump({"shop": {"target": "dev", "outputs": outputs}}), encoding="utf-8"
@@ -59,8 +60,13 @@ def test_months_on_postgres(server: Server, tmp_path: Path) -> None:
     for month in MONTHS:
         visits.join(month, 5)
     visits.live()
-    visits.build()
+    visits.build("--full-refresh")
     visits.same()
+    return project, visits
+
+
+def test_months_on_postgres(server: Server, tmp_path: Path) -> None:
+    _, visits = begun(server, tmp_path)
     for _ in range(3):
         visits.live()
         visits.build()
@@ -72,3 +78,25 @@ def test_months_on_postgres(server: Server, tmp_path: Path) -> None:
     visits.same()
     assert says(visits.build("--full-refresh"), months + 1, months + 1)
     visits.same()
+
+
+def test_a_connection_that_dies_between_parts_changes_none_of_them(
+    server: Server, tmp_path: Path
+) -> None:
+    """Old parts are deleted and new ones inserted, and nothing is committed."""
+    project, visits = begun(server, tmp_path)
+    parts = "select * from shop.parted_microdata_parts order by visit"
+    before = str(server.query(parts))
+    settings = (project.folder / "dbt_project.yml").read_text(encoding="utf-8")
+    hook = {"+post-hook": "select pg_terminate_backend(pg_backend_pid())"}
+    dying = {"models": {"shop": {"parted": {"parted_microdata_parts": hook}}}}
+    project.edit("dbt_project.yml", lambda text: text + yaml.safe_dump(dying))
+    visits.join("2026-11", 3)
+    visits.write()
+    stopped = project.dbt("build", "--select", "+parted_frequencies")
+    assert stopped.status("parted_microdata_parts") == "error"
+    assert str(server.query(parts)) == before
+    project.edit("dbt_project.yml", lambda _: settings)
+    assert says(visits.build(), 1, len({row[5] for row in visits.rows.values()}))
+    visits.same()
+    assert str(server.query(parts)) != before
