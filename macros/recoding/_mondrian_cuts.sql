@@ -1,9 +1,9 @@
 {#
-  The cuts that leave at least k records on every side: for each unfinished part the widest attribute that has one.
-  One row per side: `part`, `attribute`, the codes `from_code` to `to_code`, and `child`, the part that the side becomes
-  (sides of one part may share it). `shared` records of `to_code` go to the lower side and the others to the upper one
-  (relaxed). `attempts`: of the child. A large part is asked about one attribute only, since the widest can be cut as a
-  rule; where it cannot, the part stays itself with one more attempt (`is_cut` 0) and is asked about the next one.
+  How unfinished parts are cut: each along the widest attribute of which every side has at least k records, but for
+  those that were refused for other guarantees. Parts that have none are not in the result. One row per side: `part`,
+  `attribute`, the codes `from_code` to `to_code`, and `child`, the part that the side becomes; sides of one part may
+  share it. Of a relaxed cut in halves, `shared` records of the last code of the lower side stay in it, and the others
+  go to the next child, the upper one.
 #}
 {% macro _mondrian_cuts(plan) -%}
 with
@@ -21,42 +21,25 @@ select
     attribute,
     from_code,
     to_code,
-    cast(
-        dense_rank() over (order by part, case when is_rest = 1 then -1 else from_code end)
-        {#- A part that is asked again keeps its number, so finished ones may have a higher one. #}
-        + greatest(
-            (select max(summary.part) from {{ dbt_anonymize._scratch("summary") }} as summary),
-            (select coalesce(max(done.part), 0) from {{ dbt_anonymize._scratch("done_parts") }} as done)
-        ) as {{ dbt.type_int() }}
-    ) as child,
     shared,
-    is_halved,
-    position as attempts,
-    1 as is_cut
+    {{ "attempts" if plan.is_measured else "0 as attempts" }},
+    cast(
+        dense_rank() over (order by part, side)
+        + (select max(summary.part) from {{ dbt_anonymize._scratch("summary") }} as summary) as {{ dbt.type_int() }}
+    ) as child
 from sides
-
-union all
-
-select
-    {{ dbt_anonymize._mondrian_uncut("asked.part", "max(asked.position)") }}
-from asked
-left join chosen on asked.part = chosen.part
-where chosen.part is null
-group by asked.part
-having max(asked.position) < max(asked.candidates)
 {%- endmacro %}
 
 
-{# CTEs that end in `asked`: the attributes about which each part is asked, widest first, with the codes in the part. #}
+{# CTEs that end in `asked`: the attributes of which each part has several codes, and how wide they are in it. #}
 {% macro _mondrian_asked(plan) -%}
 {%- set leaves = dbt_anonymize._scratch("leaves") -%}
-{%- set large = 32 * plan.k -%}
 ranges as (
 
     select
         summary.part,
         summary.attempts,
-        summary.records,
+        summary.records as total,
         attributes.attribute,
         {{ dbt_anonymize._of_attribute("attributes.attribute", plan, "summary.lowest_") | indent(8) }} as lowest,
         {{ dbt_anonymize._of_attribute("attributes.attribute", plan, "summary.highest_") | indent(8) }} as highest
@@ -66,7 +49,7 @@ ranges as (
 
 ),
 
-widths as (
+asked as (
 
     select
         ranges.*,
@@ -93,46 +76,39 @@ widths as (
     where ranges.lowest < ranges.highest
 
 ),
-
-candidates as (
-
-    select
-        *,
-        row_number() over (partition by part order by width desc, attribute asc) as position,
-        count(*) over (partition by part) as candidates
-    from widths
-
-),
-
-asked as (
-
-    select *
-    from candidates
-    where position = attempts + 1 or (position > attempts and records < {{ large }})
-
-),
 {%- endmacro %}
 
 
 {#
-  CTEs that end in `units`: what a cut of an asked attribute may not part. That is a leaf of an interval, a label below
-  the one that is cut, or all that is not NULL.
+  CTEs that end in `units`: what a cut of an asked attribute may not part, with the records `up_to` it. That is a leaf of
+  an interval, a label below the one that is cut, or all that is not NULL.
 #}
 {% macro _mondrian_units(plan) -%}
-{%- set code = dbt_anonymize._of_attribute("asked.attribute", plan, "unfinished.code_") | indent(8) -%}
-histogram as (
+{%- set bigint = dbt.type_bigint() -%}
+held as (
 
     select
         asked.part,
         asked.attribute,
-        {{ code }} as code,
-        sum(unfinished.records) as records
+        {{ dbt_anonymize._of_attribute("asked.attribute", plan, "unfinished.code_") | indent(8) }} as code,
+        unfinished.records
     from {{ dbt_anonymize._scratch("rows") }} as unfinished
     inner join asked on unfinished.part = asked.part
+
+),
+
+histogram as (
+
+    select
+        part,
+        attribute,
+        code,
+        sum(records) as records
+    from held
     group by
-        asked.part,
-        asked.attribute,
-        {{ code }}
+        part,
+        attribute,
+        code
 
 ),
 
@@ -141,10 +117,8 @@ labelled as (
     select
         histogram.part,
         histogram.attribute,
+        histogram.code,
         histogram.records,
-        asked.position,
-        asked.records as total,
-        asked.is_halved,
         case
             when asked.is_halved = 1 or histogram.code = 0 then histogram.code
             when asked.lowest = 0 then asked.highest
@@ -160,16 +134,14 @@ labelled as (
 
 ),
 
-units as (
+counted as (
 
     select
         part,
         attribute,
         to_code,
-        cast(sum(records) as {{ dbt.type_bigint() }}) as records,
-        max(position) as position,
-        max(total) as total,
-        max(is_halved) as is_halved
+        min(code) as from_code,
+        cast(sum(records) as {{ bigint }}) as records
     from labelled
     group by
         part,
@@ -177,72 +149,71 @@ units as (
         to_code
 
 ),
-{%- endmacro %}
 
-
-{# CTEs that end in `halved`, every cut of an interval in two, and `chosen`: the attribute along which a part is cut. #}
-{% macro _mondrian_chosen(plan) -%}
-counted as (
+units as (
 
     select
         *,
-        sum(records) over (
-            partition by part, attribute order by to_code rows between unbounded preceding and current row
+        cast(
+            sum(records) over (
+                partition by part, attribute order by to_code rows between unbounded preceding and current row
+            ) as {{ bigint }}
         ) as up_to
-    from units
-    where is_halved = 1
+    from counted
 
 ),
+{%- endmacro %}
 
-halved as (
+
+{#
+  CTEs that end in `chosen`: the attribute along which a part is cut. `best` is where an interval is cut in two: the size
+  of the smaller side times 2^31, plus what is left of that above the code, so that of equal sizes the smallest code is
+  taken. `common` is the smallest label of at least k records, as size times 2^31 plus code, and `rare` counts the
+  records of smaller ones: these need each other, or the smallest one as well, and another label beside them.
+#}
+{% macro _mondrian_chosen(plan) -%}
+{%- set is_rare = "units.records < " ~ plan.k -%}
+{%- set smaller = "least(units.up_to, asked.total - units.up_to)" -%}
+{%- set is_cut = "asked.is_halved = 1" -%}
+{%- if not plan.is_strict -%}
+    {#- The leaf that holds the middle of the part. -#}
+    {%- set smaller = "cast(floor(asked.total / 2.0) as " ~ dbt.type_bigint() ~ ")" -%}
+    {%- set is_cut = is_cut ~ " and 2 * units.up_to >= asked.total and 2 * (units.up_to - units.records) < asked.total" -%}
+{%- endif -%}
+judged as (
 
     select
-        part,
-        attribute,
-        position,
-        to_code,
-        {%- if plan.is_strict %}
-        case when up_to < total - up_to then up_to else total - up_to end as smaller_side,
-        cast(0 as {{ dbt.type_bigint() }}) as shared
-        {%- else %}
-        {#- The leaf that holds the middle of the part. #}
-        case
-            when 2 * up_to >= total and 2 * (up_to - records) < total
-                then cast(floor(total / 2.0) as {{ dbt.type_bigint() }})
-            else -1
-        end as smaller_side,
-        cast(floor(total / 2.0) as {{ dbt.type_bigint() }}) - up_to + records as shared
+        units.part,
+        units.attribute,
+        max(asked.width) as width,
+        max(asked.attempts) as attempts,
+        max(asked.is_halved) as is_halved,
+        max(
+            case when {{ is_cut }} then {{ smaller }} * 2147483648 + (2147483647 - units.to_code) end
+        ) as best,
+        {%- if not plan.is_strict %}
+        max(case when {{ is_cut }} then {{ smaller }} - units.up_to + units.records end) as shared,
         {%- endif %}
-    from counted
+        sum(case when {{ is_rare }} then 0 else 1 end) as commons,
+        sum(case when {{ is_rare }} then units.records else 0 end) as rare,
+        min(case when {{ is_rare }} then null else units.records * 2147483648 + units.to_code end) as common
+    from units
+    inner join asked on units.part = asked.part and units.attribute = asked.attribute
+    group by
+        units.part,
+        units.attribute
 
 ),
 
 possible as (
 
     select
-        part,
-        max(position) as position
-    from halved
-    group by
-        part,
-        attribute
-    having max(smaller_side) >= {{ plan.k }}
-    union all
-    {#- Labels with fewer than k records need each other, or one more, and then at least one other label beside them. #}
-    select
-        part,
-        max(position) as position
-    from units
-    where is_halved = 0
-    group by
-        part,
-        attribute
-    having
-        sum(case when records >= {{ plan.k }} then 1 else 0 end)
-        > case
-            when sum(case when records < {{ plan.k }} then records else 0 end) between 1 and {{ plan.k - 1 }} then 1
-            else 0
-        end
+        *,
+        row_number() over (partition by part order by width desc, attribute asc) as place
+    from judged
+    where
+        (is_halved = 1 and best >= {{ plan.k }} * 2147483648)
+        or (is_halved = 0 and commons > case when rare between 1 and {{ plan.k - 1 }} then 1 else 0 end)
 
 ),
 
@@ -250,91 +221,58 @@ chosen as (
 
     select
         part,
-        min(position) as position
+        attribute,
+        is_halved,
+        place as attempts,
+        cast(2147483647 - mod(best, 2147483648) as {{ dbt.type_int() }}) as boundary,
+        {{ "cast(null as " ~ dbt.type_bigint() ~ ")" if plan.is_strict else "shared" }} as shared,
+        case when rare between 1 and {{ plan.k - 1 }} then mod(common, 2147483648) end as joined
     from possible
-    group by part
+    where place = attempts + 1
 
 ),
 {%- endmacro %}
 
 
-{# CTEs that end in `sides`: both halves of an interval, or the branches of a label, of which the rest are one side. #}
+{# CTE `sides`: both halves of an interval, or the labels below the one that is cut, of which the rest are one side. #}
 {% macro _mondrian_sides(k) -%}
-halves as (
+sides as (
 
     select
-        halved.*,
-        row_number() over (partition by halved.part order by halved.smaller_side desc, halved.to_code asc) as place
-    from halved
-    inner join chosen on halved.part = chosen.part and halved.position = chosen.position
-
-),
-
-branches as (
-
+        part,
+        attribute,
+        0 as side,
+        0 as from_code,
+        boundary as to_code,
+        shared,
+        attempts
+    from chosen
+    where is_halved = 1
+    union all
+    select
+        part,
+        attribute,
+        1 as side,
+        boundary + 1 as from_code,
+        {{ dbt_anonymize._highest_code() }} as to_code,
+        null as shared,
+        attempts
+    from chosen
+    where is_halved = 1
+    union all
     select
         units.part,
         units.attribute,
-        units.position,
+        case when units.records < {{ k }} or units.to_code = chosen.joined then -1 else units.to_code end as side,
+        units.from_code,
         units.to_code,
-        units.records,
-        sum(case when units.records < {{ k }} then units.records else 0 end) over (partition by units.part) as rare,
-        row_number() over (
-            partition by units.part
-            order by case when units.records < {{ k }} then 1 else 0 end, units.records, units.to_code
-        ) as place,
-        coalesce(lag(units.to_code) over (partition by units.part order by units.to_code), -1) + 1 as from_code
+        null as shared,
+        chosen.attempts
     from units
-    inner join chosen on units.part = chosen.part and units.position = chosen.position
-    where units.is_halved = 0
-
-),
-
-sides as (
-
-    {%- for codes in [
-        ["0 as from_code", "to_code"],
-        ["to_code + 1 as from_code", dbt_anonymize._highest_code() ~ " as to_code"],
-    ] %}
-    {{- "\n" if loop.first }}
-    select
-        part,
-        attribute,
-        position,
-        1 as is_halved,
-        0 as is_rest,
-        {{ codes | join(",\n        ") }},
-        shared
-    from halves
-    where place = 1
-    union all
-    {%- endfor %}
-    select
-        part,
-        attribute,
-        position,
-        0 as is_halved,
-        case when records < {{ k }} or (rare between 1 and {{ k - 1 }} and place = 1) then 1 else 0 end as is_rest,
-        from_code,
-        to_code,
-        cast(0 as {{ dbt.type_bigint() }}) as shared
-    from branches
+    inner join chosen on units.part = chosen.part and units.attribute = chosen.attribute
+    where chosen.is_halved = 0
 
 )
-{%- endmacro %}
-
-
-{# The select list of a part that is not cut now, but asked about its next attribute. #}
-{% macro _mondrian_uncut(part, attempts) -%}
-{{ part }},
-    1 as attribute,
-    0 as from_code,
-    {{ dbt_anonymize._highest_code() }} as to_code,
-    {{ part }} as child,
-    cast(0 as {{ dbt.type_bigint() }}) as shared,
-    0 as is_halved,
-    {{ attempts }} as attempts,
-    0 as is_cut
 {%- endmacro %}
 
 

@@ -1,5 +1,5 @@
-{# The proposed cuts whose sides all keep every guarantee about classes. A part with another one stays itself: it is
-   asked about its next attribute. P, the distribution in the whole table, is that of all records. #}
+{# The proposed cuts whose sides all keep every guarantee about classes. A part with another one becomes one
+   part again, under a new number, and is asked about its next attribute. P, the distribution in the whole table, is that of all records. #}
 {% macro _mondrian_kept_cuts(plan) -%}
 with
 
@@ -48,18 +48,31 @@ refused as (
     select distinct proposed.part
     from proposed
     inner join classes on proposed.child = classes.dbt_anonymize_part
-    where proposed.is_cut = 1 and classes.is_violating
+    where classes.is_violating
 
 )
 
-select *
+select
+    part,
+    attribute,
+    from_code,
+    to_code,
+    shared,
+    0 as attempts,
+    child
 from proposed
 where part not in (select refused.part from refused)
 
 union all
 
 select
-    {{ dbt_anonymize._mondrian_uncut("part", "max(attempts)") }}
+    part,
+    min(attribute) as attribute,
+    0 as from_code,
+    {{ dbt_anonymize._highest_code() }} as to_code,
+    cast(null as {{ dbt.type_bigint() }}) as shared,
+    max(attempts) as attempts,
+    min(child) as child
 from proposed
 where part in (select refused.part from refused)
 group by part

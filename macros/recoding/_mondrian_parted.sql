@@ -1,22 +1,25 @@
 {# CTEs that end in `parted`: the rows of the parts that are cut, in the parts that their sides become. #}
 {% macro _mondrian_parted(plan, cuts) -%}
-{%- set rows = dbt_anonymize._scratch("rows") -%}
-{%- set carried = dbt_anonymize._columns_of("unfinished", plan.carried) -%}
-{%- set code = dbt_anonymize._of_attribute("halves.attribute", plan, "unfinished.code_") -%}
-halves as (
+{%- set carried = plan.carried + ["records"] -%}
+{%- set rows = dbt_anonymize._columns_of("unfinished", carried) -%}
+sided as (
 
     select
-        part,
-        attribute,
-        min(to_code) as boundary,
-        min(child) as lower_child,
-        max(child) as upper_child,
-        max(shared) as shared
-    from {{ cuts }}
-    where is_halved = 1
-    group by
-        part,
-        attribute
+        cuts.child,
+        cuts.attempts,
+        {%- if not plan.is_strict %}
+        case
+            when {{ dbt_anonymize._of_attribute("cuts.attribute", plan, "unfinished.code_") | indent(12) }} = cuts.to_code
+                then cuts.shared
+        end as shared,
+        {%- endif %}
+        {{ rows | join(",\n        ") }}
+    from {{ dbt_anonymize._scratch("rows") }} as unfinished
+    inner join {{ cuts }} as cuts
+        on
+            unfinished.part = cuts.part
+            and {{ dbt_anonymize._of_attribute("cuts.attribute", plan, "unfinished.code_") | indent(12) }}
+            between cuts.from_code and cuts.to_code
 
 ),
 {%- if not plan.is_strict %}
@@ -24,20 +27,12 @@ halves as (
 middle as (
 
     select
-        halves.lower_child,
-        halves.upper_child,
-        halves.shared,
-        {{ carried | join(",\n        ") }},
-        unfinished.records,
+        *,
         row_number() over (
-            partition by unfinished.part
-            order by
-                {{ dbt_anonymize._columns_of("unfinished", plan.codes + ["record_key"]) | join(",\n                ") }}
+            partition by child order by {{ (plan.codes + ["record_key"]) | join(", ") }}
         ) as place
-    from {{ rows }} as unfinished
-    inner join halves on unfinished.part = halves.part
-    where
-        {{ code | indent(8) }} = halves.boundary
+    from sided
+    where shared is not null
 
 ),
 {%- endif %}
@@ -45,41 +40,19 @@ middle as (
 parted as (
 
     select
-        case
-            when
-                {{ code | indent(16) }} <= halves.boundary
-                then halves.lower_child
-            else halves.upper_child
-        end as part,
-        0 as attempts,
-        {{ carried | join(",\n        ") }},
-        unfinished.records
-    from {{ rows }} as unfinished
-    inner join halves on unfinished.part = halves.part
+        child as part,
+        attempts,
+        {{ carried | join(",\n        ") }}
+    from sided
     {%- if not plan.is_strict %}
-    where
-        {{ code | indent(8) }} <> halves.boundary
+    where shared is null
     union all
     select
-        case when place <= shared then lower_child else upper_child end as part,
-        0 as attempts,
-        {{ plan.carried | join(",\n        ") }},
-        records
+        child + case when place > shared then 1 else 0 end as part,
+        attempts,
+        {{ carried | join(",\n        ") }}
     from middle
     {%- endif %}
-    union all
-    select
-        cuts.child as part,
-        case when cuts.is_cut = 1 then 0 else cuts.attempts end as attempts,
-        {{ carried | join(",\n        ") }},
-        unfinished.records
-    from {{ rows }} as unfinished
-    inner join {{ cuts }} as cuts
-        on unfinished.part = cuts.part
-    where
-        cuts.is_halved = 0
-        and {{ dbt_anonymize._of_attribute("cuts.attribute", plan, "unfinished.code_") | indent(8) }}
-        between cuts.from_code and cuts.to_code
 
 )
 {%- endmacro %}
