@@ -134,7 +134,8 @@ def value_counts(
     cells = (int(class_of_row.max(initial=0)) + 1) << bits
     if cells <= DENSE * len(pairs):
         counts = np.bincount(pairs, weights=records)
-        occurring = np.flatnonzero(counts)
+        # Several times as fast as to look for numbers that are not 0.
+        occurring = np.flatnonzero(counts > 0)
         numbers = counts[occurring].astype(np.int64)
     else:
         occurring, inverse = np.unique(pairs, return_inverse=True)

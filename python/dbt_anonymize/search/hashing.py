@@ -11,6 +11,8 @@ import numpy as np
 from dbt_anonymize.privacy.table import BoolArray, IntArray
 
 Words = tuple[IntArray, ...]
+# Few rows get many slots, so that hardly any go through another round.
+FEWEST_BITS = 11
 MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F)
 
 
@@ -67,7 +69,7 @@ def slots(keys: Words, turn: int) -> tuple[IntArray, int]:
 
 
 def _bits(rows: int) -> int:
-    return max(4, rows.bit_length())
+    return max(FEWEST_BITS, rows.bit_length())
 
 
 def _slot_leaders(slot: IntArray) -> IntArray:

@@ -16,6 +16,7 @@ from dbt_anonymize.information_loss.base import (
     suppressed_records,
 )
 from dbt_anonymize.privacy.distances import Distribution
+from dbt_anonymize.privacy.grouping import DENSE
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, ValueCounts
 
 
@@ -33,10 +34,23 @@ class Majority:
     @classmethod
     def of(cls, counts: ValueCounts, size: int) -> Majority:
         """Look for the majority in each of ``size`` classes."""
+        values = int(counts.values.max(initial=0)) + 1
+        if values * size <= DENSE * len(counts.counts):
+            return cls._of_cells(counts, size, values)
         found = Distribution(size, counts.classes, counts.values, counts.counts)
         most = np.maximum(found.largest(found.counts), 0)
         winners = np.bincount(found.classes[found.counts == most[found.classes]], minlength=size)
         return cls(found.totals, found.totals - most, winners > 1)
+
+    @classmethod
+    def _of_cells(cls, counts: ValueCounts, size: int, values: int) -> Majority:
+        """Do so with a count for each value and class, several times as fast where most occur."""
+        cells = counts.values * size + counts.classes
+        found = np.bincount(cells, weights=counts.counts, minlength=values * size)
+        by_value: FloatArray = found.astype(np.float64, copy=False).reshape(values, size)
+        records, most = by_value.sum(axis=0), by_value.max(axis=0)
+        is_tied = (np.count_nonzero(by_value == most, axis=0) > 1) & (records > 0)
+        return cls(records, records - most, is_tied)
 
 
 class ClassificationMetric(InformationLoss):
