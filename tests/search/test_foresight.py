@@ -12,6 +12,10 @@ import pytest
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import SensitiveAttribute, Table
+from dbt_anonymize.search.checking import Checker
+from dbt_anonymize.search.clock import Clock
+from dbt_anonymize.search.enumerated import EnumeratedSearch
+from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.optimum import search
 from dbt_anonymize.search.pareto import pareto_front
 from tests.oracle.brute_force import feasible_nodes, numbered_table
@@ -61,3 +65,23 @@ def test_the_front_is_that_of_all_nodes(table: Table, measure: str) -> None:
         nodes = feasible_nodes(table, guarantees, loss, limit, size)
         least = min(found.loss for found in nodes if found.k > 0)
         assert point.loss == pytest.approx(least, rel=1e-12)
+
+
+def test_what_small_classes_raised_is_not_added_to_bounds_for_larger_ones() -> None:
+    """Fails where `require` keeps what was raised for the class size before."""
+    plain, limit = numbered_table(rows=300), Decimal("0.6")
+    values = np.where(plain.leaves[:, 0] > 8, 0, plain.leaves[:, 1] % 4)
+    table = replace(plain, sensitive=((SensitiveAttribute("s", 4), values),))
+    diverse = {"model": "l_diversity", "attribute": "s", "l": 3}
+    guarantees, loss = compile_guarantees([diverse], table), make_loss("average_class_size")
+    lattice = Lattice.of(table)
+    state = EnumeratedSearch(Checker(table, guarantees, loss, limit, lattice.lowest), lattice, k=2)
+    for k in (2, 5):
+        if k > 2:
+            state.require(k)
+        state.run(Clock(None, None))
+        feasible = feasible_nodes(table, guarantees, loss, limit, k)
+        assert len(feasible) > 20
+        for found in feasible:
+            bound = state._bound.reshape(-1)[lattice.index(found.node)]
+            assert bound <= found.loss + 1e-9, found.node
