@@ -12,6 +12,8 @@ from dbt_anonymize.information_loss.base import (
     TableSums,
     suppressed_records,
 )
+from dbt_anonymize.privacy.grouping import distinct_rows, numbered
+from dbt_anonymize.privacy.grouping import sums as added_up
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
 
 # Nodes from which on the exact sums of all of them are worth their product of matrices.
@@ -71,18 +73,31 @@ def _summed_products(sums: TableSums, levels: IntArray) -> FloatArray:
     left, of_left = np.unique(levels[:, :half], axis=0, return_inverse=True)
     right, of_right = np.unique(levels[:, half:], axis=0, return_inverse=True)
     found = np.zeros((len(left), len(right)))
-    table = sums.table
-    for start in range(0, len(table.records), _ROWS_AT_ONCE):
-        rows = slice(start, start + _ROWS_AT_ONCE)
-        weighted = _products(sums, rows, left, 0) * table.records[rows]
+    alike, records = _alike(sums)
+    for start in range(0, len(alike), _ROWS_AT_ONCE):
+        rows = alike[start : start + _ROWS_AT_ONCE]
+        weighted = _products(sums, rows, left, 0) * records[start : start + _ROWS_AT_ONCE]
         found += weighted @ _products(sums, rows, right, half).T
     exact: FloatArray = found[of_left.reshape(-1), of_right.reshape(-1)]
     return exact
 
 
-def _products(sums: TableSums, rows: slice, levels: IntArray, first: int) -> FloatArray:
+def _alike(sums: TableSums) -> tuple[IntArray, IntArray]:
+    """Return one of the rows whose labels cover as much at every level, and the records of all."""
+    columns = []
+    for leaves, levels in zip(sums.columns, sums.log_cells, strict=True):
+        codes = (np.unique(bits, return_inverse=True)[1].reshape(-1) for bits in levels)
+        columns.append(numbered(codes, len(levels[0])).take(leaves))
+    records = sums.table.records
+    if not columns:
+        return np.arange(len(records)), records
+    first, alike = distinct_rows(columns)
+    return first, added_up(alike, records, len(first))
+
+
+def _products(sums: TableSums, rows: IntArray, levels: IntArray, first: int) -> FloatArray:
     """Return what some attributes cover, (nodes, rows), ``levels`` those from ``first`` on."""
-    bits = np.zeros((len(levels), len(sums.table.records[rows])))
+    bits = np.zeros((len(levels), len(rows)))
     for offset in range(levels.shape[1]):
         leaves = sums.table.leaves[rows, first + offset]
         by_level = np.stack([cells[leaves] for cells in sums.log_cells[first + offset]])
