@@ -6,7 +6,6 @@ import contextlib
 import json
 import math
 import os
-import re
 import stat
 from collections import Counter
 from collections.abc import Iterator
@@ -127,7 +126,7 @@ def test_a_key_is_not_looked_for_by_a_pattern(commanded: Project, name: str) -> 
     (commanded.folder / "vault 2").mkdir(mode=0o700)
     (commanded.folder / "vault 2" / "vault.duckdb.key").write_bytes(b"x" * 32)
     path = json.dumps(f"{name}/vault.duckdb")
-    commanded.edit("profiles.yml", lambda text: re.sub(r"vault/vault\.duckdb", lambda _: path, text))
+    commanded.edit("profiles.yml", lambda text: text.replace("vault/vault.duckdb", path))
     outcome = commanded.dbt("build", "-s", "customers_identifiers")
     assert not outcome.succeeded
     assert "the path of the vault must not have *, ? or [" in outcome.messages
