@@ -80,8 +80,8 @@ asked as (
 
 
 {#
-  CTEs that end in `units`: what a cut of an asked attribute may not part, with the records `up_to` it. That is a leaf of
-  an interval, a label below the one that is cut, or all that is not NULL.
+  CTEs that end in `units`: what a cut of an asked attribute may not part, with the records `up_to` it. That is a leaf
+  of an interval, a label below the one that is cut, or all that is not NULL.
 #}
 {% macro _mondrian_units(plan) -%}
 {%- set bigint = dbt.type_bigint() -%}
@@ -166,9 +166,9 @@ units as (
 
 
 {#
-  CTEs that end in `chosen`: the attribute along which a part is cut. `best` is where an interval is cut in two: the size
-  of the smaller side times 2^31, plus what is left of that above the code, so that of equal sizes the smallest code is
-  taken. `common` is the smallest label of at least k records, as size times 2^31 plus code, and `rare` counts the
+  CTEs that end in `chosen`: the attribute along which a part is cut. `best` is where an interval is cut in two: the
+  size of the smaller side times 2^31, plus what is left of that above the code, so that of equal sizes the smallest
+  code is taken. `common` is the smallest label of at least k records, as size times 2^31 plus code, and `rare` counts the
   records of smaller ones: these need each other, or the smallest one as well, and another label beside them.
 #}
 {% macro _mondrian_chosen(plan) -%}
@@ -178,7 +178,11 @@ units as (
 {%- if not plan.is_strict -%}
     {#- The leaf that holds the middle of the part. -#}
     {%- set smaller = "cast(floor(asked.total / 2.0) as " ~ dbt.type_bigint() ~ ")" -%}
-    {%- set is_cut = is_cut ~ " and 2 * units.up_to >= asked.total and 2 * (units.up_to - units.records) < asked.total" -%}
+    {%- set is_cut -%}
+asked.is_halved = 1
+                    and 2 * units.up_to >= asked.total
+                    and 2 * (units.up_to - units.records) < asked.total
+    {%- endset -%}
 {%- endif -%}
 judged as (
 
@@ -189,10 +193,20 @@ judged as (
         max(asked.attempts) as attempts,
         max(asked.is_halved) as is_halved,
         max(
-            case when {{ is_cut }} then {{ smaller }} * 2147483648 + (2147483647 - units.to_code) end
+            case
+                when
+                    {{ is_cut }}
+                    then {{ smaller }} * 2147483648 + (2147483647 - units.to_code)
+            end
         ) as best,
         {%- if not plan.is_strict %}
-        max(case when {{ is_cut }} then {{ smaller }} - units.up_to + units.records end) as shared,
+        max(
+            case
+                when
+                    {{ is_cut }}
+                    then {{ smaller }} - units.up_to + units.records
+            end
+        ) as shared,
         {%- endif %}
         sum(case when {{ is_rare }} then 0 else 1 end) as commons,
         sum(case when {{ is_rare }} then units.records else 0 end) as rare,
@@ -225,7 +239,7 @@ chosen as (
         is_halved,
         place as attempts,
         cast(2147483647 - mod(best, 2147483648) as {{ dbt.type_int() }}) as boundary,
-        {{ "cast(null as " ~ dbt.type_bigint() ~ ")" if plan.is_strict else "shared" }} as shared,
+        {{ "cast(null as " ~ dbt.type_bigint() ~ ") as shared" if plan.is_strict else "shared" }},
         case when rare between 1 and {{ plan.k - 1 }} then mod(common, 2147483648) end as joined
     from possible
     where place = attempts + 1

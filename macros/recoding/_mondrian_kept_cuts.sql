@@ -1,5 +1,6 @@
 {# The proposed cuts whose sides all keep every guarantee about classes. A part with another one becomes one
-   part again, under a new number, and is asked about its next attribute. P, the distribution in the whole table, is that of all records. #}
+   part again, under a new number, and is asked about its next attribute. P, the distribution in the
+   whole table, is that of all records. #}
 {% macro _mondrian_kept_cuts(plan) -%}
 with
 

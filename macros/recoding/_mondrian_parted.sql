@@ -9,7 +9,8 @@ sided as (
         cuts.attempts,
         {%- if not plan.is_strict %}
         case
-            when {{ dbt_anonymize._of_attribute("cuts.attribute", plan, "unfinished.code_") | indent(12) }} = cuts.to_code
+            when
+                {{ dbt_anonymize._of_attribute("cuts.attribute", plan, "unfinished.code_") | indent(16) }} = cuts.to_code
                 then cuts.shared
         end as shared,
         {%- endif %}

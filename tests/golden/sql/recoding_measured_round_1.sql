@@ -6,7 +6,7 @@ ranges as (
     select
         summary.part,
         summary.attempts,
-        summary.records,
+        summary.records as total,
         attributes.attribute,
         case attributes.attribute
             when 1 then summary.lowest_1
@@ -22,7 +22,7 @@ ranges as (
 
 ),
 
-widths as (
+asked as (
 
     select
         ranges.*,
@@ -50,25 +50,7 @@ widths as (
 
 ),
 
-candidates as (
-
-    select
-        *,
-        row_number() over (partition by part order by width desc, attribute asc) as position,
-        count(*) over (partition by part) as candidates
-    from widths
-
-),
-
-asked as (
-
-    select *
-    from candidates
-    where position = attempts + 1 or (position > attempts and records < 64)
-
-),
-
-histogram as (
+held as (
 
     select
         asked.part,
@@ -77,16 +59,24 @@ histogram as (
             when 1 then unfinished.code_1
             when 2 then unfinished.code_2
         end as code,
-        sum(unfinished.records) as records
+        unfinished.records
     from dbt_anonymize_rows as unfinished
     inner join asked on unfinished.part = asked.part
+
+),
+
+histogram as (
+
+    select
+        part,
+        attribute,
+        code,
+        sum(records) as records
+    from held
     group by
-        asked.part,
-        asked.attribute,
-        case asked.attribute
-            when 1 then unfinished.code_1
-            when 2 then unfinished.code_2
-        end
+        part,
+        attribute,
+        code
 
 ),
 
@@ -95,10 +85,8 @@ labelled as (
     select
         histogram.part,
         histogram.attribute,
+        histogram.code,
         histogram.records,
-        asked.position,
-        asked.records as total,
-        asked.is_halved,
         case
             when asked.is_halved = 1 or histogram.code = 0 then histogram.code
             when asked.lowest = 0 then asked.highest
@@ -113,16 +101,14 @@ labelled as (
 
 ),
 
-units as (
+counted as (
 
     select
         part,
         attribute,
         to_code,
-        cast(sum(records) as bigint) as records,
-        max(position) as position,
-        max(total) as total,
-        max(is_halved) as is_halved
+        min(code) as from_code,
+        cast(sum(records) as bigint) as records
     from labelled
     group by
         part,
@@ -131,56 +117,54 @@ units as (
 
 ),
 
-counted as (
+units as (
 
     select
         *,
-        sum(records) over (
-            partition by part, attribute order by to_code rows between unbounded preceding and current row
+        cast(
+            sum(records) over (
+                partition by part, attribute order by to_code rows between unbounded preceding and current row
+            ) as bigint
         ) as up_to
-    from units
-    where is_halved = 1
+    from counted
 
 ),
 
-halved as (
+judged as (
 
     select
-        part,
-        attribute,
-        position,
-        to_code,
-        case when up_to < total - up_to then up_to else total - up_to end as smaller_side,
-        cast(0 as bigint) as shared
-    from counted
+        units.part,
+        units.attribute,
+        max(asked.width) as width,
+        max(asked.attempts) as attempts,
+        max(asked.is_halved) as is_halved,
+        max(
+            case
+                when
+                    asked.is_halved = 1
+                    then least(units.up_to, asked.total - units.up_to) * 2147483648 + (2147483647 - units.to_code)
+            end
+        ) as best,
+        sum(case when units.records < 2 then 0 else 1 end) as commons,
+        sum(case when units.records < 2 then units.records else 0 end) as rare,
+        min(case when units.records < 2 then null else units.records * 2147483648 + units.to_code end) as common
+    from units
+    inner join asked on units.part = asked.part and units.attribute = asked.attribute
+    group by
+        units.part,
+        units.attribute
 
 ),
 
 possible as (
 
     select
-        part,
-        max(position) as position
-    from halved
-    group by
-        part,
-        attribute
-    having max(smaller_side) >= 2
-    union all
-    select
-        part,
-        max(position) as position
-    from units
-    where is_halved = 0
-    group by
-        part,
-        attribute
-    having
-        sum(case when records >= 2 then 1 else 0 end)
-        > case
-            when sum(case when records < 2 then records else 0 end) between 1 and 1 then 1
-            else 0
-        end
+        *,
+        row_number() over (partition by part order by width desc, attribute asc) as place
+    from judged
+    where
+        (is_halved = 1 and best >= 2 * 2147483648)
+        or (is_halved = 0 and commons > case when rare between 1 and 1 then 1 else 0 end)
 
 ),
 
@@ -188,39 +172,14 @@ chosen as (
 
     select
         part,
-        min(position) as position
+        attribute,
+        is_halved,
+        place as attempts,
+        cast(2147483647 - mod(best, 2147483648) as integer) as boundary,
+        cast(null as bigint) as shared,
+        case when rare between 1 and 1 then mod(common, 2147483648) end as joined
     from possible
-    group by part
-
-),
-
-halves as (
-
-    select
-        halved.*,
-        row_number() over (partition by halved.part order by halved.smaller_side desc, halved.to_code asc) as place
-    from halved
-    inner join chosen on halved.part = chosen.part and halved.position = chosen.position
-
-),
-
-branches as (
-
-    select
-        units.part,
-        units.attribute,
-        units.position,
-        units.to_code,
-        units.records,
-        sum(case when units.records < 2 then units.records else 0 end) over (partition by units.part) as rare,
-        row_number() over (
-            partition by units.part
-            order by case when units.records < 2 then 1 else 0 end, units.records, units.to_code
-        ) as place,
-        coalesce(lag(units.to_code) over (partition by units.part order by units.to_code), -1) + 1 as from_code
-    from units
-    inner join chosen on units.part = chosen.part and units.position = chosen.position
-    where units.is_halved = 0
+    where place = attempts + 1
 
 ),
 
@@ -229,37 +188,36 @@ sides as (
     select
         part,
         attribute,
-        position,
-        1 as is_halved,
-        0 as is_rest,
+        0 as side,
         0 as from_code,
-        to_code,
-        shared
-    from halves
-    where place = 1
+        boundary as to_code,
+        shared,
+        attempts
+    from chosen
+    where is_halved = 1
     union all
     select
         part,
         attribute,
-        position,
-        1 as is_halved,
-        0 as is_rest,
-        to_code + 1 as from_code,
+        1 as side,
+        boundary + 1 as from_code,
         2147483647 as to_code,
-        shared
-    from halves
-    where place = 1
+        null as shared,
+        attempts
+    from chosen
+    where is_halved = 1
     union all
     select
-        part,
-        attribute,
-        position,
-        0 as is_halved,
-        case when records < 2 or (rare between 1 and 1 and place = 1) then 1 else 0 end as is_rest,
-        from_code,
-        to_code,
-        cast(0 as bigint) as shared
-    from branches
+        units.part,
+        units.attribute,
+        case when units.records < 2 or units.to_code = chosen.joined then -1 else units.to_code end as side,
+        units.from_code,
+        units.to_code,
+        null as shared,
+        chosen.attempts
+    from units
+    inner join chosen on units.part = chosen.part and units.attribute = chosen.attribute
+    where chosen.is_halved = 0
 
 )
 
@@ -268,33 +226,10 @@ select
     attribute,
     from_code,
     to_code,
-    cast(
-        dense_rank() over (order by part, case when is_rest = 1 then -1 else from_code end)
-        + greatest(
-            (select max(summary.part) from dbt_anonymize_summary as summary),
-            (select coalesce(max(done.part), 0) from dbt_anonymize_done_parts as done)
-        ) as integer
-    ) as child,
     shared,
-    is_halved,
-    position as attempts,
-    1 as is_cut
+    attempts,
+    cast(
+        dense_rank() over (order by part, side)
+        + (select max(summary.part) from dbt_anonymize_summary as summary) as integer
+    ) as child
 from sides
-
-union all
-
-select
-    asked.part,
-    1 as attribute,
-    0 as from_code,
-    2147483647 as to_code,
-    asked.part as child,
-    cast(0 as bigint) as shared,
-    0 as is_halved,
-    max(asked.position) as attempts,
-    0 as is_cut
-from asked
-left join chosen on asked.part = chosen.part
-where chosen.part is null
-group by asked.part
-having max(asked.position) < max(asked.candidates)

@@ -45,60 +45,37 @@ whole_total_1 as (
 
 ),
 
-halves as (
+sided as (
 
     select
-        part,
-        attribute,
-        min(to_code) as boundary,
-        min(child) as lower_child,
-        max(child) as upper_child,
-        max(shared) as shared
-    from proposed
-    where is_halved = 1
-    group by
-        part,
-        attribute
-
-),
-
-parted as (
-
-    select
-        case
-            when
-                case halves.attribute
-                    when 1 then unfinished.code_1
-                    when 2 then unfinished.code_2
-                end <= halves.boundary
-                then halves.lower_child
-            else halves.upper_child
-        end as part,
-        0 as attempts,
-        unfinished.code_1,
-        unfinished.code_2,
-        unfinished.value_1,
-        unfinished.records
-    from dbt_anonymize_rows as unfinished
-    inner join halves on unfinished.part = halves.part
-    union all
-    select
-        cuts.child as part,
-        case when cuts.is_cut = 1 then 0 else cuts.attempts end as attempts,
+        cuts.child,
+        cuts.attempts,
         unfinished.code_1,
         unfinished.code_2,
         unfinished.value_1,
         unfinished.records
     from dbt_anonymize_rows as unfinished
     inner join proposed as cuts
-        on unfinished.part = cuts.part
-    where
-        cuts.is_halved = 0
-        and case cuts.attribute
-            when 1 then unfinished.code_1
-            when 2 then unfinished.code_2
-        end
-        between cuts.from_code and cuts.to_code
+        on
+            unfinished.part = cuts.part
+            and case cuts.attribute
+                when 1 then unfinished.code_1
+                when 2 then unfinished.code_2
+            end
+            between cuts.from_code and cuts.to_code
+
+),
+
+parted as (
+
+    select
+        child as part,
+        attempts,
+        code_1,
+        code_2,
+        value_1,
+        records
+    from sided
 
 ),
 
@@ -203,11 +180,18 @@ refused as (
     select distinct proposed.part
     from proposed
     inner join classes on proposed.child = classes.dbt_anonymize_part
-    where proposed.is_cut = 1 and classes.is_violating
+    where classes.is_violating
 
 )
 
-select *
+select
+    part,
+    attribute,
+    from_code,
+    to_code,
+    shared,
+    0 as attempts,
+    child
 from proposed
 where part not in (select refused.part from refused)
 
@@ -215,14 +199,12 @@ union all
 
 select
     part,
-    1 as attribute,
+    min(attribute) as attribute,
     0 as from_code,
     2147483647 as to_code,
-    part as child,
-    cast(0 as bigint) as shared,
-    0 as is_halved,
+    cast(null as bigint) as shared,
     max(attempts) as attempts,
-    0 as is_cut
+    min(child) as child
 from proposed
 where part in (select refused.part from refused)
 group by part

@@ -1,60 +1,37 @@
 create temporary table dbt_anonymize_next_rows as
 with
 
-halves as (
+sided as (
 
     select
-        part,
-        attribute,
-        min(to_code) as boundary,
-        min(child) as lower_child,
-        max(child) as upper_child,
-        max(shared) as shared
-    from dbt_anonymize_cuts
-    where is_halved = 1
-    group by
-        part,
-        attribute
-
-),
-
-parted as (
-
-    select
-        case
-            when
-                case halves.attribute
-                    when 1 then unfinished.code_1
-                    when 2 then unfinished.code_2
-                end <= halves.boundary
-                then halves.lower_child
-            else halves.upper_child
-        end as part,
-        0 as attempts,
-        unfinished.code_1,
-        unfinished.code_2,
-        unfinished.value_1,
-        unfinished.records
-    from dbt_anonymize_rows as unfinished
-    inner join halves on unfinished.part = halves.part
-    union all
-    select
-        cuts.child as part,
-        case when cuts.is_cut = 1 then 0 else cuts.attempts end as attempts,
+        cuts.child,
+        cuts.attempts,
         unfinished.code_1,
         unfinished.code_2,
         unfinished.value_1,
         unfinished.records
     from dbt_anonymize_rows as unfinished
     inner join dbt_anonymize_cuts as cuts
-        on unfinished.part = cuts.part
-    where
-        cuts.is_halved = 0
-        and case cuts.attribute
-            when 1 then unfinished.code_1
-            when 2 then unfinished.code_2
-        end
-        between cuts.from_code and cuts.to_code
+        on
+            unfinished.part = cuts.part
+            and case cuts.attribute
+                when 1 then unfinished.code_1
+                when 2 then unfinished.code_2
+            end
+            between cuts.from_code and cuts.to_code
+
+),
+
+parted as (
+
+    select
+        child as part,
+        attempts,
+        code_1,
+        code_2,
+        value_1,
+        records
+    from sided
 
 )
 
