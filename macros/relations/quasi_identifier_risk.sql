@@ -7,7 +7,7 @@
 {% macro _quasi_identifier_risk(frequencies, quasi_identifiers, counted_whole) -%}
 {{ config(
     materialized="table",
-    post_hook=["{{ dbt_anonymize._forget_subsets() }}"] + dbt_anonymize._after_steps() + dbt_anonymize._analyzed(),
+    post_hook=["{{ dbt_anonymize._forget_subsets() }}"] + dbt_anonymize._analyzed(),
 ) }}
 {%- set plan = none -%}
 {%- if dbt_anonymize._is_building() -%}
@@ -18,7 +18,7 @@
 
 
 {#
-  How the subsets of a table of more than `counted_whole` rows are counted; none: whole, each by itself, in one query.
+  How the subsets are counted; none, where the table is small: whole, each by itself, in one query.
   A table of tuples, since DuckDB feeds all readers of a CTE at the same time, and no cache holds so many hash tables.
     tuples             scratch table of the combinations of values, as codes
     numbers_of_values  how many each quasi-identifier can have
@@ -26,7 +26,7 @@
     counted_whole      possible classes up to which all are counted
 #}
 {% macro _plan_of_subsets(frequencies, quasi_identifiers, counted_whole) -%}
-    {%- if run_query("select count(*) from " ~ frequencies).rows[0][0] <= counted_whole -%}
+    {%- if not dbt_anonymize._are_subsets_planned(frequencies, counted_whole) -%}
         {{ return(none) }}
     {%- endif -%}
     {%- set coded -%}
@@ -52,6 +52,16 @@ select * from coded
 {%- endmacro %}
 
 
+{# A small table is grouped for each subset in less time than a plan takes. #}
+{% macro _are_subsets_planned(frequencies, counted_whole) -%}
+    {{ return(adapter.dispatch("_are_subsets_planned", "dbt_anonymize")(frequencies, counted_whole)) }}
+{%- endmacro %}
+
+{% macro default___are_subsets_planned(frequencies, counted_whole) -%}
+    {{ return(run_query("select count(*) from " ~ frequencies).rows[0][0] > counted_whole) }}
+{%- endmacro %}
+
+
 {% macro _forget_subsets() -%}
     {%- if dbt_anonymize._is_building() -%}
         {%- do dbt_anonymize._run_statements(dbt_anonymize._drop_scratch(["tuples"])) -%}
@@ -69,13 +79,12 @@ select * from coded
 {%- for subset in subsets -%}
     {%- do ones_in.append(plan.one_in if plan and bases.of_subset[loop.index0] is none else 1) -%}
 {%- endfor -%}
-{%- call dbt_anonymize._in_steps([] if plan else ["coded", "subsets"]) -%}
 with
 {%- if not plan %}
 {{ dbt_anonymize._coded_tuples(frequencies, quasi_identifiers) }},
 {%- endif %}
 
-{{- dbt_anonymize._listed_subsets(subsets, quasi_identifiers, ones_in) }}
+{{- dbt_anonymize._listed_subsets(subsets, quasi_identifiers, ones_in, bases) }}
 
 totals as (
 
@@ -110,16 +119,15 @@ from subsets
 cross join totals
 left join measured on subsets.subset_number = measured.subset_number
 order by subsets.subset_number
-{%- endcall %}
 {%- endmacro %}
 
 
 {# CTE `subsets`: number, names, size, and how many classes one stands for. #}
-{% macro _listed_subsets(subsets, quasi_identifiers, ones_in) -%}
-    {{ return(adapter.dispatch("_listed_subsets", "dbt_anonymize")(subsets, quasi_identifiers, ones_in)) }}
+{% macro _listed_subsets(subsets, quasi_identifiers, ones_in, bases=none) -%}
+    {{ return(adapter.dispatch("_listed_subsets", "dbt_anonymize")(subsets, quasi_identifiers, ones_in, bases)) }}
 {%- endmacro %}
 
-{% macro default___listed_subsets(subsets, quasi_identifiers, ones_in) %}
+{% macro default___listed_subsets(subsets, quasi_identifiers, ones_in, bases=none) %}
 
 subsets as (
     {%- for subset in subsets %}
