@@ -450,7 +450,9 @@ subsets as (
 {# Whether a subset has each of the columns. #}
 {% macro _marked_columns(subset, number) -%}
     {%- set cells = [] -%}
-    {%- for position in range(number) -%}{%- do cells.append("true" if position in subset else "false") -%}{%- endfor -%}
+    {%- for position in range(number) -%}
+        {%- do cells.append("true" if position in subset else "false") -%}
+    {%- endfor -%}
     {{ return(cells) }}
 {%- endmacro %}
 
