@@ -7,7 +7,7 @@ import resource
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from joblib.externals.loky import get_reusable_executor
@@ -90,9 +90,12 @@ def _processes() -> Iterator[Path]:
     while waiting:
         process = Path("/proc") / str(waiting.pop())
         try:
-            tasks = list((process / "task").iterdir())
-            children = [(task / "children").read_text(encoding="ascii") for task in tasks]
+            threads = list((process / "task").iterdir())
         except OSError:
             continue
         yield process
-        waiting.extend(int(child) for found in children for child in found.split())
+        for thread in threads:
+            # It may have ended meanwhile, which the process has not.
+            with suppress(OSError):
+                children = (thread / "children").read_text(encoding="ascii")
+                waiting.extend(map(int, children.split()))

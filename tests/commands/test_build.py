@@ -62,6 +62,15 @@ def test_a_build_from_nothing_releases_what_dbt_build_releases(
     assert commanded.query("select count(distinct run_id) from anonymization_results") == [(1,)]
 
 
+def test_a_spec_whose_models_are_older_is_not_built(commanded: Project) -> None:
+    """The release would keep what the spec promised before."""
+    commanded.edit("anonymizations/customers.yml", lambda text: text.replace("{k: 4}", "{k: 5}"))
+    result = command(commanded, "build", "customers", "--dbt", "/bin/false")
+    assert result.exit_code == 1
+    assert "The models must be those of their specs" in result.output
+    assert "dbt failed" not in result.output
+
+
 @pytest.mark.dbt
 def test_a_dbt_that_fails_gives_exit_code_1(commanded: Project) -> None:
     result = command(commanded, "build", "customers", "--dbt", "/bin/false")

@@ -16,12 +16,23 @@ def build(
     *,
     dbt: DbtExecutable = None,
 ) -> None:
-    """Build anonymizations from source to release, for a scheduler to call."""
+    """Build anonymizations from source to release, for a scheduler to call.
+
+    Models that are not those of their specs are not built: the release would keep other promises.
+    """
     from dbt_anonymize.cli.publish import publish_all  # noqa: PLC0415
     from dbt_anonymize.evaluation.progress import logged_to  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.project.generate import check  # noqa: PLC0415
     from dbt_anonymize.project.stages import run_stage, stages_of  # noqa: PLC0415
     from dbt_anonymize.project.warehouse import closed_vaults  # noqa: PLC0415
 
+    if check(place.folder, names or ()):
+        say(
+            "The models must be those of their specs; `dbt-anonymize generate --check` shows how "
+            "they differ. Nothing was built. Run `dbt-anonymize generate`.",
+            err=True,
+        )
+        raise typer.Exit(FAILED_CHECK)
     with logged_to(Lines()), closed_vaults(place.project, place.target):
         runner = place.dbt(dbt, is_quiet=is_quiet())
         for spec in place.specs(names):
