@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import SearchError
+from dbt_anonymize.information_loss.measures import classification_metric
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy import grouping
 from dbt_anonymize.privacy.grouping import classes_of, value_counts
-from dbt_anonymize.privacy.table import SensitiveAttribute, Table
+from dbt_anonymize.privacy.table import SensitiveAttribute, Table, ValueCounts
 from dbt_anonymize.search import bases
 from dbt_anonymize.search.hashing import distinct, slots
 from dbt_anonymize.search.rollup import Grouper
@@ -125,6 +126,26 @@ def test_values_are_counted_alike_dense_or_sorted(
             expected[c, v] += n
     triples = zip(found.classes.tolist(), found.values.tolist(), found.counts.tolist(), strict=True)
     assert list(triples) == [(c, v, n) for (c, v), n in sorted(expected.items()) if n]
+
+
+@examples(settings(deadline=None), 60)
+@given(
+    st.dictionaries(st.tuples(st.integers(0, 4), st.integers(0, 6)), st.integers(1, 4)),
+    st.sampled_from([-1, 1 << 20]),
+)
+def test_majorities_are_counted_alike_in_cells_or_sorted(
+    pairs: dict[tuple[int, int], int], dense: int
+) -> None:
+    rows = np.array([(*pair, n) for pair, n in sorted(pairs.items())]).reshape(-1, 3)
+    counts = ValueCounts(*rows.astype(np.int64).T)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(classification_metric, "DENSE", dense)
+        found = classification_metric.Majority.of(counts, 6)
+    for place in range(6):
+        of_class = sorted((n for (c, _), n in pairs.items() if c == place), reverse=True)
+        assert found.records[place] == sum(of_class)
+        assert found.outside[place] == sum(of_class[1:])
+        assert found.is_tied[place] == (len(of_class) > 1 and of_class[0] == of_class[1])
 
 
 def test_slots_that_are_known_change_nothing() -> None:
