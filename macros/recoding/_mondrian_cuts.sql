@@ -168,8 +168,8 @@ units as (
 {#
   CTEs that end in `chosen`: the attribute along which a part is cut. `best` is where an interval is cut in two: the
   size of the smaller side times 2^31, plus what is left of that above the code, so that of equal sizes the smallest
-  code is taken. `common` is the smallest label of at least k records, as size times 2^31 plus code, and `rare` counts the
-  records of smaller ones: these need each other, or the smallest one as well, and another label beside them.
+  code is taken. `common` is the smallest label of at least k records, as size times 2^31 plus code, and `rare` counts
+  the records of smaller ones: these need each other, or the smallest one as well, and another label beside them.
 #}
 {% macro _mondrian_chosen(plan) -%}
 {%- set is_rare = "units.records < " ~ plan.k -%}

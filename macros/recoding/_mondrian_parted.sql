@@ -2,6 +2,7 @@
 {% macro _mondrian_parted(plan, cuts) -%}
 {%- set carried = plan.carried + ["records"] -%}
 {%- set rows = dbt_anonymize._columns_of("unfinished", carried) -%}
+{%- set code = dbt_anonymize._of_attribute("cuts.attribute", plan, "unfinished.code_") -%}
 sided as (
 
     select
@@ -10,7 +11,7 @@ sided as (
         {%- if not plan.is_strict %}
         case
             when
-                {{ dbt_anonymize._of_attribute("cuts.attribute", plan, "unfinished.code_") | indent(16) }} = cuts.to_code
+                {{ code | indent(16) }} = cuts.to_code
                 then cuts.shared
         end as shared,
         {%- endif %}
@@ -19,7 +20,7 @@ sided as (
     inner join {{ cuts }} as cuts
         on
             unfinished.part = cuts.part
-            and {{ dbt_anonymize._of_attribute("cuts.attribute", plan, "unfinished.code_") | indent(12) }}
+            and {{ code | indent(12) }}
             between cuts.from_code and cuts.to_code
 
 ),
