@@ -11,7 +11,8 @@
 
 {#
   Keys are often whole numbers close to each other. A bit for each between the smallest and the largest is then smaller
-  than a hash table of them, and much faster to fill. DuckDB takes at most a billion bits.
+  than a hash table of them, and much faster to fill. Every thread has its own, a byte per record at most, and cannot
+  spill it. DuckDB takes at most a billion bits.
 #}
 {% macro duckdb___count_distinct(relation, name) -%}
     {%- set column = dbt_anonymize._quote(name) -%}
@@ -20,7 +21,7 @@
         ~ column ~ ") as largest, count(" ~ column ~ ") as known from " ~ relation ~ ") as bounds where"
         ~ " regexp_full_match(typeof(smallest), 'U?(TINY|SMALL|BIG)?INT(EGER)?')"
         ~ " and try_cast(cast(largest as varchar) as hugeint) - try_cast(cast(smallest as varchar) as hugeint)"
-        ~ " < least(64 * known, 1000000000)"
+        ~ " < least(8 * known, 1000000000)"
     ).rows -%}
     {%- if not bounds -%}
         {{ return(dbt_anonymize.default___count_distinct(relation, name)) }}

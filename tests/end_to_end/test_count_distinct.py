@@ -38,7 +38,7 @@ def test_distinct_values_are_counted_alike_by_bits_and_by_hashes(tmp_path: Path)
     tables = drawn(random.Random(14))
     with project.connection() as connection:
         for name, (kind, values) in tables.items():
-            connection.execute(f'create table "{name}" (" key" {kind})')
+            connection.execute(f'create table "{name}" (" k""ey" {kind})')
             if values:
                 rows = ", ".join(f"({'null' if value is None else value})" for value in values)
                 connection.execute(f'insert into "{name}" values {rows}')
@@ -46,8 +46,8 @@ def test_distinct_values_are_counted_alike_by_bits_and_by_hashes(tmp_path: Path)
     (project.folder / "macros" / "counted.sql").write_text(
         "{% macro counted(names) %}{% set found = {} %}{% for name in names %}"
         "{% set table = api.Relation.create(target.database, target.schema, name) %}"
-        "{% do found.update({name: [dbt_anonymize._count_distinct(table, ' key'),"
-        " dbt_anonymize.default___count_distinct(table, ' key')]}) %}{% endfor %}"
+        "{% do found.update({name: [dbt_anonymize._count_distinct(table, ' k\"ey'),"
+        " dbt_anonymize.default___count_distinct(table, ' k\"ey')]}) %}{% endfor %}"
         "{% do log('counted ' ~ tojson(found) ~ ' end', info=true) %}{% endmacro %}",
         encoding="utf-8",
     )
