@@ -28,6 +28,8 @@ _KEPT_VARIABLES = (
     "HOME",
     "LANG",
     "LC_",
+    # The kernels that this process has loaded already, and that workers are to calculate with too.
+    "OPENBLAS_",
     "PATH",
     "PYTEST_",
     "PYTHON",

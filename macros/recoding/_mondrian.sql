@@ -10,7 +10,7 @@
     done_rows            which rows (by their codes, or by record) are in which finished part
 
   A round takes every unfinished part at once: it is cut along the attribute with the widest share of its domain among
-  those that can be cut so that every side keeps the guarantees, or else it is finished. All attributes of all parts are
+  those that can be cut so that every side keeps the guarantees, or else it is finished. All attributes of a part are
   counted in every round, which is cheaper than more rounds; only a cut that other guarantees refuse costs a round.
   The order of rows never counts: ties are decided by the order of the quasi-identifiers and of the codes.
 
