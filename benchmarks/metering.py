@@ -7,7 +7,7 @@ import resource
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from joblib.externals.loky import get_reusable_executor
@@ -62,7 +62,7 @@ def cpu_of_tree() -> float:
     ticks = 0
     for process in _processes():
         try:
-            text = (process / "stat").read_text(encoding="ascii")
+            text = (process / "stat").read_text(encoding="ascii", errors="replace")
         except OSError:  # it has ended meanwhile
             continue
         # The name of a program may hold spaces; what follows its bracket does not.
@@ -85,17 +85,20 @@ def memory_of_tree() -> int:
 
 
 def _processes() -> Iterator[Path]:
-    """Yield this process and its children, as folders of ``/proc``."""
+    """Yield this process and its children, as folders of ``/proc``.
+
+    By the parent that each process names: a list of children is that of a thread, and those of
+    Java end while they are read.
+    """
+    children: dict[int, list[int]] = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            text = (process / "stat").read_text(encoding="ascii", errors="replace")
+        except OSError:  # it has ended meanwhile
+            continue
+        children.setdefault(int(text.rpartition(")")[2].split()[1]), []).append(int(process.name))
     waiting = [os.getpid()]
     while waiting:
-        process = Path("/proc") / str(waiting.pop())
-        try:
-            threads = list((process / "task").iterdir())
-        except OSError:
-            continue
-        yield process
-        for thread in threads:
-            # It may have ended meanwhile, which the process has not.
-            with suppress(OSError):
-                children = (thread / "children").read_text(encoding="ascii")
-                waiting.extend(map(int, children.split()))
+        number = waiting.pop()
+        yield Path("/proc") / str(number)
+        waiting.extend(children.get(number, []))
