@@ -123,11 +123,11 @@ order by subsets.subset_number
 
 
 {# CTE `subsets`: number, names, size, and how many classes one stands for. #}
-{% macro _listed_subsets(subsets, quasi_identifiers, ones_in, bases=none) -%}
+{% macro _listed_subsets(subsets, quasi_identifiers, ones_in, bases) -%}
     {{ return(adapter.dispatch("_listed_subsets", "dbt_anonymize")(subsets, quasi_identifiers, ones_in, bases)) }}
 {%- endmacro %}
 
-{% macro default___listed_subsets(subsets, quasi_identifiers, ones_in, bases=none) %}
+{% macro default___listed_subsets(subsets, quasi_identifiers, ones_in, bases) %}
 
 subsets as (
     {%- for subset in subsets %}
@@ -198,7 +198,7 @@ coded as (
   CTE `classes` of every subset. What is counted whole is grouped from its base, which has few rows; of the others those
   classes count of which the hash of their values has the remainder 0.
 #}
-{% macro _classes_of_subsets(subsets, tuples, ones_in, bases=none) -%}
+{% macro _classes_of_subsets(subsets, tuples, ones_in, bases) -%}
     {{ return(adapter.dispatch("_classes_of_subsets", "dbt_anonymize")(subsets, tuples, ones_in, bases)) }}
 {%- endmacro %}
 

@@ -423,7 +423,7 @@
 
 
 {# The 255 subsets of eight quasi-identifiers as rows: as many branches of a union are planned for minutes. #}
-{% macro spark___listed_subsets(subsets, quasi_identifiers, ones_in, bases=none) -%}
+{% macro spark___listed_subsets(subsets, quasi_identifiers, ones_in, bases) -%}
 {%- set rows, number = [], quasi_identifiers | length -%}
 {%- for subset in subsets -%}
     {%- set names = [] -%}
