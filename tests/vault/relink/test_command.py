@@ -16,7 +16,7 @@ import duckdb
 import pytest
 from click.testing import Result
 
-from dbt_anonymize import output as showing
+from dbt_anonymize.cli import relink as relinking
 from dbt_anonymize.output import show
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.results import read_results
@@ -168,7 +168,7 @@ def test_what_the_vault_writes_beside_its_file_is_for_its_owner(
         modes.append(stat.S_IMODE(log.stat().st_mode))
         show(*arguments)
 
-    monkeypatch.setattr(showing, "show", look_and_show)
+    monkeypatch.setattr(relinking, "show", look_and_show)
     umask = os.umask(0)
     try:
         result = relink(shop, as_csv(next(iter(groups))))
