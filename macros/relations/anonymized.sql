@@ -3,8 +3,9 @@
     microdata, classes, record_key, levels, has_subject=false, population=none, population_size=none,
     sensitive_hierarchies={}, mapping="class", identifiers=none, tokens=none,
     composition="report", recompute=none, sample=none, sample_shares={}, budget=none, with_modes=[],
-    formats=["duckdb"], membership=none, labels=none, hierarchies=[]
+    formats=["duckdb"], membership=none, labels=none, hierarchies=[], is_counted=false
 ) -%}
+{%- set is_counted = is_counted and dbt_anonymize._is_counted_here() -%}
 {%- set generalized = [] -%}
 {%- set declared = [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}
@@ -21,6 +22,7 @@
         "anonymization": anonymization,
         "guarantees": guarantees,
         "columns": released,
+        "is_counted": is_counted,
         "mapping": mapping,
         "quasi_identifiers": declared,
         "suppression_limit": suppression_limit,
@@ -48,21 +50,34 @@
 {%- endif -%}
 {%- if membership -%}
     {{ return(dbt_anonymize._released_members(
-        membership, generalized + kept_columns, tokens if mapping == "token" else none, mapping == "class"
+        membership, generalized + kept_columns, tokens if mapping == "token" else none, mapping == "class", is_counted
     )) }}
 {%- endif -%}
-{#- Where labels decide the class, one number per class sorts as all of them do, and much faster. -#}
-{%- set is_numbered = levels.get(chosen) is not none -%}
-{%- set joined = (["class_order"] if is_numbered else []) + (["tokens"] if mapping == "token" else []) -%}
+{%- if is_counted -%}
+    {{ return(dbt_anonymize._counted_release(efforts[chosen], generalized + kept_columns, mapping == "class")) }}
+{%- endif -%}
+{{- dbt_anonymize._ordered_release(
+    efforts[chosen], chosen, classes if levels.get(chosen) is not none else none, quasi_identifiers,
+    generalized + kept_columns, kept_columns, mapping, record_key, identifiers
+) }}
+{%- endmacro %}
+
+
+{# Query of the rows of the release, in their order; with `classes`, labels decide the class. #}
+{% macro _ordered_release(
+    effort, number, classes, quasi_identifiers, released, kept_columns, mapping, record_key, identifiers
+) -%}
+{#- One number per class sorts as all labels do, and much faster. -#}
+{%- set joined = (["class_order"] if classes else []) + (["tokens"] if mapping == "token" else []) -%}
 {%- set from_effort = "effort" if joined else none -%}
 with
 
 effort as (
 
-    select * from {{ efforts[chosen] }}
+    select * from {{ effort }}
 
 ){{ "," if joined }}
-{%- if is_numbered %}
+{%- if classes %}
 
 class_order as (
 
@@ -75,7 +90,7 @@ class_order as (
                 {%- endfor %}
         ) as class_number
     from {{ classes }}
-    where effort = {{ chosen }}
+    where effort = {{ number }}
 
 ){{ "," if mapping == "token" }}
 {%- endif %}
@@ -92,8 +107,8 @@ tokens as (
 {%- endif %}
 
 select
-    {%- for column in generalized + kept_columns %}
-    {{ dbt_anonymize._quote(column, from_effort) }}{{ "," if not loop.last or mapped }}
+    {%- for column in released %}
+    {{ dbt_anonymize._quote(column, from_effort) }}{{ "," if not loop.last or mapping != "none" }}
     {%- endfor %}
     {{- {
         "class": "\n    " ~ ("effort." if joined) ~ "equivalence_class as cqi",
@@ -101,7 +116,7 @@ select
         "none": "",
     }[mapping] }}
 from effort
-{%- if is_numbered %}
+{%- if classes %}
 left join class_order on effort.equivalence_class = class_order.equivalence_class
 {%- endif %}
 {%- if mapping == "token" %}
@@ -111,17 +126,54 @@ left join tokens on {{ dbt_anonymize._quote(record_key, "effort") }} = {{ dbt_an
 where not {{ "effort." if from_effort }}is_suppressed
 {#- Ordered by what is released, so that the order of the rows carries nothing else. #}
 order by
-    {%- set ordering = ["class_order.class_number"] if is_numbered else [] %}
-    {%- for column in (kept_columns if is_numbered else generalized + kept_columns) %}
+    {%- set ordering = ["class_order.class_number"] if classes else [] %}
+    {%- for column in (kept_columns if classes else released) %}
     {%- do ordering.append(dbt_anonymize._quote(column, from_effort)) %}
     {%- endfor %}
-    {%- do ordering.extend({"class": [] if is_numbered else ["cqi"], "token": ["tokens.token"], "none": []}[mapping]) %}
+    {%- do ordering.extend({"class": [] if classes else ["cqi"], "token": ["tokens.token"], "none": []}[mapping]) %}
     {{ ordering | join(",\n    ") }}
 {%- endmacro %}
 
 
+{# Query of the release as counts of its rows, in their order. #}
+{% macro _counted_release(effort, released, has_class) -%}
+{%- set columns = [] -%}
+{%- for column in released -%}{%- do columns.append(dbt_anonymize._quote(column)) -%}{%- endfor -%}
+{%- set keys = columns + (["equivalence_class"] if has_class else []) -%}
+with
+
+effort as (
+
+    select * from {{ effort }}
+
+)
+
+select
+    {{ columns | join(",\n    ") }},
+    {%- if has_class %}
+    equivalence_class as cqi,
+    {%- endif %}
+    count(*) as records
+from effort
+where not is_suppressed
+{{ dbt_anonymize._grouped_as_shown(keys) }}
+order by
+    {{ keys | join(",\n    ") }}
+{%- endmacro %}
+
+
+{# Grouped by the bytes of each value too: what everybody sees as two texts or numbers is not counted as one. #}
+{% macro _grouped_as_shown(columns) -%}
+group by
+    {{ columns | join(",\n    ") }},
+    {%- for column in columns %}
+    {{ dbt_anonymize._as_bytes(dbt_anonymize._as_text(column)) }}{{ "," if not loop.last }}
+    {%- endfor %}
+{%- endmacro %}
+
+
 {# Query of the release where new records wait: of the members, ordered by what is released. #}
-{% macro _released_members(membership, columns, tokens, has_class) -%}
+{% macro _released_members(membership, columns, tokens, has_class, is_counted=false) -%}
 {%- set released = [] -%}
 {%- for column in columns -%}{%- do released.append(dbt_anonymize._quote(column)) -%}{%- endfor -%}
 {%- do released.extend(["cqi"] if has_class else ["token"] if tokens else []) -%}
@@ -144,8 +196,9 @@ members as (
 )
 
 select
-    {{ released | join(",\n    ") }}
+    {{ released | join(",\n    ") }}{{ ",\n    count(*) as records" if is_counted }}
 from members
+{{- "\n" ~ dbt_anonymize._grouped_as_shown(released) if is_counted }}
 order by
     {{ released | join(",\n    ") }}
 {%- endmacro %}

@@ -202,6 +202,7 @@
 
 {# Query of the rows to be published, with the keys of their classes. #}
 {% macro _rows_of_release(candidate, declaration, guarantees) %}
+    {%- set is_counted = declaration.is_counted -%}
     select
         {%- for key in dbt_anonymize._release_keys(declaration) %}
         {{ key.sql }} as {{ key.name }},
@@ -209,8 +210,8 @@
         {%- for attribute in dbt_anonymize._guaranteed_attributes(guarantees) %}
         {{ dbt_anonymize._quote(attribute) }},
         {%- endfor %}
-        1 as records
-    from {{ candidate }}
+        {{ "records" if is_counted else "1 as records" }}
+    from {{ dbt_anonymize._counts_of(candidate) if is_counted else candidate }}
 {%- endmacro %}
 
 

@@ -16,14 +16,20 @@
     {%- set existing_type = existing_relation.type if existing_relation else "table" -%}
     {%- set backup_relation = make_backup_relation(target_relation, existing_type) -%}
 
+    {%- set is_counted = model.config.meta.dbt_anonymize.is_counted -%}
+
     {{ drop_relation_if_exists(load_cached_relation(candidate)) }}
     {{ drop_relation_if_exists(load_cached_relation(backup_relation)) }}
     {{ run_hooks(pre_hooks, inside_transaction=False) }}
     {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
-    {% call statement("main") -%}
-        {{ create_table_as(False, candidate, sql) }}
-    {%- endcall %}
+    {%- if is_counted -%}
+        {%- do dbt_anonymize._create_counts(candidate, sql) -%}
+    {%- else -%}
+        {% call statement("main") -%}
+            {{ create_table_as(False, candidate, sql) }}
+        {%- endcall %}
+    {%- endif -%}
     {%- if not dbt_anonymize._is_trial() -%}
         {%- do dbt_anonymize._check_release(candidate) -%}
         {%- set cost = dbt_anonymize._cost_of_release(candidate) -%}
@@ -38,7 +44,12 @@
     {% call statement("swap") -%}
         select 1 as begins_a_transaction
     {%- endcall %}
-    {{ dbt_anonymize._swap_in(candidate, target_relation, existing_relation, backup_relation) }}
+    {%- if is_counted -%}
+        {%- set target_relation = dbt_anonymize._swap_in_counts(candidate, target_relation, existing_relation) -%}
+    {%- else -%}
+        {%- if dbt_anonymize._is_counted_here() -%}{%- do dbt_anonymize._drop_counts(target_relation) -%}{%- endif -%}
+        {{ dbt_anonymize._swap_in(candidate, target_relation, existing_relation, backup_relation) }}
+    {%- endif -%}
     {%- do apply_grants(
         target_relation, config.get("grants"), should_revoke(existing_relation, full_refresh_mode=True)
     ) -%}

@@ -40,4 +40,5 @@
             'mean_symmetry': 'wdbc_nested_hierarchy_mean_symmetry',
         },
     },
+    is_counted=true,
 ) }}

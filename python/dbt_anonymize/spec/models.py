@@ -326,6 +326,12 @@ class Spec(Strict):
         return [*self.generalized_columns, *self.kept_columns, *self.mapping_columns]
 
     @property
+    def has_counted_release(self) -> bool:
+        """Whether the release has few distinct rows: no other columns than the frequencies."""
+        counted = {*self.quasi_identifiers, *self.sensitive, *self.targets}
+        return self.mapping != "token" and counted.issuperset(self.kept_columns)
+
+    @property
     def targets(self) -> dict[str, object]:
         """The positive class of each column that is predicted, the one that decides first."""
         further = {name: t.positive for name, t in self.quality.further_targets.items()}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.profile import run_dbt
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
@@ -75,10 +76,19 @@ def compile_sql(project: Project, spec: Spec, target: str | None) -> dict[str, s
     results: Any = outcome.result
     nodes = [result.node for result in results.results]
     return {
-        node.unique_id: node.compiled_code
+        node.unique_id: _rows_of(node)
         for node in nodes
         if node.resource_type in {"model", "snapshot"} and node.language == "sql"
     }
+
+
+def _rows_of(node: Any) -> str:
+    """Return the SQL of the rows of a node, which a counted release repeats."""
+    declared = node.config.meta.get("dbt_anonymize", {})
+    if not declared.get("is_counted"):
+        return str(node.compiled_code)
+    columns = ", ".join(map(quote_name, declared["columns"]))
+    return f"select {columns} from (\n{node.compiled_code}\n) as counted"  # noqa: S608 (quoted)
 
 
 def reached_from(manifest: Any, names: Collection[str]) -> set[str]:
