@@ -287,9 +287,10 @@ def show_floor_of_classes(database: Path, settings: dict[str, Any], meter: Meter
 def show_counts_of_release(project: Path, settings: dict[str, Any], meter: Meter) -> None:
     """Count the rows of the release once more: what is left is its file, and the check of both."""
     (compiled,) = (project / "target" / "compiled").rglob("people_anonymized.sql")
-    with duckdb.connect(str(project / "scale.duckdb"), config=settings) as connection:
-        with metered(meter, "of the release: its counts"):
-            connection.execute(f"create table counted as {compiled.read_text(encoding='utf-8')}")
+    counts = compiled.read_text(encoding="utf-8")
+    warehouse = duckdb.connect(str(project / "scale.duckdb"), config=settings)
+    with warehouse as connection, metered(meter, "of the release: its counts"):
+        connection.execute(f"create table counted as {counts}")
 
 
 def main() -> None:
