@@ -1,4 +1,4 @@
-"""One project with a release of each mapping, built on DuckDB and on Postgres."""
+"""A server, a database of its own for each module, and projects that are built there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,85 +13,45 @@ import pytest
 import yaml
 
 from dbt_anonymize.evaluation.outputs import COLUMN_TYPES
-from dbt_anonymize.project.generate import generate
 from tests.postgres.cluster import find_binaries, temporary_cluster
-from tests.postgres.server import VARIABLE, Server, Watch, temporary_server
-from tests.projects import Project, copy_consumer
-from tests.vault.projects import SPECS
-from tests.written import logging_everything
+from tests.postgres.server import VARIABLE, Server, temporary_server
+from tests.projects import Project
 
-# Mapping by class, by token, and none.
-NAMES = ("customers", "members", "guests")
 NO_SERVER = f"there is no Postgres: install the server, or name one in {VARIABLE}"
-POLICY = "relinking: {purposes: [contact tracing], highest_information_loss: 0.9}\n"
-TOKENS = "select person, token from shop_vault.members_tokens order by person"
-
-
-@dataclass(frozen=True)
-class Built:
-    """The project after two builds and a full refresh, and what was seen of them."""
-
-    project: Project
-    on_duckdb: Project
-    server: Server
-    tokens: list[list[tuple[Any, ...]]]
-    watch: Watch
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    """Give a database: on the server of the environment, or else on one that is started here."""
+def url() -> Iterator[str]:
+    """Give the server of the environment, or else one that is started here."""
     with contextlib.ExitStack() as until_done:
-        url = os.environ.get(VARIABLE)
-        if not url:
+        found = os.environ.get(VARIABLE)
+        if not found:
             binaries = find_binaries()
             if binaries is None:
                 pytest.skip(NO_SERVER)
-            url = until_done.enter_context(temporary_cluster(binaries))
-        yield until_done.enter_context(temporary_server(url))
+            found = until_done.enter_context(temporary_cluster(binaries))
+        yield found
 
 
-@pytest.fixture(scope="session")
-def built(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """Build where analysts are given every new schema and table, and later everybody is."""
-    folder = tmp_path_factory.mktemp("postgres")
-    on_duckdb = _declared(folder / "duckdb")
-    on_duckdb.build()
-    project = on_postgres(on_duckdb, folder / "postgres", server)
-    server.query(f"alter default privileges grant usage on schemas to {server.analyst}")
-    server.query(f"alter default privileges grant select on tables to {server.analyst}")
-    # The seed with identifiers is the project's own: the closed schema protects it.
-    watch = Watch(server, server.analyst, "shop_vault", ignored=["customers"])
-    tokens = []
-    with watch.running(), logging_everything():
-        project.build()
-        tokens.append(server.query(TOKENS))
-        server.query(f"grant usage on schema shop, shop_release to {server.custodians}")
-        server.query("grant usage on schema shop_vault to public")
-        server.query(
-            "alter default privileges in schema shop_vault grant select on tables to public"
-        )
-        for arguments in ([], ["--full-refresh"]):
-            project.build(*arguments)
-            tokens.append(server.query(TOKENS))
-    return Built(project, on_duckdb, server, tokens, watch)
+@pytest.fixture(scope="module")
+def server(url: str) -> Iterator[Server]:
+    """Give each module a database and roles of its own: no table and no grant is another's."""
+    with temporary_server(url) as server:
+        yield server
 
 
-def _declared(folder: Path) -> Project:
-    """Copy the stranger's project with three specs, of which two allow re-linking."""
-    project = copy_consumer(folder)
-    (folder / "models" / "unit_tests.yml").unlink()
-    for name in ("members", "guests"):
-        shutil.copy(SPECS / f"{name}.yml", folder / "anonymizations")
-    for name in ("customers", "members"):
-        project.edit(f"anonymizations/{name}.yml", lambda text: text + POLICY)
-    generate(folder)
-    return project
+def connect(project: Project, server: Server, schema: str = "shop", **more: str) -> None:
+    """Let a project build as the builder, in that schema; ``more`` names targets and schemas."""
+    outputs = {
+        target: server.output(server.builder) | {"schema": place}
+        for target, place in {"dev": schema, **more}.items()
+    }
+    (project.folder / "profiles.yml").write_text(
+        yaml.safe_dump({"shop": {"target": "dev", "outputs": outputs}}), encoding="utf-8"
+    )
 
 
-def on_postgres(
-    on_duckdb: Project, folder: Path, server: Server, names: Sequence[str] = NAMES
-) -> Project:
+def on_postgres(on_duckdb: Project, folder: Path, server: Server, names: Sequence[str]) -> Project:
     """Copy a built project for Postgres; no Python model runs there, so it seeds their facts."""
     project = on_duckdb.copy(folder)
     shutil.rmtree(folder / "target")

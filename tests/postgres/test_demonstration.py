@@ -21,6 +21,7 @@ from tests.commands.conftest import command
 from tests.engines.matrix import check_ran
 from tests.oracle.subsets import MODEL, TUPLES, expected_risk
 from tests.postgres.compared import assert_same
+from tests.postgres.conftest import connect
 from tests.postgres.server import Server
 from tests.projects import Project
 
@@ -47,8 +48,7 @@ def on_postgres(project: Project, folder: Path, server: Server, **variables: Any
     copy = project.copy(folder)
     for place in ("target", "vault", "warehouse", "release"):
         shutil.rmtree(folder / place, ignore_errors=True)
-    profile = {"shop": {"target": "dev", "outputs": {"dev": server.output(server.builder)}}}
-    (folder / "profiles.yml").write_text(yaml.safe_dump(profile), encoding="utf-8")
+    connect(copy, server)
     settings = {
         "vars": {"dbt_anonymize_python": False, **variables},
         "seeds": {"shop": {"customers": {"+schema": "vault"}}},

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.postgres.conftest import connect
 from tests.postgres.server import Server
 from tests.projects import Outcome, Project
 from tests.worlds.monthly import MONTHS, PARTED, RELATIONS, WHOLE, Visits, write
@@ -50,10 +51,7 @@ def says(outcome: Outcome, built: int, of: int) -> bool:
 def begun(server: Server, folder: Path) -> tuple[Project, There]:
     """Write the project with some records of each month, and build it."""
     project = write(folder / "project")
-    outputs = {"dev": server.output(server.builder)}
-    (project.folder / "profiles.yml").write_text(
-        yaml.safe_dump({"shop": {"target": "dev", "outputs": outputs}}), encoding="utf-8"
-    )
+    connect(project, server)
     project.edit("models/visits.sql", lambda text: text.replace("raw_", "shop.raw_"))
     visits = There(project, 1)
     visits.server = server

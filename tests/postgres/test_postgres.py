@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +17,23 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
+from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.vault.relink.audit import check_audit
-from tests.postgres.conftest import NAMES, Built
-from tests.projects import Project, run_command
-from tests.written import everything_written
+from tests.postgres.conftest import on_postgres
+from tests.postgres.server import Server, Watch
+from tests.projects import Project, copy_consumer, run_command
+from tests.vault.projects import SPECS
+from tests.written import everything_written, logging_everything
 
 # Some minutes; `make test` runs the smaller part that is beside this.
 pytestmark = pytest.mark.slow
 
+# Mapping by class, by token, and none.
+NAMES = ("customers", "members", "guests")
+POLICY = "relinking: {purposes: [contact tracing], highest_information_loss: 0.9}\n"
+TOKENS = "select person, token from shop_vault.members_tokens order by person"
 VAULT = (
     "customers_identifiers",
     "customers_relinkings",
@@ -36,6 +45,55 @@ VAULT = (
 )
 PURPOSE = ("--purpose", "contact tracing")
 AUDIT = "select attempt, database_user, outcome, shown_people from shop_vault.members_relinkings"
+
+
+@dataclass(frozen=True)
+class Built:
+    """The project after two builds and a full refresh, and what was seen of them."""
+
+    project: Project
+    on_duckdb: Project
+    server: Server
+    tokens: list[list[tuple[Any, ...]]]
+    watch: Watch
+
+
+@pytest.fixture(scope="module")
+def built(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Build where analysts are given every new schema and table, and later everybody is."""
+    folder = tmp_path_factory.mktemp("postgres")
+    on_duckdb = _declared(folder / "duckdb")
+    on_duckdb.build()
+    project = on_postgres(on_duckdb, folder / "postgres", server, NAMES)
+    server.query(f"alter default privileges grant usage on schemas to {server.analyst}")
+    server.query(f"alter default privileges grant select on tables to {server.analyst}")
+    # The seed with identifiers is the project's own: the closed schema protects it.
+    watch = Watch(server, server.analyst, "shop_vault", ignored=["customers"])
+    tokens = []
+    with watch.running(), logging_everything():
+        project.build()
+        tokens.append(server.query(TOKENS))
+        server.query(f"grant usage on schema shop, shop_release to {server.custodians}")
+        server.query("grant usage on schema shop_vault to public")
+        server.query(
+            "alter default privileges in schema shop_vault grant select on tables to public"
+        )
+        for arguments in ([], ["--full-refresh"]):
+            project.build(*arguments)
+            tokens.append(server.query(TOKENS))
+    return Built(project, on_duckdb, server, tokens, watch)
+
+
+def _declared(folder: Path) -> Project:
+    """Copy the stranger's project with three specs, of which two allow re-linking."""
+    project = copy_consumer(folder)
+    (folder / "models" / "unit_tests.yml").unlink()
+    for name in ("members", "guests"):
+        shutil.copy(SPECS / f"{name}.yml", folder / "anonymizations")
+    for name in ("customers", "members"):
+        project.edit(f"anonymizations/{name}.yml", lambda text: text + POLICY)
+    generate(folder)
+    return project
 
 
 def command(project: Project, *arguments: str, given: str = "") -> Result:

@@ -20,6 +20,7 @@ from dbt_anonymize.verify.recomputation.tables import Tables
 from tests import sampling
 from tests.engines.matrix import check_ran
 from tests.postgres.compared import assert_same, plain
+from tests.postgres.conftest import connect
 from tests.postgres.server import Server
 from tests.projects import Project
 from tests.worlds.random_tables import RELATIONS, built, names, write
@@ -34,7 +35,7 @@ def both(server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Proj
     folder = tmp_path_factory.mktemp("random_tables")
     here = write(folder / "duckdb", COUNT, sampling.SEED)
     there = here.copy(folder / "postgres")
-    _connect(there, server, "drawn")
+    connect(there, server, "drawn")
     selected = [f"+{name}" for name in built(COUNT)]
     for project in (here, there):
         project.build("-s", *selected, "--exclude", "resource_type:test")
@@ -177,7 +178,7 @@ def test_an_enumeration_and_an_array_are_refused(
     project = write(tmp_path / "project", 1, 0)
     (project.folder / "models" / "odd.sql").write_text(ODD, encoding="utf-8")
     if engine == "postgres":
-        _connect(project, server, "odd")
+        connect(project, server, "odd")
 
     def declared(text: str) -> str:
         spec = yaml.safe_load(text)
@@ -191,12 +192,6 @@ def test_an_enumeration_and_an_array_are_refused(
     assert not outcome.succeeded
     for name in ("mood", "many"):
         assert f"column {name} must be a number, text, date or boolean" in outcome.messages
-
-
-def _connect(project: Project, server: Server, schema: str) -> None:
-    output = server.output(server.builder) | {"schema": schema}
-    profile = {"shop": {"target": "dev", "outputs": {"dev": output}}}
-    (project.folder / "profiles.yml").write_text(yaml.safe_dump(profile), encoding="utf-8")
 
 
 @pytest.mark.skipif(not sampling.FULL, reason="a sample")

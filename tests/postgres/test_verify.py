@@ -135,8 +135,6 @@ def built(
     folder = tmp_path_factory.mktemp("verified") / "project"
     project = on_postgres(built_consumer, folder, server, ["customers"])
     project.build()
-    # The fixture is made again where tests of other modules run between.
-    server.query("drop table if exists public.released")
     server.query(f"create table public.released as select * from {RELEASE}")
     return project
 

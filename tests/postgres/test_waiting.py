@@ -33,7 +33,6 @@ def test_every_promise_is_kept_as_on_duckdb(
     duckdb = diverse_copy(built_consumer, tmp_path / "duckdb", "duckdb")
     duckdb.build()
     postgres = on_postgres(duckdb, tmp_path / "postgres", server, ["customers"])
-    postgres.edit("profiles.yml", lambda text: text.replace("schema: shop", "schema: waits"))
     # Copies are files, which DuckDB alone publishes.
     postgres.edit(SPEC, lambda text: text.replace("[duckdb]", "[duckdb, csv]"))
     generate(postgres.folder)
@@ -46,7 +45,7 @@ def test_every_promise_is_kept_as_on_duckdb(
     for project in (duckdb, postgres):
         result = run(project, "freeze", "customers")
         assert result.exit_code == 0, result.output
-    server.query(f"grant usage on schema waits_vault to {server.custodians}")
+    server.query(f"grant usage on schema shop_vault to {server.custodians}")
     first, second, third, *_ = members_of(duckdb).values()
     customers = Customers(duckdb)
     for month in range(2):
@@ -60,13 +59,13 @@ def test_every_promise_is_kept_as_on_duckdb(
         shutil.copy(duckdb.folder / SEED, postgres.folder / SEED)
         postgres.build()
         for sql in (_MEMBERS, _STATES):
-            ours = server.query(sql.format("waits_vault"))
+            ours = server.query(sql.format("shop_vault"))
             assert sorted(map(str, ours)) == sorted(map(str, duckdb.query(sql.format("vault"))))
         columns = "birth_date, birth_date_lower, birth_date_upper, zip, gender, churned, cqi"
-        rows = server.query(f"select {columns} from waits_release.customers_anonymized")
+        rows = server.query(f"select {columns} from shop_release.customers_anonymized")
         with duckdb.connection() as connection:
             sql = f"select {columns} from release_customers.customers_anonymized"
             assert released(rows) == released(connection.execute(sql).fetchall())
-    waiting = {state for _, state in server.query(_STATES.format("waits_vault"))}
+    waiting = {state for _, state in server.query(_STATES.format("shop_vault"))}
     assert {"joined", "released"} <= waiting
-    assert server.refuses("select 1 from waits_vault.customers_members", server.analyst)
+    assert server.refuses("select 1 from shop_vault.customers_members", server.analyst)
