@@ -1,7 +1,7 @@
 {#
   A pre-hook of what `dbt clone` must leave alone: a clone is a view into the other target, and no hook of the project
   closes its schema. It would show the vault, draws of new people would go through it, and a release is published by who
-  has checked it.
+  has checked it. The plugin of the Python package gives it to seeds and models of the project that lie in the vault.
 #}
 {% macro _refuse_clone() -%}
     {%- if execute and flags.WHICH == "clone" -%}

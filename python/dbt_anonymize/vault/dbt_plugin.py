@@ -1,14 +1,18 @@
 """A dbt plugin that checks versions, and the vault's folder before DuckDB opens an attached file.
 
 Without it dbt ends in a traceback where the folder is missing. dbt imports all modules named
-`dbt_*` and runs the plugins in them, an experimental interface; only the clear message needs it.
+`dbt_*` and runs the plugins in them, an experimental interface: the clear message needs it, and
+seeds and models of a project in the vault, which nothing else keeps from `dbt clone`.
 """
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 from dbt.adapters.factory import FACTORY
+from dbt.artifacts.resources import Hook
 from dbt.flags import get_flags
 from dbt.plugins.manager import dbtPlugin
 from dbt_common.exceptions import DbtRuntimeError
@@ -18,6 +22,8 @@ from dbt_anonymize.vault.files import require_folders
 from dbt_anonymize.versions import PACKAGE, mismatch
 
 _WITHOUT_WAREHOUSE = {"parse", "list"}
+_OF_VAULT = {"dbt_anonymize_vault", "dbt_anonymize_tokens"}
+_REFUSED = "{{ dbt_anonymize._refuse_clone() }}"
 
 
 class VaultFolder(dbtPlugin):  # type: ignore[misc]
@@ -34,6 +40,8 @@ class VaultFolder(dbtPlugin):  # type: ignore[misc]
                 require_folders(adapter.config.credentials)
             except VaultError as error:
                 raise DbtRuntimeError(str(error)) from None
+        if is_ours and command == "clone":
+            _refuse_clones(manifest)
         return {}
 
     # As the decorator of dbt does, which would put the name of the method before the message.
@@ -50,6 +58,41 @@ def _check_version() -> None:
         problem = mismatch(package.version) if package is not None else None
         if problem:
             raise DbtRuntimeError(problem)
+
+
+def _refuse_clones(manifest: Any) -> None:
+    """Let whatever lies in the vault, of this target or of the state, be built and not cloned.
+
+    A clone is a view in another schema, which nobody closes, and whoever reads it reads the vault.
+    dbt runs hooks of a node that it clones, and none of the project.
+    """
+    here = {name: node.to_dict() for name, node in manifest.nodes.items()}
+    is_file = manifest.metadata.adapter_type == "duckdb"
+    for name in _in_vault(here, is_file=is_file) | _in_vault(_nodes_of_state(), is_file=is_file):
+        node = manifest.nodes.get(name)
+        hooks = getattr(node.config, "pre_hook", None) if node else None
+        if hooks is not None and _REFUSED not in [hook.sql for hook in hooks]:
+            hooks.append(Hook(sql=_REFUSED))
+
+
+def _in_vault(nodes: dict[str, Any], *, is_file: bool) -> set[str]:
+    """Return what lies where generated models of the vault do: in a file, or in a schema."""
+
+    def place(node: dict[str, Any]) -> tuple[str | None, str | None]:
+        return node.get("database"), None if is_file else node["schema"]
+
+    vault = {place(n) for n in nodes.values() if n["config"].get("materialized") in _OF_VAULT}
+    return {name for name, node in nodes.items() if place(node) in vault}
+
+
+def _nodes_of_state() -> dict[str, Any]:
+    """Read the manifest that is cloned from; dbt says so itself where there is none."""
+    folder = get_flags().DEFER_STATE or get_flags().STATE
+    path = Path(folder) / "manifest.json" if folder else None
+    if path is None or not path.is_file():
+        return {}
+    nodes: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["nodes"]
+    return nodes
 
 
 plugins = [VaultFolder]
