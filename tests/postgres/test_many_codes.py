@@ -43,7 +43,7 @@ def written(folder: Path, server: Server, **settings: Any) -> Project:
 
 
 def test_a_model_of_many_codes_is_a_hierarchy(server: Server, tmp_path: Path) -> None:
-    """As on DuckDB, where `tests/end_to_end/test_many_codes.py` has views, a search and all checks."""
+    """As on DuckDB: `tests/end_to_end/test_many_codes.py` has views, a search and all checks."""
     project = written(tmp_path / "project", server)
     built = command(project, "build", NAME)
     assert built.exit_code == 0, built.output
