@@ -57,14 +57,16 @@
   CTEs that end in `<prefix>measures`: `<prefix>classes` without `is_violating`. `whole` is the prefix of the
   CTEs of the whole table. `counted_by`: columns whose values `<prefix>generalized` has once in each class, if it has.
   `sized`: name of a CTE with the keys, of whose rows the sizes and `further` are, and `count`, where it is not
-  `<prefix>generalized`.
+  `<prefix>generalized`. `majority`: what the columns are called for the records of the most frequent value of the only
+  attribute, which is counted, and for whether no other has as many; its measures then come with the sizes, unjoined.
 #}
 {% macro _class_measures(
     keys, guarantees, attributes, prefix="", count="sum(records)", has_subject=false, whole="", population=none,
-    sensitive_hierarchies={}, has_all_measures=false, further=[], counted_by=none, sized=none
+    sensitive_hierarchies={}, has_all_measures=false, further=[], counted_by=none, sized=none, majority=none
 ) -%}
 {%- set subjects = "count(distinct subject)" if has_subject else count -%}
 {%- set bigint = dbt.type_bigint() %}
+{%- set rows = prefix ~ ("measured_1" if majority else "sizes") %}
 
 {{ prefix }}sizes as (
 
@@ -75,6 +77,9 @@
         {%- for column in further %}
         {{ column.sql }} as further_{{ loop.index }},
         {%- endfor %}
+        {%- if majority %}
+        max(records) as most_records,
+        {%- endif %}
         cast({{ sized.count if sized else subjects }} as {{ bigint }}) as class_size,
         cast({{ sized.count if sized else count }} as {{ bigint }}) as records
     from {{ sized.rows if sized else prefix ~ "generalized" }}
@@ -90,7 +95,7 @@
 {%- if measures %}
 {{- dbt_anonymize._measured_attribute(
     attribute, measures, keys, subjects, has_subject, prefix, whole, loop.index, sensitive_hierarchies.get(attribute),
-    counted_by == [attribute]
+    counted_by == [attribute], majority is not none
 ) }}
 {%- do measured.append({"number": loop.index, "measures": measures}) %}
 {%- endif %}
@@ -105,6 +110,10 @@
         {%- for column in further %}
         sizes.further_{{ loop.index }} as {{ dbt_anonymize._quote(column.name) }},
         {%- endfor %}
+        {%- if majority %}
+        sizes.majority_records as {{ dbt_anonymize._quote(majority[0]) }},
+        sizes.has_majority as {{ dbt_anonymize._quote(majority[1]) }},
+        {%- endif %}
         sizes.class_size,
         sizes.records
         {%- if population %},
@@ -113,14 +122,16 @@
         {%- for attribute in measured %}
         {%- for measure in attribute.measures %},
         {{ measure.class_sql
-            | replace("<value>", measure.source ~ "_" ~ attribute.number ~ "." ~ (measure.of or measure.alias))
+            | replace("<value>", dbt_anonymize._measured_in(measure, attribute.number, majority) ~ "."
+                ~ (measure.of or measure.alias))
             | replace("<subjects>", "(select everybody.subjects from " ~ whole ~ "everybody as everybody)")
         }} as {{ dbt_anonymize._quote(measure.column) }}
         {%- endfor %}
         {%- endfor %}
-    from {{ prefix }}sizes as sizes
+    from {{ rows }} as sizes
     {%- for attribute in measured %}
-    {%- for source in attribute.measures | map(attribute="source") | unique(case_sensitive=true) %}
+    {%- for source in attribute.measures | map(attribute="source") | unique(case_sensitive=true)
+        if not majority or source != "measured" %}
     inner join {{ prefix }}{{ source }}_{{ attribute.number }} as {{ source }}_{{ attribute.number }}
         on {{ dbt_anonymize._same_keys(keys, "sizes", source ~ "_" ~ attribute.number) }}
     {%- endfor %}
@@ -134,6 +145,12 @@
     {%- endif %}
 
 ),
+{%- endmacro %}
+
+
+{# The alias under which <prefix>measures reads the CTE of a measure. #}
+{% macro _measured_in(measure, number, majority) -%}
+    {{ return("sizes" if majority and measure.source == "measured" else measure.source ~ "_" ~ number) }}
 {%- endmacro %}
 
 
@@ -159,9 +176,10 @@
 {%- endmacro %}
 
 
-{# CTEs of one attribute, with keys named key_<i>: its values in each class beside the whole table, and the measures. #}
+{# CTEs of one attribute, with keys named key_<i>: its values in each class beside the whole table, and the measures,
+   with sizes and majority where `is_voted`. #}
 {% macro _measured_attribute(
-    attribute, measures, keys, subjects, has_subject, prefix, whole, number, tree, is_counted=false
+    attribute, measures, keys, subjects, has_subject, prefix, whole, number, tree, is_counted=false, is_voted=false
 ) -%}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set bigint = dbt.type_bigint() -%}
@@ -171,24 +189,7 @@
 {%- set needed = [] %}
 {%- for measure in measures %}{%- do needed.extend(measure.needs) %}{%- endfor %}
 
-{{ prefix }}values_{{ number }} as (
-
-    select
-        {%- for key in keys %}
-        {{ dbt_anonymize._quote(key) }} as key_{{ loop.index }},
-        {%- endfor %}
-        {{ dbt_anonymize._quote(attribute) }} as value,
-        {{ "records" if is_counted else "cast(" ~ subjects ~ " as " ~ bigint ~ ")" }} as subjects
-    from {{ prefix }}generalized
-    {%- if not is_counted %}
-    group by
-        {%- for key in keys %}
-        {{ dbt_anonymize._quote(key) }},
-        {%- endfor %}
-        {{ dbt_anonymize._quote(attribute) }}
-    {%- endif %}
-
-),
+{{ dbt_anonymize._values_of_attribute(attribute, keys, subjects, prefix, number, is_counted) }}
 {%- set totals = prefix ~ "sizes" %}
 {%- if has_subject %}
 {#- Each pair of a person and a value counts once, so there are more pairs than subjects where one has two values. #}
@@ -225,6 +226,9 @@
         found.value,
         cast(found.subjects as {{ double }}) as subjects,
         cast(totals.{{ "pairs" if has_subject else "class_size" }} as {{ double }}) as class_subjects,
+        {%- if is_voted %}
+        cast(totals.most_records as {{ double }}) as most_subjects,
+        {%- endif %}
         {%- if "class_size" in needed %}
         cast(totals.class_size as {{ double }}) as class_size,
         {%- endif %}
@@ -259,6 +263,13 @@
 
     select
         {{ numbered | join(",\n        ") }}
+        {%- if is_voted %},
+        {%- for column in ["class_size", "records"] %}
+        cast(max(class_subjects) as {{ bigint }}) as {{ column }},
+        {%- endfor %}
+        cast(max(subjects) as {{ bigint }}) as majority_records,
+        sum(case when subjects = most_subjects then 1 else 0 end) = 1 as has_majority
+        {%- endif %}
         {%- for measure in measures if measure.source == "measured" and not measure.of %},
         {{ measure.sql }} as {{ measure.alias }}
         {%- endfor %}
@@ -270,6 +281,29 @@
 {%- for source in sources if source != "measured" %}
 {{- dbt_anonymize._distance(source, numbered, prefix, whole, number, tree) }}
 {%- endfor %}
+{%- endmacro %}
+
+
+{# CTE `<prefix>values_<number>`: how many subjects have each value in each class. #}
+{% macro _values_of_attribute(attribute, keys, subjects, prefix, number, is_counted) -%}
+{{ prefix }}values_{{ number }} as (
+
+    select
+        {%- for key in keys %}
+        {{ dbt_anonymize._quote(key) }} as key_{{ loop.index }},
+        {%- endfor %}
+        {{ dbt_anonymize._quote(attribute) }} as value,
+        {{ "records" if is_counted else "cast(" ~ subjects ~ " as " ~ dbt.type_bigint() ~ ")" }} as subjects
+    from {{ prefix }}generalized
+    {%- if not is_counted %}
+    group by
+        {%- for key in keys %}
+        {{ dbt_anonymize._quote(key) }},
+        {%- endfor %}
+        {{ dbt_anonymize._quote(attribute) }}
+    {%- endif %}
+
+),
 {%- endmacro %}
 
 

@@ -5,11 +5,7 @@
   may be.
 #}
 {% macro _sample_based_suppression(guarantees, names) -%}
-{%- set limits = [] -%}
-{%- for guarantee in guarantees -%}
-    {%- set average = dbt_anonymize._privacy_model(guarantee).average_risk -%}
-    {%- if average -%}{%- do limits.append(average) -%}{%- endif -%}
-{%- endfor -%}
+{%- set limits = dbt_anonymize._average_risks(guarantees) -%}
 {%- if not limits %}
 
 judged as (
@@ -74,4 +70,15 @@ judged as (
 
 ),
 {%- endif %}
+{%- endmacro %}
+
+
+{# The limits that guarantees set to the average risk of all released classes. #}
+{% macro _average_risks(guarantees) -%}
+    {%- set limits = [] -%}
+    {%- for guarantee in guarantees -%}
+        {%- set average = dbt_anonymize._privacy_model(guarantee).average_risk -%}
+        {%- if average -%}{%- do limits.append(average) -%}{%- endif -%}
+    {%- endfor -%}
+    {{ return(limits) }}
 {%- endmacro %}

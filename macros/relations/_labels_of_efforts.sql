@@ -145,7 +145,7 @@ codes_{{ number }} as (
 
 
 {#
-  Select of every row of `rows` in every effort with levels: `effort`, the columns, and the code of each
+  Select of every row of `rows` in each of the efforts, all with levels: `effort`, the columns, and the code of each
   quasi-identifier. With `of_sample` an effort has the rows of its sample only.
 #}
 {% macro _codes_of_efforts(rows, quasi_identifiers, columns, efforts, of_sample=false) %}
@@ -169,7 +169,7 @@ codes_{{ number }} as (
     left join codes_{{ loop.index }}
         on {{ dbt_anonymize._quote(quasi_identifier.name, rows) }} = codes_{{ loop.index }}.value
     {%- endfor %}
-    cross join efforts
+    inner join efforts on efforts.effort in ({{ efforts | join(", ") }})
     {%- if of_sample and dbt_anonymize._are_sampled(efforts) %}
     where {{ rows }}.sample_share <= efforts.share
     {%- endif %}

@@ -80,3 +80,31 @@ majorities{{ voted.suffix }} as (
 
 ),
 {%- endmacro %}
+
+
+{# CTE `measured`, where majorities of targets were counted apart: the measures with them. #}
+{% macro _joined_majorities(keys, voted) -%}
+{%- for one in voted %}
+{{- dbt_anonymize._majorities(keys, one) }}
+{%- endfor %}
+{%- if voted %}
+
+measured as (
+
+    select
+        measures.*
+        {%- for column in dbt_anonymize._columns_of_targets(voted) %},
+        {{ dbt_anonymize._quote(column) }}
+        {%- endfor %}
+    from measures
+    {%- for one in voted %}
+    inner join majorities{{ one.suffix }}
+        on
+        {%- for key in keys %}
+            {{ "and " if not loop.first }}measures.{{ key }} = majorities{{ one.suffix }}.{{ key }}
+        {%- endfor %}
+    {%- endfor %}
+
+),
+{%- endif %}
+{%- endmacro %}

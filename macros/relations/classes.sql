@@ -35,7 +35,8 @@ population as {{ dbt_anonymize._not_materialized() }}(
 ),
 {%- endif %}
 {{- dbt_anonymize._generalized_efforts(
-    leveled, recoded, quasi_identifiers, columns, record_key, ["frequencies"] + (["population"] if population else [])
+    leveled, recoded, quasi_identifiers, columns, record_key, ["frequencies"] + (["population"] if population else []),
+    shares | length > 0
 ) }}
 {%- if population %}
 {{- dbt_anonymize._population_of_efforts(keys, quasi_identifiers, leveled) }}
@@ -44,11 +45,13 @@ population as {{ dbt_anonymize._not_materialized() }}(
     "frequencies", measured, guarantees, "", "sum(records)", has_subject, population_size, sensitive_hierarchies,
     shares | max if shares else none
 ) }}
+{#- The only column that is counted is the target, and measured: its majority is one more measure. #}
+{%- set majority = voted.pop(0).columns if columns == [target] and measured == columns else none %}
 {%- for one in voted %}
 {{- dbt_anonymize._tied(keys, one, names, columns == [one.target]) }}
 {%- endfor %}
 {#- Records are counted with the majorities of the first target, subjects are not. #}
-{%- set sized = none if has_subject else voted.pop(0) %}
+{%- set sized = none if has_subject or majority else voted.pop(0) %}
 {{- dbt_anonymize._class_measures(
     keys,
     guarantees,
@@ -60,15 +63,12 @@ population as {{ dbt_anonymize._not_materialized() }}(
     further=dbt_anonymize._majority(sized.columns) if sized else [],
     counted_by=columns,
     sized={"rows": "tied", "count": "sum(records * number_of_values)"} if sized else none,
+    majority=majority,
 ) }}
-{%- for one in voted %}
-{{- dbt_anonymize._majorities(keys, one) }}
-{%- endfor %}
-{{- dbt_anonymize._labeled_classes(leveled, recoded, quasi_identifiers, keys, voted, losses) }}
-{{- dbt_anonymize._violating(
-    "losing" if losses else "labeled", guarantees, dbt_anonymize._stricter_efforts(efforts)
+{{- dbt_anonymize._joined_majorities(keys, voted) }}
+{{- dbt_anonymize._judged_classes(
+    "measured" if voted else "measures", guarantees, efforts, leveled, recoded, quasi_identifiers, keys, losses
 ) }}
-{{- dbt_anonymize._sample_based_suppression(guarantees, names) }}
 
 limits as (
 
@@ -82,34 +82,34 @@ limits as (
 )
 
 select
-    judged.effort,
+    found.effort,
     {%- for name in names %}
-    judged.{{ dbt_anonymize._quote(name) }},
-    judged.{{ dbt_anonymize._quote(name ~ "_share") }},
-    judged.{{ dbt_anonymize._quote(name ~ "_level") }},
+    found.{{ dbt_anonymize._quote(name) }},
+    found.{{ dbt_anonymize._quote(name ~ "_share") }},
+    found.{{ dbt_anonymize._quote(name ~ "_level") }},
     {%- endfor %}
-    {{ dbt_anonymize.equivalence_class(quasi_identifiers, "judged") }} as equivalence_class,
-    judged.class_size,
-    judged.records,
+    {{ dbt_anonymize.equivalence_class(quasi_identifiers, "found") }} as equivalence_class,
+    found.class_size,
+    found.records,
     {%- for column in losses %}
-    judged.{{ column.name }},
+    found.{{ column.name }},
     {%- endfor %}
-    {{ "judged.population_size" if population else "cast(null as " ~ dbt.type_bigint() ~ ") as population_size" }},
+    {{ "found.population_size" if population else "cast(null as " ~ dbt.type_bigint() ~ ") as population_size" }},
     {%- for column in dbt_anonymize._columns_of_targets(targets) %}
-    judged.{{ dbt_anonymize._quote(column) }},
+    found.{{ dbt_anonymize._quote(column) }},
     {%- endfor %}
     {%- for attribute in measured %}
     {%- for measure in dbt_anonymize._attribute_measures(attribute, guarantees, true) %}
-    judged.{{ dbt_anonymize._quote(measure.column) }},
+    found.{{ dbt_anonymize._quote(measure.column) }},
     {%- endfor %}
     {%- endfor %}
-    judged.is_suppressed as is_violating,
+    found.is_suppressed as is_violating,
     {#- Effort 0 is the untouched baseline: nothing is suppressed in it, and nothing is released from it. #}
-    judged.effort > 0
-    and judged.is_suppressed
+    found.effort > 0
+    and found.is_suppressed
     and limits.violating_records <= limits.may_be_suppressed as is_suppressed
-from judged
-inner join limits on judged.effort = limits.effort
+from {{ "judged" if dbt_anonymize._judge_labels(guarantees) else "labeled" }} as found
+inner join limits on found.effort = limits.effort
 {%- endcall %}
 {%- endmacro %}
 
@@ -117,12 +117,19 @@ inner join limits on judged.effort = limits.effort
 {#
   CTEs that end in `generalized`: how many records a class of an effort has with each value of the columns. A class is
   its effort and codes. Where labels differ from record to record, the first code is a number in `recoded_classes`, with
-  labels, shares and levels, and the others are 0.
+  labels, shares and levels, and the others are 0. An effort that generalizes nothing has the rows of the frequencies as
+  they are: in effort 0, by far the largest, nothing is grouped again.
 #}
-{% macro _generalized_efforts(leveled, recoded, quasi_identifiers, columns, record_key, relations) -%}
-{%- set labels, keys = [], dbt_anonymize._class_keys(quasi_identifiers) -%}
+{% macro _generalized_efforts(leveled, recoded, quasi_identifiers, columns, record_key, relations, are_sampled) -%}
+{%- set labels, keys, counted = [], dbt_anonymize._class_keys(quasi_identifiers), columns + ["records"] -%}
 {%- for quasi_identifier in quasi_identifiers -%}
     {%- do labels.append(dbt_anonymize._quote(quasi_identifier.name)) -%}
+{%- endfor -%}
+{#- Rows of a sample have a share beside; values of a population may be equal by its type only. -#}
+{%- set raw, grouped = {}, {} -%}
+{%- for number, effort in leveled.items() -%}
+    {%- set is_raw = effort.levels.values() | max == 0 and not are_sampled and relations | length == 1 -%}
+    {%- do (raw if is_raw else grouped).update({number: effort}) -%}
 {%- endfor -%}
 {%- if leveled %}
 {{- dbt_anonymize._levels_of_efforts(leveled, quasi_identifiers, relations) }}
@@ -133,12 +140,13 @@ inner join limits on judged.effort = limits.effort
 {%- if recoded %}
 {{- dbt_anonymize._recoded_classes(recoded, quasi_identifiers, labels) }}
 {%- endif %}
+{%- if grouped or recoded %}
 
 coded as {{ dbt_anonymize._not_materialized() }}(
-{% if leveled %}
-    {{- dbt_anonymize._codes_of_efforts("frequencies", quasi_identifiers, columns + ["records"], leveled, true) }}
+{% if grouped %}
+    {{- dbt_anonymize._codes_of_efforts("frequencies", quasi_identifiers, counted, grouped, are_sampled) }}
 {%- endif %}
-{{- "\n    union all" if leveled and recoded }}
+{{- "\n    union all" if grouped and recoded }}
 {%- if recoded %}
     select
         recoded.effort,
@@ -160,25 +168,29 @@ coded as {{ dbt_anonymize._not_materialized() }}(
 {%- endif %}
 
 ),
+{%- endif %}
 
 generalized as (
-
+{% if raw %}
+    {{- dbt_anonymize._codes_of_efforts("frequencies", quasi_identifiers, counted, raw) }}
+{%- endif %}
+{{- "\n    union all" if raw and (grouped or recoded) }}
+{%- if grouped or recoded %}
     select
-        {%- for column in keys %}
-        {{ column }},
-        {%- endfor %}
+        effort,
         {%- for column in columns %}
         {{ dbt_anonymize._quote(column) }},
         {%- endfor %}
-        cast(sum(records) as {{ dbt.type_bigint() }}) as records
+        cast(sum(records) as {{ dbt.type_bigint() }}) as records,
+        {{ keys[1:] | join(",\n        ") }}
     from coded
     group by
-        {%- for column in keys %}
-        {{ column }}{{ "," if columns or not loop.last }}
-        {%- endfor %}
+        effort,
         {%- for column in columns %}
-        {{ dbt_anonymize._quote(column) }}{{ "," if not loop.last }}
+        {{ dbt_anonymize._quote(column) }},
         {%- endfor %}
+        {{ keys[1:] | join(",\n        ") }}
+{%- endif %}
 
 ),
 {%- endmacro %}
@@ -225,30 +237,45 @@ recoded_classes as (
 {%- endmacro %}
 
 
-{# CTE `labeled`: the classes with all that was measured of them, and their labels; `losing`, where these lose something
-   that a guarantee is about. #}
-{% macro _labeled_classes(leveled, recoded, quasi_identifiers, keys, voted, losses) -%}
-{%- set rows = "measured" if voted else "measures" -%}
-{%- if voted %}
+{# CTEs that end in `judged`, and in `labeled` where labels decide nothing: then they are looked up last, so that of the
+   classes which are judged and counted no text has to be kept. #}
+{% macro _judged_classes(rows, guarantees, efforts, leveled, recoded, quasi_identifiers, keys, losses) -%}
+{%- set are_labels_judged = dbt_anonymize._judge_labels(guarantees) -%}
+{%- if are_labels_judged %}
+{{- dbt_anonymize._labeled_classes(rows, leveled, recoded, quasi_identifiers, keys) }}
+{%- endif %}
+{%- if losses %}
 
-measured as (
+losing as (
 
     select
-        measures.*
-        {%- for column in dbt_anonymize._columns_of_targets(voted) %},
-        {{ dbt_anonymize._quote(column) }}
+        *
+        {%- for column in losses %},
+        {{ column.sql }} as {{ column.name }}
         {%- endfor %}
-    from measures
-    {%- for one in voted %}
-    inner join majorities{{ one.suffix }}
-        on
-        {%- for key in keys %}
-            {{ "and " if not loop.first }}measures.{{ key }} = majorities{{ one.suffix }}.{{ key }}
-        {%- endfor %}
-    {%- endfor %}
+    from labeled
 
 ),
 {%- endif %}
+{{- dbt_anonymize._violating(
+    "losing" if losses else "labeled" if are_labels_judged else rows, guarantees,
+    dbt_anonymize._stricter_efforts(efforts)
+) }}
+{{- dbt_anonymize._sample_based_suppression(guarantees, quasi_identifiers | map(attribute="name")) }}
+{%- if not are_labels_judged %}
+{{- dbt_anonymize._labeled_classes("judged", leveled, recoded, quasi_identifiers, keys) }}
+{%- endif %}
+{%- endmacro %}
+
+
+{# Whether labels decide what is suppressed: by what they lose, or by the order in which classes go. #}
+{% macro _judge_labels(guarantees) -%}
+    {{ return(dbt_anonymize._need_loss(guarantees) or dbt_anonymize._average_risks(guarantees) | length > 0) }}
+{%- endmacro %}
+
+
+{# CTE `labeled`: classes by effort and codes, with their labels. #}
+{% macro _labeled_classes(rows, leveled, recoded, quasi_identifiers, keys) %}
 
 labeled as (
 {% if leveled %}
@@ -271,19 +298,6 @@ labeled as (
 {%- endif %}
 
 ),
-{%- if losses %}
-
-losing as (
-
-    select
-        *
-        {%- for column in losses %},
-        {{ column.sql }} as {{ column.name }}
-        {%- endfor %}
-    from labeled
-
-),
-{%- endif %}
 {%- endmacro %}
 
 

@@ -230,13 +230,11 @@ coded as not materialized (
         frequencies."records",
         case
             when frequencies."birth_date" is null then 0
-            when efforts.level_1 = 0 then codes_1.number
             when efforts.level_1 = 2 then codes_1.code_2
             when efforts.level_1 = 3 then codes_1.code_3
         end as dbt_anonymize_code_1,
         case
             when frequencies."zip" is null then 0
-            when efforts.level_2 = 0 then codes_2.number
             when efforts.level_2 = 1 then codes_2.code_1
             when efforts.level_2 = 2 then codes_2.code_2
         end as dbt_anonymize_code_2,
@@ -252,26 +250,51 @@ coded as not materialized (
         on frequencies."zip" = codes_2.value
     left join codes_3
         on frequencies."gender" = codes_3.value
-    cross join efforts
+    inner join efforts on efforts.effort in (1, 2, 3)
 
 ),
 
 generalized as (
 
     select
+        efforts.effort,
+        frequencies."churned",
+        frequencies."records",
+        case
+            when frequencies."birth_date" is null then 0
+            when efforts.level_1 = 0 then codes_1.number
+        end as dbt_anonymize_code_1,
+        case
+            when frequencies."zip" is null then 0
+            when efforts.level_2 = 0 then codes_2.number
+        end as dbt_anonymize_code_2,
+        case
+            when frequencies."gender" is null then 0
+            when efforts.level_3 = 0 then codes_3.number
+        end as dbt_anonymize_code_3
+    from frequencies
+    left join codes_1
+        on frequencies."birth_date" = codes_1.value
+    left join codes_2
+        on frequencies."zip" = codes_2.value
+    left join codes_3
+        on frequencies."gender" = codes_3.value
+    inner join efforts on efforts.effort in (0)
+    union all
+    select
         effort,
+        "churned",
+        cast(sum(records) as bigint) as records,
         dbt_anonymize_code_1,
         dbt_anonymize_code_2,
-        dbt_anonymize_code_3,
-        "churned",
-        cast(sum(records) as bigint) as records
+        dbt_anonymize_code_3
     from coded
     group by
         effort,
+        "churned",
         dbt_anonymize_code_1,
         dbt_anonymize_code_2,
-        dbt_anonymize_code_3,
-        "churned"
+        dbt_anonymize_code_3
 
 ),
 
@@ -304,25 +327,6 @@ total_1 as (
 
 ),
 
-tied as (
-
-    select
-        effort,
-        dbt_anonymize_code_1,
-        dbt_anonymize_code_2,
-        dbt_anonymize_code_3,
-        records,
-        count(*) as number_of_values
-    from generalized
-    group by
-        effort,
-        dbt_anonymize_code_1,
-        dbt_anonymize_code_2,
-        dbt_anonymize_code_3,
-        records
-
-),
-
 sizes as (
 
     select
@@ -330,11 +334,10 @@ sizes as (
         "dbt_anonymize_code_1" as key_2,
         "dbt_anonymize_code_2" as key_3,
         "dbt_anonymize_code_3" as key_4,
-        max(records) as further_1,
-        coalesce(max(records) = max(case when number_of_values = 1 then records end), false) as further_2,
-        cast(sum(records * number_of_values) as bigint) as class_size,
-        cast(sum(records * number_of_values) as bigint) as records
-    from tied
+        max(records) as most_records,
+        cast(sum(records) as bigint) as class_size,
+        cast(sum(records) as bigint) as records
+    from generalized
     group by
         "effort",
         "dbt_anonymize_code_1",
@@ -366,6 +369,7 @@ compared_1 as (
         found.value,
         cast(found.subjects as double) as subjects,
         cast(totals.class_size as double) as class_subjects,
+        cast(totals.most_records as double) as most_subjects,
         cast(totals.class_size as double) as class_size,
         cast(
             case when found.value is null then whole.missing else coalesce(distribution.subjects, 0) end as double
@@ -388,6 +392,10 @@ measured_1 as (
         key_2,
         key_3,
         key_4,
+        cast(max(class_subjects) as bigint) as class_size,
+        cast(max(class_subjects) as bigint) as records,
+        cast(max(subjects) as bigint) as majority_records,
+        sum(case when subjects = most_subjects then 1 else 0 end) = 1 as has_majority,
         cast(count(*) as bigint) as distinct_l,
         exp(ln(max(class_subjects)) - sum(subjects * ln(subjects)) / max(class_subjects)) as entropy_l,
         max(subjects) / max(class_size) as highest_share,
@@ -410,26 +418,45 @@ measures as (
         sizes.key_2 as "dbt_anonymize_code_1",
         sizes.key_3 as "dbt_anonymize_code_2",
         sizes.key_4 as "dbt_anonymize_code_3",
-        sizes.further_1 as "majority_records",
-        sizes.further_2 as "has_majority",
+        sizes.majority_records as "majority_records",
+        sizes.has_majority as "has_majority",
         sizes.class_size,
         sizes.records,
-        measured_1.distinct_l as "churned_distinct_l",
-        measured_1.entropy_l as "churned_entropy_l",
-        measured_1.highest_share as "churned_highest_share",
-        measured_1.t as "churned_t",
-        measured_1.beta as "churned_beta",
-        measured_1.delta as "churned_delta"
-    from sizes as sizes
-    inner join measured_1 as measured_1
-        on sizes.key_1 = measured_1.key_1 and sizes.key_2 = measured_1.key_2 and sizes.key_3 = measured_1.key_3 and sizes.key_4 = measured_1.key_4
+        sizes.distinct_l as "churned_distinct_l",
+        sizes.entropy_l as "churned_entropy_l",
+        sizes.highest_share as "churned_highest_share",
+        sizes.t as "churned_t",
+        sizes.beta as "churned_beta",
+        sizes.delta as "churned_delta"
+    from measured_1 as sizes
+
+),
+
+classes as (
+
+    select
+        *,
+        coalesce(
+            class_size < 4,
+            false
+        ) as is_violating
+    from measures
+
+),
+
+judged as (
+
+    select
+        *,
+        is_violating as is_suppressed
+    from classes
 
 ),
 
 labeled as (
 
     select
-        measures.*,
+        judged.*,
         case
             when codes_1.value is null then '*'
             when efforts.level_1 = 0 then codes_1.label_0
@@ -475,37 +502,16 @@ labeled as (
             when efforts.level_3 = 1 then codes_3.share_1
         end as "gender_share",
         efforts.level_3 as "gender_level"
-    from measures
-    inner join efforts on measures.effort = efforts.effort
+    from judged
+    inner join efforts on judged.effort = efforts.effort
     left join codes_1
-        on measures.dbt_anonymize_code_1 = codes_1.number
+        on judged.dbt_anonymize_code_1 = codes_1.number
     left join codes_2
-        on measures.dbt_anonymize_code_2 = codes_2.number
+        on judged.dbt_anonymize_code_2 = codes_2.number
     cross join leaf_2
     left join codes_3
-        on measures.dbt_anonymize_code_3 = codes_3.number
+        on judged.dbt_anonymize_code_3 = codes_3.number
     cross join leaf_3
-
-),
-
-classes as (
-
-    select
-        *,
-        coalesce(
-            class_size < 4,
-            false
-        ) as is_violating
-    from labeled
-
-),
-
-judged as (
-
-    select
-        *,
-        is_violating as is_suppressed
-    from classes
 
 ),
 
@@ -521,31 +527,31 @@ limits as (
 )
 
 select
-    judged.effort,
-    judged."birth_date",
-    judged."birth_date_share",
-    judged."birth_date_level",
-    judged."zip",
-    judged."zip_share",
-    judged."zip_level",
-    judged."gender",
-    judged."gender_share",
-    judged."gender_level",
-    concat('n', cast(length(judged."birth_date") as TEXT), ':', judged."birth_date", '|t', cast(length(judged."zip") as TEXT), ':', judged."zip", '|t', cast(length(judged."gender") as TEXT), ':', judged."gender") as equivalence_class,
-    judged.class_size,
-    judged.records,
+    found.effort,
+    found."birth_date",
+    found."birth_date_share",
+    found."birth_date_level",
+    found."zip",
+    found."zip_share",
+    found."zip_level",
+    found."gender",
+    found."gender_share",
+    found."gender_level",
+    concat('n', cast(length(found."birth_date") as TEXT), ':', found."birth_date", '|t', cast(length(found."zip") as TEXT), ':', found."zip", '|t', cast(length(found."gender") as TEXT), ':', found."gender") as equivalence_class,
+    found.class_size,
+    found.records,
     cast(null as bigint) as population_size,
-    judged."majority_records",
-    judged."has_majority",
-    judged."churned_distinct_l",
-    judged."churned_entropy_l",
-    judged."churned_highest_share",
-    judged."churned_t",
-    judged."churned_beta",
-    judged."churned_delta",
-    judged.is_suppressed as is_violating,
-    judged.effort > 0
-    and judged.is_suppressed
+    found."majority_records",
+    found."has_majority",
+    found."churned_distinct_l",
+    found."churned_entropy_l",
+    found."churned_highest_share",
+    found."churned_t",
+    found."churned_beta",
+    found."churned_delta",
+    found.is_suppressed as is_violating,
+    found.effort > 0
+    and found.is_suppressed
     and limits.violating_records <= limits.may_be_suppressed as is_suppressed
-from judged
-inner join limits on judged.effort = limits.effort
+from labeled as found
+inner join limits on found.effort = limits.effort
