@@ -57,18 +57,19 @@ class Memory:
         watcher.join()
 
 
-def cpu_of_tree() -> float:
-    """Return the CPU seconds of this process and of the children that run."""
-    ticks = 0
+def cpu_of_tree() -> tuple[float, float]:
+    """Return user and system seconds of this process and of the children that run."""
+    ticks = [0, 0]
     for process in _processes():
         try:
             text = (process / "stat").read_text(encoding="ascii", errors="replace")
         except OSError:  # it has ended meanwhile
             continue
         # The name of a program may hold spaces; what follows its bracket does not.
-        user, system = text.rpartition(")")[2].split()[11:13]
-        ticks += int(user) + int(system)
-    return ticks / os.sysconf("SC_CLK_TCK")
+        for place, used in enumerate(text.rpartition(")")[2].split()[11:13]):
+            ticks[place] += int(used)
+    per_second = os.sysconf("SC_CLK_TCK")
+    return ticks[0] / per_second, ticks[1] / per_second
 
 
 def memory_of_tree() -> int:

@@ -97,7 +97,7 @@ def main() -> None:
     print(
         f"{given.rows:,} records in {given.months} months, DuckDB {duckdb.__version__}, {settings}"
     )
-    print(f"{'':<34}{'seconds':>9}{'CPU s':>9}{'GB':>8}")
+    scale.print_heads()
     meter = scale.Meter()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "people.parquet"

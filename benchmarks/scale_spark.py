@@ -15,7 +15,17 @@ import tempfile
 from pathlib import Path
 
 import yaml
-from scale import NAMES, Meter, hierarchy, metered, run_dbt, spec, write_files, write_people
+from scale import (
+    NAMES,
+    Meter,
+    hierarchy,
+    metered,
+    print_heads,
+    run_dbt,
+    spec,
+    write_files,
+    write_people,
+)
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
@@ -131,7 +141,7 @@ def main() -> None:
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     meter = Meter(with_children=True)
     print(f"{given.rows:,} records, Spark on two cores, {given.memory} GB of heap")
-    print(f"{'':<34}{'seconds':>9}{'CPU s':>9}{'GB':>8}")
+    print_heads()
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "people.parquet"
         with metered(meter, "(writing the Parquet file)"):
