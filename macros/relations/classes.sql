@@ -18,7 +18,10 @@
 {%- set keys = dbt_anonymize._class_keys(quasi_identifiers) -%}
 {%- set losses = dbt_anonymize._loss_of_classes(guarantees, quasi_identifiers, aggregate="") -%}
 {%- do dbt_anonymize._check_population_of(guarantees, population, population_size, efforts) -%}
-{% call dbt_anonymize._in_steps(["generalized", "judged"]) -%}
+{#- Codes are read thrice, and joined with all rows. -#}
+{%- set steps = [] -%}
+{%- for quasi_identifier in quasi_identifiers if leveled -%}{%- do steps.append("codes_" ~ loop.index) -%}{%- endfor -%}
+{% call dbt_anonymize._in_steps(steps + ["generalized", "judged"]) -%}
 with
 
 frequencies as {{ dbt_anonymize._not_materialized() }}(

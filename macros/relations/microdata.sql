@@ -26,7 +26,8 @@
             sample_shares, person, mask_keys, outer, partition_by, partitions, {}
         )) if partitions else none,
     }},
-    post_hook=(["{{ dbt_anonymize._check_parts() }}"] if partitions else [])
+    post_hook=dbt_anonymize._after_steps()
+    + (["{{ dbt_anonymize._check_parts() }}"] if partitions else [])
     + ["{{ dbt_anonymize._check_microdata() }}"] + dbt_anonymize._analyzed(),
 ) }}
 {%- set found = {} -%}
@@ -41,10 +42,17 @@
         guarantees | selectattr("model", "equalto", "differential_privacy") | list | length > 0
     ) -%}
 {%- endif -%}
+{#- Kept, they are known to be small, and are brought to the records; else all records are sorted to join them. #}
+{%- set steps = [] -%}
+{%- for quasi_identifier in quasi_identifiers -%}
+    {%- if quasi_identifier.kind == "interval" -%}{%- do steps.append("leaves_" ~ loop.index) -%}{%- endif -%}
+{%- endfor -%}
+{% call dbt_anonymize._in_steps(steps) -%}
 {{ dbt_anonymize._microdata_rows(
     anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, subject, masks, sample,
     sample_shares, person, mask_keys, outer, partition_by, partitions, found
 ) }}
+{%- endcall %}
 {%- endmacro %}
 
 

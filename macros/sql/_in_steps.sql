@@ -1,6 +1,7 @@
 {#
-  A select whose CTEs `names` are read often. An engine that computes a CTE again for each mention keeps them in scratch
-  tables, one after the other, which `_after_steps` drops as a post-hook.
+  A select whose CTEs `names` are read often, or are small and joined with many rows. An engine that computes a CTE again
+  for each mention, and joins it as if it were large, keeps them in scratch tables, one after the other, which
+  `_after_steps` drops as a post-hook.
 #}
 {% macro _in_steps(names) -%}
     {{ return(adapter.dispatch("_in_steps", "dbt_anonymize")(names, caller())) }}
