@@ -1,6 +1,6 @@
 {#
-  A select whose CTEs `names` are read often, or are small and joined with many rows. An engine that computes a CTE again
-  for each mention, and joins it as if it were large, keeps them in scratch tables, one after the other, which
+  A select whose CTEs `names` are read often, or are small and joined with many rows. An engine that computes a CTE
+  again for each mention, and joins it as if it were large, keeps them in scratch tables, one after the other, which
   `_after_steps` drops as a post-hook.
 #}
 {% macro _in_steps(names) -%}
