@@ -120,8 +120,8 @@ inner join limits on found.effort = limits.effort
 {#
   CTEs that end in `generalized`: how many records a class of an effort has with each value of the columns. A class is
   its effort and codes. Where labels differ from record to record, the first code is a number in `recoded_classes`, with
-  labels, shares and levels, and the others are 0. An effort that generalizes nothing has the rows of the frequencies as
-  they are: in effort 0, by far the largest, nothing is grouped again.
+  labels, shares and levels, and the others are 0. Effort 0, by far the largest, of which nothing is released, has the
+  rows of the frequencies as they are.
 #}
 {% macro _generalized_efforts(leveled, recoded, quasi_identifiers, columns, record_key, relations, are_sampled) -%}
 {%- set labels, keys, counted = [], dbt_anonymize._class_keys(quasi_identifiers), columns + ["records"] -%}
@@ -131,7 +131,8 @@ inner join limits on found.effort = limits.effort
 {#- Rows of a sample have a share beside; values of a population may be equal by its type only. -#}
 {%- set raw, grouped = {}, {} -%}
 {%- for number, effort in leveled.items() -%}
-    {%- set is_raw = effort.levels.values() | max == 0 and not are_sampled and relations | length == 1 -%}
+    {%- set has_rows = not are_sampled and relations | length == 1 -%}
+    {%- set is_raw = has_rows and number == 0 and effort.levels.values() | max == 0 -%}
     {%- do (raw if is_raw else grouped).update({number: effort}) -%}
 {%- endfor -%}
 {%- if leveled %}
