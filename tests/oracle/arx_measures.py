@@ -11,10 +11,18 @@ from dbt_anonymize.privacy.table import BoolArray, Classes
 
 
 class MonotoneDiscernibility(Discernibility):
-    """Sum of squared class sizes (DM*)."""
+    """Sum of squared class sizes (DM*): what is suppressed costs nothing more."""
 
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         return float(classes.records @ classes.records)
+
+    def _suppression_bound(
+        self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
+    ) -> float:
+        return 0.0
+
+    def _least_per_suppressed(self, sums: TableSums) -> float:
+        return 0.0
 
 
 class MonotoneNonUniformEntropy(NonUniformEntropy):
