@@ -1,7 +1,8 @@
-"""Merged rows that nodes are grouped from, on tables so small that they must be wanted."""
+"""Classes that nodes are grouped from, on tables so small that they must be wanted."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -15,9 +16,9 @@ from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.measures import classification_metric
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy import grouping
-from dbt_anonymize.privacy.grouping import classes_of, value_counts
-from dbt_anonymize.privacy.table import SensitiveAttribute, Table, ValueCounts
-from dbt_anonymize.search import bases
+from dbt_anonymize.privacy.grouping import classes_of, group, labels_of, value_counts
+from dbt_anonymize.privacy.table import BoolArray, Node, SensitiveAttribute, Table, ValueCounts
+from dbt_anonymize.search import bases, rollup
 from dbt_anonymize.search.hashing import distinct, slots
 from dbt_anonymize.search.rollup import Grouper
 from tests.oracle.brute_force import nodes_of, numbered_table, tables
@@ -26,26 +27,34 @@ from tests.sampling import examples
 
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Merge a base wherever it saves a row."""
-    monkeypatch.setattr(bases, "LOOKING", -1)
-    monkeypatch.setattr(bases, "MERGING", 0.0)
+    """Form a base wherever there are two rows, keep all classes, and sample from two rows on."""
+    monkeypatch.setattr(bases, "WORTH_A_BASE", 2)
+    monkeypatch.setattr(bases, "BITS_LESS", 0.5)
+    monkeypatch.setattr(bases, "WORTH_KEEPING", 0)
+    monkeypatch.setattr(rollup, "SAMPLED_FROM", 1)
+    monkeypatch.setattr(rollup, "SAMPLED", 1)
 
 
 @pytest.mark.usefixtures("eager")
 @examples(settings(deadline=None), 60)
-@given(tables(), st.randoms(use_true_random=False), st.sampled_from([0, 2000, 1 << 20]))
+@given(
+    tables(),
+    st.randoms(use_true_random=False),
+    st.sampled_from([0, 2000, 1 << 20]),
+    st.sampled_from([1.0, 3.0, math.inf]),
+)
 def test_nodes_are_grouped_from_bases_as_from_the_table(
-    table: Table, random: Any, memory: int
+    table: Table, random: Any, memory: int, enough: float
 ) -> None:
     nodes = list(nodes_of(table))
     grouper = Grouper(table, nodes[0], memory=memory)
     for node in random.choices(nodes, k=20):
         ungrouped, expected = grouper.ungrouped(node), classes_of(table, node)
         is_small = expected.records < 3
-        assert ungrouped.least_small_records(3) <= expected.records[is_small].sum()
-        assert ungrouped.least_classes() <= len(expected.records)
+        count = ungrouped.least_small_records(3, enough)
+        assert count <= expected.records[is_small].sum()
+        assert set(ungrouped.small_rows(3)) <= set(np.flatnonzero(rows_in(table, node, is_small)))
         found = ungrouped.classes()
-        assert ungrouped.least_classes() == len(expected.records)
         for name in ("codes", "records", "people", "first", "population"):
             np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name)
         pairs = zip(
@@ -54,27 +63,48 @@ def test_nodes_are_grouped_from_bases_as_from_the_table(
         for counts, others in pairs:
             for name in ("classes", "values", "counts"):
                 np.testing.assert_array_equal(getattr(counts, name), getattr(others, name), name)
-        rows = found.table_rows(is_small)
-        assert table.records[rows].sum() == expected.records[is_small].sum()
+        np.testing.assert_array_equal(found.table_rows(is_small), rows_in(table, node, is_small))
+
+
+def rows_in(table: Table, node: Node, classes: BoolArray) -> BoolArray:
+    """Return the rows of the table in some classes of a node."""
+    return classes[group(labels_of(table, node, np.arange(len(table.leaves))))[1]]
 
 
 @pytest.mark.usefixtures("eager")
-def test_rows_that_nodes_have_in_common_are_merged_once() -> None:
+def test_nodes_share_a_base() -> None:
     grouper = Grouper(numbered_table(), (0, 0, 0))
     asked = [(2, 2, level) for level in range(4)] + [(2, level, 2) for level in range(2, 5)]
     rows = []
     for node in asked:
         ungrouped = grouper.ungrouped(node)
         ungrouped.classes()
-        rows.append(len(ungrouped.rows))
-    assert rows[0] == max(rows)
-    assert rows[-1] < rows[0] / 4
+        rows.append(ungrouped.rows)
+    bottom = max(len(classes.parent or ()) for classes in rows)
+    assert all(len(classes) < bottom / 2 for classes in rows)
+    assert len({id(classes) for classes in rows}) < len(rows)
 
 
 def test_few_rows_are_not_worth_a_base() -> None:
     grouper = Grouper(numbered_table(rows=200), (0, 0, 0))
     asked = [grouper.ungrouped((2, 2, 2)) for _ in range(20)]
-    assert len({len(node.rows) for node in asked if node.classes()}) == 1
+    assert len({len(node.rows) for node in asked}) == 1
+
+
+def test_many_small_classes_are_seen_in_some_of_the_classes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = numbered_table(rows=2000)
+    node = (0, 0, 0)
+    expected = classes_of(table, node)
+    small = int(expected.records[expected.records < 5].sum())
+    monkeypatch.setattr(rollup, "SAMPLED_FROM", 8)
+    monkeypatch.setattr(rollup, "SAMPLED", 8)
+    seen = Grouper(table, node).ungrouped(node)
+    assert 20 <= seen.least_small_records(5, 20) < small / 2
+    assert small / 3 < seen.about_small_records < small * 3
+    # More than there is in all classes is not seen in some.
+    assert seen.least_small_records(5, small + 1) == pytest.approx(small, rel=0.2)
 
 
 @examples(settings(deadline=None), 40)

@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -51,6 +52,19 @@ class TableSums:
             ]
             for leaves, attribute in zip(self.leaf_counts, self.table.attributes, strict=True)
         ]
+
+    @cached_property
+    def parents(self) -> list[list[IntArray]]:
+        """The label one level up of each label; by attribute and level. Hierarchies are nested."""
+        found = []
+        for attribute in self.table.attributes:
+            of_level = []
+            for labels, above in pairwise(attribute.levels):
+                parent = np.zeros(int(labels.max(initial=-1)) + 1, dtype=np.int64)
+                parent[labels] = above
+                of_level.append(parent)
+            found.append(of_level)
+        return found
 
     @cached_property
     def shares(self) -> list[list[FloatArray]]:
@@ -191,11 +205,17 @@ class TableSums:
 
     def class_log_cells(self, classes: Classes, rows: IntArray) -> FloatArray:
         """Return the bits that the labels of some classes cover."""
-        first = classes.first[rows]
+        first = classes.first.take(rows)
         bits = np.zeros(len(rows))
         for position, level in enumerate(classes.levels):
-            bits += self.log_cells[position][level].take(self.columns[position].take(first))
+            # A label that covers one raw value, as of a leaf, adds nothing.
+            if self._covers_more[position][level]:
+                bits += self.log_cells[position][level].take(self.columns[position].take(first))
         return bits
+
+    @cached_property
+    def _covers_more(self) -> list[list[bool]]:
+        return [[bool(bits.any()) for bits in levels] for levels in self.log_cells]
 
     @cached_property
     def _distinct_labels(self) -> list[list[int]]:
@@ -234,7 +254,7 @@ class InformationLoss(Measure, ABC):
     has_attribute_bounds = False
     # Whether targets are counted in each class.
     needs_targets = False
-    # Whether `coarser_bound` says much more than `lower_bounds`.
+    # Whether `coarser_bound` says more than `lower_bounds`.
     is_bounded_by_classes = False
 
     def __init__(self, *, gs: float = 0.5) -> None:
@@ -370,6 +390,7 @@ class Suppressed:
         records = (sums.table if classes is None else classes).records[chosen]
         self._weights = records.astype(np.float64)
         self._leaf_counts: dict[int, FloatArray] = {}
+        self._label_counts: dict[tuple[int, int], FloatArray] = {}
         found = int(records.sum())
         self.records = sums.total - found if self._are_kept else found
 
@@ -389,10 +410,17 @@ class Suppressed:
         return float(self.leaf_counts(position) @ self._sums.shares[position][level])
 
     def label_counts(self, position: int, level: int) -> FloatArray:
-        """Count the records of each label of an attribute."""
-        labels = self._sums.table.attributes[position].levels[level]
-        size = len(self._sums.label_counts[position][level])
-        return _counted(labels, self.leaf_counts(position), size)
+        """Count the records of each label of an attribute, of its parts where they are counted."""
+        if (position, level) not in self._label_counts:
+            if (position, level - 1) in self._label_counts:
+                finer = self._label_counts[position, level - 1]
+                labels = self._sums.parents[position][level - 1]
+            else:
+                finer = self.leaf_counts(position)
+                labels = self._sums.table.attributes[position].levels[level]
+            size = len(self._sums.label_counts[position][level])
+            self._label_counts[position, level] = _counted(labels, finer, size)
+        return self._label_counts[position, level]
 
 
 def _counted(codes: IntArray, weights: IntArray | FloatArray | BoolArray, size: int) -> FloatArray:

@@ -9,8 +9,9 @@ from decimal import Decimal
 from dbt_anonymize.information_loss.base import InformationLoss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import BoolArray, IntArray, Node, Table
+from dbt_anonymize.search.grouped import GroupedClasses
 from dbt_anonymize.search.results import CheckedNode
-from dbt_anonymize.search.rollup import GroupedClasses, Grouper, UngroupedNode
+from dbt_anonymize.search.rollup import Grouper, UngroupedNode
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Check:
         Rows of the table in classes that are too small, where nothing may be suppressed.
     is_hopeless : bool
         Whether that is no less than what was asked for: the node was not checked further.
+    about_suppressed : int or None
+        About how many records violate, where a part of the classes was enough.
     """
 
     result: CheckedNode
@@ -40,6 +43,7 @@ class Check:
     least_loss: float = 0.0
     small_rows: IntArray | None = None
     is_hopeless: bool = False
+    about_suppressed: int | None = None
 
 
 class Checker:
@@ -126,17 +130,25 @@ class Checker:
         """
         if self.most_suppressed >= self.table.total:
             return None
-        count = ungrouped.least_small_records(size)
-        if count > self.most_suppressed:
-            check = _infeasible(node, count, proves_finer_infeasible=True)
-            if self.most_suppressed == 0:
-                check = replace(check, small_rows=ungrouped.small_rows(size))
-            return check
-        least = count * self.least_per_suppressed
+        each = self.least_per_suppressed
+        enough = self.most_suppressed + 1.0
         # Where nothing is known, a loss may be negative: NULL covers its whole domain anyway.
+        if each > 0.0 and best > 0.0:
+            enough = min(enough, best / each)
+        count = ungrouped.least_small_records(size, enough)
+        about = ungrouped.about_small_records
+        if count > self.most_suppressed:
+            is_witnessed = self.most_suppressed == 0
+            return Check(
+                CheckedNode(node, 0, count, math.nan, False),
+                True,
+                small_rows=ungrouped.small_rows(size) if is_witnessed else None,
+                about_suppressed=about,
+            )
+        least = count * each
         if least > 0.0 and least >= best:
             result = CheckedNode(node, 0, count, math.nan, False)
-            return Check(result, False, least_loss=least, is_hopeless=True)
+            return Check(result, False, least_loss=least, is_hopeless=True, about_suppressed=about)
         return None
 
     def _violating(self, classes: GroupedClasses, small: BoolArray) -> tuple[BoolArray, BoolArray]:

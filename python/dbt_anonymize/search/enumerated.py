@@ -23,9 +23,9 @@ from dbt_anonymize.search.border import BorderGuide
 from dbt_anonymize.search.checking import Check, Checker
 from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.feasibility import Guide
+from dbt_anonymize.search.grouped import GroupedClasses
 from dbt_anonymize.search.lattice import Box, Lattice
 from dbt_anonymize.search.results import CheckedNode, Progress, Status, VisitedNodes
-from dbt_anonymize.search.rollup import GroupedClasses
 from dbt_anonymize.search.witnesses import Witnesses
 
 # A member of an enumeration is looked up at every use.
@@ -176,7 +176,7 @@ class EnumeratedSearch:
 
     def _visit(self, index: int, best: CheckedNode | None) -> CheckedNode | None:
         """Check a node if it can be better than the best; return the better of both."""
-        node = self.lattice.node(index)
+        node: Node = tuple(self._levels[index].tolist())
         # A suggested node is checked for what it excludes, whatever its own bound.
         check = self.checker.check(
             node,
@@ -185,7 +185,7 @@ class EnumeratedSearch:
             forms_classes=self._border is not None and self._border.is_worth_forming(index),
         )
         result = check.result
-        self._observe(index, result)
+        self._observe(index, check)
         if check.is_hopeless:
             self._give_up(check)
         else:
@@ -203,12 +203,14 @@ class EnumeratedSearch:
             self._prune(best)
         return best
 
-    def _observe(self, index: int, result: CheckedNode) -> None:
+    def _observe(self, index: int, check: Check) -> None:
         """Let foresight learn."""
+        result, about = check.result, check.about_suppressed
+        violating = result.suppressed if about is None else about
         if self._border is not None:
-            self._border.observe(index, result.suppressed)
+            self._border.observe(index, violating)
         if self._guide is not None:
-            self._guide.observe(index, result.suppressed)
+            self._guide.observe(index, violating)
             if result.is_feasible:
                 self._is_feasible[self.lattice.coarser(result.node)] = True
 
@@ -288,7 +290,8 @@ class EnumeratedSearch:
         if check.classes is None:
             return False
         is_excluding = check.proves_finer_infeasible or check.is_hopeless
-        if not is_excluding or self._border is not None:
+        bounds_coarser = self.checker.loss.is_bounded_by_classes
+        if bounds_coarser and (not is_excluding or self._border is not None):
             self._bound_coarser(index, check.classes)
         if not is_excluding and check.gone is not None:
             self._bound_finer(check.result.node, check.classes, check.gone)
@@ -344,10 +347,9 @@ class EnumeratedSearch:
             self._order[box] = np.where(self.status[box] == _OPEN, bound, math.inf)
 
     def _prune(self, best: CheckedNode) -> None:
-        hopeless = (self.status == _OPEN) & _excludes(self._bound, best)
-        self.status[hopeless] = Status.PRUNED
-        self._order[hopeless] = math.inf
-
-
-def _excludes(bounds: FloatArray | np.float64, best: CheckedNode) -> BoolArray:
-    return np.asarray(bounds >= best.loss)
+        is_hopeless = self._bound.reshape(-1) >= best.loss
+        is_hopeless &= self._next < math.inf
+        hopeless = np.flatnonzero(is_hopeless)
+        if len(hopeless):
+            self.status.reshape(-1)[hopeless] = Status.PRUNED
+            self._next[hopeless] = math.inf

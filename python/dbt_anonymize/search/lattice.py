@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from operator import getitem
 
 import numpy as np
 
@@ -95,13 +96,27 @@ class Lattice:
 
     def finer(self, node: Node) -> Box:
         """Return the part of such an array with the node and all finer ones."""
-        return tuple(
-            slice(0, level - low + 1) for level, low in zip(node, self.lowest, strict=True)
-        )
+        return tuple(map(getitem, self._up_to, node))
 
     def coarser(self, node: Node) -> Box:
         """Return the part of such an array with the node and all coarser ones."""
-        return tuple(slice(level - low, None) for level, low in zip(node, self.lowest, strict=True))
+        return tuple(map(getitem, self._from, node))
+
+    @cached_property
+    def _up_to(self) -> list[list[slice]]:
+        """By attribute and level, the levels up to it; of those below the lowest, none."""
+        return [
+            [slice(0, max(0, level - low + 1)) for level in range(high + 1)]
+            for low, high in zip(self.lowest, self.highest, strict=True)
+        ]
+
+    @cached_property
+    def _from(self) -> list[list[slice]]:
+        """By attribute and level, the levels from it on."""
+        return [
+            [slice(max(0, level - low), None) for level in range(high + 1)]
+            for low, high in zip(self.lowest, self.highest, strict=True)
+        ]
 
     def add_up(self, numbers: tuple[FloatArray, ...]) -> FloatArray:
         """Return for each node the sum over attributes of a number per level."""

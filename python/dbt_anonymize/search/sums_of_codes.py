@@ -3,54 +3,85 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dbt_anonymize.privacy.table import IntArray, Node
+from dbt_anonymize.privacy.table import FloatArray, IntArray, Node
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class SumsOfCodes:
-    """Add columns to ``start``, one per attribute and level, each half of the attributes by itself.
+    """Add up the codes of some attributes, by halves, of these by halves again, and so on.
 
-    Nodes that share the levels of one half share its sum: most columns are then added up once for
-    many nodes. ``column`` returns that of an attribute at a level, None where it is 0; ``memory``
-    bytes are kept.
+    Nodes that share the levels of some attributes share their sum, so that most are one addition.
+    ``codes`` are those of each leaf, ``bits`` entropies, by attribute and level; ``leaves`` are
+    those of the rows, by attribute; ``memory`` bytes are kept.
     """
 
     def __init__(
         self,
-        start: IntArray,
+        codes: Sequence[Sequence[IntArray]],
+        bits: Sequence[FloatArray],
+        leaves: Sequence[NDArray[np.integer]],
         attributes: Sequence[int],
-        column: Callable[[int, int], IntArray | None],
         *,
         memory: int,
     ) -> None:
-        half = len(attributes) // 2
-        self._halves = (
-            (start, tuple(attributes[:half])),
-            (np.zeros_like(start), tuple(attributes[half:])),
-        )
-        self._column = column
-        self._most = max(2, memory // max(1, start.nbytes))
-        self._kept: OrderedDict[tuple[int, Node], IntArray] = OrderedDict()
+        self._attributes = tuple(attributes)
+        self._codes = codes
+        self._bits = [of_level.tolist() for of_level in bits]
+        self._leaves = leaves
+        self._most = max(2, memory // max(1, 8 * len(leaves[0]))) if leaves else 2
+        # By attributes, their levels and, of the rows of a sample, its bits.
+        self._kept: OrderedDict[tuple[Node, Node, int], IntArray] = OrderedDict()
 
-    def at(self, node: Node) -> IntArray:
-        """Return the sum at the levels of a node."""
-        return self._of_half(0, node) + self._of_half(1, node)
+    def at(self, node: Node, rows: IntArray | None = None) -> IntArray:
+        """Return the sum at the levels of a node, of some rows."""
+        halves = _halves(self._attributes)
+        left, right = (self._sum(half, tuple(node[a] for a in half)) for half in halves)
+        return left + right if rows is None else left.take(rows) + right.take(rows)
 
-    def _of_half(self, half: int, node: Node) -> IntArray:
-        start, attributes = self._halves[half]
-        levels = tuple(node[attribute] for attribute in attributes)
-        if (half, levels) in self._kept:
-            self._kept.move_to_end((half, levels))
-            return self._kept[half, levels]
-        total = start.copy()
-        for attribute, level in zip(attributes, levels, strict=True):
-            column = self._column(attribute, level)
-            if column is not None:
-                total += column
-        self._kept[half, levels] = total
+    def sample(self, node: Node, bits: int) -> IntArray:
+        """Return about one of 2 ** ``bits`` rows, chosen by the sum of one half.
+
+        These are whole classes of the node. The half is the one that tells more rows apart.
+        """
+        halves = _halves(self._attributes)
+        half = max(halves, key=lambda half: sum(self._bits[a][node[a]] for a in half))
+        levels = tuple(node[a] for a in half)
+        key = half, levels, bits
+        if key not in self._kept:
+            mixed = (self._sum(half, levels).view(np.uint64) + _ODD) * _ODD
+            self._keep(key, np.flatnonzero(mixed < np.uint64(1 << (64 - bits))))
+        return self._get(key)
+
+    def _sum(self, attributes: Node, levels: Node) -> IntArray:
+        key = attributes, levels, 0
+        if key not in self._kept:
+            self._keep(key, self._add_up(attributes, levels))
+        return self._get(key)
+
+    def _add_up(self, attributes: Node, levels: Node) -> IntArray:
+        if not attributes:
+            return np.zeros(len(self._leaves[0]), dtype=np.int64)
+        if len(attributes) == 1:
+            return self._codes[attributes[0]][levels[0]].take(self._leaves[attributes[0]])
+        left, right = zip(_halves(attributes), _halves(levels), strict=True)
+        return self._sum(*left) + self._sum(*right)
+
+    def _get(self, key: tuple[Node, Node, int]) -> IntArray:
+        self._kept.move_to_end(key)
+        return self._kept[key]
+
+    def _keep(self, key: tuple[Node, Node, int], numbers: IntArray) -> None:
+        self._kept[key] = numbers
         if len(self._kept) > self._most:
             self._kept.popitem(last=False)
-        return total
+
+
+def _halves(numbers: Node) -> tuple[Node, Node]:
+    half = len(numbers) // 2
+    return numbers[:half], numbers[half:]

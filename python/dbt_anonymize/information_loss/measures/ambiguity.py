@@ -34,12 +34,19 @@ class Ambiguity(InformationLoss):
     )
     is_monotone_in_suppression = True
 
+    def __init__(self, *, gs: float = 0.5) -> None:
+        super().__init__(gs=gs)
+        self._counted: tuple[Classes, FloatArray] | None = None
+
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         kept = self._generalized(sums, classes, np.flatnonzero(~suppressed))
         return kept + suppressed_records(classes, suppressed) * math.exp2(sums.log_domain)
 
     def _generalized(self, sums: TableSums, classes: Classes, rows: IntArray) -> float:
-        return float(classes.records[rows] @ np.exp2(sums.class_log_cells(classes, rows)))
+        if self._counted is None or self._counted[0] is not classes:
+            bits = sums.class_log_cells(classes, np.arange(len(classes.records)))
+            self._counted = classes, np.exp2(bits)
+        return float(classes.records[rows] @ self._counted[1][rows])
 
     def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
         if len(levels) < _MANY:
@@ -58,10 +65,6 @@ class Ambiguity(InformationLoss):
 
     def _least_per_suppressed(self, sums: TableSums) -> float:
         return math.exp2(sums.log_domain) * SLIGHTLY_LESS
-
-    def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
-        rows = np.arange(len(classes.records))
-        return self._generalized(sums, classes, rows) * SLIGHTLY_LESS
 
 
 def _summed_products(sums: TableSums, levels: IntArray) -> FloatArray:
