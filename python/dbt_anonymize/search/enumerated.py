@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from dbt_anonymize.information_loss.base import of_levels
-from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray, Node
+from dbt_anonymize.privacy.table import BoolArray, IntArray, Node
 from dbt_anonymize.search.border import BorderGuide
 from dbt_anonymize.search.checking import Check, Checker
 from dbt_anonymize.search.clock import Clock

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +113,7 @@ class GroupedClasses(Classes):
         leaders: IntArray | None = None,
         leader: IntArray | None = None,
     ):
-        fields = {
+        fields: dict[str, Any] = {
             "levels": levels,
             "_words": words,
             "first": first,
@@ -140,7 +141,8 @@ class GroupedClasses(Classes):
     @cached_property
     def class_of_row(self) -> IntArray:
         """Class of each of the parent's."""
-        assert self._leaders is not None and self._leader is not None
+        assert self._leaders is not None
+        assert self._leader is not None
         position = np.empty(len(self._leader), dtype=np.int64)
         position[self._leaders] = np.arange(len(self._leaders))
         return position.take(self._leader)
