@@ -91,6 +91,23 @@ def test_few_rows_are_not_worth_a_base() -> None:
     assert len({len(node.rows) for node in asked}) == 1
 
 
+def test_some_of_the_classes_have_no_more_small_ones_than_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rollup, "SAMPLED_FROM", 1)
+    monkeypatch.setattr(rollup, "SAMPLED", 4)
+    table = numbered_table(rows=2000)
+    grouper = Grouper(table, (0, 0, 0))
+    seen = 0
+    for node in nodes_of(table):
+        expected = classes_of(table, node)
+        small = int(expected.records[expected.records < 5].sum())
+        count = grouper.ungrouped(node).least_small_records(5, 1)
+        assert count <= small
+        seen += 0 < count < small
+    assert seen > 5
+
+
 def test_many_small_classes_are_seen_in_some_of_the_classes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
