@@ -44,19 +44,26 @@ class SumsOfCodes:
         left, right = (self._sum(half, tuple(node[a] for a in half)) for half in halves)
         return left + right if rows is None else left.take(rows) + right.take(rows)
 
-    def sample(self, node: Node, bits: int) -> IntArray:
-        """Return about one of 2 ** ``bits`` rows, chosen by the sum of one half.
+    def sample(self, node: Node, bits: int) -> tuple[IntArray, IntArray]:
+        """Return about one of 2 ** ``bits`` rows, chosen by the sum of one half, and their sums.
 
         These are whole classes of the node. The half is the one that tells more rows apart.
         """
-        halves = _halves(self._attributes)
-        half = max(halves, key=lambda half: sum(self._bits[a][node[a]] for a in half))
-        levels = tuple(node[a] for a in half)
-        key = half, levels, bits
+        halves = [(half, tuple(node[a] for a in half)) for half in _halves(self._attributes)]
+        if self._entropy(*halves[0]) > self._entropy(*halves[1]):
+            halves.reverse()
+        rest, chosen = halves
+        key = *chosen, bits
         if key not in self._kept:
-            mixed = (self._sum(half, levels).view(np.uint64) + _ODD) * _ODD
-            self._keep(key, np.flatnonzero(mixed < np.uint64(1 << (64 - bits))))
-        return self._get(key)
+            sums = self._sum(*chosen)
+            mixed = (sums.view(np.uint64) + _ODD) * _ODD
+            rows = np.flatnonzero(mixed < np.uint64(1 << (64 - bits)))
+            self._keep(key, np.stack((rows, sums.take(rows))))
+        rows, of_half = self._get(key)
+        return rows, of_half + self._sum(*rest).take(rows)
+
+    def _entropy(self, attributes: Node, levels: Node) -> float:
+        return sum(self._bits[a][level] for a, level in zip(attributes, levels, strict=True))
 
     def _sum(self, attributes: Node, levels: Node) -> IntArray:
         key = attributes, levels, 0
