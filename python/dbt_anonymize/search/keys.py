@@ -79,7 +79,7 @@ class Keys:
     def sample(self, node: Node, bits: int) -> tuple[IntArray, Words]:
         """Return the rows of about one of 2 ** ``bits`` classes of a node, and their keys."""
         rows, word = self._sums[0].sample(node, bits)
-        return rows, (word, *(sums.at(node, rows) for sums in self._sums[1:]))
+        return rows, (word, *(sums.at_rows(node, rows) for sums in self._sums[1:]))
 
 
 def _pack(table: Table) -> tuple[Codes, list[int], int]:
