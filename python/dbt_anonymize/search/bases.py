@@ -21,6 +21,8 @@ MOST = 128
 WORTH_KEEPING = 6
 # Rows that are worth a base in between; the bits by which it has fewer at least, by its entropy.
 WORTH_A_BASE, BITS_LESS = 8000, 2.0
+# How often one must have been wanted before.
+TIMES_WANTED = 1
 _NO_LEVEL = np.iinfo(np.int16).max
 
 
@@ -38,6 +40,8 @@ class Bases:
         # With the bytes and the place of each.
         self._kept: OrderedDict[Node, tuple[GroupedClasses, int, int]] = OrderedDict()
         self._bytes = 0
+        # How often a base was worth having.
+        self._wanted: dict[Node, int] = {}
         # What `of` looks into, by place: levels (attributes, places), and classes.
         self._levels = np.full((len(bottom.levels), MOST + 1), _NO_LEVEL, dtype=np.int16)
         self._counts = np.full(MOST + 1, len(bottom) + 1)
@@ -78,7 +82,10 @@ class Bases:
             if left > 0.0:
                 levels[attribute] -= 1
         found = tuple(levels)
-        return None if found == node else found
+        if found == node:
+            return None
+        self._wanted[found] = self._wanted.get(found, 0) + 1
+        return found if self._wanted[found] > TIMES_WANTED else None
 
     def keep_if_few(self, rows: GroupedClasses) -> None:
         """Keep classes if they are much fewer than what they were put together from."""
