@@ -30,6 +30,7 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Form a base wherever there are two rows, keep all classes, and sample from two rows on."""
     monkeypatch.setattr(bases, "WORTH_A_BASE", 2)
     monkeypatch.setattr(bases, "BITS_LESS", 0.5)
+    monkeypatch.setattr(bases, "TIMES_WANTED", 0)
     monkeypatch.setattr(bases, "WORTH_KEEPING", 0)
     monkeypatch.setattr(rollup, "SAMPLED_FROM", 1)
     monkeypatch.setattr(rollup, "SAMPLED", 1)
