@@ -38,7 +38,7 @@ class TableSums:
     def leaf_counts(self) -> list[FloatArray]:
         """Records of each leaf, by attribute."""
         return [
-            _counted(self.table.leaves[:, position], self.table.records, len(attribute.levels[0]))
+            counted(self.table.leaves[:, position], self.table.records, len(attribute.levels[0]))
             for position, attribute in enumerate(self.table.attributes)
         ]
 
@@ -47,7 +47,7 @@ class TableSums:
         """Records of each label, by attribute and level."""
         return [
             [
-                _counted(labels, leaves, len(shares))
+                counted(labels, leaves, len(shares))
                 for labels, shares in zip(attribute.levels, attribute.shares, strict=True)
             ]
             for leaves, attribute in zip(self.leaf_counts, self.table.attributes, strict=True)
@@ -137,7 +137,7 @@ class TableSums:
         else:
             labels = attribute.levels[level]
             occurring = (self.leaf_counts[position] > 0.0) & ~is_null
-            covered = _counted(labels, occurring, len(attribute.shares[level]))[labels]
+            covered = counted(labels, occurring, len(attribute.shares[level]))[labels]
         return np.where(is_null, domain, np.maximum(covered, 1.0))
 
     @cached_property
@@ -373,56 +373,6 @@ def suppressed_records(classes: Classes, suppressed: BoolArray) -> int:
     return int(classes.records @ suppressed)
 
 
-class Suppressed:
-    """Suppressed records, counted by leaf once for all levels of an attribute.
-
-    ``suppressed`` are classes, whose first rows have their labels, or rows of the table. Where most
-    are suppressed, the others are counted.
-    """
-
-    def __init__(
-        self, sums: TableSums, suppressed: BoolArray, classes: Classes | None = None
-    ) -> None:
-        self._sums = sums
-        self._are_kept = 2 * int(np.count_nonzero(suppressed)) > len(suppressed)
-        chosen = np.flatnonzero(~suppressed if self._are_kept else suppressed)
-        self._rows = chosen if classes is None else classes.first[chosen]
-        records = (sums.table if classes is None else classes).records[chosen]
-        self._weights = records.astype(np.float64)
-        self._leaf_counts: dict[int, FloatArray] = {}
-        self._label_counts: dict[tuple[int, int], FloatArray] = {}
-        found = int(records.sum())
-        self.records = sums.total - found if self._are_kept else found
-
-    def leaf_counts(self, position: int) -> FloatArray:
-        """Count the records of each leaf of an attribute."""
-        if position not in self._leaf_counts:
-            total = self._sums.leaf_counts[position]
-            leaves = self._sums.columns[position][self._rows]
-            found = _counted(leaves, self._weights, len(total))
-            self._leaf_counts[position] = total - found if self._are_kept else found
-        return self._leaf_counts[position]
-
-    def shares(self, position: int, level: int) -> float:
-        """Add up the shares of the labels of an attribute."""
-        if self.records == 0:
-            return 0.0
-        return float(self.leaf_counts(position) @ self._sums.shares[position][level])
-
-    def label_counts(self, position: int, level: int) -> FloatArray:
-        """Count the records of each label of an attribute, of its parts where they are counted."""
-        if (position, level) not in self._label_counts:
-            if (position, level - 1) in self._label_counts:
-                finer = self._label_counts[position, level - 1]
-                labels = self._sums.parents[position][level - 1]
-            else:
-                finer = self.leaf_counts(position)
-                labels = self._sums.table.attributes[position].levels[level]
-            size = len(self._sums.label_counts[position][level])
-            self._label_counts[position, level] = _counted(labels, finer, size)
-        return self._label_counts[position, level]
-
-
-def _counted(codes: IntArray, weights: IntArray | FloatArray | BoolArray, size: int) -> FloatArray:
+def counted(codes: IntArray, weights: IntArray | FloatArray | BoolArray, size: int) -> FloatArray:
     """Add up weights by code; numpy counts in integers where there is nothing to count."""
     return np.bincount(codes, weights=weights, minlength=size).astype(np.float64, copy=False)

@@ -8,7 +8,8 @@ from abc import abstractmethod
 import numpy as np
 
 from dbt_anonymize.information_loss.aggregates import aggregate
-from dbt_anonymize.information_loss.base import InformationLoss, Suppressed, TableSums
+from dbt_anonymize.information_loss.base import InformationLoss, TableSums
+from dbt_anonymize.information_loss.suppressed import Suppressed
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Table
 
 # ARX rounds the loss of an attribute down to this many parts of 1.

@@ -7,10 +7,10 @@ import numpy as np
 from dbt_anonymize.information_loss.base import (
     SLIGHTLY_LESS,
     InformationLoss,
-    Suppressed,
     TableSums,
     suppressed_records,
 )
+from dbt_anonymize.information_loss.suppressed import Suppressed
 from dbt_anonymize.privacy.profitable import LabelLosses, Profitable
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Table
 

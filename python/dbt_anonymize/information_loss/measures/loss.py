@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from dbt_anonymize.information_loss.aggregates import aggregate
-from dbt_anonymize.information_loss.base import Suppressed, TableSums
+from dbt_anonymize.information_loss.base import TableSums
 from dbt_anonymize.information_loss.per_attribute import ONE_STEP, PerAttribute, rounded_down
+from dbt_anonymize.information_loss.suppressed import Suppressed
 from dbt_anonymize.privacy.table import Classes, FloatArray, Table
 
 

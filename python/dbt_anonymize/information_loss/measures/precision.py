@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dbt_anonymize.information_loss.base import Suppressed, TableSums
+from dbt_anonymize.information_loss.base import TableSums
 from dbt_anonymize.information_loss.per_attribute import PerAttribute
+from dbt_anonymize.information_loss.suppressed import Suppressed
 
 
 class Precision(PerAttribute):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dbt_anonymize.information_loss.base import SLIGHTLY_LESS, Suppressed, TableSums
+from dbt_anonymize.information_loss.base import SLIGHTLY_LESS, TableSums
 from dbt_anonymize.information_loss.per_attribute import PerAttribute
+from dbt_anonymize.information_loss.suppressed import Suppressed
 
 
 class TotalInformationLoss(PerAttribute):

@@ -1,0 +1,58 @@
+"""Suppressed records, counted by leaf and label."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbt_anonymize.information_loss.base import TableSums, counted
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray
+
+
+class Suppressed:
+    """Suppressed records, counted by leaf once for all levels of an attribute.
+
+    ``suppressed`` are classes, whose first rows have their labels, or rows of the table. Where most
+    are suppressed, the others are counted.
+    """
+
+    def __init__(
+        self, sums: TableSums, suppressed: BoolArray, classes: Classes | None = None
+    ) -> None:
+        self._sums = sums
+        self._are_kept = 2 * int(np.count_nonzero(suppressed)) > len(suppressed)
+        chosen = np.flatnonzero(~suppressed if self._are_kept else suppressed)
+        self._rows = chosen if classes is None else classes.first[chosen]
+        records = (sums.table if classes is None else classes).records[chosen]
+        self._weights = records.astype(np.float64)
+        self._leaf_counts: dict[int, FloatArray] = {}
+        self._label_counts: dict[tuple[int, int], FloatArray] = {}
+        found = int(records.sum())
+        self.records = sums.total - found if self._are_kept else found
+
+    def leaf_counts(self, position: int) -> FloatArray:
+        """Count the records of each leaf of an attribute."""
+        if position not in self._leaf_counts:
+            total = self._sums.leaf_counts[position]
+            leaves = self._sums.columns[position][self._rows]
+            found = counted(leaves, self._weights, len(total))
+            self._leaf_counts[position] = total - found if self._are_kept else found
+        return self._leaf_counts[position]
+
+    def shares(self, position: int, level: int) -> float:
+        """Add up the shares of the labels of an attribute."""
+        if self.records == 0:
+            return 0.0
+        return float(self.leaf_counts(position) @ self._sums.shares[position][level])
+
+    def label_counts(self, position: int, level: int) -> FloatArray:
+        """Count the records of each label of an attribute, of its parts where they are counted."""
+        if (position, level) not in self._label_counts:
+            if (position, level - 1) in self._label_counts:
+                finer = self._label_counts[position, level - 1]
+                labels = self._sums.parents[position][level - 1]
+            else:
+                finer = self.leaf_counts(position)
+                labels = self._sums.table.attributes[position].levels[level]
+            size = len(self._sums.label_counts[position][level])
+            self._label_counts[position, level] = counted(labels, finer, size)
+        return self._label_counts[position, level]
