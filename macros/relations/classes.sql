@@ -1,6 +1,7 @@
 {% macro classes(
     frequencies, quasi_identifiers, sensitive, target, efforts, guarantees, suppression_limit, has_subject=false,
-    population=none, population_size=none, sensitive_hierarchies={}, record_key=none, further_targets=[]
+    population=none, population_size=none, sensitive_hierarchies={}, record_key=none, further_targets=[],
+    has_sample=false
 ) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._after_steps() + dbt_anonymize._analyzed()) }}
 {%- set measured = dbt_anonymize._measured_columns(sensitive, guarantees) -%}
@@ -39,7 +40,7 @@ population as {{ dbt_anonymize._not_materialized() }}(
 {%- endif %}
 {{- dbt_anonymize._generalized_efforts(
     leveled, recoded, quasi_identifiers, columns, record_key, ["frequencies"] + (["population"] if population else []),
-    shares | length > 0
+    has_sample
 ) }}
 {%- if population %}
 {{- dbt_anonymize._population_of_efforts(keys, quasi_identifiers, leveled) }}
@@ -128,7 +129,7 @@ inner join limits on found.effort = limits.effort
 {%- for quasi_identifier in quasi_identifiers -%}
     {%- do labels.append(dbt_anonymize._quote(quasi_identifier.name)) -%}
 {%- endfor -%}
-{#- Rows of a sample have a share beside; values of a population may be equal by its type only. -#}
+{#- Rows are split by shares where there is a sample; values of a population may be equal by its type only. -#}
 {%- set raw, grouped = {}, {} -%}
 {%- for number, effort in leveled.items() -%}
     {%- set has_rows = not are_sampled and relations | length == 1 -%}

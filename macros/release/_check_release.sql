@@ -2,8 +2,10 @@
 {% macro _check_release(candidate) -%}
     {%- set declaration = model.config.meta.dbt_anonymize -%}
     {%- set errors = dbt_anonymize._setting_errors() -%}
-    {%- set columns = adapter.get_columns_in_relation(candidate) | map(attribute="name") | list -%}
-    {%- if columns != declaration.columns -%}
+    {%- set is_counted = declaration.is_counted -%}
+    {%- set checked = dbt_anonymize._counts_of(candidate) if is_counted else candidate -%}
+    {%- set columns = adapter.get_columns_in_relation(checked) | map(attribute="name") | list -%}
+    {%- if columns != declaration.columns + (["records"] if is_counted else []) -%}
         {%- do errors.append(
             "the release must have exactly the columns " ~ declaration.columns | join(", ") ~ "; got "
             ~ columns | join(", ") ~ ". Run `dbt-anonymize generate " ~ declaration.anonymization ~ "`."

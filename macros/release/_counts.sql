@@ -4,9 +4,7 @@
   once only, into the file that is published.
 #}
 {% macro _counts_of(release) -%}
-    {%- set suffix = "__dbt_tmp" if release.identifier.endswith("__dbt_tmp") else "" -%}
-    {%- set name = release.identifier | replace("__dbt_tmp", "") ~ "__counts" ~ suffix -%}
-    {{ return(release.incorporate(path={"identifier": name}, type="table")) }}
+    {{ return(release.incorporate(path={"identifier": release.identifier ~ "__counts"}, type="table")) }}
 {%- endmacro %}
 
 
@@ -20,8 +18,8 @@
 {% macro duckdb___is_counted_here() -%}{{ return(true) }}{%- endmacro %}
 
 
-{# Query of the rows, in the order of the counts: only their scan is in between. Of lists, the one with the smallest
-   elements: those of thousands of counts are in memory at once. #}
+{# Query of the rows, in the order of the counts: only their scan is in between. The lists of 2,048 counts are in memory
+   at once, so they have the smallest elements there are: at most a byte for each record. #}
 {% macro _rows_of_counts(counts) -%}
     {%- set columns = [] -%}
     {%- for column in model.config.meta.dbt_anonymize.columns -%}
@@ -41,9 +39,6 @@ from (
 {# A candidate: its counts by the query of the model, and the view of its rows. #}
 {% macro _create_counts(candidate, sql) -%}
     {%- set counts = dbt_anonymize._counts_of(candidate) -%}
-    {% call statement("counts") -%}
-        drop table if exists {{ counts }}
-    {%- endcall %}
     {% call statement("main") -%}
         create table {{ counts }} as
         {{ sql }}

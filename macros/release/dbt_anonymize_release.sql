@@ -20,6 +20,7 @@
 
     {{ drop_relation_if_exists(load_cached_relation(candidate)) }}
     {{ drop_relation_if_exists(load_cached_relation(backup_relation)) }}
+    {%- if dbt_anonymize._is_counted_here() -%}{%- do dbt_anonymize._drop_counts(candidate) -%}{%- endif -%}
     {{ run_hooks(pre_hooks, inside_transaction=False) }}
     {{ run_hooks(pre_hooks, inside_transaction=True) }}
 

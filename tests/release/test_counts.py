@@ -87,7 +87,7 @@ def test_a_release_changes_its_form(accounts: Project) -> None:
     assert len(accounts.release("customers")[0]) == len(next(iter(before))) + 1
     declare(accounts)
     # What a build leaves that is killed between the candidate and the release.
-    accounts.execute(f"create table {COUNTS}__dbt_tmp as select 'somebody' as value")
+    accounts.execute(f"create table {ROWS}__dbt_tmp__counts as select 'somebody' as value")
     accounts.build()
     assert accounts.query(OF_COUNTS) == [("customers_anonymized__counts",)]
     assert released(accounts) == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -137,3 +138,35 @@ def test_a_key_of_another_type_stops_the_build(built_consumer: Project, tmp_path
     project.execute("alter table vault.customers_members rename to customers_withheld")
     assert "customers_withheld" in seeded_as("varchar")
     assert project.release_file("customers").read_bytes() == before
+
+
+def test_effort_0_is_counted_alike_beside_a_sample_that_is_not_released(
+    built_consumer: Project, tmp_path: Path
+) -> None:
+    """The frequencies are split by shares of the sample of an effort that is frozen out."""
+    project = built_consumer.copy(tmp_path / "project")
+    project.edit(
+        SPEC,
+        lambda text: (
+            text.replace(
+                "  - {birth_date: 3, zip: 2, gender: 1}",
+                "  - {levels: {birth_date: 3, zip: 2, gender: 1}, sample: {share: 0.5}}",
+            )
+            + "release: {effort: 2}\npopulation: {size: 100000}\n"
+        ),
+    )
+    # So that records of effort 0 share a class and a value.
+    project.edit(
+        "seeds/customers.csv",
+        lambda text: re.sub(r"(\d{3})\d-\d\d-\d\d", r"\g<1>0-01-01", text),
+    )
+    generate(project.folder)
+    project.build()
+    classes = (
+        "select * exclude (is_violating, is_suppressed) from customers_classes where effort = 0"
+    )
+    before = sorted(map(str, project.query(classes)))
+    assert run(project, "freeze", "customers").exit_code == 0
+    project.build()
+    assert "sample_share" in str(project.query("describe customers_frequencies"))
+    assert sorted(map(str, project.query(classes))) == before

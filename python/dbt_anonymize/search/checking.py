@@ -80,16 +80,24 @@ class Checker:
         )
 
     def check(
-        self, node: Node, k: int = 0, best: float = math.inf, *, forms_classes: bool = False
+        self,
+        node: Node,
+        k: int = 0,
+        best: float = math.inf,
+        *,
+        forms_classes: bool = False,
+        counts_all: bool = False,
     ) -> Check:
         """Check a node; ``k`` may ask for larger released classes than the guarantees.
 
         No more than needed if it must lose at least as much as ``best``; ``forms_classes`` even so.
+        With ``counts_all`` the records of small classes are counted where a part proves enough.
         """
         self.checked += 1
         size = max(k, self.guarantees.min_class_size)
         ungrouped = self.grouper.ungrouped(node)
-        if (check := self._without_classes(node, ungrouped, size, best)) is not None:
+        check = self._without_classes(node, ungrouped, size, best, counts_all=counts_all)
+        if check is not None:
             return replace(check, classes=ungrouped.classes()) if forms_classes else check
         classes = ungrouped.classes()
         small = classes.people < size
@@ -122,7 +130,7 @@ class Checker:
         return Check(CheckedNode(node, smallest, count, loss, True), False, classes, gone)
 
     def _without_classes(
-        self, node: Node, ungrouped: UngroupedNode, size: int, best: float
+        self, node: Node, ungrouped: UngroupedNode, size: int, best: float, *, counts_all: bool
     ) -> Check | None:
         """Return what the records of small classes tell, as far as they are found at once.
 
@@ -135,7 +143,7 @@ class Checker:
         # Where nothing is known, a loss may be negative: NULL covers its whole domain anyway.
         if each > 0.0 and best > 0.0:
             enough = min(enough, best / each)
-        count = ungrouped.least_small_records(size, enough)
+        count = ungrouped.least_small_records(size, math.inf if counts_all else enough)
         about = ungrouped.about_small_records
         if count > self.most_suppressed:
             is_witnessed = self.most_suppressed == 0

@@ -35,7 +35,7 @@ def limits_of_optimum(task: Task, found: Found) -> tuple[list[Limit], int]:
         if best is not None and best.node[axis] > lowest[axis]:
             level = best.node[axis] - 1
             finer = (*best.node[:axis], level, *best.node[axis + 1 :])
-            checked = checker.check(finer).result
+            checked = checker.check(finer, counts_all=True).result
             if not checked.is_feasible:
                 limits.append(Limit(name, level, checked.suppressed))
     return sorted(limits, key=lambda one: one.at_least), checker.most_suppressed

@@ -45,7 +45,7 @@ def lattice_rows(task: Task, found: Found) -> list[tuple[Any, ...]]:
         limit = task.suppression_limit
         checker = Checker(task.table, task.guarantees, task.loss(), limit, lowest)
         for node in sorted(unchecked):
-            known[node] = (Status.CHECKED, checker.check(node).result)
+            known[node] = (Status.CHECKED, checker.check(node, counts_all=True).result)
     best = found.result.optimum
     rows = []
     for number, (node, (status, checked)) in enumerate(sorted(known.items()), start=1):

@@ -327,9 +327,9 @@ class Spec(Strict):
 
     @property
     def has_counted_release(self) -> bool:
-        """Whether the release has few distinct rows: no other columns than the frequencies."""
-        counted = {*self.quasi_identifiers, *self.sensitive, *self.targets}
-        return self.mapping != "token" and counted.issuperset(self.kept_columns)
+        """Whether few rows differ: no token, no number to predict, no column without counts."""
+        is_few = self.mapping != "token" and self.quality.task == "classification"
+        return is_few and {*self.quasi_identifiers, *self.counted_columns} >= {*self.kept_columns}
 
     @property
     def targets(self) -> dict[str, object]:

@@ -78,8 +78,8 @@ def _refuse_clones(manifest: Any) -> None:
 def _in_vault(nodes: dict[str, Any], *, is_file: bool) -> set[str]:
     """Return what lies where generated models of the vault do: in a file, or in a schema."""
 
-    def place(node: dict[str, Any]) -> tuple[str | None, str | None]:
-        return node.get("database"), None if is_file else node["schema"]
+    def place(node: dict[str, Any]) -> tuple[str, str | None]:
+        return str(node.get("database")).lower(), None if is_file else node["schema"]
 
     vault = {place(n) for n in nodes.values() if n["config"].get("materialized") in _OF_VAULT}
     return {name for name, node in nodes.items() if place(node) in vault}
@@ -88,7 +88,8 @@ def _in_vault(nodes: dict[str, Any], *, is_file: bool) -> set[str]:
 def _nodes_of_state() -> dict[str, Any]:
     """Read the manifest that is cloned from; dbt says so itself where there is none."""
     folder = get_flags().DEFER_STATE or get_flags().STATE
-    path = Path(folder) / "manifest.json" if folder else None
+    # As dbt does: by the project, wherever the command is given.
+    path = Path(get_flags().PROJECT_DIR or ".", folder, "manifest.json") if folder else None
     if path is None or not path.is_file():
         return {}
     nodes: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["nodes"]

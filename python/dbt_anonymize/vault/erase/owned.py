@@ -50,7 +50,7 @@ _REBUILT = frozenset(
     {"table", "view", "dbt_anonymize_partitions", "dbt_anonymize_vault", "dbt_anonymize_release"}
 )
 # What a killed build leaves.
-_LEFT_OVER = ("__dbt_tmp", "__dbt_backup")
+_LEFT_OVER = ("__dbt_tmp", "__dbt_backup", "__dbt_tmp__counts")
 
 Account = Literal[
     "erased",
