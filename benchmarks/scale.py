@@ -326,8 +326,12 @@ def main() -> None:
         (release,) = released.rglob("*.duckdb")
         with duckdb.connect(str(Path(folder) / "copy.duckdb"), config=settings) as connection:
             connection.execute(f"attach '{release}' as released (read_only)")
-            with metered(meter, "floor of the release: its copy"):
-                connection.execute("create table copied as from released.people_anonymized")
+            meter.start()
+            connection.execute("create table copied as from released.people_anonymized")
+            meter.show("floor of the release: its copy")
+            # A file that others can open is one without a log.
+            connection.execute("checkpoint")
+            meter.show("floor of the release: its file")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
         print(f"peak of the process: {peak:.1f} GB")
 
