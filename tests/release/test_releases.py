@@ -118,7 +118,9 @@ def test_who_joined_is_reported_remembered_and_stops_a_strict_build(
     assert joined.succeeded, joined.messages
     said = "by 1 to 3 records; 1 record joined in 1 class and 1 record left in 1 class."
     assert said in joined.messages
-    assert not [key for key, _ in first if key in joined.messages]
+    # How many macros dbt has found may be the key of somebody.
+    messages = "\n".join(m for m in joined.messages.splitlines() if not m.startswith("Found "))
+    assert not [key for key, _ in first if key in messages]
     changed = project.query(f"select record_key, cqi is null from {RELEASES} where release = 2")
     assert sorted(changed) == [(LEAVES, True), ("9001", False)]
     second = sorted(project.query(EFFORT.format(effort_of(project))))
