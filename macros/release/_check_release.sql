@@ -11,7 +11,7 @@
             ~ columns | join(", ") ~ ". Run `dbt-anonymize generate " ~ declaration.anonymization ~ "`."
         ) -%}
     {%- else -%}
-        {%- do errors.extend(dbt_anonymize._class_errors(candidate, declaration)) -%}
+        {%- do errors.extend(dbt_anonymize._class_errors(checked, declaration)) -%}
         {%- if declaration.mapping == "token" -%}
             {%- do errors.extend(dbt_anonymize._released_token_errors(candidate, declaration)) -%}
         {%- endif -%}
@@ -21,14 +21,14 @@
 
 
 {# Classes as everybody will see them: by the bytes of every generalized value. #}
-{% macro _class_errors(candidate, declaration) -%}
+{% macro _class_errors(checked, declaration) -%}
     {%- set microdata = ref(declaration.anonymization ~ "_microdata") -%}
     {%- set has_subject = declaration.has_subject -%}
     {%- set promised = dbt_anonymize._guarantees_of_effort(
         declaration.guarantees, dbt_anonymize._released_effort(declaration)
     ) -%}
     {%- set guarantees = dbt_anonymize._countable_guarantees(promised, has_subject) -%}
-    {%- set rows = dbt_anonymize._rows_of_release(candidate, declaration, guarantees) -%}
+    {%- set rows = dbt_anonymize._rows_of_release(checked, declaration, guarantees) -%}
     {%- set keys = dbt_anonymize._release_keys(declaration) | map(attribute="name") | list -%}
     {%- set share = dbt_anonymize._share_of_release(declaration) -%}
     {%- set counts = run_query(
@@ -202,9 +202,8 @@
 {%- endmacro %}
 
 
-{# Query of the rows to be published, with the keys of their classes. #}
-{% macro _rows_of_release(candidate, declaration, guarantees) %}
-    {%- set is_counted = declaration.is_counted -%}
+{# Query of the rows to be published, or of their counts, with the keys of their classes. #}
+{% macro _rows_of_release(checked, declaration, guarantees) %}
     select
         {%- for key in dbt_anonymize._release_keys(declaration) %}
         {{ key.sql }} as {{ key.name }},
@@ -212,8 +211,8 @@
         {%- for attribute in dbt_anonymize._guaranteed_attributes(guarantees) %}
         {{ dbt_anonymize._quote(attribute) }},
         {%- endfor %}
-        {{ "records" if is_counted else "1 as records" }}
-    from {{ dbt_anonymize._counts_of(candidate) if is_counted else candidate }}
+        {{ "records" if declaration.is_counted else "1 as records" }}
+    from {{ checked }}
 {%- endmacro %}
 
 

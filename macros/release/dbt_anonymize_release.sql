@@ -15,7 +15,6 @@
     {%- set candidate = make_intermediate_relation(target_relation) -%}
     {%- set existing_type = existing_relation.type if existing_relation else "table" -%}
     {%- set backup_relation = make_backup_relation(target_relation, existing_type) -%}
-
     {%- set is_counted = model.config.meta.dbt_anonymize.is_counted -%}
 
     {{ drop_relation_if_exists(load_cached_relation(candidate)) }}
