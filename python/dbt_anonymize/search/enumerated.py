@@ -3,12 +3,12 @@
 Nodes are checked from coarse to fine by the entropy of their labels, which predicts class sizes
 well. A node is checked only if no coarser one has shown that it is infeasible or loses too much: an
 infeasible node excludes all finer ones where the guarantees are monotone, and the records that a
-node must suppress are suppressed by all finer ones, which bounds their losses. Where nothing may be
-suppressed, infeasible nodes that exclude many others are predicted and checked first, and a record
-in a small class excludes all nodes at which its class is small. Measures that only checked nodes
-bound are searched by `BorderGuide`, from the border of what is feasible: there one infeasible node
-may exclude all finer nodes, and by what its classes lose all coarser ones. Where the guarantees are
-not monotone, nodes are checked in the order of these bounds instead.
+node must suppress are suppressed by all finer ones, which bounds their losses. Nodes whose check
+should exclude many others are predicted and checked first (`Guide`), though they may not be the
+optimum themselves: infeasible ones, and by measures that only checked nodes bound also those whose
+classes lose too much wherever they are merged. Where nothing may be suppressed, a record in a small
+class excludes all nodes at which its class is small. Where the guarantees are not monotone, nodes
+are checked in the order of their bounds instead.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ import numpy as np
 
 from dbt_anonymize.information_loss.base import of_levels
 from dbt_anonymize.privacy.table import BoolArray, IntArray, Node
-from dbt_anonymize.search.border import BorderGuide
 from dbt_anonymize.search.checking import Check, Checker
 from dbt_anonymize.search.clock import Clock
-from dbt_anonymize.search.feasibility import Guide
+from dbt_anonymize.search.guide import Guide
 from dbt_anonymize.search.grouped import GroupedClasses
 from dbt_anonymize.search.lattice import Box, Lattice
 from dbt_anonymize.search.results import CheckedNode, Progress, Status, VisitedNodes
@@ -56,17 +55,14 @@ class EnumeratedSearch:
         self._rank = self._bound
         if not self._by_bound:
             self._rank = lattice.add_up(checker.grouper.entropies)
-        # What is known to be feasible, and whom to ask what is worth checking. With suppression the
-        # bounds leave out more than foresight does, unless they come from checked nodes: those at
-        # the border of what is feasible bound the most. Measured on adult, cup and the survey.
-        self._is_feasible = np.zeros(lattice.shape, dtype=np.bool_)
+        # Nodes that are not worth suggesting: excluded, or known to be feasible.
+        self._is_settled = np.zeros(lattice.shape, dtype=np.bool_)
         self._guide: Guide | None = None
-        self._border: BorderGuide | None = None
         most, each = checker.most_suppressed, checker.least_per_suppressed
-        if most == 0 and checker.is_monotone and not self._by_bound:
-            self._guide = Guide(lattice, self._rank)
-        elif most > 0 and checker.loss.is_bounded_by_classes and not self._by_bound:
-            self._border = BorderGuide(lattice, self._rank, most, each)
+        if not self._by_bound and (most > 0 or checker.is_monotone):
+            # Without suppression, infeasible nodes alone exclude more than their bounds do.
+            by_classes = most > 0 and checker.loss.is_bounded_by_classes
+            self._guide = Guide(lattice, self._rank, most, each, by_classes=by_classes)
         # Rank of the nodes still to be checked, infinite for others; and a view as one row.
         self._order = self._rank.copy()
         self._next = self._order.reshape(-1)
@@ -79,7 +75,9 @@ class EnumeratedSearch:
 
     def exclude(self, node: Node) -> None:
         """Leave out a node, and no other."""
-        self._close(self.lattice.index(node), Status.PRUNED)
+        index = self.lattice.index(node)
+        self._close(index, Status.PRUNED)
+        self._is_settled.reshape(-1)[index] = True
 
     def start(self, node: Node) -> None:
         """Check a promising node first, whatever the time."""
@@ -113,7 +111,7 @@ class EnumeratedSearch:
         """
         if best is None or best is self._bottom_of_descent:
             return None
-        if self._guide is not None:
+        if self.checker.most_suppressed == 0:
             return None
         bound, rank, status = (a.reshape(-1) for a in (self._bound, self._rank, self.status))
         found = min(
@@ -140,15 +138,12 @@ class EnumeratedSearch:
         return index if suggested is None else suggested
 
     def _suggestion(self, best: CheckedNode | None) -> int | None:
-        is_open = self.status == _OPEN
-        if self._border is not None:
-            loss = math.inf if best is None else float(best.loss)
-            return self._border.suggest(is_open, self._unsuppressed, loss)
         if self._guide is None:
             return None
-        is_settled = self._is_feasible | (self.status == Status.INFEASIBLE)
-        suggested = self._guide.suggest(is_open, is_settled)
-        return suggested if suggested is not None and is_open.reshape(-1)[suggested] else None
+        is_known = self._is_settled | (self.status == Status.INFEASIBLE)
+        is_known |= self.status == Status.CHECKED
+        loss = math.inf if best is None else float(best.loss)
+        return self._guide.suggest(self.status == _OPEN, is_known, self._unsuppressed, loss)
 
     def require(self, k: int) -> None:
         """Ask for classes of at least ``k`` subjects from now on; never fewer than before.
@@ -160,7 +155,7 @@ class EnumeratedSearch:
         # Made for smaller classes than the bounds to come; what they raised stays.
         self._raised_by[:] = 0.0
         self._bottom_of_descent = None
-        self._is_feasible[:] = False
+        self._is_settled[:] = False
         loss, has_rules = self.checker.loss, self.checker.guarantees.release_rules
         self.status[self.status == Status.PRUNED] = _OPEN
         status, bound = self.status.reshape(-1), self._bound.reshape(-1)
@@ -177,12 +172,13 @@ class EnumeratedSearch:
     def _visit(self, index: int, best: CheckedNode | None) -> CheckedNode | None:
         """Check a node if it can be better than the best; return the better of both."""
         node: Node = tuple(self._levels[index].tolist())
+        is_open = self.status.reshape(-1)[index] == _OPEN
         # A suggested node is checked for what it excludes, whatever its own bound.
         check = self.checker.check(
             node,
             self._k,
             math.inf if best is None else best.loss,
-            forms_classes=self._border is not None and self._border.is_worth_forming(index),
+            forms_classes=self._guide is not None and self._guide.is_worth_forming(index),
         )
         result = check.result
         self._observe(index, check)
@@ -198,7 +194,8 @@ class EnumeratedSearch:
             self._exclude_finer(node)
             if check.small_rows is not None:
                 self._ask_a_witness(check.small_rows)
-        is_raised = self._raise_bounds(index, check)
+        # What a node suppresses that is not open itself hardly raises the bounds of any that is.
+        is_raised = is_open and self._raise_bounds(index, check)
         if best is not None and (is_better or is_raised):
             self._prune(best)
         return best
@@ -207,12 +204,10 @@ class EnumeratedSearch:
         """Let foresight learn."""
         result, about = check.result, check.about_suppressed
         violating = result.suppressed if about is None else about
-        if self._border is not None:
-            self._border.observe(index, violating)
         if self._guide is not None:
             self._guide.observe(index, violating)
-            if result.is_feasible:
-                self._is_feasible[self.lattice.coarser(result.node)] = True
+            if result.is_feasible and self.checker.is_monotone:
+                self._is_settled[self.lattice.coarser(result.node)] = True
 
     def _give_up(self, check: Check) -> None:
         """Leave out a node and all finer ones, which lose too much by what they must suppress."""
@@ -291,7 +286,8 @@ class EnumeratedSearch:
             return False
         is_excluding = check.proves_finer_infeasible or check.is_hopeless
         bounds_coarser = self.checker.loss.is_bounded_by_classes
-        if bounds_coarser and (not is_excluding or self._border is not None):
+        is_guided = self._guide is not None and self._guide.by_classes
+        if bounds_coarser and (not is_excluding or is_guided):
             self._bound_coarser(index, check.classes)
         if not is_excluding and check.gone is not None:
             self._bound_finer(check.result.node, check.classes, check.gone)
@@ -304,8 +300,8 @@ class EnumeratedSearch:
         """
         size = max(self._k, self.checker.guarantees.min_class_size)
         coarser = self.checker.loss.coarser_bound(self.checker.table, classes, size)
-        if self._border is not None:
-            self._border.observe_bound(index, coarser)
+        if self._guide is not None:
+            self._guide.observe_bound(index, coarser)
         box = self.lattice.coarser(classes.levels)
         for bounds in (self._unsuppressed, self._bound):
             np.maximum(bounds[box], coarser, out=bounds[box])

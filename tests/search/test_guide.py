@@ -1,4 +1,4 @@
-"""Foresight orders checks where classes bound what nodes lose; what is found stays exact."""
+"""Foresight orders the checks of a search; what is found stays exact."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from dbt_anonymize.information_loss.registry import LOSSES, make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
-from dbt_anonymize.search import border, enumerated
-from dbt_anonymize.search.border import BorderGuide
+from dbt_anonymize.privacy.table import BoolArray
+from dbt_anonymize.search import enumerated, guide
+from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.forecast import Forecast, counted
+from dbt_anonymize.search.guide import Guide
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.optimum import search
 from dbt_anonymize.search.pareto import pareto_front
@@ -23,28 +25,31 @@ from tests.oracle.brute_force import feasible_nodes, guarantees_for, numbered_ta
 from tests.sampling import examples
 
 BY_CLASSES = sorted(name for name in LOSSES if make_loss(name).is_bounded_by_classes)
-LIMITS = [Decimal("0.05"), Decimal("0.2"), Decimal("0.5")]
+LIMITS = [Decimal("0"), Decimal("0.05"), Decimal("0.2"), Decimal("0.5")]
+MEASURES = sorted(set(LOSSES) - {"publisher_payout"})
 K = {"model": "k_anonymity", "k": 4}
 
 
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Foresee from the second check on, and learn from the classes of every infeasible node."""
-    monkeypatch.setattr(border, "FIRST", 2)
-    monkeypatch.setattr(border, "BETWEEN", 1)
-    monkeypatch.setattr(border, "LIKELY", -1.0)
+    """Foresee from the second check on, suggest what is hardly worth it, form all classes."""
+    monkeypatch.setattr(guide, "FIRST", 2)
+    monkeypatch.setattr(guide, "BETWEEN", 1)
+    monkeypatch.setattr(guide, "LIKELY", -1.0)
+    monkeypatch.setattr(guide, "WORTHWHILE", 0.01)
+    monkeypatch.setattr(guide, "LEAST_CHANCE", 0.0)
 
 
 @pytest.mark.usefixtures("eager")
 @examples(settings(deadline=None), 100)
 @given(st.data())
-def test_the_optimum_is_that_of_all_nodes_whatever_infeasible_ones_exclude(
+def test_the_optimum_is_that_of_all_nodes_whatever_suggested_ones_exclude(
     data: st.DataObject,
 ) -> None:
     table = data.draw(tables())
     guarantees = compile_guarantees(data.draw(guarantees_for(table)), table)
     gs = data.draw(st.sampled_from([0.3, 0.5, 0.9]))
-    for name, limit in itertools.product(BY_CLASSES, LIMITS):
+    for name, limit in itertools.product(MEASURES, LIMITS):
         loss = make_loss(name, gs=gs)
         feasible = feasible_nodes(table, guarantees, loss, limit)
         found = search(table, guarantees, loss, limit).optimum
@@ -116,21 +121,80 @@ def test_finer_and_coarser_nodes_are_counted() -> None:
         assert counted(nodes, coarser=True)[node] == nodes[coarser].sum()
 
 
-def test_nothing_is_suggested_before_a_node_is_feasible() -> None:
+@pytest.mark.parametrize("by_classes", [True, False])
+def test_nothing_is_suggested_before_something_can_be_foreseen(by_classes: bool) -> None:
     lattice = Lattice((0, 0), (4, 4))
-    guide = BorderGuide(lattice, np.zeros(lattice.shape), most=3, each=0.0)
+    found = Guide(lattice, np.zeros(lattice.shape), most=3, each=0.0, by_classes=by_classes)
+    is_open, bounds = np.ones(lattice.shape, dtype=bool), np.zeros(lattice.shape)
+    for index in range(guide.FIRST - 1 if not by_classes else 20):
+        found.observe(index, 5)
+        found.observe_bound(index, 1.0)
+        assert found.suggest(is_open, ~is_open, bounds, math.inf) is None
+    found.observe(20, 5)
+    assert found.suggest(is_open, ~is_open, bounds, 2.0) is not None
+
+
+def test_a_node_that_is_not_open_is_suggested_for_what_it_excludes() -> None:
+    """The coarsest infeasible one excludes the most; where classes bound nodes, only open ones."""
+    lattice = Lattice((0, 0), (9, 9))
+    number = np.add.outer(np.arange(10), np.arange(10))
+    is_open = number < 6
+    for by_classes in (False, True):
+        found = Guide(lattice, np.zeros(lattice.shape), most=3, each=0.0, by_classes=by_classes)
+        for index in range(lattice.size):
+            # Levels that add up to 11 or more are feasible.
+            found.observe(index, 0 if number.reshape(-1)[index] > 10 else 1000)
+            found.observe_bound(index, 1.0)
+        index = found.suggest(is_open, number > 10, np.zeros(lattice.shape), 2.0)
+        assert index is not None
+        assert is_open.reshape(-1)[index] == by_classes
+        assert sum(lattice.node(index)) <= 10
+
+
+def test_what_was_excluded_meanwhile_is_not_counted_on() -> None:
+    lattice = Lattice((0, 0), (9, 9))
+    found = Guide(lattice, np.zeros(lattice.shape), most=3, each=0.0, by_classes=False)
+    for index in range(guide.FIRST):
+        found.observe(index, 1000)
     is_open = np.ones(lattice.shape, dtype=bool)
-    for index in range(20):
-        guide.observe(index, 5)
-        guide.observe_bound(index, 1.0)
-        assert guide.suggest(is_open, np.zeros(lattice.shape), math.inf) is None
-    assert guide.suggest(is_open, np.zeros(lattice.shape), 2.0) is not None
+    none, bounds = np.zeros_like(is_open), np.zeros(lattice.shape)
+    assert found.suggest(is_open, none, bounds, 2.0) == lattice.size - 1
+    is_open[1:] = False
+    suggested = found.suggest(is_open, none, bounds, 2.0)
+    assert suggested is not None
+    assert is_open[lattice.finer(lattice.node(suggested))].sum() == 10
+    is_open[:] = False
+    assert found.suggest(is_open, none, bounds, 2.0) is None
 
 
-def test_witnesses_and_guides_are_for_what_they_fit() -> None:
+def test_an_excluded_node_is_not_checked_for_what_it_excludes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It might be the best one."""
+    table = numbered_table(rows=300)
+    guarantees, loss = compile_guarantees([K], table), make_loss("loss")
+    lattice, limit = Lattice.of(table), Decimal("0.05")
+    optimum = search(table, guarantees, loss, limit).optimum
+    assert optimum is not None
+    checker = enumerated.Checker(table, guarantees, loss, limit, lattice.lowest)
+    state = enumerated.EnumeratedSearch(checker, lattice)
+    state.exclude(optimum.node)
+
+    def suggest_all(is_open: BoolArray, is_known: BoolArray, *_: object) -> int | None:
+        may = np.flatnonzero(~is_known)
+        return int(may[0]) if len(may) else None
+
+    assert state._guide is not None
+    monkeypatch.setattr(state._guide, "suggest", suggest_all)
+    second = state.run(Clock(None, None))
+    assert second is not None
+    assert second.node != optimum.node
+
+
+def test_guides_are_for_what_they_fit() -> None:
     table = numbered_table(rows=700)
     guarantees = compile_guarantees([K], table)
-    for measure, most, has_border in (
+    for measure, most, by_classes in (
         ("discernibility", "0.05", True),
         ("discernibility", "0", False),
         ("loss", "0.05", False),
@@ -139,4 +203,5 @@ def test_witnesses_and_guides_are_for_what_they_fit() -> None:
             table, guarantees, make_loss(measure), Decimal(most), (0, 0, 0)
         )
         state = enumerated.EnumeratedSearch(checker, Lattice.of(table))
-        assert (state._border is not None) == has_border
+        assert state._guide is not None
+        assert state._guide.by_classes == by_classes
