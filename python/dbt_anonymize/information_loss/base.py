@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from dbt_anonymize.privacy.grouping import numbered
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Table
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Node, Table
 
 # A bound and a loss are added up in different orders.
 SLIGHTLY_LESS = 1.0 - 1e-12
@@ -322,12 +322,12 @@ class InformationLoss(Measure, ABC):
         return bounds + by
 
     def attribute_bounds(
-        self, table: Table, suppressed: BoolArray | None
+        self, table: Table, suppressed: BoolArray | None = None, highest: Node | None = None
     ) -> tuple[FloatArray, ...] | None:
         """Return lower bounds of the loss per quasi-identifier and level, for `combine`.
 
-        ``suppressed`` are rows of the table known to be suppressed. None for a measure over
-        classes.
+        ``suppressed`` are rows of the table known to be suppressed. Levels up to ``highest``, by
+        default all. None for a measure over classes.
         """
         return None
 
@@ -343,7 +343,7 @@ class InformationLoss(Measure, ABC):
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float: ...
 
     def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
-        bounds = self.attribute_bounds(sums.table, None)
+        bounds = self.attribute_bounds(sums.table)
         if bounds is None:
             raise NotImplementedError(f"{self.name} has no bounds of its loss")
         return self.combine(of_levels(bounds, levels))

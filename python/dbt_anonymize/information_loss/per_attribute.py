@@ -10,7 +10,7 @@ import numpy as np
 from dbt_anonymize.information_loss.aggregates import aggregate
 from dbt_anonymize.information_loss.base import InformationLoss, TableSums
 from dbt_anonymize.information_loss.suppressed import Suppressed
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Table
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
 
 # ARX rounds the loss of an attribute down to this many parts of 1.
 _PARTS = 1e10
@@ -48,17 +48,18 @@ class PerAttribute(InformationLoss):
         return np.array(losses)
 
     def attribute_bounds(
-        self, table: Table, suppressed: BoolArray | None
+        self, table: Table, suppressed: BoolArray | None = None, highest: Node | None = None
     ) -> tuple[FloatArray, ...]:
         """Return lower bounds of the loss of each quasi-identifier, one per level."""
+        if highest is None:
+            highest = tuple(attribute.height for attribute in table.attributes)
         if table.total == 0:
-            return tuple(np.zeros(attribute.height + 1) for attribute in table.attributes)
+            return tuple(np.zeros(level + 1) for level in highest)
         sums = self.sums(table)
         gone = Suppressed(sums, _NOTHING if suppressed is None else suppressed)
-        heights = [attribute.height for attribute in table.attributes]
         return tuple(
-            np.array([self._bound_at(sums, gone, position, level) for level in range(height + 1)])
-            for position, height in enumerate(heights)
+            np.array([self._bound_at(sums, gone, position, level) for level in range(most + 1)])
+            for position, most in enumerate(highest)
         )
 
     def combine(self, losses: FloatArray) -> FloatArray:

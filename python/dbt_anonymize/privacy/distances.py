@@ -19,6 +19,8 @@ from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray, ValueCo
 
 # Cells of a dense matrix of classes and values that are held at once (8 bytes each).
 _DENSE_CELLS = 1_000_000
+# Of tightening how many records can be kept.
+_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -165,9 +167,10 @@ def most_within_equal_distance(
     """Return how many records of each class at most can be kept within an equal distance of t.
 
     Of m kept records at most min(n, m p) of a value with n records count, and by the definition
-    that has to be (1 - t) m in total. So for any set of values m (1 - t) is at most n summed over
-    these plus m p summed over the others; the values with the smallest n / p limit m the most.
-    Infinite where nothing limits it.
+    that has to be (1 - t) m in total. So m (1 - t) is at most m p summed over any set of values
+    plus n summed over the others. Here the set has the values with n above m p, for an m that
+    holds: the records of the class at first, then what the round before found. More rounds would
+    lower few limits. 0 for a class without entries.
 
     Examples
     --------
@@ -175,29 +178,16 @@ def most_within_equal_distance(
     >>> float(most_within_equal_distance(Distribution(1, *counts), np.array([0.5, 0.5]), 0.25)[0])
     4.0
     """
-    found = np.full(values.size, np.inf)
-    starts = values.starts
-    if not len(starts):
-        return found
-    lengths = np.diff(np.append(starts, len(values.classes)))
     shares = global_shares[values.values]
-    # Classes stay where they are, as the entries are sorted by class. Within one any order gives
-    # limits that hold, and this one the lowest, but for rounding.
-    least = values.counts / shares
-    order = np.argsort(values.classes + least * (0.5 / least.max()))
-    counts, shares = values.counts[order], shares[order]
-    records, of_these = (
-        np.cumsum(numbers) - np.repeat(np.cumsum(numbers)[starts] - numbers[starts], lengths)
-        for numbers in (counts, shares)
-    )
-    whole = values.sums(shares)
-    needed = (1.0 - t) - (whole[values.classes] - of_these)
-    most = np.full(len(counts), np.inf)
-    np.divide(records, needed, out=most, where=needed > 0.0)
-    found[values.classes[starts]] = np.minimum.reduceat(most, starts)
-    # The empty set: too few of the values occur at all.
-    found[(values.distinct > 0) & (whole < 1.0 - t)] = 0.0
-    return found
+    most = values.totals
+    for _ in range(_ROUNDS):
+        is_capped = values.counts > most[values.classes] * shares
+        whole = values.sums(values.counts * ~is_capped)
+        needed = (1.0 - t) - values.sums(shares * is_capped)
+        limit = np.full(values.size, np.inf)
+        np.divide(whole, needed, out=limit, where=needed > 0.0)
+        most = np.minimum(most, limit)
+    return most
 
 
 def hierarchical_distance(

@@ -101,16 +101,24 @@ class Checker:
             return replace(check, classes=ungrouped.classes()) if forms_classes else check
         classes = ungrouped.classes()
         small = classes.people < size
-        count = int(classes.records[small].sum())
-        if count > self.most_suppressed:
-            return _infeasible(node, count, proves_finer_infeasible=True)
+        least = self._least_suppressed(classes, small, size)
+        if least > self.most_suppressed:
+            return _infeasible(node, least, classes, proves_finer_infeasible=True)
+        check = self._check_classes(node, classes, small)
+        # Of all that violates in a node, this is what says something about finer ones.
+        return check if self.is_monotone else replace(check, about_suppressed=least)
+
+    def _least_suppressed(self, classes: GroupedClasses, small: BoolArray, size: int) -> int:
+        """Return how many records at least this node and all finer ones suppress."""
+        if self.is_monotone or not self.guarantees.most_kept:
+            return int(classes.records[small].sum())
+        return self.guarantees.least_suppressed(classes, size)
+
+    def _check_classes(self, node: Node, classes: GroupedClasses, small: BoolArray) -> Check:
+        is_proof = self.is_monotone
         violating, gone = self._violating(classes, small)
         count = int(classes.records[violating].sum())
-        is_impossible = self.guarantees.is_impossible(classes)
-        if count > self.most_suppressed or is_impossible:
-            is_proof = self.is_monotone or (
-                self.guarantees.least_suppressed(classes, size) > self.most_suppressed
-            )
+        if count > self.most_suppressed or self.guarantees.is_impossible(classes):
             return _infeasible(node, count, classes, gone, proves_finer_infeasible=is_proof)
         suppressed = violating
         if self.guarantees.release_rules:
@@ -118,9 +126,7 @@ class Checker:
             suppressed = self.guarantees.suppress(classes, violating, order, self.most_suppressed)
             count = int(classes.records[suppressed].sum())
             if count > self.most_suppressed:
-                return _infeasible(
-                    node, count, classes, gone, proves_finer_infeasible=self.is_monotone
-                )
+                return _infeasible(node, count, classes, gone, proves_finer_infeasible=is_proof)
         released = classes.people[~suppressed & (classes.records > 0)]
         if self._must_release and not len(released):
             is_all_gone = int(classes.records[gone].sum()) == self.table.total

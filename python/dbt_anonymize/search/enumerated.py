@@ -21,8 +21,8 @@ from dbt_anonymize.information_loss.base import of_levels
 from dbt_anonymize.privacy.table import BoolArray, IntArray, Node
 from dbt_anonymize.search.checking import Check, Checker
 from dbt_anonymize.search.clock import Clock
-from dbt_anonymize.search.guide import Guide
 from dbt_anonymize.search.grouped import GroupedClasses
+from dbt_anonymize.search.guide import Guide
 from dbt_anonymize.search.lattice import Box, Lattice
 from dbt_anonymize.search.results import CheckedNode, Progress, Status, VisitedNodes
 from dbt_anonymize.search.witnesses import Witnesses
@@ -323,7 +323,7 @@ class EnumeratedSearch:
         indices = np.flatnonzero(finer)
         if not len(indices):
             return
-        by_attribute = loss.attribute_bounds(table, classes.table_rows(gone))
+        by_attribute = loss.attribute_bounds(table, classes.table_rows(gone), node)
         assert by_attribute is not None
         raised = loss.combine(of_levels(by_attribute, self._levels[indices]))
         flat = self._bound.reshape(-1)

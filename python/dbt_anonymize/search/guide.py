@@ -1,8 +1,8 @@
 """Predict which nodes exclude the most others, to check those first.
 
-A node excludes all finer ones if too many of its records violate, and, by measures that only checked
-nodes bound, all coarser ones if merging its classes loses no less than the best node. Both are
-foreseen from the nodes checked so far, and decide the order of checks, never their outcome.
+A node excludes all finer ones if too many of its records violate, and, by measures that only
+checked nodes bound, all coarser ones if merging its classes loses no less than the best node. Both
+are foreseen from the nodes checked so far, and decide the order of checks, never their outcome.
 """
 
 from __future__ import annotations

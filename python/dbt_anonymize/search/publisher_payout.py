@@ -12,7 +12,7 @@ from dbt_anonymize.information_loss.base import (
 )
 from dbt_anonymize.information_loss.suppressed import Suppressed
 from dbt_anonymize.privacy.profitable import LabelLosses, Profitable
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Table
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
 
 _NOTHING = np.zeros(0, dtype=np.bool_)
 
@@ -33,15 +33,17 @@ class PublisherPayout(InformationLoss):
         self._losses: tuple[Table, LabelLosses] | None = None
 
     def attribute_bounds(
-        self, table: Table, suppressed: BoolArray | None
+        self, table: Table, suppressed: BoolArray | None = None, highest: Node | None = None
     ) -> tuple[FloatArray, ...]:
         """Return what the labels of each quasi-identifier cost, attacks left out, by level."""
+        if highest is None:
+            highest = tuple(attribute.height for attribute in table.attributes)
         if table.total == 0:
-            return tuple(np.zeros(attribute.height + 1) for attribute in table.attributes)
+            return tuple(np.zeros(level + 1) for level in highest)
         gone = Suppressed(self.sums(table), _NOTHING if suppressed is None else suppressed)
         return tuple(
-            np.array([self._bound_at(gone, position, level) for level in range(found.height + 1)])
-            for position, found in enumerate(table.attributes)
+            np.array([self._bound_at(gone, position, level) for level in range(most + 1)])
+            for position, most in enumerate(highest)
         )
 
     def combine(self, losses: FloatArray) -> FloatArray:
