@@ -145,6 +145,10 @@ def test_bounds_of_known_suppression_hold(data: st.DataObject) -> None:
         chosen = np.array([[found[level] for found, level in zip(bounds, node, strict=True)]])
         assert measure.combine(chosen)[0] <= measure.loss(table, classes, suppressed), name
         assert all((less <= more + 1e-9).all() for less, more in zip(nothing, bounds, strict=True))
+        up_to_node = measure.attribute_bounds(table, known, node)
+        assert up_to_node is not None
+        for some, found, level in zip(up_to_node, bounds, node, strict=True):
+            np.testing.assert_array_equal(some, found[: level + 1])
 
 
 @pytest.mark.parametrize("name", sorted(set(recount.CLASSWISE) - {"granularity"}))
