@@ -97,7 +97,7 @@ class GroupedClasses(Classes):
 
     ``parent`` are the classes that these were put together from, None for the rows of the table;
     ``leader`` is the first of them for each, ``leaders`` those for each class. ``words`` are packed
-    label codes of the parent's.
+    label codes.
     """
 
     def __init__(
@@ -115,13 +115,14 @@ class GroupedClasses(Classes):
     ):
         fields: dict[str, Any] = {
             "levels": levels,
-            "_words": words,
+            "words": words,
             "first": first,
             "records": records,
             "population": population,
             "parent": parent,
             "_leaders": leaders,
-            "_leader": leader,
+            # As long as it is kept: half of what takes the most memory where classes are few.
+            "_leader": None if leader is None else leader.astype(np.int32),
             "_counted": counted,
             "_counts": {},
             "_leaves": {},
@@ -131,14 +132,7 @@ class GroupedClasses(Classes):
     def __len__(self) -> int:
         return len(self.first)
 
-    @cached_property
-    def words(self) -> Words:
-        """Packed label codes."""
-        if self._leaders is None:
-            return self._words
-        return tuple(word.take(self._leaders) for word in self._words)
-
-    @cached_property
+    @property
     def class_of_row(self) -> IntArray:
         """Class of each of the parent's."""
         assert self._leaders is not None
@@ -212,10 +206,13 @@ class GroupedClasses(Classes):
 
     @property
     def bytes(self) -> int:
-        """Memory that these classes take, about."""
-        each = len(self._words) + len(self._counted.leaves) + 2 + 3 * len(self._counted.columns)
-        rows = 0 if self.parent is None else len(self.parent)
-        return 8 * (each * len(self) + (1 + len(self._words)) * rows)
+        """Memory that these classes take at most."""
+        # First rows, leaders, records and their weights, people and population; three numbers for
+        # each that is counted.
+        numbers = len(self.words) + 6 + 3 * len(self._counted.columns)
+        leaves = sum(column.itemsize for column in self._counted.leaves)
+        rows = 0 if self._leader is None else self._leader.nbytes
+        return (8 * numbers + leaves) * len(self) + rows
 
     @property
     def ancestors(self) -> Iterator[Node]:
@@ -227,7 +224,7 @@ class GroupedClasses(Classes):
 
     # Set in `__init__`; a frozen dataclass cannot assign them.
     parent: GroupedClasses | None
-    _words: Words
+    words: Words
     _leaders: IntArray | None
     _leader: IntArray | None
     _counted: Counted

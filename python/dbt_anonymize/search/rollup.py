@@ -93,7 +93,7 @@ class UngroupedNode:
         self.formed = GroupedClasses(
             self._counted,
             self.node,
-            words=words,
+            words=tuple(word.take(leaders) for word in words),
             first=rows.first.take(leaders),
             records=_add_up(rows.weights, leaders, leader),
             population=None
