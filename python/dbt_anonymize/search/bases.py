@@ -7,22 +7,24 @@ grouped first: one that has a part of the rows, and is finer than many others.
 
 from __future__ import annotations
 
-import math
 from collections import OrderedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dbt_anonymize.privacy.table import FloatArray, Node
+from dbt_anonymize.search.forecast import counted
 from dbt_anonymize.search.grouped import GroupedClasses
+from dbt_anonymize.search.lattice import Lattice
 
 # Bases that are kept at most: looking for one takes longer the more there are.
-MOST = 128
+MOST = 256
 # How many times as many rows as classes make these worth keeping.
 WORTH_KEEPING = 6
 # Rows that are worth a base in between; the bits by which it has fewer at least, by its entropy.
-WORTH_A_BASE, BITS_LESS = 8000, 2.0
-# How often one must have been wanted before.
-TIMES_WANTED = 1
+WORTH_A_BASE, SHARE = 8000, 0.35
+NODES_PER_BASE = 25
+BETWEEN = 32
 _NO_LEVEL = np.iinfo(np.int16).max
 
 
@@ -35,13 +37,12 @@ class Bases:
 
     def __init__(self, bottom: GroupedClasses, bits: tuple[FloatArray, ...], memory: int) -> None:
         self._bottom = bottom
-        self._bits = [of_level.tolist() for of_level in bits]
+        self._bits = bits
+        self._lattice: Lattice | None = None
         self._memory = memory
         # With the bytes and the place of each.
         self._kept: OrderedDict[Node, tuple[GroupedClasses, int, int]] = OrderedDict()
         self._bytes = 0
-        # How often a base was worth having.
-        self._wanted: dict[Node, int] = {}
         # What `of` looks into, by place: levels (attributes, places), and classes.
         self._levels = np.full((len(bottom.levels), MOST + 1), _NO_LEVEL, dtype=np.int16)
         self._counts = np.full(MOST + 1, len(bottom) + 1)
@@ -63,34 +64,47 @@ class Bases:
                 self._kept.move_to_end(used)
         return rows
 
+    def expect(self, lattice: Lattice, status: NDArray[np.uint8]) -> None:
+        """Choose bases for the nodes of a lattice whose ``status`` is 0 by then."""
+        self._lattice, self._status = lattice, status
+        self._entropy = lattice.add_up(self._bits)
+        self._estimate = np.exp2(self._entropy)
+        self._wait = 0
+
     def between(self, node: Node, rows: GroupedClasses) -> Node | None:
-        """Return levels to group rows to before a node is; None if there are few rows."""
-        if len(rows) < WORTH_A_BASE:
+        """Return levels to group rows to before a node is; None if that is not worth it."""
+        if self._lattice is None or len(rows) < WORTH_A_BASE:
             return None
-        most = math.log2(len(rows)) - BITS_LESS
-        levels = list(node)
-        left = most - sum(of_level[level] for of_level, level in zip(self._bits, node, strict=True))
-        while left > 0.0:
-            # What tells the fewest rows apart makes the base fit the most nodes.
-            finer = (
-                (of_level[level - 1] - of_level[level], attribute)
-                for attribute, (of_level, level) in enumerate(zip(self._bits, levels, strict=True))
-                if level > rows.levels[attribute]
-            )
-            added, attribute = min(finer, default=(math.inf, 0))
-            left -= added
-            if left > 0.0:
-                levels[attribute] -= 1
-        found = tuple(levels)
-        if found == node:
+        most = len(rows) * SHARE
+        low = self._lattice.lowest
+        box = tuple(
+            slice(fine - least, level - least + 1)
+            for fine, level, least in zip(rows.levels, node, low, strict=True)
+        )
+        # Of the node itself, the last one of the box.
+        estimate = self._estimate[box]
+        if estimate.flat[-1] > most: 
             return None
-        self._wanted[found] = self._wanted.get(found, 0) + 1
-        return found if self._wanted[found] > TIMES_WANTED else None
+        # Rows that are saved if every open node is asked for.
+        saved = np.where(estimate <= most, self._coarser_open()[box] * (len(rows) - estimate), 0.0)
+        place = int(saved.argmax())
+        if saved.flat[place] < NODES_PER_BASE * len(rows) or place == saved.size - 1:
+            return None
+        offsets = np.unravel_index(place, saved.shape)
+        return tuple(level + int(offset) for level, offset in zip(rows.levels, offsets, strict=True))
+
+    def _coarser_open(self) -> FloatArray:
+        """Return how many open nodes are as coarse as each node, or coarser, lately."""
+        if self._wait <= 0:
+            self._wait = BETWEEN
+            self._open = counted((self._status == 0).astype(np.float64), coarser=True)
+        self._wait -= 1
+        return self._open
 
     def keep_if_few(self, rows: GroupedClasses) -> None:
         """Keep classes if they are much fewer than what they were put together from."""
         if rows.parent is not None and WORTH_KEEPING * len(rows) <= len(rows.parent):
-            self.keep(rows)
+            self.keep(rows.narrow())
 
     def keep(self, rows: GroupedClasses) -> None:
         """Keep classes, unless there is no memory for them."""

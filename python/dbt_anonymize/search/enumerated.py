@@ -40,6 +40,7 @@ class EnumeratedSearch:
         self.checker = checker
         self.lattice = lattice
         self.status = np.zeros(lattice.shape, dtype=np.uint8)
+        checker.grouper.expect(lattice, self.status)
         self.found: dict[int, CheckedNode] = {}
         self.is_complete = False
         self._levels = lattice.levels(np.arange(lattice.size))

@@ -87,7 +87,7 @@ def _pairs(subject: IntArray, values: IntArray) -> tuple[IntArray, IntArray]:
     return codes.reshape(-1), pairs % width
 
 
-def _narrow(column: IntArray) -> NDArray[np.integer]:
+def _narrow(column: IntArray) -> Any:
     """Copy a column in the narrowest type that holds its codes."""
     return column.astype(np.min_scalar_type(int(column.max(initial=0))))
 
@@ -121,8 +121,7 @@ class GroupedClasses(Classes):
             "population": population,
             "parent": parent,
             "_leaders": leaders,
-            # As long as it is kept: half of what takes the most memory where classes are few.
-            "_leader": None if leader is None else leader.astype(np.int32),
+            "_leader": leader,
             "_counted": counted,
             "_counts": {},
             "_leaves": {},
@@ -131,6 +130,24 @@ class GroupedClasses(Classes):
 
     def __len__(self) -> int:
         return len(self.first)
+
+    def narrow(self) -> GroupedClasses:
+        """Return them in types that take little memory: to group others from, not to measure."""
+        found = GroupedClasses(
+            self._counted,
+            self.levels,
+            words=self.words,
+            first=_narrow(self.first),
+            records=_narrow(self.records),
+            population=None if self.population is None else _narrow(self.population),
+            parent=self.parent,
+            leaders=None if self._leaders is None else _narrow(self._leaders),
+            leader=None if self._leader is None else _narrow(self._leader),
+        )
+        # A number that is added up becomes a double then.
+        weights = None if (self.records == 1).all() else found.records
+        found.__dict__.update(weights=weights, _counts=self._counts)
+        return found
 
     @property
     def class_of_row(self) -> IntArray:
@@ -206,13 +223,12 @@ class GroupedClasses(Classes):
 
     @property
     def bytes(self) -> int:
-        """Memory that these classes take at most."""
-        # First rows, leaders, records and their weights, people and population; three numbers for
-        # each that is counted.
-        numbers = len(self.words) + 6 + 3 * len(self._counted.columns)
+        """Memory that these classes take at most, if few pairs with values are counted."""
+        arrays = (*self.words, self.first, self.records, self.population)
+        links = (self._leaders, self._leader)
         leaves = sum(column.itemsize for column in self._counted.leaves)
-        rows = 0 if self._leader is None else self._leader.nbytes
-        return (8 * numbers + leaves) * len(self) + rows
+        each = leaves + 24 * len(self._counted.columns)
+        return each * len(self) + sum(a.nbytes for a in (*arrays, *links) if a is not None)
 
     @property
     def ancestors(self) -> Iterator[Node]:

@@ -12,12 +12,14 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dbt_anonymize.privacy.table import FloatArray, IntArray, Node, Table
 from dbt_anonymize.search.bases import Bases
 from dbt_anonymize.search.grouped import Counted, GroupedClasses
 from dbt_anonymize.search.hashing import Words, distinct, slots
 from dbt_anonymize.search.keys import Keys
+from dbt_anonymize.search.lattice import Lattice
 
 MEMORY = 1 << 30
 # Rows that classes are sampled from at least, in bits; a sample has about 2 ** SAMPLED.
@@ -79,7 +81,8 @@ class UngroupedNode:
         """Return a row of the table for each of the rows that were counted, after counting."""
         assert self._slot is not None
         small = np.flatnonzero(self._in_slot.take(self._slot) < size)
-        return self.rows.first[small if self._chosen is None else self._chosen[small]]
+        chosen = small if self._chosen is None else self._chosen[small]
+        return self.rows.first[chosen].astype(np.int64, copy=False)
 
     @cached_property
     def words(self) -> Words:
@@ -94,7 +97,7 @@ class UngroupedNode:
             self._counted,
             self.node,
             words=tuple(word.take(leaders) for word in words),
-            first=rows.first.take(leaders),
+            first=rows.first.take(leaders).astype(np.int64, copy=False),
             records=_add_up(rows.weights, leaders, leader),
             population=None
             if rows.population is None
@@ -139,6 +142,10 @@ class Grouper:
         # Whose classes are kept if they are formed.
         self._last: UngroupedNode | None = None
 
+    def expect(self, lattice: Lattice, status: NDArray[np.uint8]) -> None:
+        """Choose bases for the nodes of a lattice whose ``status`` is 0 by then."""
+        self._bases.expect(lattice, status)
+
     def classes(self, node: Node) -> GroupedClasses:
         """Return the equivalence classes of a node, in the order of their first rows."""
         return self.ungrouped(node).classes()
@@ -149,7 +156,7 @@ class Grouper:
             self._bases.keep_if_few(self._last.formed)
         rows = self._bases.of(node)
         if (levels := self._bases.between(node, rows)) is not None:
-            rows = self._node(levels, rows).classes()
+            rows = self._node(levels, rows).classes().narrow()
             self._bases.keep(rows)
         self._last = self._node(node, rows)
         return self._last
