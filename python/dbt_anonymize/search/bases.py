@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections import OrderedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dbt_anonymize.privacy.table import FloatArray, Node
-from dbt_anonymize.search.forecast import counted
+from dbt_anonymize.privacy.table import Node
 from dbt_anonymize.search.grouped import GroupedClasses
-from dbt_anonymize.search.lattice import Lattice
+from dbt_anonymize.search.open_nodes import OpenNodes
 
 # Bases that are kept at most: looking for one takes longer the more there are.
 MOST = 256
@@ -24,21 +22,17 @@ WORTH_KEEPING = 6
 # Rows that are worth a base in between; the bits by which it has fewer at least, by its entropy.
 WORTH_A_BASE, SHARE = 8000, 0.35
 NODES_PER_BASE = 25
-BETWEEN = 32
 _NO_LEVEL = np.iinfo(np.int16).max
 
 
 class Bases:
     """Classes by their levels; for lack of memory (bytes) those go that were not used the longest.
 
-    The classes of ``bottom`` always stay. ``bits`` are entropies by attribute and level, of which
-    the numbers of classes are estimated.
+    The classes of ``bottom`` always stay.
     """
 
-    def __init__(self, bottom: GroupedClasses, bits: tuple[FloatArray, ...], memory: int) -> None:
+    def __init__(self, bottom: GroupedClasses, memory: int) -> None:
         self._bottom = bottom
-        self._bits = bits
-        self._lattice: Lattice | None = None
         self._memory = memory
         # With the bytes and the place of each.
         self._kept: OrderedDict[Node, tuple[GroupedClasses, int, int]] = OrderedDict()
@@ -64,42 +58,11 @@ class Bases:
                 self._kept.move_to_end(used)
         return rows
 
-    def expect(self, lattice: Lattice, status: NDArray[np.uint8]) -> None:
-        """Choose bases for the nodes of a lattice whose ``status`` is 0 by then."""
-        self._lattice, self._status = lattice, status
-        self._entropy = lattice.add_up(self._bits)
-        self._estimate = np.exp2(self._entropy)
-        self._wait = 0
-
-    def between(self, node: Node, rows: GroupedClasses) -> Node | None:
+    def between(self, node: Node, rows: GroupedClasses, nodes: OpenNodes) -> Node | None:
         """Return levels to group rows to before a node is; None if that is not worth it."""
-        if self._lattice is None or len(rows) < WORTH_A_BASE:
+        if len(rows) < WORTH_A_BASE:
             return None
-        most = len(rows) * SHARE
-        low = self._lattice.lowest
-        box = tuple(
-            slice(fine - least, level - least + 1)
-            for fine, level, least in zip(rows.levels, node, low, strict=True)
-        )
-        # Of the node itself, the last one of the box.
-        estimate = self._estimate[box]
-        if estimate.flat[-1] > most: 
-            return None
-        # Rows that are saved if every open node is asked for.
-        saved = np.where(estimate <= most, self._coarser_open()[box] * (len(rows) - estimate), 0.0)
-        place = int(saved.argmax())
-        if saved.flat[place] < NODES_PER_BASE * len(rows) or place == saved.size - 1:
-            return None
-        offsets = np.unravel_index(place, saved.shape)
-        return tuple(level + int(offset) for level, offset in zip(rows.levels, offsets, strict=True))
-
-    def _coarser_open(self) -> FloatArray:
-        """Return how many open nodes are as coarse as each node, or coarser, lately."""
-        if self._wait <= 0:
-            self._wait = BETWEEN
-            self._open = counted((self._status == 0).astype(np.float64), coarser=True)
-        self._wait -= 1
-        return self._open
+        return nodes.finer_levels(node, rows.levels, len(rows), SHARE, NODES_PER_BASE)
 
     def keep_if_few(self, rows: GroupedClasses) -> None:
         """Keep classes if they are much fewer than what they were put together from."""

@@ -131,6 +131,20 @@ class GroupedClasses(Classes):
     def __len__(self) -> int:
         return len(self.first)
 
+    def some(self, rows: NDArray[np.integer]) -> GroupedClasses:
+        """Return some of these: to count records in, not to group from."""
+        found = GroupedClasses(
+            self._counted,
+            self.levels,
+            words=tuple(word.take(rows) for word in self.words),
+            first=_narrow(self.first.take(rows)),
+            records=_narrow(self.records.take(rows)),
+            population=None,
+            parent=self,
+        )
+        found.__dict__["weights"] = None if self.weights is None else found.records
+        return found
+
     def narrow(self) -> GroupedClasses:
         """Return them in types that take little memory: to group others from, not to measure."""
         found = GroupedClasses(

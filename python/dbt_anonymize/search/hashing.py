@@ -7,6 +7,7 @@ smallest; rows whose key differs from that of their slot collided and go through
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dbt_anonymize.privacy.table import BoolArray, IntArray
 
@@ -53,19 +54,25 @@ def distinct(words: Words, slot: IntArray | None = None) -> tuple[IntArray, IntA
 
 
 def slots(keys: Words, turn: int) -> tuple[IntArray, int]:
-    """Return the hash table slot of each row, and the bits of the number of slots.
+    """Return the hash table slot of each row, and the bits of the number of slots."""
+    bits = _bits(len(keys[0]))
+    hashed = mixed(keys, turn)
+    hashed >>= np.uint64(64 - bits)
+    return hashed.view(np.int64), bits
+
+
+def mixed(keys: Words, turn: int) -> NDArray[np.uint64]:
+    """Return the hash of each row, another one in each turn.
 
     An odd multiplier spreads packed labels well over the upper bits.
     """
-    bits = _bits(len(keys[0]))
     multiplier = MULTIPLIERS[turn % len(MULTIPLIERS)] + 2 * (turn // len(MULTIPLIERS))
-    mixed = keys[0].view(np.uint64) * np.uint64(multiplier)
+    hashed = keys[0].view(np.uint64) * np.uint64(multiplier)
     for word in keys[1:]:
-        mixed ^= mixed >> np.uint64(32)
-        mixed += word.view(np.uint64)
-        mixed *= np.uint64(multiplier)
-    mixed >>= np.uint64(64 - bits)
-    return mixed.view(np.int64), bits
+        hashed ^= hashed >> np.uint64(32)
+        hashed += word.view(np.uint64)
+        hashed *= np.uint64(multiplier)
+    return hashed
 
 
 def _bits(rows: int) -> int:

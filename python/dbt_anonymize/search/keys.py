@@ -51,7 +51,6 @@ class Keys:
         self._sums = [
             SumsOfCodes(
                 self._codes,
-                self.entropies,
                 leaves,
                 [attribute for attribute, at in enumerate(self._word_of) if at == word],
                 memory=self._memory // self._words,
@@ -71,15 +70,6 @@ class Keys:
                 word = self._word_of[attribute]
                 words[word] = words[word] + change.take(rows.leaves(attribute))
         return tuple(words)
-
-    def can_sample(self, rows: GroupedClasses) -> bool:
-        """Return whether classes of these rows can be sampled."""
-        return rows is self._bottom
-
-    def sample(self, node: Node, bits: int) -> tuple[IntArray, Words]:
-        """Return the rows of about one of 2 ** ``bits`` classes of a node, and their keys."""
-        rows, word = self._sums[0].sample(node, bits)
-        return rows, (word, *(sums.at_rows(node, rows) for sums in self._sums[1:]))
 
 
 def _pack(table: Table) -> tuple[Codes, list[int], int]:

@@ -8,8 +8,9 @@ records are in small classes is seen in a sample of the classes, where they are 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,14 @@ from dbt_anonymize.search.grouped import Counted, GroupedClasses
 from dbt_anonymize.search.hashing import Words, distinct, slots
 from dbt_anonymize.search.keys import Keys
 from dbt_anonymize.search.lattice import Lattice
+from dbt_anonymize.search.open_nodes import OpenNodes
+from dbt_anonymize.search.samples import Samples
 
 MEMORY = 1 << 30
-# Rows that classes are sampled from at least, in bits; a sample has about 2 ** SAMPLED.
-SAMPLED_FROM, SAMPLED = 15, 13
+# How many times as many rows as a sample are worth it.
+SAMPLED_FROM = 2
+# Rows from which on classes are sampled.
+WORTH_A_SAMPLE = 1 << 15
 # By how much more than enough small records are hoped for in a sample.
 MARGIN = 1.5
 
@@ -31,13 +36,23 @@ MARGIN = 1.5
 class UngroupedNode:
     """A node whose rows are not grouped yet."""
 
-    def __init__(self, counted: Counted, keys: Keys, node: Node, rows: GroupedClasses):
+    def __init__(
+        self,
+        counted: Counted,
+        keys: Keys,
+        node: Node,
+        rows: GroupedClasses,
+        sample: Callable[[int], GroupedClasses] | None = None,
+        bits: int = 0,
+    ):
         self._counted = counted
         self._keys = keys
         self.node = node
         self.rows = rows
-        # Of what was counted last: its rows, None for all, the slot of each and what is in them.
-        self._chosen: IntArray | None = None
+        # Returns about one of 2 ** bits rows of the table, at most so many bits.
+        self._sample, self._bits = sample, bits
+        # What was counted last, and the slot of each.
+        self._seen: GroupedClasses | None = None
         self._slot: IntArray | None = None
         self._in_slot = np.zeros(0, dtype=np.int64)
         # In small classes, by what was counted.
@@ -51,38 +66,34 @@ class UngroupedNode:
         grouping nearly always proves an infeasible node, and some of the classes do if ``enough``
         are a part of what is in small ones.
         """
-        rows = len(self.rows).bit_length()
-        is_sampled = rows > SAMPLED_FROM and self._keys.can_sample(self.rows)
-        bits = rows - SAMPLED if is_sampled else 0
-        while bits > 0:
-            self._chosen, words = self._keys.sample(self.node, bits)
-            count = self._count(words, bits, size)
+        bits = self._bits if self._sample is not None and enough < math.inf else 0
+        while bits > 1:
+            part = self._sample(bits)
+            if SAMPLED_FROM * len(part) > len(self.rows):
+                break
+            count = self._count(part, self._keys.at(part, self.node), size)
+            self.about_small_records = count << bits
             if count >= enough:
                 return count
             found = self.about_small_records
             bits = int(math.log2(found / (MARGIN * enough))) if found >= 2 * enough else 0
-        self._chosen = None
-        return self._count(self.words, 0, size)
+        self.about_small_records = self._count(self.rows, self.words, size)
+        return self.about_small_records
 
-    def _count(self, words: Words, bits: int, size: int) -> int:
+    def _count(self, rows: GroupedClasses, words: Words, size: int) -> int:
         slot, slot_bits = slots(words, 0)
-        weights = self.rows.weights
-        if weights is not None and self._chosen is not None:
-            weights = weights.take(self._chosen)
-        counts = np.bincount(slot, weights=weights, minlength=1 << slot_bits)
-        self._slot, self._in_slot = slot, counts
+        counts = np.bincount(slot, weights=rows.weights, minlength=1 << slot_bits)
+        self._seen, self._slot, self._in_slot = rows, slot, counts
         is_small = counts < size
         # Doubles, as they are where rows are merged, are added up several times as fast so.
-        count = int(counts.sum(where=is_small) if weights is None else counts @ is_small)
-        self.about_small_records = count << bits
-        return count
+        return int(counts.sum(where=is_small) if rows.weights is None else counts @ is_small)
 
     def small_rows(self, size: int) -> IntArray:
         """Return a row of the table for each of the rows that were counted, after counting."""
+        assert self._seen is not None
         assert self._slot is not None
         small = np.flatnonzero(self._in_slot.take(self._slot) < size)
-        chosen = small if self._chosen is None else self._chosen[small]
-        return self.rows.first[chosen].astype(np.int64, copy=False)
+        return self._seen.first.take(small).astype(np.int64, copy=False)
 
     @cached_property
     def words(self) -> Words:
@@ -92,7 +103,7 @@ class UngroupedNode:
     def classes(self) -> GroupedClasses:
         """Return the equivalence classes, in the order of their first rows."""
         words, rows = self.words, self.rows
-        leaders, leader = distinct(words, self._slot if self._chosen is None else None)
+        leaders, leader = distinct(words, self._slot if self._seen is rows else None)
         self.formed = GroupedClasses(
             self._counted,
             self.node,
@@ -138,13 +149,15 @@ class Grouper:
         if any(lowest) or table.sensitive or table.targets or table.subject is not None:
             bottom = self._node(lowest, bottom).classes()
         self._keys.set_bottom(bottom)
-        self._bases = Bases(bottom, self.entropies, memory)
+        self._bases = Bases(bottom, memory)
+        self._samples = Samples(self._keys, bottom, memory // 8)
+        self._nodes: OpenNodes | None = None
         # Whose classes are kept if they are formed.
         self._last: UngroupedNode | None = None
 
     def expect(self, lattice: Lattice, status: NDArray[np.uint8]) -> None:
         """Choose bases for the nodes of a lattice whose ``status`` is 0 by then."""
-        self._bases.expect(lattice, status)
+        self._nodes = OpenNodes(lattice, status, self.entropies)
 
     def classes(self, node: Node) -> GroupedClasses:
         """Return the equivalence classes of a node, in the order of their first rows."""
@@ -155,10 +168,18 @@ class Grouper:
         if self._last is not None and self._last.formed is not None:
             self._bases.keep_if_few(self._last.formed)
         rows = self._bases.of(node)
-        if (levels := self._bases.between(node, rows)) is not None:
-            rows = self._node(levels, rows).classes().narrow()
-            self._bases.keep(rows)
-        self._last = self._node(node, rows)
+        nodes, sample = self._nodes, None
+        if nodes is not None:
+            if (levels := self._bases.between(node, rows, nodes)) is not None:
+                rows = self._node(levels, rows).classes().narrow()
+                self._bases.keep(rows)
+            if len(rows) >= WORTH_A_SAMPLE and self._samples.fewest_bits:
+                chosen = self._samples.levels(node, nodes, len(rows)<self._samples.size)
+                if chosen is not None:
+                    sample = partial(self._samples.part, chosen)
+        self._last = UngroupedNode(
+            self._counted, self._keys, node, rows, sample, self._samples.fewest_bits
+        )
         return self._last
 
     # Not kept by what it returns: a cycle of references would keep the memory of one search beside
