@@ -125,6 +125,7 @@ class GroupedClasses(Classes):
             "_counted": counted,
             "_counts": {},
             "_leaves": {},
+            "_sliced": None,
         }
         self.__dict__.update(fields)
 
@@ -143,6 +144,22 @@ class GroupedClasses(Classes):
             parent=self,
         )
         found.__dict__["weights"] = None if self.weights is None else found.records
+        return found
+
+    def slice(self, start: int, end: int) -> GroupedClasses:
+        """Return those from ``start`` to ``end``, without taking memory."""
+        part = slice(start, end)
+        found = GroupedClasses(
+            self._counted,
+            self.levels,
+            words=tuple(word[part] for word in self.words),
+            first=self.first[part],
+            records=self.records[part],
+            population=None,
+            parent=self.parent,
+        )
+        found.__dict__["weights"] = None if self.weights is None else self.weights[part]
+        found.__dict__["_sliced"] = self, part
         return found
 
     def narrow(self) -> GroupedClasses:
@@ -184,6 +201,9 @@ class GroupedClasses(Classes):
 
     def leaves(self, attribute: int) -> NDArray[np.integer]:
         """Return the leaf code of the first row of each class."""
+        if self._sliced is not None:
+            whole, part = self._sliced
+            return whole.leaves(attribute)[part]
         if attribute not in self._leaves:
             column = self._counted.leaves[attribute]
             is_table = self.parent is None
@@ -260,3 +280,5 @@ class GroupedClasses(Classes):
     _counted: Counted
     _counts: dict[int, ValueCounts]
     _leaves: dict[int, NDArray[np.integer]]
+    # What these are a part of.
+    _sliced: tuple[GroupedClasses, slice] | None

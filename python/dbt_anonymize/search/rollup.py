@@ -8,9 +8,8 @@ records are in small classes is seen in a sample of the classes, where they are 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +21,13 @@ from dbt_anonymize.search.hashing import Words, distinct, slots
 from dbt_anonymize.search.keys import Keys
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.open_nodes import OpenNodes
-from dbt_anonymize.search.samples import Samples
+from dbt_anonymize.search.samples import Sample, Samples
 
 MEMORY = 1 << 30
-# How many times as many rows as a sample are worth it.
-SAMPLED_FROM = 2
-# Rows from which on classes are sampled.
-WORTH_A_SAMPLE = 1 << 15
+# Rows from which on classes are sampled; how many times as many as in a sample make it worth it.
+SAMPLED_FROM, WORTH = 1 << 15, 2
 # By how much more than enough small records are hoped for in a sample.
-MARGIN = 1.5
+MARGIN = 1.1
 
 
 class UngroupedNode:
@@ -42,15 +39,13 @@ class UngroupedNode:
         keys: Keys,
         node: Node,
         rows: GroupedClasses,
-        sample: Callable[[int], GroupedClasses] | None = None,
-        bits: int = 0,
+        sample: Sample | None = None,
     ):
         self._counted = counted
         self._keys = keys
         self.node = node
         self.rows = rows
-        # Returns about one of 2 ** bits rows of the table, at most so many bits.
-        self._sample, self._bits = sample, bits
+        self._sample = sample
         # What was counted last, and the slot of each.
         self._seen: GroupedClasses | None = None
         self._slot: IntArray | None = None
@@ -66,19 +61,25 @@ class UngroupedNode:
         grouping nearly always proves an infeasible node, and some of the classes do if ``enough``
         are a part of what is in small ones.
         """
-        bits = self._bits if self._sample is not None and enough < math.inf else 0
-        while bits > 1:
-            part = self._sample(bits)
-            if SAMPLED_FROM * len(part) > len(self.rows):
-                break
-            count = self._count(part, self._keys.at(part, self.node), size)
-            self.about_small_records = count << bits
+        if self._sample is not None and enough < math.inf:
+            count = self._count_sample(self._sample, size, enough)
             if count >= enough:
                 return count
-            found = self.about_small_records
-            bits = int(math.log2(found / (MARGIN * enough))) if found >= 2 * enough else 0
         self.about_small_records = self._count(self.rows, self.words, size)
         return self.about_small_records
+
+    def _count_sample(self, sample: Sample, size: int, enough: float) -> int:
+        """Count in as many of the classes as should do; in few of them if that is not worth it."""
+        count, seen, end = 0, 0, sample.end(1)
+        while end is not None and WORTH * (end - seen) <= len(self.rows):
+            part = sample.part(seen, end)
+            count += self._count(part, self._keys.at(part, self.node), size)
+            seen = end
+            self.about_small_records = count * sample.size // seen
+            if count >= enough:
+                break
+            end = sample.end(MARGIN * seen * enough / max(count, 1))
+        return count
 
     def _count(self, rows: GroupedClasses, words: Words, size: int) -> int:
         slot, slot_bits = slots(words, 0)
@@ -173,13 +174,9 @@ class Grouper:
             if (levels := self._bases.between(node, rows, nodes)) is not None:
                 rows = self._node(levels, rows).classes().narrow()
                 self._bases.keep(rows)
-            if len(rows) >= WORTH_A_SAMPLE and self._samples.fewest_bits:
-                chosen = self._samples.levels(node, nodes, len(rows)<self._samples.size)
-                if chosen is not None:
-                    sample = partial(self._samples.part, chosen)
-        self._last = UngroupedNode(
-            self._counted, self._keys, node, rows, sample, self._samples.fewest_bits
-        )
+            if len(rows) >= SAMPLED_FROM:
+                sample = self._samples.of(node, rows, nodes)
+        self._last = UngroupedNode(self._counted, self._keys, node, rows, sample)
         return self._last
 
     # Not kept by what it returns: a cycle of references would keep the memory of one search beside

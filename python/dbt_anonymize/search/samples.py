@@ -1,26 +1,58 @@
 """Samples of the rows of a table: all rows of some classes of a node.
 
 Classes are chosen by the labels at levels that are coarser than many nodes: whole classes of all of
-these. A larger sample has the rows of the smaller ones.
+these. A larger sample starts with the rows of the smaller ones.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import OrderedDict
+from operator import le
 
 import numpy as np
 
-from dbt_anonymize.privacy.table import IntArray, Node
+from dbt_anonymize.privacy.table import Node
 from dbt_anonymize.search.grouped import GroupedClasses
-from dbt_anonymize.search.hashing import mixed
+from dbt_anonymize.search.hashing import Words, mixed
 from dbt_anonymize.search.keys import Keys
 from dbt_anonymize.search.open_nodes import OpenNodes
 
-# A sample has about 2 ** SAMPLED rows, or twice as many, at least.
-SAMPLED = 13
-# Of the smallest and the largest part of the rows, in bits; how many bits more the labels should
-# tell apart.
-MOST_BITS, LEAST_BITS, SPARE = 5, 2, 2
+# Parts of the rows, in bits of their number, and how many of them a sample has at most.
+BITS, MOST = 5, 16
+# How many times as many classes as parts the labels should tell apart.
+SPARE = 4
+
+
+class Sample:
+    """Half of some rows at most, in the order of the hash of their class."""
+
+    def __init__(self, rows: GroupedClasses, keys: Words) -> None:
+        self._rows = rows
+        self.size = len(rows)
+        parts = (mixed(keys, 0) >> np.uint64(64 - BITS)).astype(np.uint8)
+        chosen = np.flatnonzero(parts < MOST)
+        parts = parts[chosen]
+        # Sorted by counting.
+        self._chosen = chosen[parts.argsort(kind="stable")].astype(np.int32)
+        self._ends = np.cumsum(np.bincount(parts, minlength=MOST)).tolist()
+        self._first = rows.some(self._chosen[:0])
+
+    def end(self, rows: float) -> int | None:
+        """Return how many rows are in the fewest parts with so many; None if all have fewer."""
+        place = bisect_left(self._ends, rows)
+        return self._ends[place] if place < MOST else None
+
+    def part(self, start: int, end: int) -> GroupedClasses:
+        """Return the rows from ``start`` to ``end``, both of which are ends."""
+        if end > len(self._first):
+            self._first = self._rows.some(self._chosen[:end])
+        return self._first.slice(start, end)
+
+    @property
+    def bytes(self) -> int:
+        """Memory that it takes."""
+        return self._chosen.nbytes + self._first.bytes
 
 
 class Samples:
@@ -30,48 +62,25 @@ class Samples:
         self._keys = keys
         self._rows = rows
         self._memory = memory
-        # By levels: the rows, ordered by hash, and how many of them are in a sample, by its bits.
-        self._chosen: OrderedDict[Node, tuple[IntArray, list[int]]] = OrderedDict()
-        self._parts: OrderedDict[tuple[Node, int], GroupedClasses] = OrderedDict()
-        self._bytes = 0
-        self.size=len(rows)
-        self.fewest_bits = min(MOST_BITS, max(0, len(rows).bit_length() - SAMPLED))
+        # By the levels that classes are told apart by.
+        self._kept: OrderedDict[Node, Sample] = OrderedDict()
 
-    def levels(self, node: Node, nodes: OpenNodes, few: bool) -> Node | None:
-        """Return levels to choose classes of a node by; None if it has too few classes."""
-        for levels in self._chosen:
-            if all(level <= of for level, of in zip(node, levels, strict=True)):
-                return levels
-        if few: return None
-        return nodes.coarser_levels(node, 2.0 ** (self.fewest_bits + SPARE))
+    def of(self, node: Node, rows: GroupedClasses, nodes: OpenNodes) -> Sample | None:
+        """Return a sample with whole classes of a node; None if that is not worth it.
 
-    def part(self, levels: Node, bits: int) -> GroupedClasses:
-        """Return about one of 2 ** ``bits`` rows: whole classes of all nodes finer than levels."""
-        key = levels, bits
-        if key not in self._parts:
-            chosen, ends = self._choose(levels)
-            self._keep(key, self._rows.some(chosen[: ends[bits]]))
-        self._parts.move_to_end(key)
-        return self._parts[key]
-
-    def _choose(self, levels: Node) -> tuple[IntArray, list[int]]:
-        if levels not in self._chosen:
-            hashed = mixed(self._keys.at(self._rows, levels), 0) >> np.uint64(64 - MOST_BITS)
-            parts = hashed.astype(np.uint8)
-            rows = np.flatnonzero(parts < 1 << (MOST_BITS - LEAST_BITS))
-            parts = parts[rows]
-            rows = rows[parts.argsort(kind="stable")].astype(np.int32)
-            counts = np.cumsum(np.bincount(parts, minlength=1 << MOST_BITS))
-            ends = [int(counts[(1 << (MOST_BITS - bits)) - 1]) for bits in range(MOST_BITS + 1)]
-            self._chosen[levels] = rows, ends
-            self._bytes += rows.nbytes
-        return self._chosen[levels]
-
-    def _keep(self, key: tuple[Node, int], part: GroupedClasses) -> None:
-        self._parts[key] = part
-        self._bytes += part.bytes
-        while self._bytes > self._memory and len(self._parts) > 1:
-            (levels, _), dropped = self._parts.popitem(last=False)
-            self._bytes -= dropped.bytes
-            if levels != key[0] and not any(levels == other for other, _ in self._parts):
-                self._bytes -= self._chosen.pop(levels)[0].nbytes
+        ``rows`` are what the node would be grouped from instead.
+        """
+        for levels in reversed(self._kept):
+            if all(map(le, node, levels)):
+                self._kept.move_to_end(levels)
+                return self._kept[levels]
+        # The time is that of grouping the node.
+        if rows is not self._rows:
+            return None
+        found = nodes.coarser_levels(node, SPARE << BITS)
+        if found is None:
+            return None
+        while self._kept and sum(kept.bytes for kept in self._kept.values()) > self._memory:
+            self._kept.popitem(last=False)
+        self._kept[found] = Sample(self._rows, self._keys.at(self._rows, found))
+        return self._kept[found]
