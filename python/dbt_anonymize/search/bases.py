@@ -1,38 +1,41 @@
 """Classes that coarser nodes are grouped from.
 
-A node can be grouped from the classes of any finer node, its *base*. The latest nodes whose classes
-were formed are bases. Where they have many rows, a finer node than the one that is asked for is
-grouped first: one that has a part of the rows, and is finer than many others.
+A node can be grouped from the classes of any finer node, its *base*. Where the table has many rows,
+a finer node than the one that is asked for is grouped first: one that has a part of the rows, and
+is finer than many nodes that are still open.
 """
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 
 import numpy as np
 
-from dbt_anonymize.privacy.table import Node
+from dbt_anonymize.privacy.table import FloatArray, Node
 from dbt_anonymize.search.grouped import GroupedClasses
 from dbt_anonymize.search.open_nodes import OpenNodes
 
 # Bases that are kept at most: looking for one takes longer the more there are.
 MOST = 256
-# How many times as many rows as classes make these worth keeping.
-WORTH_KEEPING = 6
-# Rows that are worth a base in between; the bits by which it has fewer at least, by its entropy.
-WORTH_A_BASE, SHARE = 8000, 0.35
-NODES_PER_BASE = 25
+# Rows that are worth a base; the share of them that it has at most, by its entropy.
+WORTH_A_BASE, SHARE = 8000, 0.4
+# How many times as many rows as one grouping takes it saves if every open node is asked for: few
+# of them are.
+WORTH_SAVING = 25
 _NO_LEVEL = np.iinfo(np.int16).max
 
 
 class Bases:
     """Classes by their levels; for lack of memory (bytes) those go that were not used the longest.
 
-    The classes of ``bottom`` always stay.
+    The classes of ``bottom`` always stay. ``bits`` are entropies by attribute and level, of which
+    the numbers of classes are estimated.
     """
 
-    def __init__(self, bottom: GroupedClasses, memory: int) -> None:
+    def __init__(self, bottom: GroupedClasses, bits: tuple[FloatArray, ...], memory: int) -> None:
         self._bottom = bottom
+        self._bits = [of_level.tolist() for of_level in bits]
         self._memory = memory
         # With the bytes and the place of each.
         self._kept: OrderedDict[Node, tuple[GroupedClasses, int, int]] = OrderedDict()
@@ -51,23 +54,38 @@ class Bases:
         found = self._nodes[int(np.where(is_finer, self._counts, len(self._bottom) + 1).argmin())]
         if found is None:
             return self._bottom
-        rows = self._kept[found][0]
-        # What it was put together from takes memory as long as it is kept.
-        for used in (*rows.ancestors, found):
-            if used in self._kept:
-                self._kept.move_to_end(used)
-        return rows
+        self._kept.move_to_end(found)
+        return self._kept[found][0]
 
-    def between(self, node: Node, rows: GroupedClasses, nodes: OpenNodes) -> Node | None:
-        """Return levels to group rows to before a node is; None if that is not worth it."""
-        if len(rows) < WORTH_A_BASE:
+    def worth_making(self, node: Node, nodes: OpenNodes | None) -> Node | None:
+        """Return levels to group the table to before a node is; None if that is not worth it.
+
+        Without ``nodes`` it is not known which others are still open.
+        """
+        rows = len(self._bottom)
+        if rows < WORTH_A_BASE:
             return None
-        return nodes.finer_levels(node, rows.levels, len(rows), SHARE, NODES_PER_BASE)
+        if nodes is not None:
+            return nodes.finer_levels(node, rows, SHARE, WORTH_SAVING)
+        return self._finer_levels(node, math.log2(rows * SHARE))
 
-    def keep_if_few(self, rows: GroupedClasses) -> None:
-        """Keep classes if they are much fewer than what they were put together from."""
-        if rows.parent is not None and WORTH_KEEPING * len(rows) <= len(rows.parent):
-            self.keep(rows.narrow())
+    def _finer_levels(self, node: Node, most: float) -> Node | None:
+        """Return levels below a node that tell so many bits apart at most; None if it does."""
+        levels, found = list(node), None
+        left = most - sum(of_level[level] for of_level, level in zip(self._bits, node, strict=True))
+        while True:
+            # What tells the fewest rows apart makes the base fit the most nodes.
+            steps = (
+                (of_level[level - 1] - of_level[level], attribute)
+                for attribute, (of_level, level) in enumerate(zip(self._bits, levels, strict=True))
+                if level > self._bottom.levels[attribute]
+            )
+            added, attribute = min(steps, default=(math.inf, 0))
+            left -= added
+            if left <= 0.0:
+                return found
+            levels[attribute] -= 1
+            found = tuple(levels)
 
     def keep(self, rows: GroupedClasses) -> None:
         """Keep classes, unless there is no memory for them."""

@@ -7,7 +7,6 @@ only if asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -146,7 +145,7 @@ class GroupedClasses(Classes):
         found.__dict__["weights"] = None if self.weights is None else found.records
         return found
 
-    def slice(self, start: int, end: int) -> GroupedClasses:
+    def stretch(self, start: int, end: int) -> GroupedClasses:
         """Return those from ``start`` to ``end``, without taking memory."""
         part = slice(start, end)
         found = GroupedClasses(
@@ -263,14 +262,6 @@ class GroupedClasses(Classes):
         leaves = sum(column.itemsize for column in self._counted.leaves)
         each = leaves + 24 * len(self._counted.columns)
         return each * len(self) + sum(a.nbytes for a in (*arrays, *links) if a is not None)
-
-    @property
-    def ancestors(self) -> Iterator[Node]:
-        """The levels of what these were put together from, the coarsest first."""
-        parent = self.parent
-        while parent is not None:
-            yield parent.levels
-            parent = parent.parent
 
     # Set in `__init__`; a frozen dataclass cannot assign them.
     parent: GroupedClasses | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.privacy.table import BoolArray, FloatArray, Node
+from dbt_anonymize.privacy.table import FloatArray, Node
 from dbt_anonymize.search.forecast import counted
 from dbt_anonymize.search.lattice import Lattice
 
@@ -28,13 +28,14 @@ class OpenNodes:
         self._counts: dict[bool, FloatArray] = {}
         self._waits = {False: 0, True: 0}
 
-    def finer_levels(self, coarse: Node, fine: Node, rows: int, share: float, worth: float) -> Node | None:
-        """Return levels between two nodes from which most open nodes can be grouped.
+    def finer_levels(self, node: Node, rows: int, share: float, worth: float) -> Node | None:
+        """Return finer levels than a node's that save the most if open nodes are grouped from them.
 
         They have at most a ``share`` of ``rows``, by their estimate. None if they save fewer rows
-        than ``worth`` times as many for all open nodes together, or are the coarse node itself.
+        than ``worth`` times as many for all open nodes together, or if the node has more itself.
         """
-        box = self._box(fine, coarse)
+        lowest = self._lattice.lowest
+        box = self._box(lowest, node)
         classes = self._classes[box]
         is_few = classes <= share * rows
         if not is_few.flat[-1]:
@@ -43,7 +44,7 @@ class OpenNodes:
         place = int(saved.argmax())
         if place == saved.size - 1 or saved.flat[place] < worth * rows:
             return None
-        return self._at(fine, saved, place)
+        return self._at(lowest, saved, place)
 
     def coarser_levels(self, fine: Node, least: float) -> Node | None:
         """Return levels of at least so many classes that are coarser than most open nodes.

@@ -52,7 +52,6 @@ class UngroupedNode:
         self._in_slot = np.zeros(0, dtype=np.int64)
         # In small classes, by what was counted.
         self.about_small_records = 0
-        self.formed: GroupedClasses | None = None
 
     def least_small_records(self, size: int, enough: float = math.inf) -> int:
         """Return a lower bound of the records in classes of fewer than ``size`` records.
@@ -105,7 +104,7 @@ class UngroupedNode:
         """Return the equivalence classes, in the order of their first rows."""
         words, rows = self.words, self.rows
         leaders, leader = distinct(words, self._slot if self._seen is rows else None)
-        self.formed = GroupedClasses(
+        return GroupedClasses(
             self._counted,
             self.node,
             words=tuple(word.take(leaders) for word in words),
@@ -118,7 +117,6 @@ class UngroupedNode:
             leaders=leaders,
             leader=leader,
         )
-        return self.formed
 
 
 class Grouper:
@@ -150,11 +148,10 @@ class Grouper:
         if any(lowest) or table.sensitive or table.targets or table.subject is not None:
             bottom = self._node(lowest, bottom).classes()
         self._keys.set_bottom(bottom)
-        self._bases = Bases(bottom, memory)
+        self._bottom = bottom
+        self._bases = Bases(bottom, self.entropies, memory)
         self._samples = Samples(self._keys, bottom, memory // 8)
         self._nodes: OpenNodes | None = None
-        # Whose classes are kept if they are formed.
-        self._last: UngroupedNode | None = None
 
     def expect(self, lattice: Lattice, status: NDArray[np.uint8]) -> None:
         """Choose bases for the nodes of a lattice whose ``status`` is 0 by then."""
@@ -166,23 +163,22 @@ class Grouper:
 
     def ungrouped(self, node: Node) -> UngroupedNode:
         """Return a node before its rows are grouped."""
-        if self._last is not None and self._last.formed is not None:
-            self._bases.keep_if_few(self._last.formed)
-        rows = self._bases.of(node)
-        nodes, sample = self._nodes, None
-        if nodes is not None:
-            if (levels := self._bases.between(node, rows, nodes)) is not None:
+        rows, sample = self._bases.of(node), None
+        if rows is self._bottom:
+            levels = self._bases.worth_making(node, self._nodes)
+            if levels is not None:
                 rows = self._node(levels, rows).classes().narrow()
                 self._bases.keep(rows)
-            if len(rows) >= SAMPLED_FROM:
-                sample = self._samples.of(node, rows, nodes)
-        self._last = UngroupedNode(self._counted, self._keys, node, rows, sample)
-        return self._last
+        if self._nodes is not None and len(rows) >= SAMPLED_FROM:
+            sample = self._samples.of(node, rows, self._nodes)
+        return self._node(node, rows, sample)
 
     # Not kept by what it returns: a cycle of references would keep the memory of one search beside
     # that of the next.
-    def _node(self, node: Node, rows: GroupedClasses) -> UngroupedNode:
-        return UngroupedNode(self._counted, self._keys, node, rows)
+    def _node(
+        self, node: Node, rows: GroupedClasses, sample: Sample | None = None
+    ) -> UngroupedNode:
+        return UngroupedNode(self._counted, self._keys, node, rows, sample)
 
 
 def _add_up(numbers: IntArray | FloatArray | None, leaders: IntArray, leader: IntArray) -> IntArray:

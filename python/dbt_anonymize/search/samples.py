@@ -47,7 +47,7 @@ class Sample:
         """Return the rows from ``start`` to ``end``, both of which are ends."""
         if end > len(self._first):
             self._first = self._rows.some(self._chosen[:end])
-        return self._first.slice(start, end)
+        return self._first.stretch(start, end)
 
     @property
     def bytes(self) -> int:
