@@ -18,8 +18,9 @@ from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy import grouping
 from dbt_anonymize.privacy.grouping import classes_of, group, labels_of, value_counts
 from dbt_anonymize.privacy.table import BoolArray, Node, SensitiveAttribute, Table, ValueCounts
-from dbt_anonymize.search import bases, rollup
+from dbt_anonymize.search import bases, rollup, samples
 from dbt_anonymize.search.hashing import distinct, slots
+from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.rollup import Grouper
 from tests.oracle.brute_force import nodes_of, numbered_table, tables
 from tests.sampling import examples
@@ -27,13 +28,20 @@ from tests.sampling import examples
 
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Form a base wherever there are two rows, keep all classes, and sample from two rows on."""
+    """Form a base wherever there are two rows, and sample from two rows on."""
     monkeypatch.setattr(bases, "WORTH_A_BASE", 2)
-    monkeypatch.setattr(bases, "BITS_LESS", 0.5)
-    monkeypatch.setattr(bases, "TIMES_WANTED", 0)
-    monkeypatch.setattr(bases, "WORTH_KEEPING", 0)
-    monkeypatch.setattr(rollup, "SAMPLED_FROM", 1)
-    monkeypatch.setattr(rollup, "SAMPLED", 1)
+    monkeypatch.setattr(bases, "SHARE", 0.8)
+    monkeypatch.setattr(bases, "WORTH_SAVING", 0)
+    monkeypatch.setattr(rollup, "SAMPLED_FROM", 2)
+    monkeypatch.setattr(rollup, "WORTH", 1)
+    monkeypatch.setattr(samples, "SPARE", 0)
+
+
+def expecting(grouper: Grouper, table: Table) -> Grouper:
+    """Let a grouper expect all nodes of a table."""
+    lattice = Lattice.of(table)
+    grouper.expect(lattice, np.zeros(lattice.shape, dtype=np.uint8))
+    return grouper
 
 
 @pytest.mark.usefixtures("eager")
@@ -43,12 +51,15 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     st.randoms(use_true_random=False),
     st.sampled_from([0, 2000, 1 << 20]),
     st.sampled_from([1.0, 3.0, math.inf]),
+    st.booleans(),
 )
 def test_nodes_are_grouped_from_bases_as_from_the_table(
-    table: Table, random: Any, memory: int, enough: float
+    table: Table, random: Any, memory: int, enough: float, is_expecting: bool
 ) -> None:
     nodes = list(nodes_of(table))
     grouper = Grouper(table, nodes[0], memory=memory)
+    if is_expecting:
+        expecting(grouper, table)
     for node in random.choices(nodes, k=20):
         ungrouped, expected = grouper.ungrouped(node), classes_of(table, node)
         is_small = expected.records < 3
@@ -73,21 +84,45 @@ def rows_in(table: Table, node: Node, classes: BoolArray) -> BoolArray:
 
 
 @pytest.mark.usefixtures("eager")
-def test_nodes_share_a_base() -> None:
-    grouper = Grouper(numbered_table(), (0, 0, 0))
+@pytest.mark.parametrize("is_expecting", [False, True])
+def test_nodes_share_a_base(is_expecting: bool) -> None:
+    table = numbered_table()
+    grouper = Grouper(table, (0, 0, 0))
+    if is_expecting:
+        expecting(grouper, table)
     asked = [(2, 2, level) for level in range(4)] + [(2, level, 2) for level in range(2, 5)]
-    rows = []
-    for node in asked:
-        ungrouped = grouper.ungrouped(node)
-        ungrouped.classes()
-        rows.append(ungrouped.rows)
-    bottom = max(len(classes.parent or ()) for classes in rows)
-    assert all(len(classes) < bottom / 2 for classes in rows)
+    rows = [grouper.ungrouped(node).rows for node in asked]
+    assert all(len(classes) <= 0.8 * len(table.records) for classes in rows)
     assert len({id(classes) for classes in rows}) < len(rows)
 
 
+@pytest.mark.usefixtures("eager")
+def test_a_base_that_is_finer_than_open_nodes_is_chosen() -> None:
+    table = numbered_table()
+    lattice = Lattice.of(table)
+    for open_above in ((2, 0, 0), (0, 2, 0), (0, 0, 2)):
+        status = np.ones(lattice.shape, dtype=np.uint8)
+        status[lattice.coarser(open_above)] = 0
+        grouper = Grouper(table, (0, 0, 0))
+        grouper.expect(lattice, status)
+        found = grouper.ungrouped(lattice.highest).rows.levels
+        # No open node needs labels below level 2 of that attribute, many need those of others.
+        axis = open_above.index(2)
+        assert found[axis] == 2
+        assert max(found[:axis] + found[axis + 1 :]) < 2
+
+
+def test_no_base_is_made_where_no_node_is_open() -> None:
+    table = numbered_table(rows=9000)
+    lattice = Lattice.of(table)
+    grouper = Grouper(table, (0, 0, 0))
+    grouper.expect(lattice, np.ones(lattice.shape, dtype=np.uint8))
+    assert grouper.ungrouped((2, 2, 2)).rows.levels == (0, 0, 0)
+
+
 def test_few_rows_are_not_worth_a_base() -> None:
-    grouper = Grouper(numbered_table(rows=200), (0, 0, 0))
+    table = numbered_table(rows=200)
+    grouper = expecting(Grouper(table, (0, 0, 0)), table)
     asked = [grouper.ungrouped((2, 2, 2)) for _ in range(20)]
     assert len({len(node.rows) for node in asked}) == 1
 
@@ -96,9 +131,9 @@ def test_some_of_the_classes_have_no_more_small_ones_than_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(rollup, "SAMPLED_FROM", 1)
-    monkeypatch.setattr(rollup, "SAMPLED", 4)
+    monkeypatch.setattr(samples, "SPARE", 1)
     table = numbered_table(rows=2000)
-    grouper = Grouper(table, (0, 0, 0))
+    grouper = expecting(Grouper(table, (0, 0, 0)), table)
     seen = 0
     for node in nodes_of(table):
         expected = classes_of(table, node)
@@ -116,11 +151,13 @@ def test_many_small_classes_are_seen_in_some_of_the_classes(
     node = (0, 0, 0)
     expected = classes_of(table, node)
     small = int(expected.records[expected.records < 5].sum())
-    monkeypatch.setattr(rollup, "SAMPLED_FROM", 8)
-    monkeypatch.setattr(rollup, "SAMPLED", 8)
-    seen = Grouper(table, node).ungrouped(node)
+    monkeypatch.setattr(rollup, "SAMPLED_FROM", 1)
+    seen = expecting(Grouper(table, node), table).ungrouped(node)
     assert 20 <= seen.least_small_records(5, 20) < small / 2
     assert small / 3 < seen.about_small_records < small * 3
+    # The first part has not enough, more of them do.
+    few = seen.least_small_records(5, 20)
+    assert few < small / 4 <= seen.least_small_records(5, small / 4) < small / 1.5
     # More than there is in all classes is not seen in some.
     assert seen.least_small_records(5, small + 1) == pytest.approx(small, rel=0.2)
 
