@@ -18,8 +18,9 @@ from dbt_anonymize.search.open_nodes import OpenNodes
 
 # Bases that are kept at most: looking for one takes longer the more there are.
 MOST = 256
-# Rows that are worth a base; the share of them that it has at most, by its entropy.
-WORTH_A_BASE, SHARE = 8000, 0.4
+# Rows that are worth a base; the share of those of the table, or of another base, that it has at
+# most, by its entropy.
+WORTH_A_BASE, SHARE, SHARE_OF_BASE = 8000, 0.4, 0.1
 # How many times as many rows as one grouping takes it saves if every open node is asked for: few
 # of them are.
 WORTH_SAVING = 25
@@ -57,19 +58,22 @@ class Bases:
         self._kept.move_to_end(found)
         return self._kept[found][0]
 
-    def worth_making(self, node: Node, nodes: OpenNodes | None) -> Node | None:
-        """Return levels to group the table to before a node is; None if that is not worth it.
+    def worth_making(
+        self, node: Node, rows: GroupedClasses, nodes: OpenNodes | None
+    ) -> Node | None:
+        """Return levels to group rows to before a node is; None if that is not worth it.
 
         Without ``nodes`` it is not known which others are still open.
         """
-        rows = len(self._bottom)
-        if rows < WORTH_A_BASE:
+        count = len(rows)
+        if count < WORTH_A_BASE:
             return None
+        share = SHARE if rows is self._bottom else SHARE_OF_BASE
         if nodes is not None:
-            return nodes.finer_levels(node, rows, SHARE, WORTH_SAVING)
-        return self._finer_levels(node, math.log2(rows * SHARE))
+            return nodes.finer_levels(node, rows.levels, count, share, WORTH_SAVING)
+        return self._finer_levels(node, rows, math.log2(count * share))
 
-    def _finer_levels(self, node: Node, most: float) -> Node | None:
+    def _finer_levels(self, node: Node, rows: GroupedClasses, most: float) -> Node | None:
         """Return levels below a node that tell so many bits apart at most; None if it does."""
         levels, found = list(node), None
         left = most - sum(of_level[level] for of_level, level in zip(self._bits, node, strict=True))
@@ -78,7 +82,7 @@ class Bases:
             steps = (
                 (of_level[level - 1] - of_level[level], attribute)
                 for attribute, (of_level, level) in enumerate(zip(self._bits, levels, strict=True))
-                if level > self._bottom.levels[attribute]
+                if level > rows.levels[attribute]
             )
             added, attribute = min(steps, default=(math.inf, 0))
             left -= added

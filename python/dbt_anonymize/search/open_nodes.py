@@ -28,14 +28,16 @@ class OpenNodes:
         self._counts: dict[bool, FloatArray] = {}
         self._waits = {False: 0, True: 0}
 
-    def finer_levels(self, node: Node, rows: int, share: float, worth: float) -> Node | None:
-        """Return finer levels than a node's that save the most if open nodes are grouped from them.
+    def finer_levels(
+        self, node: Node, fine: Node, rows: int, share: float, worth: float
+    ) -> Node | None:
+        """Return levels between two nodes that save the most if open nodes are grouped from them.
 
-        They have at most a ``share`` of ``rows``, by their estimate. None if they save fewer rows
-        than ``worth`` times as many for all open nodes together, or if the node has more itself.
+        They have at most a ``share`` of the ``rows`` of the finer one, by their estimate. None if
+        they save fewer rows than ``worth`` times as many for all open nodes together, or if the
+        coarser node has more itself.
         """
-        lowest = self._lattice.lowest
-        box = self._box(lowest, node)
+        box = self._box(fine, node)
         classes = self._classes[box]
         is_few = classes <= share * rows
         if not is_few.flat[-1]:
@@ -44,7 +46,7 @@ class OpenNodes:
         place = int(saved.argmax())
         if place == saved.size - 1 or saved.flat[place] < worth * rows:
             return None
-        return self._at(lowest, saved, place)
+        return self._at(fine, saved, place)
 
     def coarser_levels(self, fine: Node, least: float) -> Node | None:
         """Return levels of at least so many classes that are coarser than most open nodes.

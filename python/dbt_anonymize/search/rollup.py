@@ -148,8 +148,7 @@ class Grouper:
         if any(lowest) or table.sensitive or table.targets or table.subject is not None:
             bottom = self._node(lowest, bottom).classes()
         self._keys.set_bottom(bottom)
-        self._bottom = bottom
-        self._bases = Bases(bottom, self.entropies, memory)
+        self._bases = Bases(bottom, self.entropies, memory - memory // 4)
         self._samples = Samples(self._keys, bottom, memory // 8)
         self._nodes: OpenNodes | None = None
 
@@ -164,11 +163,10 @@ class Grouper:
     def ungrouped(self, node: Node) -> UngroupedNode:
         """Return a node before its rows are grouped."""
         rows, sample = self._bases.of(node), None
-        if rows is self._bottom:
-            levels = self._bases.worth_making(node, self._nodes)
-            if levels is not None:
-                rows = self._node(levels, rows).classes().narrow()
-                self._bases.keep(rows)
+        levels = self._bases.worth_making(node, rows, self._nodes)
+        if levels is not None:
+            rows = self._node(levels, rows).classes().narrow()
+            self._bases.keep(rows)
         if self._nodes is not None and len(rows) >= SAMPLED_FROM:
             sample = self._samples.of(node, rows, self._nodes)
         return self._node(node, rows, sample)
