@@ -148,7 +148,7 @@ class Grouper:
         if any(lowest) or table.sensitive or table.targets or table.subject is not None:
             bottom = self._node(lowest, bottom).classes()
         self._keys.set_bottom(bottom)
-        self._bases = Bases(bottom, self.entropies, memory - memory // 4)
+        self._bases = Bases(bottom, self.entropies, memory - memory // 8)
         self._samples = Samples(self._keys, bottom, memory // 8)
         self._nodes: OpenNodes | None = None
 
