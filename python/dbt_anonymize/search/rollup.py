@@ -2,7 +2,7 @@
 
 The labels of all attributes fit into one or a few 64-bit words. A node is grouped from the rows of
 the table, or from the fewest classes of a finer node that are kept (`bases`). Whether too many
-records are in small classes is seen in a sample of the classes, where they are many.
+records are in small classes is seen in a sample of the classes (`samples`), where they are many.
 """
 
 from __future__ import annotations
