@@ -18,8 +18,8 @@
 {% macro duckdb___is_counted_here() -%}{{ return(true) }}{%- endmacro %}
 
 
-{# Query of the rows, in the order of the counts: only their scan is in between. The lists of 2,048 counts are in memory
-   at once, so they have the smallest elements there are: at most a byte for each record. #}
+{# Query of the rows, in the order of the counts: only their scan is in between. The lists of 2,048 rows are in memory at
+   once, beside memory_limit, so counts are taken apart first: of a part there are at most 2,048 bytes. #}
 {% macro _rows_of_counts(counts) -%}
     {%- set columns = [] -%}
     {%- for column in model.config.meta.dbt_anonymize.columns -%}
@@ -28,10 +28,11 @@
 select
     {{ columns | join(",\n    ") }}
 from (
-    select
-        *,
-        unnest(repeat([true], records)) as repetition
-    from {{ counts }}
+    select * replace (unnest(repeat([true], records)) as records)
+    from (
+        select * replace (unnest(repeat([2048], records // 2048) || [records % 2048]) as records)
+        from {{ counts }}
+    ) as parts
 ) as repeated
 {%- endmacro %}
 

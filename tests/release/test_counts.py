@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -78,6 +80,16 @@ def test_counts_are_the_release(accounts: Project) -> None:
     assert shown == {"yes", "YES", "no", "NO"}
 
 
+def test_many_records_are_repeated_in_little_memory(accounts: Project) -> None:
+    accounts.build()
+    accounts.execute(
+        f"update {COUNTS} set records = 2e9 where rowid = (select min(rowid) from {COUNTS})"
+    )
+    command = [sys.executable, "-c", READER, str(accounts.folder / accounts.warehouse)]
+    read = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+    assert 0 < int(read.stdout.split()[-1]) < 1e9
+
+
 def test_a_release_changes_its_form(accounts: Project) -> None:
     accounts.build()
     before = released(accounts)
@@ -117,3 +129,11 @@ BROKEN = (
     "SELECT * replace (case when row_number() over (order by customer_id) = 1 then 'alone' "
     "else zip end as zip) FROM effort where not is_suppressed"
 )
+# VmHWM is of this program alone, while ru_maxrss begins with what the parent had.
+READER = f"""
+import re, sys
+import duckdb
+with duckdb.connect(sys.argv[1], read_only=True) as connection:
+    assert len(connection.execute("select * from {ROWS} limit 1").fetchall()) == 1
+print(1024 * int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]))
+"""

@@ -195,7 +195,10 @@ def _write(session: DuckDBPyConnection, *, relation: str, table: str, stage: Pat
         f"cast({name} as varchar)" if _LOST_ON_THE_WAY.search(kind) else name
         for name, kind in types.items()
     )
-    with open_file(session, stage, storage_compatibility_version=STORAGE_VERSION) as file:
+    # Else the rows, which come in pieces of their own size, would be written once more when the
+    # file is closed, in pieces of another.
+    settings = {"storage_compatibility_version": STORAGE_VERSION, "max_vacuum_tasks": "0"}
+    with open_file(session, stage, **settings) as file:
         file.execute(f"create table main.{quote_name(table)} ({columns})")
         records = cursor.sql(f"select {select} from {relation}")  # noqa: S608 (quoted)
         file.register(_RECORDS, records.__arrow_c_stream__())
