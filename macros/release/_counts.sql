@@ -19,7 +19,7 @@
 
 
 {# Query of the rows, in the order of the counts: only their scan is in between. The lists of 2,048 rows are in memory at
-   once, beside memory_limit, so counts are taken apart first: of a part there are at most 2,048 bytes. #}
+   once, beside memory_limit, so counts are taken apart first: a list has at most 32 KB. Shorter ones would cost more. #}
 {% macro _rows_of_counts(counts) -%}
     {%- set columns = [] -%}
     {%- for column in model.config.meta.dbt_anonymize.columns -%}
@@ -30,7 +30,7 @@ select
 from (
     select * replace (unnest(repeat([true], records)) as records)
     from (
-        select * replace (unnest(repeat([2048], records // 2048) || [records % 2048]) as records)
+        select * replace (unnest(repeat([32768], records // 32768) || [records % 32768]) as records)
         from {{ counts }}
     ) as parts
 ) as repeated
