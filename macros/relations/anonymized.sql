@@ -63,10 +63,20 @@
 {%- endmacro %}
 
 
+{# Whether the query puts rows in their order; elsewhere what is published is put in order as it is written. #}
+{% macro _is_ordered_here() -%}
+    {{ return(adapter.dispatch("_is_ordered_here", "dbt_anonymize")()) }}
+{%- endmacro %}
+
+{% macro default___is_ordered_here() -%}{{ return(true) }}{%- endmacro %}
+
+
 {# Query of the rows of the release, in their order; with `classes`, labels decide the class. #}
 {% macro _ordered_release(
     effort, number, classes, quasi_identifiers, released, kept_columns, mapping, record_key, identifiers
 ) -%}
+{%- set is_ordered = dbt_anonymize._is_ordered_here() -%}
+{%- set classes = classes if is_ordered else none -%}
 {#- One number per class sorts as all labels do, and much faster. -#}
 {%- set joined = (["class_order"] if classes else []) + (["tokens"] if mapping == "token" else []) -%}
 {%- set from_effort = "effort" if joined else none -%}
@@ -125,6 +135,7 @@ left join tokens on {{ dbt_anonymize._quote(record_key, "effort") }} = {{ dbt_an
 {#- Not `class_size >= k`: what the suppression limit does not allow must stop the build, not vanish. #}
 where not {{ "effort." if from_effort }}is_suppressed
 {#- Ordered by what is released, so that the order of the rows carries nothing else. #}
+{%- if is_ordered %}
 order by
     {%- set ordering = ["class_order.class_number"] if classes else [] %}
     {%- for column in (kept_columns if classes else released) %}
@@ -132,44 +143,57 @@ order by
     {%- endfor %}
     {%- do ordering.extend({"class": [] if classes else ["cqi"], "token": ["tokens.token"], "none": []}[mapping]) %}
     {{ ordering | join(",\n    ") }}
+{%- endif %}
 {%- endmacro %}
 
 
 {# Query of the release as counts of its rows, in their order. #}
-{% macro _counted_release(effort, released, has_class) -%}
-{%- set columns = [] -%}
-{%- for column in released -%}{%- do columns.append(dbt_anonymize._quote(column)) -%}{%- endfor -%}
-{%- set keys = columns + (["equivalence_class"] if has_class else []) -%}
+{% macro _counted_release(effort, columns, has_class) -%}
+{%- set released = [] -%}
+{%- for column in columns -%}{%- do released.append(dbt_anonymize._quote(column)) -%}{%- endfor -%}
 with
 
-effort as (
+released as (
 
-    select * from {{ effort }}
+    select
+        {{ released | join(",\n        ") }}
+        {{- ",\n        equivalence_class as cqi" if has_class }}
+    from {{ effort }}
+    where not is_suppressed
 
 )
 
-select
-    {{ columns | join(",\n    ") }},
-    {%- if has_class %}
-    equivalence_class as cqi,
-    {%- endif %}
-    count(*) as records
-from effort
-where not is_suppressed
-{{ dbt_anonymize._grouped_as_shown(keys) }}
-order by
-    {{ keys | join(",\n    ") }}
+{{ dbt_anonymize._rows_in_order("released", released + (["cqi"] if has_class else []), true, effort) }}
 {%- endmacro %}
 
 
-{# Grouped by the bytes of each value too: what everybody sees as two texts or numbers is not counted as one. #}
-{% macro _grouped_as_shown(columns) -%}
+{# Select of rows, or of their counts, ordered by what is released. Rows are counted by the bytes of each value too:
+   what everybody sees as two texts or numbers is not counted as one. `typed`: a relation that has the columns. #}
+{% macro _rows_in_order(rows, released, is_counted, typed=none) -%}
+select
+    {{ (dbt_anonymize._counted_values(released, typed) if is_counted else released) | join(",\n    ") }}
+    {{- ",\n    count(*) as records" if is_counted }}
+from {{ rows }}
+{%- if is_counted %}
 group by
-    {{ columns | join(",\n    ") }},
-    {%- for column in columns %}
+    {{ released | join(",\n    ") }},
+    {%- for column in released %}
     {{ dbt_anonymize._as_bytes(dbt_anonymize._as_text(column)) }}{{ "," if not loop.last }}
     {%- endfor %}
+{%- endif %}
+{%- if dbt_anonymize._is_ordered_here() %}
+order by
+    {{ released | join(",\n    ") }}
+{%- endif %}
 {%- endmacro %}
+
+
+{# What the rows of a count have in the columns by which they are grouped, which an engine may change for that. #}
+{% macro _counted_values(columns, typed) -%}
+    {{ return(adapter.dispatch("_counted_values", "dbt_anonymize")(columns, typed)) }}
+{%- endmacro %}
+
+{% macro default___counted_values(columns, typed) -%}{{ return(columns) }}{%- endmacro %}
 
 
 {# Query of the release where new records wait: of the members, ordered by what is released. #}
@@ -195,10 +219,5 @@ members as (
 
 )
 
-select
-    {{ released | join(",\n    ") }}{{ ",\n    count(*) as records" if is_counted }}
-from members
-{{- "\n" ~ dbt_anonymize._grouped_as_shown(released) if is_counted }}
-order by
-    {{ released | join(",\n    ") }}
+{{ dbt_anonymize._rows_in_order("members", released, is_counted) }}
 {%- endmacro %}

@@ -18,8 +18,8 @@
 {% macro duckdb___is_counted_here() -%}{{ return(true) }}{%- endmacro %}
 
 
-{# Query of the rows, in the order of the counts: only their scan is in between. The lists of 2,048 rows are in memory at
-   once, beside memory_limit, so counts are taken apart first: a list has at most 32 KB. Shorter ones would cost more. #}
+{# Query of the rows, in the order of the counts: only their scan is in between. The lists of 2,048 rows are in memory
+   at once, beside memory_limit, so counts are taken apart first: a list has at most 32 KB. Shorter ones cost more. #}
 {% macro _rows_of_counts(counts) -%}
     {%- set columns = [] -%}
     {%- for column in model.config.meta.dbt_anonymize.columns -%}

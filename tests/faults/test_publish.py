@@ -95,26 +95,6 @@ def test_the_file_is_on_the_disk_before_its_name_is_and_then_the_name(
     assert happened == [file.stat().st_ino, "rename", file.parent.stat().st_ino]
 
 
-def test_rows_are_written_once_and_in_their_order(
-    session: duckdb.DuckDBPyConnection, tmp_path: Path
-) -> None:
-    """Space that is free in a new file is that of rows which were written, and then again."""
-    session.execute("set threads = 2")
-    session.execute(
-        "create table counted as "
-        "select 'age ' || i as age, 4000 as records from range(500) as r(i)"
-    )
-    session.execute(
-        "create view repeated as "
-        "select age from (select age, unnest(repeat([true], records)) from counted)"
-    )
-    publish_table(session, tmp_path, "repeated")
-    with duckdb.connect(str(tmp_path / RELEASE), read_only=True) as reader:
-        blocks = "select used_blocks > 0, free_blocks from pragma_database_size()"
-        assert reader.execute(blocks).fetchall() == [(True, 0)]
-    assert released(tmp_path) == session.table("repeated").fetchall()
-
-
 def test_a_log_of_the_earlier_file_is_removed(
     session: duckdb.DuckDBPyConnection, tmp_path: Path, people: dict[str, Any]
 ) -> None:

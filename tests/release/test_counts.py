@@ -7,10 +7,12 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import duckdb
 import pytest
 import yaml
 
 from dbt_anonymize.project.generate import generate
+from dbt_anonymize.release.publish import publish
 from tests.projects import Project, copy_consumer
 
 SPEC = "anonymizations/customers.yml"
@@ -86,7 +88,7 @@ def test_many_records_are_repeated_in_little_memory(accounts: Project) -> None:
         f"update {COUNTS} set records = 2e9 where rowid = (select min(rowid) from {COUNTS})"
     )
     command = [sys.executable, "-c", READER, str(accounts.folder / accounts.warehouse)]
-    read = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+    read = subprocess.run(command, check=True, capture_output=True, text=True)
     assert 0 < int(read.stdout.split()[-1]) < 1e9
 
 
@@ -123,6 +125,22 @@ def test_counts_are_what_is_checked(accounts: Project) -> None:
     assert "classes break it" in stopped.messages
     assert released(accounts) == before
     assert accounts.query(f"select sum(records) from {COUNTS}") == [(before.total(),)]
+
+
+def test_rows_are_written_once_and_in_their_order(tmp_path: Path) -> None:
+    """Space that is free in a new file is that of rows which were written, and then again."""
+    with duckdb.connect(config={"threads": 2}) as session:
+        session.execute("create table counts as select 'age ' || i as age from range(500) as r(i)")
+        session.execute(
+            "create view repeated as "
+            "select age from (select age, unnest(repeat([true], 4000)) from counts)"
+        )
+        publish(session, relation="repeated", table="ages", folder=str(tmp_path), path="a.duckdb")
+        expected = session.table("repeated").fetchall()
+    with duckdb.connect(str(tmp_path / "a.duckdb"), read_only=True) as reader:
+        blocks = "select used_blocks > 0, free_blocks from pragma_database_size()"
+        assert reader.execute(blocks).fetchall() == [(True, 0)]
+        assert reader.table("ages").fetchall() == expected
 
 
 BROKEN = (
