@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.profile import run_dbt
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
@@ -76,19 +75,10 @@ def compile_sql(project: Project, spec: Spec, target: str | None) -> dict[str, s
     results: Any = outcome.result
     nodes = [result.node for result in results.results]
     return {
-        node.unique_id: _rows_of(node)
+        node.unique_id: str(node.compiled_code)
         for node in nodes
         if node.resource_type in {"model", "snapshot"} and node.language == "sql"
     }
-
-
-def _rows_of(node: Any) -> str:
-    """Return the SQL of the rows of a node, which a counted release repeats."""
-    declared = node.config.meta.get("dbt_anonymize", {})
-    if not declared.get("is_counted"):
-        return str(node.compiled_code)
-    columns = ", ".join(map(quote_name, declared["columns"]))
-    return f"select {columns} from (\n{node.compiled_code}\n) as counted"  # noqa: S608 (quoted)
 
 
 def reached_from(manifest: Any, names: Collection[str]) -> set[str]:
@@ -122,10 +112,20 @@ def read_relations(warehouse: Warehouse, compiled: Mapping[str, str], spec: Spec
             table = node.identifier if kind == "source" else node.alias
             key = (str(node.database or ""), str(node.schema), str(table))
             columns = _columns(warehouse, key) if unique_id in reached else None
+            sql = _rows_of(warehouse, node, compiled.get(unique_id))
             materialized = getattr(node.config, "materialized", None)
             adds = materialized in {"snapshot", "dbt_anonymize_tokens"}
-            found[name] = Relation(name, kind, key, compiled.get(unique_id), columns, adds)
+            found[name] = Relation(name, kind, key, sql, columns, adds)
     return Relations(found, str(warehouse.adapter.type()), _functions(warehouse))
+
+
+def _rows_of(warehouse: Warehouse, node: Any, sql: str | None) -> str | None:
+    """Return the SQL of the rows of a node, without how a counted release repeats them."""
+    declared = node.config.meta.get("dbt_anonymize", {}) if sql else {}
+    if not declared.get("is_counted"):
+        return sql
+    columns = ", ".join(map(warehouse.adapter.quote, declared["columns"]))
+    return f"select {columns} from (\n{sql}\n) as counted"  # noqa: S608 (quoted)
 
 
 def _columns(warehouse: Warehouse, key: tuple[str, str, str]) -> tuple[str, ...] | None:
