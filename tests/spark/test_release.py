@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +127,18 @@ def test_whoever_writes_another_row_is_found(warehouse: Warehouse) -> None:
         sql = warehouse.macro("_digest_of_copy", relation=relation, names=NAMES, records="1")
         return str(query(sql)[0][0])
 
+    assert_told_apart(digest)
+
+
+def test_a_fingerprint_tells_apart_what_everybody_does(warehouse: Warehouse) -> None:
+    def digest(*rows: str) -> str:
+        sql = warehouse.macro("_sum_of_hashes", relation_alias="digested")
+        return str(query(f"select {sql} from ({values(rows)}) as digested")[0][0])
+
+    assert_told_apart(digest)
+
+
+def assert_told_apart(digest: Callable[..., str]) -> None:
     known = digest(*ROWS)
     assert digest(*reversed(ROWS)) == known
     found = [known, digest(*ROWS, ROWS[0]), digest(*ROWS[1:])]

@@ -12,10 +12,12 @@
 
 
 {# As JSON, in which NULL, a text that says so and the place of a column differ; in decimals, which do not overflow. #}
+{# Of times to_json writes milliseconds, unless it is told. #}
 {% macro spark___sum_of_hashes(relation_alias) -%}
-    {{ return(
-        "coalesce(sum(cast(xxhash64(to_json(struct(" ~ relation_alias ~ ".*))) as decimal(38, 0))), 0)"
-    ) }}
+    {%- set time = "yyyy-MM-dd HH:mm:ss.SSSSSS" -%}
+    {%- set formats = "map('timestampFormat', '" ~ time ~ "XXX', 'timestampNTZFormat', '" ~ time ~ "')" -%}
+    {%- set row = "to_json(struct(" ~ relation_alias ~ ".*), " ~ formats ~ ")" -%}
+    {{ return("coalesce(sum(cast(xxhash64(" ~ row ~ ") as decimal(38, 0))), 0)") }}
 {%- endmacro %}
 
 
