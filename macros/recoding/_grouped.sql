@@ -1,4 +1,4 @@
-{# Statements that write the scratch tables of Mondrian for groups that are given: `done_parts` and `done_rows`. #}
+{# Statements that write the scratch tables of Mondrian for groups that are given. #}
 {% macro _grouped_setup(microdata, groups, plan) -%}
     {%- set statements = dbt_anonymize._drop_scratch(
         dbt_anonymize._mondrian_scratch(plan.quasi_identifiers | length)
@@ -10,7 +10,6 @@
     {%- for name, sql in [
         ("encoded", dbt_anonymize._mondrian_encoded(microdata, plan)),
         ("done_rows", dbt_anonymize._grouped_rows(microdata, groups, plan)),
-        ("done_parts", dbt_anonymize._grouped_parts(plan)),
     ] -%}
         {%- do statements.append(dbt_anonymize._create_scratch(name, sql)) -%}
     {%- endfor -%}
@@ -22,8 +21,10 @@
 {% macro _grouped_rows(microdata, groups, plan) -%}
 select
     grouped.part,
-    {{ dbt_anonymize._quote(plan.record_key, "microdata") }} as record_key
+    {{ dbt_anonymize._columns_of("encoded", plan.finished) | join(",\n    ") }}
 from {{ microdata }} as microdata
+inner join {{ dbt_anonymize._scratch("encoded") }} as encoded
+    on {{ dbt_anonymize._quote(plan.record_key, "microdata") }} = encoded.record_key
 inner join {{ groups }} as grouped
     on
         {%- for quasi_identifier in plan.quasi_identifiers %}
@@ -31,19 +32,6 @@ inner join {{ groups }} as grouped
         {%- set value = dbt_anonymize._as_text(dbt_anonymize._quote(quasi_identifier.name, "microdata")) -%}
         {{ value }} is not distinct from grouped.q_{{ loop.index }}
         {%- endfor %}
-{%- endmacro %}
-
-
-{% macro _grouped_parts(plan) -%}
-select
-    done_rows.part,
-    {%- for code in plan.codes %}
-    min(encoded.{{ code }}) as lowest_{{ loop.index }},
-    max(encoded.{{ code }}) as highest_{{ loop.index }}{{ "," if not loop.last }}
-    {%- endfor %}
-from {{ dbt_anonymize._scratch("encoded") }} as encoded
-inner join {{ dbt_anonymize._scratch("done_rows") }} as done_rows on encoded.record_key = done_rows.record_key
-group by done_rows.part
 {%- endmacro %}
 
 

@@ -1,13 +1,11 @@
 {#
   Mondrian multidimensional partitioning (LeFevre, DeWitt and Ramakrishnan 2006) as statements over scratch tables.
 
-    leaves, leaves_<i>   the hierarchies, see _recoding_leaves
+    leaves_<i>, units    the hierarchies, see _recoding_leaves
     encoded              one row per record: its key, `code_<i>` (number of the leaf; 0: NULL), and what guarantees need
     rows                 what is not finished: `part`, `attempts` (cuts of the part that were refused), codes, `records`
-    summary              one row per unfinished part: its size and the smallest and largest code of each attribute
     cuts                 the sides into which parts are cut now: codes of one attribute, `child` is the part they become
-    done_parts           finished parts with their smallest and largest codes
-    done_rows            which rows (by their codes, or by record) are in which finished part
+    done_rows            which codes (if relaxed, of which record) are in which finished part
 
   A round takes every unfinished part at once: it is cut along the attribute with the widest share of its domain among
   those that can be cut so that every side keeps the guarantees, or else it is finished. All attributes of a part are
@@ -33,6 +31,7 @@
     {%- for quasi_identifier in quasi_identifiers -%}{%- do codes.append("code_" ~ loop.index) -%}{%- endfor -%}
     {%- for attribute in attributes -%}{%- do values.append("value_" ~ loop.index) -%}{%- endfor -%}
     {%- if has_subject -%}{%- do values.append("subject") -%}{%- endif -%}
+    {%- set key = [] if is_strict else ["record_key"] -%}
     {{ return({
         "quasi_identifiers": quasi_identifiers,
         "record_key": record_key,
@@ -46,9 +45,9 @@
         "sensitive_hierarchies": sensitive_hierarchies,
         "codes": codes,
         "values": values,
-        "identity": codes if is_strict else ["record_key"],
-        "carried": codes + values + ([] if is_strict else ["record_key"]),
-        "height": quasi_identifiers | map(attribute="levels") | max,
+        "identity": key or codes,
+        "finished": codes + key,
+        "carried": codes + values + key,
     }) }}
 {%- endmacro %}
 
@@ -72,9 +71,7 @@
 
 {# The names of all scratch tables. #}
 {% macro _mondrian_scratch(quasi_identifiers) -%}
-    {%- set names = [
-        "leaves", "encoded", "rows", "summary", "proposed", "cuts", "next_rows", "done_parts", "done_rows",
-    ] -%}
+    {%- set names = ["units", "encoded", "rows", "proposed", "cuts", "next_rows", "done_rows"] -%}
     {%- for number in range(1, quasi_identifiers + 1) -%}{%- do names.append("leaves_" ~ number) -%}{%- endfor -%}
     {{ return(names) }}
 {%- endmacro %}
@@ -88,13 +85,10 @@
         {%- set leaves = dbt_anonymize._coded_leaves(quasi_identifier) -%}
         {%- do statements.append(dbt_anonymize._create_scratch("leaves_" ~ loop.index, leaves)) -%}
     {%- endfor -%}
-    {%- set summary = dbt_anonymize._scratch("summary") -%}
     {%- for name, sql in [
-        ("leaves", dbt_anonymize._all_leaves(plan.quasi_identifiers, plan.height)),
+        ("units", dbt_anonymize._units_of_cuts(plan.quasi_identifiers)),
         ("encoded", dbt_anonymize._mondrian_encoded(microdata, plan)),
         ("rows", dbt_anonymize._mondrian_first_rows(plan)),
-        ("summary", dbt_anonymize._mondrian_summary(plan)),
-        ("done_parts", "select *\nfrom " ~ summary ~ "\nwhere 1 = 0"),
         ("done_rows", dbt_anonymize._mondrian_finished_rows(plan, "1 = 0")),
     ] -%}
         {%- do statements.append(dbt_anonymize._create_scratch(name, sql)) -%}
@@ -105,12 +99,10 @@
 
 {# Statements of one round; they are the same in every round. #}
 {% macro _mondrian_round(plan) -%}
-    {%- set rows, summary = dbt_anonymize._scratch("rows"), dbt_anonymize._scratch("summary") -%}
-    {%- set next_rows, cuts = dbt_anonymize._scratch("next_rows"), dbt_anonymize._scratch("cuts") -%}
+    {%- set rows, next_rows = dbt_anonymize._scratch("rows"), dbt_anonymize._scratch("next_rows") -%}
+    {%- set cuts = dbt_anonymize._scratch("cuts") -%}
     {%- set is_finished = "part not in (select cuts.part from " ~ cuts ~ " as cuts)" -%}
-    {%- set finished_parts = "select *\nfrom " ~ summary ~ "\nwhere " ~ is_finished -%}
-    {%- set finished_rows = dbt_anonymize._mondrian_finished_rows(plan, is_finished) -%}
-    {%- set parted = "with\n\n" ~ dbt_anonymize._mondrian_parted(plan, cuts) ~ "\n\nselect * from parted" -%}
+    {%- set finished = dbt_anonymize._mondrian_finished_rows(plan, is_finished) -%}
     {%- set statements = [dbt_anonymize._create_scratch("cuts", dbt_anonymize._mondrian_cuts(plan))] -%}
     {%- if plan.is_measured -%}
         {%- set statements = [
@@ -119,13 +111,9 @@
         ] + dbt_anonymize._drop_scratch(["proposed"]) -%}
     {%- endif -%}
     {{ return(statements + [
-        "insert into " ~ dbt_anonymize._scratch("done_parts") ~ "\n" ~ finished_parts,
-        "insert into " ~ dbt_anonymize._scratch("done_rows") ~ "\n" ~ finished_rows,
-        dbt_anonymize._create_scratch("next_rows", parted),
-    ] + dbt_anonymize._drop_scratch(["rows", "summary", "cuts"]) + [
-        "alter table " ~ next_rows ~ " rename to " ~ rows,
-        dbt_anonymize._create_scratch("summary", dbt_anonymize._mondrian_summary(plan)),
-    ]) }}
+        "insert into " ~ dbt_anonymize._scratch("done_rows") ~ "\n" ~ finished,
+        dbt_anonymize._create_scratch("next_rows", dbt_anonymize._mondrian_next_rows(plan)),
+    ] + dbt_anonymize._drop_scratch(["rows", "cuts"]) + ["alter table " ~ next_rows ~ " rename to " ~ rows]) }}
 {%- endmacro %}
 
 
@@ -173,24 +161,24 @@ group by
 {%- endmacro %}
 
 
-{% macro _mondrian_summary(plan) -%}
+{% macro _mondrian_next_rows(plan) -%}
+with
+
+{{ dbt_anonymize._mondrian_parted(plan, dbt_anonymize._scratch("cuts")) }}
+
 select
     part,
-    min(attempts) as attempts,
-    {%- for code in plan.codes %}
-    min({{ code }}) as lowest_{{ loop.index }},
-    max({{ code }}) as highest_{{ loop.index }},
-    {%- endfor %}
-    cast(sum(records) as {{ dbt.type_bigint() }}) as records
-from {{ dbt_anonymize._scratch("rows") }}
-group by part
+    attempts,
+    {{ plan.carried | join(",\n    ") }},
+    records
+from parted
 {%- endmacro %}
 
 
 {% macro _mondrian_finished_rows(plan, condition) -%}
 select{{ " distinct" if plan.is_strict and plan["values"] }}
     part,
-    {{ plan.identity | join(",\n    ") }}
+    {{ plan.finished | join(",\n    ") }}
 from {{ dbt_anonymize._scratch("rows") }}
 where {{ condition }}
 {%- endmacro %}

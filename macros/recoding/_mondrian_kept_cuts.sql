@@ -28,6 +28,7 @@ all_rows as (
 generalized as (
 
     select
+        whole as dbt_anonymize_whole,
         part as dbt_anonymize_part,
         {{- dbt_anonymize._mondrian_values(plan) }}
         records
@@ -35,7 +36,7 @@ generalized as (
 
 ),
 {{- dbt_anonymize._measured_classes(
-    ["dbt_anonymize_part"],
+    ["dbt_anonymize_whole", "dbt_anonymize_part"],
     plan.guarantees,
     sensitive=plan.attributes,
     has_subject=plan.has_subject,
@@ -46,10 +47,9 @@ generalized as (
 
 refused as (
 
-    select distinct proposed.part
-    from proposed
-    inner join classes on proposed.child = classes.dbt_anonymize_part
-    where classes.is_violating
+    select distinct dbt_anonymize_whole as part
+    from classes
+    where is_violating
 
 )
 
@@ -58,7 +58,10 @@ select
     attribute,
     from_code,
     to_code,
+    boundary,
+    {%- if not plan.is_strict %}
     shared,
+    {%- endif %}
     0 as attempts,
     child
 from proposed
@@ -71,7 +74,10 @@ select
     min(attribute) as attribute,
     0 as from_code,
     {{ dbt_anonymize._highest_code() }} as to_code,
+    cast(null as {{ dbt.type_int() }}) as boundary,
+    {%- if not plan.is_strict %}
     cast(null as {{ dbt.type_bigint() }}) as shared,
+    {%- endif %}
     max(attempts) as attempts,
     min(child) as child
 from proposed

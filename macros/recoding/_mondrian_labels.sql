@@ -19,6 +19,19 @@ domain_{{ loop.index }} as (
 ),
 
 {% endfor -%}
+parts as (
+
+    select
+        part,
+        {%- for code in plan.codes %}
+        min({{ code }}) as lowest_{{ loop.index }},
+        max({{ code }}) as highest_{{ loop.index }}{{ "," if not loop.last }}
+        {%- endfor %}
+    from {{ dbt_anonymize._scratch("done_rows") }}
+    group by part
+
+),
+
 labels as (
 
     select
@@ -26,7 +39,7 @@ labels as (
         {%- for quasi_identifier in plan.quasi_identifiers %},
         {{ dbt_anonymize._mondrian_label_columns(quasi_identifier, loop.index) }}
         {%- endfor %}
-    from {{ dbt_anonymize._scratch("done_parts") }} as parts
+    from parts
     {%- for quasi_identifier in plan.quasi_identifiers %}
     {%- set leaves = dbt_anonymize._scratch("leaves_" ~ loop.index) %}
     cross join domain_{{ loop.index }}

@@ -1,27 +1,22 @@
 {# CTEs that end in `parted`: the rows of the parts that are cut, in the parts that their sides become. #}
 {% macro _mondrian_parted(plan, cuts) -%}
-{%- set carried = plan.carried + ["records"] -%}
-{%- set rows = dbt_anonymize._columns_of("unfinished", carried) -%}
-{%- set code = dbt_anonymize._of_attribute("cuts.attribute", plan, "unfinished.code_") -%}
+{%- set carried = ["attempts"] + plan.carried + ["records"] -%}
 sided as (
 
     select
+        cuts.part as whole,
         cuts.child,
-        cuts.attempts,
+        cuts.boundary,
         {%- if not plan.is_strict %}
-        case
-            when
-                {{ code | indent(16) }} = cuts.to_code
-                then cuts.shared
-        end as shared,
+        cuts.shared,
         {%- endif %}
-        {{ rows | join(",\n        ") }}
+        cuts.from_code,
+        cuts.to_code,
+        {{ dbt_anonymize._of_attribute("cuts.attribute", plan, "unfinished.code_") | indent(8) }} as code,
+        cuts.attempts,
+        {{ dbt_anonymize._columns_of("unfinished", plan.carried + ["records"]) | join(",\n        ") }}
     from {{ dbt_anonymize._scratch("rows") }} as unfinished
-    inner join {{ cuts }} as cuts
-        on
-            unfinished.part = cuts.part
-            and {{ code | indent(12) }}
-            between cuts.from_code and cuts.to_code
+    inner join {{ cuts }} as cuts on unfinished.part = cuts.part
 
 ),
 {%- if not plan.is_strict %}
@@ -34,7 +29,7 @@ middle as (
             partition by child order by {{ (plan.codes + ["record_key"]) | join(", ") }}
         ) as place
     from sided
-    where shared is not null
+    where code = boundary
 
 ),
 {%- endif %}
@@ -42,19 +37,21 @@ middle as (
 parted as (
 
     select
-        child as part,
-        attempts,
+        whole,
+        child + case when code > boundary then 1 else 0 end as part,
         {{ carried | join(",\n        ") }}
     from sided
-    {%- if not plan.is_strict %}
-    where shared is null
+    where
+        code between from_code and to_code
+        {%- if not plan.is_strict %}
+        and (boundary is null or code <> boundary)
     union all
     select
+        whole,
         child + case when place > shared then 1 else 0 end as part,
-        attempts,
         {{ carried | join(",\n        ") }}
     from middle
-    {%- endif %}
+        {%- endif %}
 
 )
 {%- endmacro %}

@@ -57,70 +57,76 @@ from coded
 {%- endmacro %}
 
 
-{# All leaves as numbers, to compare quasi-identifiers with each other: `attribute`, `code`, `is_interval`, the ends of
-   the leaf as shares of the range (`starts`, `ends`; 0 without meaning for categories), and for categories the last
-   code and the share of each label. Lower hierarchies repeat their root. Code 0 is NULL. #}
-{% macro _all_leaves(quasi_identifiers, height) -%}
-{%- set double = dbt_anonymize._type_double() -%}
+{#
+  What a cut leaves whole, as numbers, so that quasi-identifiers compare: one row per `attribute`, `code` and `level`. A
+  cut along an attribute of which the lowest label for the part ends at `label_end` divides it into the units of this
+  level; the one that holds the code ends at `to_code`. A unit is a leaf of an interval (`is_halved`), a label below the
+  one that is cut, or all that is not NULL, and NULL itself, which is code 0. From the smallest `starts` to the largest
+  `ends` of its units is the share of the domain that a part spans.
+#}
+{% macro _units_of_cuts(quasi_identifiers) -%}
+{%- set double, everything = dbt_anonymize._type_double(), dbt_anonymize._highest_code() -%}
 with
 {%- for quasi_identifier in quasi_identifiers %}
-{%- if quasi_identifier.kind == "interval" %}
 
 range_{{ loop.index }} as (
 
+    {% if quasi_identifier.kind == "interval" -%}
     select
         min(leaf) as range_lower,
         max(upper_bound) as range_upper
+    {%- else -%}
+    select cast(count(*) as {{ double }}) as leaves
+    {%- endif %}
     from {{ dbt_anonymize._scratch("leaves_" ~ loop.index) }}
 
 ),
-{%- endif %}
 {%- endfor %}
 
-leaves as (
+units as (
 
     {%- for quasi_identifier in quasi_identifiers %}
-    {%- set is_interval = quasi_identifier.kind == "interval" %}
-    {%- set hierarchy = quasi_identifier.hierarchy %}
+    {%- set number, is_interval = loop.index, quasi_identifier.kind == "interval" %}
+    {%- set top = 1 if is_interval else quasi_identifier.levels %}
 
     select
-        {{ loop.index }} as attribute,
-        leaves.code,
-        {{ 1 if is_interval else 0 }} as is_interval,
-        {%- if is_interval %}
-        {%- set whole = dbt_anonymize._width("ranges.range_lower", "ranges.range_upper", hierarchy) %}
-        {{ dbt_anonymize._width("ranges.range_lower", "leaves.leaf", hierarchy) }} / {{ whole }} as starts,
-        {{ dbt_anonymize._width("ranges.range_lower", "leaves.upper_bound", hierarchy) }} / {{ whole }} as ends,
-        {%- else %}
+        {{ number }} as attribute,
+        0 as code,
+        {{ top }} as level,
+        0 as to_code,
+        {{ everything }} as label_end,
+        0 as is_halved,
         cast(0 as {{ double }}) as starts,
-        cast(0 as {{ double }}) as ends,
-        {%- endif %}
-        {%- for number in range(height + 1) %}
-        {%- set level = 0 if is_interval else [number, quasi_identifier.levels] | min %}
-        leaves.last_{{ level }}{{ " as last_" ~ number if number != level }},
-        {%- if is_interval %}
-        cast(0 as {{ double }})
-        {%- else %}
-        cast(leaves.last_{{ level }} - leaves.first_{{ level }} + 1 as {{ double }}) / count(*) over ()
-        {%- endif %} as share_{{ number }}{{ "," if not loop.last }}
-        {%- endfor %}
-    from {{ dbt_anonymize._scratch("leaves_" ~ loop.index) }} as leaves
-    {%- if is_interval %}
-    cross join range_{{ loop.index }} as ranges
+        cast(1 as {{ double }}) as ends
+    {%- for level in range(top + 1) %}
+    {%- set is_leaf = is_interval and level == 0 %}
+    {%- set label_end = "leaves.last_" ~ (level + 1) if level + 1 < top else everything %}
+    {%- set starts, ends = "0", "1" %}
+    {%- if is_leaf %}
+        {%- set hierarchy = quasi_identifier.hierarchy %}
+        {%- set whole = " / " ~ dbt_anonymize._width("ranges.range_lower", "ranges.range_upper", hierarchy) %}
+        {%- set starts = dbt_anonymize._width("ranges.range_lower", "leaves.leaf", hierarchy) ~ whole %}
+        {%- set ends = dbt_anonymize._width("ranges.range_lower", "leaves.upper_bound", hierarchy) ~ whole %}
+    {%- elif label_end != everything %}
+        {%- set ends = "(" ~ label_end ~ " - leaves.first_" ~ (level + 1) ~ " + 1) / ranges.leaves" %}
     {%- endif %}
 
     union all
 
     select
-        {{ loop.index }} as attribute,
-        0 as code,
-        {{ 1 if is_interval else 0 }} as is_interval,
-        cast(0 as {{ double }}) as starts,
-        cast(0 as {{ double }}) as ends,
-        {%- for level in range(height + 1) %}
-        0 as last_{{ level }},
-        cast(0 as {{ double }}) as share_{{ level }}{{ "," if not loop.last }}
-        {%- endfor %}
+        {{ number }} as attribute,
+        leaves.code,
+        {{ level }} as level,
+        {{ "leaves.last_" ~ level if level < top else everything }} as to_code,
+        {{ label_end }} as label_end,
+        {{ 1 if is_leaf else 0 }} as is_halved,
+        {{ starts }} as starts,
+        {{ ends }} as ends
+    from {{ dbt_anonymize._scratch("leaves_" ~ number) }} as leaves
+    {%- if is_leaf or label_end != everything %}
+    cross join range_{{ number }} as ranges
+    {%- endif %}
+    {%- endfor %}
     {{- "\n\n    union all" if not loop.last }}
     {%- endfor %}
 
@@ -129,12 +135,11 @@ leaves as (
 select
     attribute,
     cast(code as {{ dbt.type_int() }}) as code,
-    is_interval,
+    level,
+    cast(to_code as {{ dbt.type_int() }}) as to_code,
+    cast(label_end as {{ dbt.type_int() }}) as label_end,
+    is_halved,
     starts,
     ends
-    {%- for level in range(height + 1) %},
-    cast(last_{{ level }} as {{ dbt.type_int() }}) as last_{{ level }},
-    share_{{ level }}
-    {%- endfor %}
-from leaves
+from units
 {%- endmacro %}

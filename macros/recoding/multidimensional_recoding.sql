@@ -31,12 +31,11 @@
 {# Rounds until every part is finished. #}
 {% macro _run_mondrian(microdata, plan) -%}
     {%- do dbt_anonymize._run_statements(dbt_anonymize._mondrian_setup(microdata, plan)) -%}
-    {%- set round = dbt_anonymize._mondrian_round(plan) -%}
-    {%- set unfinished = "select 1 from " ~ dbt_anonymize._scratch("summary") ~ " limit 1" -%}
+    {%- set unfinished = "select 1 from " ~ dbt_anonymize._scratch("rows") ~ " limit 1" -%}
+    {%- set round = dbt_anonymize._mondrian_round(plan) + [unfinished] -%}
     {#- Every round cuts a part, finishes it or gives up one of its attributes, so they come to an end. -#}
     {%- for number in range(100000) -%}
-        {%- if run_query(unfinished).rows | length == 0 -%}{%- break -%}{%- endif -%}
-        {%- do dbt_anonymize._run_statements(round) -%}
+        {%- if dbt_anonymize._run_statements(round).rows | length == 0 -%}{%- break -%}{%- endif -%}
     {%- endfor -%}
 {%- endmacro %}
 

@@ -25,17 +25,20 @@
 {%- endmacro %}
 
 
-{# Runs statements one after the other; in one call where the engine takes several, since each call has its own cost. #}
+{# Runs statements one after the other and returns what the last one finds; in one call where the engine takes several,
+   since each call has its own cost. #}
 {% macro _run_statements(statements) -%}
     {{ return(adapter.dispatch("_run_statements", "dbt_anonymize")(statements)) }}
 {%- endmacro %}
 
 {% macro default___run_statements(statements) -%}
+    {%- set results = [] -%}
     {%- for statement in statements -%}
-        {%- do run_query(statement) -%}
+        {%- do results.append(run_query(statement)) -%}
     {%- endfor -%}
+    {{ return(results | last) }}
 {%- endmacro %}
 
 {% macro duckdb___run_statements(statements) -%}
-    {%- do run_query(statements | join(";\n")) -%}
+    {{ return(run_query(statements | join(";\n"))) }}
 {%- endmacro %}

@@ -110,8 +110,11 @@ class Warehouse:
             f"create or replace table {quote(name)} as select {selected}", [list(v) for v in values]
         )
 
-    def recode(self, case: Case) -> dict[int, tuple[Cell, ...]]:
-        """Run the recoding of a case as dbt does; return what is shown of every record."""
+    def recode(self, case: Case, *, times: int = 1) -> dict[int, tuple[Cell, ...]]:
+        """Run the recoding of a case as dbt does; return what is shown of every record.
+
+        Mondrian counts each record that often.
+        """
         if case.rounds:
             return self.shown(case, self.statements[case.name])
         if case.levels:
@@ -120,8 +123,9 @@ class Warehouse:
             self.connection.execute(statement)
         if case.numbers:
             return self.shown(case, self.statements[f"{case.name}_result"])
+        self.connection.execute("update dbt_anonymize_rows set records = records * ?", [times])
         for _ in range(1000):
-            if not self.connection.execute("select 1 from dbt_anonymize_summary").fetchall():
+            if not self.connection.execute("select 1 from dbt_anonymize_rows").fetchall():
                 break
             for statement in self.statements[f"{case.name}_round"].split(NEXT):
                 self.connection.execute(statement)

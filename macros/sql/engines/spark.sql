@@ -402,11 +402,13 @@ order by {{ listed }}
 
 {# One at a time; what a build left behind that stopped in between is dropped. #}
 {% macro spark___run_statements(statements) -%}
+    {%- set results = [] -%}
     {%- for statement in statements -%}
         {%- set created = modules.re.match("create table (`.*`) using parquet as\n", statement) -%}
         {%- if created -%}{%- do run_query("drop table if exists " ~ created.group(1)) -%}{%- endif -%}
-        {%- do run_query(statement) -%}
+        {%- do results.append(run_query(statement)) -%}
     {%- endfor -%}
+    {{ return(results | last) }}
 {%- endmacro %}
 
 

@@ -38,6 +38,19 @@ recoded as (
 
     ),
 
+    parts as (
+
+        select
+            part,
+            min(code_1) as lowest_1,
+            max(code_1) as highest_1,
+            min(code_2) as lowest_2,
+            max(code_2) as highest_2
+        from dbt_anonymize_done_rows
+        group by part
+
+    ),
+
     labels as (
 
         select
@@ -100,7 +113,7 @@ recoded as (
                         / domain_2.leaves
                 else 1
             end as "city_share"
-        from dbt_anonymize_done_parts as parts
+        from parts
         cross join domain_1
         left join dbt_anonymize_leaves_1 as lower_1
             on parts.lowest_1 = lower_1.code

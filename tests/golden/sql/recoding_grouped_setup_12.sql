@@ -1,40 +1,24 @@
-create temporary table dbt_anonymize_leaves_1 as
-with
-
-leaves as (
-
-    select
-        lower_bound as leaf,
-        max(upper_bound) as upper_bound,
-        min(cast(level_1 as TEXT)) as level_1,
-        min(cast(level_2 as TEXT)) as level_2,
-        min(cast(level_3 as TEXT)) as level_3
-    from "memory"."main"."grouped_hierarchy_0"
-    where lower_bound is not null
-    group by lower_bound
-
-),
-
-coded as (
-
-    select
-        *,
-        row_number() over (
-            order by
-                leaf
-        ) as code
-    from leaves
-
-)
-
+create temporary table dbt_anonymize_encoded as
 select
-    *,
-    code as first_0,
-    code as last_0,
-    min(code) over (partition by level_1) as first_1,
-    max(code) over (partition by level_1) as last_1,
-    min(code) over (partition by level_2) as first_2,
-    max(code) over (partition by level_2) as last_2,
-    min(code) over (partition by level_3) as first_3,
-    max(code) over (partition by level_3) as last_3
-from coded
+    microdata."record_id" as record_key,
+    cast(
+        case
+            when microdata."age" is null then 0
+            when leaves_1.code is null
+                then error('grouped_setup: a value of age is not in the hierarchy grouped_hierarchy_0. Build again from the microdata on.')
+            else leaves_1.code
+        end as integer
+    ) as code_1,
+    cast(
+        case
+            when microdata."city" is null then 0
+            when leaves_2.code is null
+                then error('grouped_setup: a value of city is not in the hierarchy grouped_hierarchy_1. Build again from the microdata on.')
+            else leaves_2.code
+        end as integer
+    ) as code_2
+from "memory"."main"."grouped_microdata" as microdata
+left join dbt_anonymize_leaves_1 as leaves_1
+    on microdata."age_leaf" = leaves_1.leaf
+left join dbt_anonymize_leaves_2 as leaves_2
+    on microdata."city_leaf" = leaves_2.leaf

@@ -48,40 +48,45 @@ whole_total_1 as (
 sided as (
 
     select
+        cuts.part as whole,
         cuts.child,
+        cuts.boundary,
+        cuts.from_code,
+        cuts.to_code,
+        case cuts.attribute
+            when 1 then unfinished.code_1
+            when 2 then unfinished.code_2
+        end as code,
         cuts.attempts,
         unfinished.code_1,
         unfinished.code_2,
         unfinished.value_1,
         unfinished.records
     from dbt_anonymize_rows as unfinished
-    inner join proposed as cuts
-        on
-            unfinished.part = cuts.part
-            and case cuts.attribute
-                when 1 then unfinished.code_1
-                when 2 then unfinished.code_2
-            end
-            between cuts.from_code and cuts.to_code
+    inner join proposed as cuts on unfinished.part = cuts.part
 
 ),
 
 parted as (
 
     select
-        child as part,
+        whole,
+        child + case when code > boundary then 1 else 0 end as part,
         attempts,
         code_1,
         code_2,
         value_1,
         records
     from sided
+    where
+        code between from_code and to_code
 
 ),
 
 generalized as (
 
     select
+        whole as dbt_anonymize_whole,
         part as dbt_anonymize_part,
         value_1 as "disease",
         records
@@ -92,11 +97,13 @@ generalized as (
 sizes as (
 
     select
-        "dbt_anonymize_part" as key_1,
+        "dbt_anonymize_whole" as key_1,
+        "dbt_anonymize_part" as key_2,
         cast(sum(records) as bigint) as class_size,
         cast(sum(records) as bigint) as records
     from generalized
     group by
+        "dbt_anonymize_whole",
         "dbt_anonymize_part"
 
 ),
@@ -104,11 +111,13 @@ sizes as (
 values_1 as (
 
     select
-        "dbt_anonymize_part" as key_1,
+        "dbt_anonymize_whole" as key_1,
+        "dbt_anonymize_part" as key_2,
         "disease" as value,
         cast(sum(records) as bigint) as subjects
     from generalized
     group by
+        "dbt_anonymize_whole",
         "dbt_anonymize_part",
         "disease"
 
@@ -118,6 +127,7 @@ compared_1 as (
 
     select
         found.key_1,
+        found.key_2,
         found.value,
         cast(found.subjects as double) as subjects,
         cast(totals.class_size as double) as class_subjects,
@@ -128,7 +138,7 @@ compared_1 as (
         whole.number_of_values
     from values_1 as found
     inner join sizes as totals
-        on found.key_1 = totals.key_1
+        on found.key_1 = totals.key_1 and found.key_2 = totals.key_2
     left join whole_distribution_1 as distribution
         on found.value = distribution.value
     cross join whole_total_1 as whole
@@ -139,25 +149,28 @@ measured_1 as (
 
     select
         key_1,
+        key_2,
         cast(count(*) as bigint) as distinct_l,
         sum(case when subjects * table_subjects > class_subjects * table_value_subjects then subjects * table_subjects - class_subjects * table_value_subjects else 0 end) / max(class_subjects * table_subjects) as t
     from compared_1
     group by
-        key_1
+        key_1,
+        key_2
 
 ),
 
 measures as (
 
     select
-        sizes.key_1 as "dbt_anonymize_part",
+        sizes.key_1 as "dbt_anonymize_whole",
+        sizes.key_2 as "dbt_anonymize_part",
         sizes.class_size,
         sizes.records,
         measured_1.distinct_l as "disease_distinct_l",
         measured_1.t as "disease_t"
     from sizes as sizes
     inner join measured_1 as measured_1
-        on sizes.key_1 = measured_1.key_1
+        on sizes.key_1 = measured_1.key_1 and sizes.key_2 = measured_1.key_2
 
 ),
 
@@ -177,10 +190,9 @@ classes as (
 
 refused as (
 
-    select distinct proposed.part
-    from proposed
-    inner join classes on proposed.child = classes.dbt_anonymize_part
-    where classes.is_violating
+    select distinct dbt_anonymize_whole as part
+    from classes
+    where is_violating
 
 )
 
@@ -189,7 +201,7 @@ select
     attribute,
     from_code,
     to_code,
-    shared,
+    boundary,
     0 as attempts,
     child
 from proposed
@@ -202,7 +214,7 @@ select
     min(attribute) as attribute,
     0 as from_code,
     2147483647 as to_code,
-    cast(null as bigint) as shared,
+    cast(null as integer) as boundary,
     max(attempts) as attempts,
     min(child) as child
 from proposed

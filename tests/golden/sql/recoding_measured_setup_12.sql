@@ -1,40 +1,136 @@
-create temporary table dbt_anonymize_leaves_1 as
+create temporary table dbt_anonymize_units as
 with
 
-leaves as (
+range_1 as (
 
     select
-        lower_bound as leaf,
-        max(upper_bound) as upper_bound,
-        min(cast(level_1 as TEXT)) as level_1,
-        min(cast(level_2 as TEXT)) as level_2,
-        min(cast(level_3 as TEXT)) as level_3
-    from "memory"."main"."measured_hierarchy_0"
-    where lower_bound is not null
-    group by lower_bound
+        min(leaf) as range_lower,
+        max(upper_bound) as range_upper
+    from dbt_anonymize_leaves_1
 
 ),
 
-coded as (
+range_2 as (
+
+    select cast(count(*) as double) as leaves
+    from dbt_anonymize_leaves_2
+
+),
+
+units as (
 
     select
-        *,
-        row_number() over (
-            order by
-                leaf
-        ) as code
-    from leaves
+        1 as attribute,
+        0 as code,
+        1 as level,
+        0 as to_code,
+        2147483647 as label_end,
+        0 as is_halved,
+        cast(0 as double) as starts,
+        cast(1 as double) as ends
+
+    union all
+
+    select
+        1 as attribute,
+        leaves.code,
+        0 as level,
+        leaves.last_0 as to_code,
+        2147483647 as label_end,
+        1 as is_halved,
+        cast(leaves.leaf - ranges.range_lower as double) / cast(ranges.range_upper - ranges.range_lower as double) as starts,
+        cast(leaves.upper_bound - ranges.range_lower as double) / cast(ranges.range_upper - ranges.range_lower as double) as ends
+    from dbt_anonymize_leaves_1 as leaves
+    cross join range_1 as ranges
+
+    union all
+
+    select
+        1 as attribute,
+        leaves.code,
+        1 as level,
+        2147483647 as to_code,
+        2147483647 as label_end,
+        0 as is_halved,
+        0 as starts,
+        1 as ends
+    from dbt_anonymize_leaves_1 as leaves
+
+    union all
+
+    select
+        2 as attribute,
+        0 as code,
+        3 as level,
+        0 as to_code,
+        2147483647 as label_end,
+        0 as is_halved,
+        cast(0 as double) as starts,
+        cast(1 as double) as ends
+
+    union all
+
+    select
+        2 as attribute,
+        leaves.code,
+        0 as level,
+        leaves.last_0 as to_code,
+        leaves.last_1 as label_end,
+        0 as is_halved,
+        0 as starts,
+        (leaves.last_1 - leaves.first_1 + 1) / ranges.leaves as ends
+    from dbt_anonymize_leaves_2 as leaves
+    cross join range_2 as ranges
+
+    union all
+
+    select
+        2 as attribute,
+        leaves.code,
+        1 as level,
+        leaves.last_1 as to_code,
+        leaves.last_2 as label_end,
+        0 as is_halved,
+        0 as starts,
+        (leaves.last_2 - leaves.first_2 + 1) / ranges.leaves as ends
+    from dbt_anonymize_leaves_2 as leaves
+    cross join range_2 as ranges
+
+    union all
+
+    select
+        2 as attribute,
+        leaves.code,
+        2 as level,
+        leaves.last_2 as to_code,
+        2147483647 as label_end,
+        0 as is_halved,
+        0 as starts,
+        1 as ends
+    from dbt_anonymize_leaves_2 as leaves
+
+    union all
+
+    select
+        2 as attribute,
+        leaves.code,
+        3 as level,
+        2147483647 as to_code,
+        2147483647 as label_end,
+        0 as is_halved,
+        0 as starts,
+        1 as ends
+    from dbt_anonymize_leaves_2 as leaves
 
 )
 
 select
-    *,
-    code as first_0,
-    code as last_0,
-    min(code) over (partition by level_1) as first_1,
-    max(code) over (partition by level_1) as last_1,
-    min(code) over (partition by level_2) as first_2,
-    max(code) over (partition by level_2) as last_2,
-    min(code) over (partition by level_3) as first_3,
-    max(code) over (partition by level_3) as last_3
-from coded
+    attribute,
+    cast(code as integer) as code,
+    level,
+    cast(to_code as integer) as to_code,
+    cast(label_end as integer) as label_end,
+    is_halved,
+    starts,
+    ends
+from units

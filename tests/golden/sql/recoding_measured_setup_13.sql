@@ -1,42 +1,25 @@
-create temporary table dbt_anonymize_leaves_2 as
-with
-
-leaves as (
-
-    select
-        cast(value as TEXT) as leaf,
-        min(cast(level_1 as TEXT)) as level_1,
-        min(cast(level_2 as TEXT)) as level_2,
-        min(cast(level_3 as TEXT)) as level_3
-    from "memory"."main"."measured_hierarchy_1"
-    where cast(value as TEXT) is not null
-    group by cast(value as TEXT)
-
-),
-
-coded as (
-
-    select
-        *,
-        row_number() over (
-            order by
-                level_3,
-                level_2,
-                level_1,
-                leaf
-        ) as code
-    from leaves
-
-)
-
+create temporary table dbt_anonymize_encoded as
 select
-    *,
-    code as first_0,
-    code as last_0,
-    min(code) over (partition by level_1) as first_1,
-    max(code) over (partition by level_1) as last_1,
-    min(code) over (partition by level_2) as first_2,
-    max(code) over (partition by level_2) as last_2,
-    min(code) over (partition by level_3) as first_3,
-    max(code) over (partition by level_3) as last_3
-from coded
+    microdata."record_id" as record_key,
+    microdata."disease" as value_1,
+    cast(
+        case
+            when microdata."age" is null then 0
+            when leaves_1.code is null
+                then error('measured_setup: a value of age is not in the hierarchy measured_hierarchy_0. Build again from the microdata on.')
+            else leaves_1.code
+        end as integer
+    ) as code_1,
+    cast(
+        case
+            when microdata."city" is null then 0
+            when leaves_2.code is null
+                then error('measured_setup: a value of city is not in the hierarchy measured_hierarchy_1. Build again from the microdata on.')
+            else leaves_2.code
+        end as integer
+    ) as code_2
+from "memory"."main"."measured_microdata" as microdata
+left join dbt_anonymize_leaves_1 as leaves_1
+    on microdata."age_leaf" = leaves_1.leaf
+left join dbt_anonymize_leaves_2 as leaves_2
+    on microdata."city_leaf" = leaves_2.leaf
