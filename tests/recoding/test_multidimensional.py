@@ -204,6 +204,14 @@ def test_relaxed_cuts_share_out_the_records_in_the_middle(warehouse: Warehouse) 
     assert [c[0].label for c in relaxed] == labels
 
 
+def test_sides_of_billions_of_records_are_cut(warehouse: Warehouse) -> None:
+    # No number that is calculated with counts may be more than a column holds.
+    case = BY_NAME["counted"]
+    warehouse.load(case, World((TENS, PLACES), people((5.0, "Köln"), (15.0, "Köln"))))
+    shown = warehouse.recode(case, times=2**33)
+    assert [shown[key][0].label for key in range(2)] == ["[0, 10)", "[10, 20)"]
+
+
 def test_an_empty_or_too_small_table_is_one_part(warehouse: Warehouse) -> None:
     assert recoded(warehouse, BY_NAME["counted"], ()) == []
     (shown,) = recoded(warehouse, BY_NAME["counted"], people((5.0, "Köln")))
