@@ -50,7 +50,7 @@ def expecting(grouper: Grouper, table: Table) -> Grouper:
     tables(),
     st.randoms(use_true_random=False),
     st.sampled_from([0, 2000, 1 << 20]),
-    st.sampled_from([1.0, 3.0, math.inf]),
+    st.sampled_from([0.3, 1.0, 3.0, math.inf]),
     st.booleans(),
 )
 def test_nodes_are_grouped_from_bases_as_from_the_table(
@@ -237,3 +237,17 @@ def test_slots_that_are_known_change_nothing() -> None:
     keys = (np.random.default_rng(1).integers(0, 300, 1000),)
     for known, found in zip(distinct(keys, slots(keys, 0)[0]), distinct(keys), strict=True):
         np.testing.assert_array_equal(known, found)
+
+
+def test_a_base_that_is_not_much_smaller_is_made_once() -> None:
+    """Entropy tells far too few classes where nearly all records are in one row."""
+    plain = numbered_table(rows=20_000, attributes=4)
+    records = np.ones(len(plain.records), dtype=np.int64)
+    records[0] = 300_000
+    grouper = Grouper(table := replace(plain, records=records), (0,) * 4)
+    expecting(grouper, table)
+    nodes = [node for node in nodes_of(table) if sum(node) == 5]
+    made = [grouper.ungrouped(node).rows for node in nodes]
+    of_levels = {rows.levels: rows for rows in made if rows.parent is not None}
+    assert of_levels
+    assert all(rows is of_levels.get(rows.levels, rows) for rows in made)

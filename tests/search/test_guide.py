@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from decimal import Decimal
 
 import numpy as np
@@ -13,14 +14,15 @@ from hypothesis import strategies as st
 
 from dbt_anonymize.information_loss.registry import LOSSES, make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
-from dbt_anonymize.privacy.table import BoolArray
-from dbt_anonymize.search import enumerated, guide
+from dbt_anonymize.search import bases, enumerated, guide, open_nodes, rollup, samples
+from dbt_anonymize.search.chain import chain
 from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.forecast import Forecast, counted
 from dbt_anonymize.search.guide import Guide
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.optimum import search
 from dbt_anonymize.search.pareto import pareto_front
+from dbt_anonymize.search.results import Status
 from tests.oracle.brute_force import feasible_nodes, guarantees_for, numbered_table, tables
 from tests.sampling import examples
 
@@ -38,6 +40,16 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guide, "LIKELY", -1.0)
     monkeypatch.setattr(guide, "WORTHWHILE", 0.01)
     monkeypatch.setattr(guide, "LEAST_CHANCE", 0.0)
+    monkeypatch.setattr(enumerated, "NODES_PER_ROW", 1000)
+    # Bases and samples of tables of any size, too.
+    monkeypatch.setattr(open_nodes, "BETWEEN", 1)
+    monkeypatch.setattr(bases, "WORTH_A_BASE", 2)
+    monkeypatch.setattr(bases, "WORTH_SAVING", 0)
+    monkeypatch.setattr(bases, "SHARE", 0.8)
+    monkeypatch.setattr(bases, "SHARE_OF_BASE", 0.8)
+    monkeypatch.setattr(rollup, "SAMPLED_FROM", 2)
+    monkeypatch.setattr(rollup, "WORTH", 1)
+    monkeypatch.setattr(samples, "SPARE", 0)
 
 
 @pytest.mark.usefixtures("eager")
@@ -57,6 +69,30 @@ def test_the_optimum_is_that_of_all_nodes_whatever_suggested_ones_exclude(
         if found is not None:
             least = min(float(node.loss) for node in feasible)
             assert found.loss == pytest.approx(least, rel=1e-9, abs=1e-9), name
+
+
+@pytest.mark.usefixtures("eager")
+@examples(settings(deadline=None), 100)
+@given(st.data())
+def test_each_effort_of_a_chain_is_the_best_above_the_last(data: st.DataObject) -> None:
+    table = data.draw(tables())
+    guarantees = compile_guarantees(data.draw(guarantees_for(table)), table)
+    limit, loss = (
+        data.draw(st.sampled_from(LIMITS)),
+        make_loss(data.draw(st.sampled_from(MEASURES))),
+    )
+    last = None
+    for size, point in chain(table, guarantees, loss, limit, 3).points:
+        above = [
+            node
+            for node in feasible_nodes(table, guarantees, loss, limit, size)
+            if node.k > 0 and (last is None or all(map(operator.ge, node.node, last.node)))
+        ]
+        root = tuple(attribute.height for attribute in table.attributes)
+        above = [node for node in above if last is None or node.node not in {last.node, root}]
+        least = min(float(node.loss) for node in above)
+        assert point.loss == pytest.approx(least, rel=1e-9, abs=1e-9)
+        last = point
 
 
 @pytest.mark.usefixtures("eager")
@@ -121,56 +157,66 @@ def test_finer_and_coarser_nodes_are_counted() -> None:
         assert counted(nodes, coarser=True)[node] == nodes[coarser].sum()
 
 
+def guide_of(lattice: Lattice, *, by_classes: bool) -> Guide:
+    return Guide(lattice, np.zeros(lattice.shape), most=3, each=0.0, by_classes=by_classes)
+
+
 @pytest.mark.parametrize("by_classes", [True, False])
 def test_nothing_is_suggested_before_something_can_be_foreseen(by_classes: bool) -> None:
     lattice = Lattice((0, 0), (4, 4))
-    found = Guide(lattice, np.zeros(lattice.shape), most=3, each=0.0, by_classes=by_classes)
-    is_open, bounds = np.ones(lattice.shape, dtype=bool), np.zeros(lattice.shape)
-    for index in range(guide.FIRST - 1 if not by_classes else 20):
+    found = guide_of(lattice, by_classes=by_classes)
+    status, bounds = np.zeros(lattice.shape, dtype=np.uint8), np.zeros(lattice.shape)
+    for index in range(20 if by_classes else guide.FIRST - 1):
         found.observe(index, 5)
         found.observe_bound(index, 1.0)
-        assert found.suggest(is_open, ~is_open, bounds, math.inf) is None
+        assert found.suggest(status, bounds, math.inf) is None
     found.observe(20, 5)
-    assert found.suggest(is_open, ~is_open, bounds, 2.0) is not None
+    assert found.suggest(status, bounds, 2.0) is not None
 
 
 def test_a_node_that_is_not_open_is_suggested_for_what_it_excludes() -> None:
     """The coarsest infeasible one excludes the most; where classes bound nodes, only open ones."""
     lattice = Lattice((0, 0), (9, 9))
     number = np.add.outer(np.arange(10), np.arange(10))
-    is_open = number < 6
+    status = np.where(number < 6, Status.OPEN, Status.PRUNED).astype(np.uint8)
     for by_classes in (False, True):
-        found = Guide(lattice, np.zeros(lattice.shape), most=3, each=0.0, by_classes=by_classes)
+        found = guide_of(lattice, by_classes=by_classes)
         for index in range(lattice.size):
             # Levels that add up to 11 or more are feasible.
             found.observe(index, 0 if number.reshape(-1)[index] > 10 else 1000)
             found.observe_bound(index, 1.0)
-        index = found.suggest(is_open, number > 10, np.zeros(lattice.shape), 2.0)
+        found.forget()
+        index = found.suggest(status, np.zeros(lattice.shape), 2.0)
         assert index is not None
-        assert is_open.reshape(-1)[index] == by_classes
+        assert (number.reshape(-1)[index] < 6) == by_classes
         assert sum(lattice.node(index)) <= 10
 
 
 def test_what_was_excluded_meanwhile_is_not_counted_on() -> None:
     lattice = Lattice((0, 0), (9, 9))
-    found = Guide(lattice, np.zeros(lattice.shape), most=3, each=0.0, by_classes=False)
+    found = guide_of(lattice, by_classes=False)
     for index in range(guide.FIRST):
         found.observe(index, 1000)
-    is_open = np.ones(lattice.shape, dtype=bool)
-    none, bounds = np.zeros_like(is_open), np.zeros(lattice.shape)
-    assert found.suggest(is_open, none, bounds, 2.0) == lattice.size - 1
-    is_open[1:] = False
-    suggested = found.suggest(is_open, none, bounds, 2.0)
+    status, bounds = np.zeros(lattice.shape, dtype=np.uint8), np.zeros(lattice.shape)
+    assert found.suggest(status, bounds, 2.0) == lattice.size - 1
+    status[1:] = Status.INFEASIBLE
+    suggested = found.suggest(status, bounds, 2.0)
     assert suggested is not None
-    assert is_open[lattice.finer(lattice.node(suggested))].sum() == 10
-    is_open[:] = False
-    assert found.suggest(is_open, none, bounds, 2.0) is None
+    assert (status[lattice.finer(lattice.node(suggested))] == Status.OPEN).sum() == 10
+    found.leave_out(suggested)
+    others = found.suggest(status, bounds, 2.0)
+    assert others not in {None, suggested}
+    found.settle(lattice.coarser((0, 0)))
+    assert found.suggest(status, bounds, 2.0) is None
+    found.forget()
+    assert found.suggest(status, bounds, 2.0) is not None
+    status[:] = Status.PRUNED
+    assert found.suggest(status, bounds, 2.0) is None
 
 
-def test_an_excluded_node_is_not_checked_for_what_it_excludes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """It might be the best one."""
+@pytest.mark.parametrize("is_raised", [False, True])
+def test_an_excluded_node_is_never_the_best(is_raised: bool) -> None:
+    """Neither if the guide would have it checked, nor after more is asked for."""
     table = numbered_table(rows=300)
     guarantees, loss = compile_guarantees([K], table), make_loss("loss")
     lattice, limit = Lattice.of(table), Decimal("0.05")
@@ -179,16 +225,15 @@ def test_an_excluded_node_is_not_checked_for_what_it_excludes(
     checker = enumerated.Checker(table, guarantees, loss, limit, lattice.lowest)
     state = enumerated.EnumeratedSearch(checker, lattice)
     state.exclude(optimum.node)
-
-    def suggest_all(is_open: BoolArray, is_known: BoolArray, *_: object) -> int | None:
-        may = np.flatnonzero(~is_known)
-        return int(may[0]) if len(may) else None
-
+    index = lattice.index(optimum.node)
     assert state._guide is not None
-    monkeypatch.setattr(state._guide, "suggest", suggest_all)
+    assert not state._guide._may_be_suggested.reshape(-1)[index]
+    if is_raised:
+        state.require(4)
     second = state.run(Clock(None, None))
     assert second is not None
     assert second.node != optimum.node
+    assert not state._guide._may_be_suggested.reshape(-1)[index]
 
 
 def test_guides_are_for_what_they_fit() -> None:

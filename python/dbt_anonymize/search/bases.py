@@ -24,6 +24,9 @@ WORTH_A_BASE, SHARE, SHARE_OF_BASE = 8000, 0.4, 0.1
 # How many times as many rows as one grouping takes it saves if every open node is asked for: few
 # of them are.
 WORTH_SAVING = 25
+# Share of the rows that they were grouped from up to which classes are worth keeping: entropy tells
+# too few where most records are alike.
+MOST_OF_PARENT = 0.8
 _NO_LEVEL = np.iinfo(np.int16).max
 
 
@@ -41,6 +44,7 @@ class Bases:
         # With the bytes and the place of each.
         self._kept: OrderedDict[Node, tuple[GroupedClasses, int, int]] = OrderedDict()
         self._bytes = 0
+        self._refused: set[Node] = set()
         # What `of` looks into, by place: levels (attributes, places), and classes.
         self._levels = np.full((len(bottom.levels), MOST + 1), _NO_LEVEL, dtype=np.int16)
         self._counts = np.full(MOST + 1, len(bottom) + 1)
@@ -69,9 +73,11 @@ class Bases:
         if count < WORTH_A_BASE:
             return None
         share = SHARE if rows is self._bottom else SHARE_OF_BASE
-        if nodes is not None:
-            return nodes.finer_levels(node, rows.levels, count, share, WORTH_SAVING)
-        return self._finer_levels(node, rows, math.log2(count * share))
+        if nodes is None:
+            found = self._finer_levels(node, rows, math.log2(count * share))
+        else:
+            found = nodes.finer_levels(node, rows.levels, count, share, WORTH_SAVING)
+        return None if found == rows.levels or found in self._refused else found
 
     def _finer_levels(self, node: Node, rows: GroupedClasses, most: float) -> Node | None:
         """Return levels below a node that tell so many bits apart at most; None if it does."""
@@ -92,9 +98,13 @@ class Bases:
             found = tuple(levels)
 
     def keep(self, rows: GroupedClasses) -> None:
-        """Keep classes, unless there is no memory for them."""
+        """Keep classes; if they take too much memory, or are many, do not make them again."""
         node, size = rows.levels, rows.bytes
-        if node in self._kept or size > self._memory:
+        if node in self._kept:
+            return
+        of = len(rows) if rows.parent is None else len(rows.parent)
+        if size > self._memory or len(rows) > MOST_OF_PARENT * of:
+            self._refused.add(node)
             return
         while self._kept and (not self._free or self._bytes + size > self._memory):
             self._drop()

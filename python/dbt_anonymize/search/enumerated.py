@@ -31,6 +31,9 @@ from dbt_anonymize.search.witnesses import Witnesses
 _OPEN = int(Status.OPEN)
 # Infeasible nodes before the first witness.
 _BEFORE_WITNESSES = 8
+# Nodes per row of the table up to which fewer checks save more than it takes to foresee them, where
+# nodes are bounded before they are checked.
+NODES_PER_ROW = 4
 
 
 class EnumeratedSearch:
@@ -56,29 +59,39 @@ class EnumeratedSearch:
         self._rank = self._bound
         if not self._by_bound:
             self._rank = lattice.add_up(checker.grouper.entropies)
-        # Nodes that are not worth suggesting: excluded, or known to be feasible.
-        self._is_settled = np.zeros(lattice.shape, dtype=np.bool_)
         self._guide: Guide | None = None
         most, each = checker.most_suppressed, checker.least_per_suppressed
-        if not self._by_bound and (most > 0 or checker.is_monotone):
-            # Without suppression, infeasible nodes alone exclude more than their bounds do.
-            by_classes = most > 0 and checker.loss.is_bounded_by_classes
+        # Without suppression, infeasible nodes alone exclude more than their bounds do.
+        by_classes = most > 0 and checker.loss.is_bounded_by_classes
+        if not self._by_bound and self._is_worth_guiding(by_classes=by_classes):
             self._guide = Guide(lattice, self._rank, most, each, by_classes=by_classes)
         # Rank of the nodes still to be checked, infinite for others; and a view as one row.
         self._order = self._rank.copy()
         self._next = self._order.reshape(-1)
         self._k = k
         self._starts: list[int] = []
+        self._excluded: list[int] = []
         self._infeasible = 0
         self._witnesses: Witnesses | None = None
         # The best node, once no open node is just below it.
         self._bottom_of_descent: CheckedNode | None = None
 
+    def _is_worth_guiding(self, *, by_classes: bool) -> bool:
+        """Return whether fewer checks save more than foreseeing them takes."""
+        if self.checker.most_suppressed == 0 and not self.checker.is_monotone:
+            return False
+        return by_classes or NODES_PER_ROW * len(self.checker.table.records) >= self.lattice.size
+
     def exclude(self, node: Node) -> None:
         """Leave out a node, and no other."""
-        index = self.lattice.index(node)
-        self._close(index, Status.PRUNED)
-        self._is_settled.reshape(-1)[index] = True
+        self._excluded.append(self.lattice.index(node))
+        self._leave_out_excluded()
+
+    def _leave_out_excluded(self) -> None:
+        for index in self._excluded:
+            self._close(index, Status.PRUNED)
+            if self._guide is not None:
+                self._guide.leave_out(index)
 
     def start(self, node: Node) -> None:
         """Check a promising node first, whatever the time."""
@@ -141,10 +154,8 @@ class EnumeratedSearch:
     def _suggestion(self, best: CheckedNode | None) -> int | None:
         if self._guide is None:
             return None
-        is_known = self._is_settled | (self.status == Status.INFEASIBLE)
-        is_known |= self.status == Status.CHECKED
         loss = math.inf if best is None else float(best.loss)
-        return self._guide.suggest(self.status == _OPEN, is_known, self._unsuppressed, loss)
+        return self._guide.suggest(self.status, self._unsuppressed, loss)
 
     def require(self, k: int) -> None:
         """Ask for classes of at least ``k`` subjects from now on; never fewer than before.
@@ -156,7 +167,8 @@ class EnumeratedSearch:
         # Made for smaller classes than the bounds to come; what they raised stays.
         self._raised_by[:] = 0.0
         self._bottom_of_descent = None
-        self._is_settled[:] = False
+        if self._guide is not None:
+            self._guide.forget()
         loss, has_rules = self.checker.loss, self.checker.guarantees.release_rules
         self.status[self.status == Status.PRUNED] = _OPEN
         status, bound = self.status.reshape(-1), self._bound.reshape(-1)
@@ -169,6 +181,10 @@ class EnumeratedSearch:
                 del self.found[index]
                 status[index] = _OPEN
         np.copyto(self._order, np.where(self.status == _OPEN, self._rank, math.inf))
+        if self._guide is not None:
+            for index in self.found:
+                self._guide.leave_out(index)
+        self._leave_out_excluded()
 
     def _visit(self, index: int, best: CheckedNode | None) -> CheckedNode | None:
         """Check a node if it can be better than the best; return the better of both."""
@@ -207,8 +223,10 @@ class EnumeratedSearch:
         violating = result.suppressed if about is None else about
         if self._guide is not None:
             self._guide.observe(index, violating)
-            if result.is_feasible and self.checker.is_monotone:
-                self._is_settled[self.lattice.coarser(result.node)] = True
+            # By its classes a feasible node may exclude coarser ones.
+            is_settled = result.is_feasible and not self._guide.by_classes
+            if is_settled and self.checker.is_monotone:
+                self._guide.settle(self.lattice.coarser(result.node))
 
     def _give_up(self, check: Check) -> None:
         """Leave out a node and all finer ones, which lose too much by what they must suppress."""
@@ -257,6 +275,8 @@ class EnumeratedSearch:
         status = self.status[box]
         status[status == _OPEN] = Status.INFEASIBLE
         self._order[box] = math.inf
+        if self._guide is not None:
+            self._guide.settle(box)
 
     def _ask_a_witness(self, rows: IntArray) -> None:
         """Leave out all nodes at which the rarest of some records is in a small class, too.

@@ -10,10 +10,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dbt_anonymize.privacy.table import BoolArray, FloatArray
+from dbt_anonymize.privacy.table import FloatArray
 from dbt_anonymize.search.forecast import Forecast, chances, counted
-from dbt_anonymize.search.lattice import Lattice
+from dbt_anonymize.search.lattice import Box, Lattice
+from dbt_anonymize.search.results import Status
+
+Statuses = NDArray[np.uint8]
+# A member of an enumeration is looked up at every use.
+_OPEN = int(Status.OPEN)
 
 # Checks before the first fit, and between two of them; large lattices take longer to fit.
 FIRST, BETWEEN, NODES_PER_CHECK = 12, 16, 4096
@@ -56,71 +62,92 @@ class Guide:
         self._excludes_finer = np.zeros(lattice.size)
         self._excludes_coarser = np.zeros(lattice.size)
         self._gain = np.zeros(lattice.size)
+        self._may_be_suggested = np.ones(lattice.shape, dtype=np.bool_)
         self._promise = np.full(lattice.size, math.inf)
 
     def observe(self, index: int, violating: int) -> None:
-        """Take in how many records violate at a node."""
+        """Take in how many records violate at a node; it is not suggested again."""
         self._violating.observe(index, math.log(violating + 1.0))
         self._wait -= 1
+        self.leave_out(index)
 
     def observe_bound(self, index: int, bound: float) -> None:
         """Take in what a node and all coarser ones lose at least, by its classes."""
         self._bounds.observe(index, bound)
 
+    def leave_out(self, index: int) -> None:
+        """Do not suggest a node."""
+        self._may_be_suggested.reshape(-1)[index] = False
+        self._gain[index] = 0.0
+
+    def settle(self, box: Box) -> None:
+        """Suggest none of these nodes: it is known what their checks exclude."""
+        self._may_be_suggested[box] = False
+        self._gain.reshape(self._lattice.shape)[box] = 0.0
+
+    def forget(self) -> None:
+        """Suggest any node again: other nodes are excluded now."""
+        self._may_be_suggested[:] = True
+        self._gain[:] = 0.0
+        self._wait = 0
+
     def is_worth_forming(self, index: int) -> bool:
         """Return whether the classes of a node may well exclude coarser ones."""
         return bool(self._excludes_coarser[index] > LIKELY)
 
-    def suggest(
-        self, is_open: BoolArray, is_known: BoolArray, bounds: FloatArray, best: float
-    ) -> int | None:
+    def suggest(self, status: Statuses, bounds: FloatArray, best: float) -> int | None:
         """Return the node whose check should exclude the most; None if none is worthwhile.
 
-        ``is_open``: nodes that may be the optimum. ``is_known``: nodes not to suggest. ``bounds``
-        are lower bounds of what nodes lose, ``best`` is the least loss so far.
+        ``status`` says which nodes may be the optimum, ``bounds`` are lower bounds of what they
+        lose by their classes, ``best`` is the least loss so far.
         """
         if self._wait <= 0 and self._can_foresee(best):
             self._wait = self._between
             self._foresee(bounds, best)
-            self._count(is_open)
+            self._count(status)
         self._suggested += 1
-        if self._suggested % PROMISING == 0:
-            promise = np.where(is_open.reshape(-1), self._promise, math.inf)
+        if self.by_classes and self._suggested % PROMISING == 0:
+            promise = np.where(status.reshape(-1) == _OPEN, self._promise, math.inf)
             found = int(promise.argmin())
             if promise[found] < best:
                 return found
-        # A node that bounds others by its classes is checked for both reasons at once.
-        return self._most_excluding(is_open, ~is_open if self.by_classes else is_known)
+        return self._most_excluding(status)
 
-    def _most_excluding(self, is_open: BoolArray, is_known: BoolArray) -> int | None:
+    def _most_excluding(self, status: Statuses) -> int | None:
         """Return the node that excludes the most; what it was expected to is counted anew."""
         tries = 0
         while True:
-            self._gain[is_known.reshape(-1)] = 0.0
             found = int(self._gain.argmax())
             expected = float(self._gain[found])
             if expected < WORTHWHILE:
                 return None
-            self._gain[found] = self._gain_of(found, is_open)
+            self._gain[found] = self._gain_of(found, status)
             if self._gain[found] >= LEFT * expected:
                 return found
             tries += 1
             if tries % TIMES == 0:
-                self._count(is_open)
+                self._count(status)
 
-    def _gain_of(self, index: int, is_open: BoolArray) -> float:
+    def _gain_of(self, index: int, status: Statuses) -> float:
+        # A node that bounds others by its classes is checked for both reasons at once.
+        if self.by_classes and status.reshape(-1)[index] != _OPEN:
+            return 0.0
         node = self._lattice.node(index)
-        gain = self._excludes_finer[index] * np.count_nonzero(is_open[self._lattice.finer(node)])
+        finer = np.count_nonzero(status[self._lattice.finer(node)] == _OPEN)
+        gain = self._excludes_finer[index] * finer
         if self.by_classes:
-            coarser = np.count_nonzero(is_open[self._lattice.coarser(node)])
+            coarser = np.count_nonzero(status[self._lattice.coarser(node)] == _OPEN)
             gain += self._excludes_coarser[index] * coarser
         return float(gain)
 
-    def _count(self, is_open: BoolArray) -> None:
+    def _count(self, status: Statuses) -> None:
+        is_open = status == _OPEN
         number = is_open.astype(np.float64)
         self._gain = self._excludes_finer * counted(number, coarser=False).reshape(-1)
         if self.by_classes:
             self._gain += self._excludes_coarser * counted(number, coarser=True).reshape(-1)
+            self._gain *= number.reshape(-1)
+        self._gain *= self._may_be_suggested.reshape(-1)
 
     def _can_foresee(self, best: float) -> bool:
         return not self.by_classes or (0.0 < best < math.inf and self._bounds.observed > 0)

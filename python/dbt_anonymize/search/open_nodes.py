@@ -35,18 +35,21 @@ class OpenNodes:
 
         They have at most a ``share`` of the ``rows`` of the finer one, by their estimate. None if
         they save fewer rows than ``worth`` times as many for all open nodes together, or if the
-        coarser node has more itself.
+        coarser node has more itself. A finer node may lie below the lattice.
         """
-        box = self._box(fine, node)
+        start = tuple(map(max, fine, self._lattice.lowest))
+        box = self._box(start, node)
         classes = self._classes[box]
         is_few = classes <= share * rows
         if not is_few.flat[-1]:
             return None
         saved = np.where(is_few, self._count(coarser=True)[box] * (rows - classes), 0.0)
+        if start == fine:
+            saved.flat[0] = 0.0
         place = int(saved.argmax())
-        if place == saved.size - 1 or saved.flat[place] < worth * rows:
+        if place == saved.size - 1 or saved.flat[place] < max(worth * rows, 1.0):
             return None
-        return self._at(fine, saved, place)
+        return self._at(start, saved, place)
 
     def coarser_levels(self, fine: Node, least: float) -> Node | None:
         """Return levels of at least so many classes that are coarser than most open nodes.

@@ -61,7 +61,7 @@ class UngroupedNode:
         are a part of what is in small ones.
         """
         if self._sample is not None and enough < math.inf:
-            count = self._count_sample(self._sample, size, enough)
+            count = self._count_sample(self._sample, size, max(enough, 1.0))
             if count >= enough:
                 return count
         self.about_small_records = self._count(self.rows, self.words, size)

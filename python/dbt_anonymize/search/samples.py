@@ -25,7 +25,7 @@ SPARE = 4
 
 
 class Sample:
-    """Half of some rows at most, in the order of the hash of their class."""
+    """About half of some rows, in the order of the hash of their class."""
 
     def __init__(self, rows: GroupedClasses, keys: Words) -> None:
         self._rows = rows
