@@ -202,9 +202,11 @@
 {# What is grouped by becomes 0.0 where it is -0.0. A text does not change, and with it rows would have to be sorted. #}
 {% macro spark___counted_values(columns, typed) -%}
     {%- set texts, values = [], [] -%}
-    {%- for column in adapter.get_columns_in_relation(typed) if typed and column.dtype == "string" -%}
-        {%- do texts.append(dbt_anonymize._quote(column.name)) -%}
-    {%- endfor -%}
+    {%- if typed -%}
+        {%- for column in adapter.get_columns_in_relation(typed) if column.dtype == "string" -%}
+            {%- do texts.append(dbt_anonymize._quote(column.name)) -%}
+        {%- endfor -%}
+    {%- endif -%}
     {%- for column in columns -%}
         {%- do values.append(column if column in texts + ["cqi"] else "any_value(" ~ column ~ ") as " ~ column) -%}
     {%- endfor -%}
