@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dbt_anonymize.search import bases, rollup, samples
 from tests.projects import Project, copy_consumer
 from tests.search.running import SPEC, run, with_spec
 
@@ -79,3 +80,14 @@ def searched(built_frequencies: Project, tmp_path_factory: pytest.TempPathFactor
     (project.folder / "printed.txt").write_text(result.output, encoding="utf-8")
     (project.folder / "before.yml").write_text(before, encoding="utf-8")
     return project
+
+
+@pytest.fixture
+def eager_grouping(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Form a base wherever there are two rows, and sample from two rows on."""
+    monkeypatch.setattr(bases, "WORTH_A_BASE", 2)
+    monkeypatch.setattr(bases, "SHARE", 0.8)
+    monkeypatch.setattr(bases, "WORTH_SAVING", 0)
+    monkeypatch.setattr(rollup, "SAMPLED_FROM", 2)
+    monkeypatch.setattr(rollup, "WORTH", 1)
+    monkeypatch.setattr(samples, "SPARE", 0)

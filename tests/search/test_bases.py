@@ -18,23 +18,12 @@ from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy import grouping
 from dbt_anonymize.privacy.grouping import classes_of, group, labels_of, value_counts
 from dbt_anonymize.privacy.table import BoolArray, Node, SensitiveAttribute, Table, ValueCounts
-from dbt_anonymize.search import bases, rollup, samples
+from dbt_anonymize.search import rollup, samples
 from dbt_anonymize.search.hashing import distinct, slots
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.rollup import Grouper
 from tests.oracle.brute_force import nodes_of, numbered_table, tables
 from tests.sampling import examples
-
-
-@pytest.fixture
-def eager(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Form a base wherever there are two rows, and sample from two rows on."""
-    monkeypatch.setattr(bases, "WORTH_A_BASE", 2)
-    monkeypatch.setattr(bases, "SHARE", 0.8)
-    monkeypatch.setattr(bases, "WORTH_SAVING", 0)
-    monkeypatch.setattr(rollup, "SAMPLED_FROM", 2)
-    monkeypatch.setattr(rollup, "WORTH", 1)
-    monkeypatch.setattr(samples, "SPARE", 0)
 
 
 def expecting(grouper: Grouper, table: Table) -> Grouper:
@@ -44,7 +33,7 @@ def expecting(grouper: Grouper, table: Table) -> Grouper:
     return grouper
 
 
-@pytest.mark.usefixtures("eager")
+@pytest.mark.usefixtures("eager_grouping")
 @examples(settings(deadline=None), 60)
 @given(
     tables(),
@@ -83,7 +72,7 @@ def rows_in(table: Table, node: Node, classes: BoolArray) -> BoolArray:
     return classes[group(labels_of(table, node, np.arange(len(table.leaves))))[1]]
 
 
-@pytest.mark.usefixtures("eager")
+@pytest.mark.usefixtures("eager_grouping")
 @pytest.mark.parametrize("is_expecting", [False, True])
 def test_nodes_share_a_base(is_expecting: bool) -> None:
     table = numbered_table()
@@ -96,7 +85,7 @@ def test_nodes_share_a_base(is_expecting: bool) -> None:
     assert len({id(classes) for classes in rows}) < len(rows)
 
 
-@pytest.mark.usefixtures("eager")
+@pytest.mark.usefixtures("eager_grouping")
 def test_a_base_that_is_finer_than_open_nodes_is_chosen() -> None:
     table = numbered_table()
     lattice = Lattice.of(table)

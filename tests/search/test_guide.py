@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dbt_anonymize.information_loss.registry import LOSSES, make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
-from dbt_anonymize.search import bases, enumerated, guide, open_nodes, rollup, samples
+from dbt_anonymize.search import bases, enumerated, guide, open_nodes
 from dbt_anonymize.search.chain import chain
 from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.forecast import Forecast, counted
@@ -33,7 +33,7 @@ K = {"model": "k_anonymity", "k": 4}
 
 
 @pytest.fixture
-def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+def eager(eager_grouping: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Foresee from the second check on, suggest what is hardly worth it, form all classes."""
     monkeypatch.setattr(guide, "FIRST", 2)
     monkeypatch.setattr(guide, "BETWEEN", 1)
@@ -41,15 +41,8 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guide, "WORTHWHILE", 0.01)
     monkeypatch.setattr(guide, "LEAST_CHANCE", 0.0)
     monkeypatch.setattr(enumerated, "NODES_PER_ROW", 1000)
-    # Bases and samples of tables of any size, too.
     monkeypatch.setattr(open_nodes, "BETWEEN", 1)
-    monkeypatch.setattr(bases, "WORTH_A_BASE", 2)
-    monkeypatch.setattr(bases, "WORTH_SAVING", 0)
-    monkeypatch.setattr(bases, "SHARE", 0.8)
     monkeypatch.setattr(bases, "SHARE_OF_BASE", 0.8)
-    monkeypatch.setattr(rollup, "SAMPLED_FROM", 2)
-    monkeypatch.setattr(rollup, "WORTH", 1)
-    monkeypatch.setattr(samples, "SPARE", 0)
 
 
 @pytest.mark.usefixtures("eager")

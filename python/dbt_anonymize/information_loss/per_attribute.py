@@ -9,14 +9,13 @@ import numpy as np
 
 from dbt_anonymize.information_loss.aggregates import aggregate
 from dbt_anonymize.information_loss.base import InformationLoss, TableSums
-from dbt_anonymize.information_loss.suppressed import Suppressed
+from dbt_anonymize.information_loss.suppressed import Suppressed, bounds_by_level
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
 
 # ARX rounds the loss of an attribute down to this many parts of 1.
 _PARTS = 1e10
 # A loss that is added up in another order may be rounded down one step further.
 ONE_STEP = 1.01e-10
-_NOTHING = np.zeros(0, dtype=np.bool_)
 
 
 class PerAttribute(InformationLoss):
@@ -51,15 +50,9 @@ class PerAttribute(InformationLoss):
         self, table: Table, suppressed: BoolArray | None = None, highest: Node | None = None
     ) -> tuple[FloatArray, ...]:
         """Return lower bounds of the loss of each quasi-identifier, one per level."""
-        if highest is None:
-            highest = tuple(attribute.height for attribute in table.attributes)
-        if table.total == 0:
-            return tuple(np.zeros(level + 1) for level in highest)
         sums = self.sums(table)
-        gone = Suppressed(sums, _NOTHING if suppressed is None else suppressed)
-        return tuple(
-            np.array([self._bound_at(sums, gone, position, level) for level in range(most + 1)])
-            for position, most in enumerate(highest)
+        return bounds_by_level(
+            sums, suppressed, highest, lambda gone, *at: self._bound_at(sums, gone, *at)
         )
 
     def combine(self, losses: FloatArray) -> FloatArray:

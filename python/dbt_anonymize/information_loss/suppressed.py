@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from dbt_anonymize.information_loss.base import TableSums, counted
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node
 
 
 class Suppressed:
@@ -56,3 +58,25 @@ class Suppressed:
             size = len(self._sums.label_counts[position][level])
             self._label_counts[position, level] = counted(labels, finer, size)
         return self._label_counts[position, level]
+
+
+def bounds_by_level(
+    sums: TableSums,
+    suppressed: BoolArray | None,
+    highest: Node | None,
+    bound: Callable[[Suppressed, int, int], float],
+) -> tuple[FloatArray, ...]:
+    """Return a number per attribute and level up to ``highest``, by default all; 0 of no records.
+
+    ``bound`` gives that of an attribute at a level, where some rows of the table are suppressed.
+    """
+    table = sums.table
+    if highest is None:
+        highest = tuple(attribute.height for attribute in table.attributes)
+    if table.total == 0:
+        return tuple(np.zeros(level + 1) for level in highest)
+    gone = Suppressed(sums, np.zeros(0, dtype=np.bool_) if suppressed is None else suppressed)
+    return tuple(
+        np.array([bound(gone, position, level) for level in range(most + 1)])
+        for position, most in enumerate(highest)
+    )

@@ -10,11 +10,9 @@ from dbt_anonymize.information_loss.base import (
     TableSums,
     suppressed_records,
 )
-from dbt_anonymize.information_loss.suppressed import Suppressed
+from dbt_anonymize.information_loss.suppressed import Suppressed, bounds_by_level
 from dbt_anonymize.privacy.profitable import LabelLosses, Profitable
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
-
-_NOTHING = np.zeros(0, dtype=np.bool_)
 
 
 class PublisherPayout(InformationLoss):
@@ -36,15 +34,7 @@ class PublisherPayout(InformationLoss):
         self, table: Table, suppressed: BoolArray | None = None, highest: Node | None = None
     ) -> tuple[FloatArray, ...]:
         """Return what the labels of each quasi-identifier cost, attacks left out, by level."""
-        if highest is None:
-            highest = tuple(attribute.height for attribute in table.attributes)
-        if table.total == 0:
-            return tuple(np.zeros(level + 1) for level in highest)
-        gone = Suppressed(self.sums(table), _NOTHING if suppressed is None else suppressed)
-        return tuple(
-            np.array([self._bound_at(gone, position, level) for level in range(most + 1)])
-            for position, most in enumerate(highest)
-        )
+        return bounds_by_level(self.sums(table), suppressed, highest, self._bound_at)
 
     def combine(self, losses: FloatArray) -> FloatArray:
         """Add up what quasi-identifiers cost (nodes, attributes)."""
