@@ -16,6 +16,9 @@
     {%- set errors = dbt_anonymize._label_type_errors(
         quasi_identifier.hierarchy, quasi_identifier.name, levels, is_frozen
     ) -%}
+    {%- do errors.extend(dbt_anonymize._collation_errors(
+        quasi_identifier.hierarchy, adapter.get_columns_in_relation(quasi_identifier.hierarchy)
+    )) -%}
     {%- for violation in run_query(violations).rows -%}
         {%- do errors.append(
             name ~ " breaks the rule: " ~ violation[0]

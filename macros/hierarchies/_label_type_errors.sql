@@ -3,11 +3,12 @@
   and 1.1 and 1.10 as the same one. A frozen release keeps the labels that it has, with a warning.
 #}
 {% macro _label_type_errors(hierarchy, of, levels, is_frozen=false) -%}
-    {%- set texts = ["varchar", "text", "string", "char", "bpchar", "character", "character varying"] -%}
     {%- set wrong = [] -%}
     {%- for column in adapter.get_columns_in_relation(hierarchy) if (column.name | lower).startswith("level_") -%}
-        {%- set type = modules.re.sub("\\s*\\(.*", "", column.dtype | lower) -%}
-        {%- if type not in texts -%}{%- do wrong.append((column.name | lower) ~ " is " ~ type) -%}{%- endif -%}
+        {%- set shown = modules.re.match("[a-z_ ]*", column.dtype | lower).group() | trim -%}
+        {%- if not dbt_anonymize._is_text_type(column.dtype) -%}
+            {%- do wrong.append((column.name | lower) ~ " is " ~ shown) -%}
+        {%- endif -%}
     {%- endfor -%}
     {%- if not wrong -%}{{ return([]) }}{%- endif -%}
     {%- set rule = "the labels of hierarchy " ~ hierarchy.identifier ~ " of " ~ of ~ " must be text; "

@@ -23,7 +23,7 @@ from dbt_anonymize.cli.hierarchy_values import Values, from_anywhere
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import extension
 from dbt_anonymize.hierarchies.arx import arx_text
-from dbt_anonymize.hierarchies.bounds import parse_bound
+from dbt_anonymize.hierarchies.bounds import parse_value
 from dbt_anonymize.hierarchies.label_types import RULE, misread_levels, text_lines
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
 from dbt_anonymize.hierarchies.rules import violations
@@ -194,7 +194,7 @@ def _extended(hierarchy: Hierarchy, values: Values, into: str | None) -> Hierarc
 
 
 def _bounds(values: list[str]) -> list[Any]:
-    bounds: list[Any] = [parse_bound(value.strip()) for value in values]
+    bounds: list[Any] = [parse_value(value.strip()) for value in values]
     wrong = sum(bound is None for bound in bounds)
     if wrong or not bounds or len({type(bound) for bound in bounds}) > 1:
         raise HierarchyError(
@@ -214,9 +214,7 @@ def _weights(hierarchy: Hierarchy, values: Values | None) -> tuple[list[int], in
         found = [counts.pop(value, 0) for value in hierarchy.values]
         return found, sum(counts.values())
     weights, missing = [0] * size, 0
-    # A moment lies in the interval of its day.
-    texts = {value: value.partition(" ")[0] for value in counts}
-    for value, bound in zip(counts, _bounds(list(texts.values())), strict=True):
+    for value, bound in zip(counts, _bounds(list(counts)), strict=True):
         place = hierarchy.leaf(bound)
         if place is None:
             missing += counts[value]

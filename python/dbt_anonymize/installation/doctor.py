@@ -19,6 +19,7 @@ from dbt_anonymize.installation.project_files import VAULT_VARIABLE, read_yaml_f
 from dbt_anonymize.project.erasures import open_erasures
 from dbt_anonymize.project.generate import check
 from dbt_anonymize.project.layout import PROJECT_FILE, find_project
+from dbt_anonymize.project.open_seeds import open_seeds
 from dbt_anonymize.project.package import installed_version
 from dbt_anonymize.project.profile import read_profile
 from dbt_anonymize.spec.draft import items, mapping
@@ -225,11 +226,13 @@ def _specs(root: Path) -> Iterator[Finding]:
         yield Finding("anonymizations", "note", text)
         return
     try:
-        load_specs(root)
+        specs = load_specs(root)
     except AnonymizeError as error:
         yield Finding("anonymizations", "stop", str(error).replace("\n", "; "))
         return
     yield Finding("anonymizations", "ok", ", ".join(paths))
+    for seed in open_seeds(find_project(root), specs):
+        yield Finding("seeds", "note", str(seed))
     try:
         drifts = check(root)
     except AnonymizeError:
