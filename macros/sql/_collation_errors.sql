@@ -26,7 +26,7 @@
     {%- for row in run_query(
         "select " ~ probes | join(", ") ~ " from (select * from " ~ relation ~ " limit 1) as first_row"
     ).rows -%}
-        {%- for name in texts if row[loop.index0] == 1 -%}{%- do collated.append(name) -%}{%- endfor -%}
+        {%- for name in texts -%}{%- if row[loop.index0] == 1 -%}{%- do collated.append(name) -%}{%- endif -%}{%- endfor -%}
     {%- endfor -%}
     {%- if not collated -%}{{ return([]) }}{%- endif -%}
     {{ return([
@@ -43,4 +43,4 @@
 
 {% macro default___by_bytes(name) -%}{{ return(name ~ ' collate "C"') }}{%- endmacro %}
 
-{% macro duckdb___by_bytes(name) -%}{{ return(name ~ " collate binary") }}{%- endmacro %}
+{% macro duckdb___by_bytes(name) -%}{{ return(name ~ ' collate "binary"') }}{%- endmacro %}

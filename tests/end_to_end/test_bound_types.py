@@ -179,14 +179,15 @@ def test_texts_that_a_collation_takes_for_equal_are_refused(consumer: Project) -
         relation = dates.incorporate(path={"identifier": "collated"})
         names = ("nocase", "noaccent", "nfc", "nocase.noaccent", "de")
         columns = [f"v collate {name} as c{place}" for place, name in enumerate(names)]
-        shown = ", ".join([*columns, "v as plain", "v collate nocase collate binary as mended"])
+        mended = 'v collate nocase collate "binary" as mended'
+        shown = ", ".join([*columns, "v as plain", mended])
         warehouse.cursor().execute(
             f"create view collated as select {shown}, 1 as n from (values (null), ('x')) as s(v)"
         )
         found = warehouse.adapter.get_columns_in_relation(relation)
         (error,) = warehouse.macro("_collation_errors", relation=relation, columns=found)
         assert "the collation of c0, c1, c2, c3, c4 takes different ones for equal" in error
-        assert "c0 collate binary" in error
+        assert 'c0 collate "binary"' in error
         plain = [column for column in found if column.name[0] != "c"]
         assert warehouse.macro("_collation_errors", relation=relation, columns=plain) == []
 
