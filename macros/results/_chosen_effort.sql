@@ -47,8 +47,9 @@
     {%- if chosen | length != 1 -%}
         {%- do dbt_anonymize._raise_errors(anonymization, [
             "exactly one effort must be chosen; got " ~ chosen | length ~ " ("
-            ~ (reasons | join("; ") or "there are no results") ~ "). In anonymizations/" ~ anonymization ~ ".yml, "
-            ~ (remedies | unique | join("; ") or "declare efforts") ~ "."
+            ~ (reasons | join("; ") or "there are no results") ~ "). "
+            ~ ("Run `dbt build -s +" ~ model.name ~ "`." if chosen else "In anonymizations/" ~ anonymization ~ ".yml, "
+            ~ (remedies | unique | join("; ") or "declare efforts") ~ ".")
         ]) -%}
     {%- endif -%}
     {%- if chosen[0] in useless -%}
