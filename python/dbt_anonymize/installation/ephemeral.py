@@ -7,6 +7,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Sequence
+from typing import Any
 
 from dbt_anonymize.project.layout import PROJECT_FILE, Project
 from dbt_anonymize.project.profile import run_dbt
@@ -36,8 +37,10 @@ def ephemeral_sources(
         parsed = run_dbt(["--quiet", "--log-level", "none", "parse", *written])
     if not parsed.success:
         return {}  # The build says why.
-    nodes = parsed.result.nodes.values()  # type: ignore[union-attr]
-    found = {node.name for node in nodes if node.config.materialized == "ephemeral"}
+    manifest: Any = parsed.result
+    found = {
+        node.name for node in manifest.nodes.values() if node.config.materialized == "ephemeral"
+    }
     read = {spec.name: sorted(found & _read_by(spec)) for spec in specs}
     return {name: models for name, models in read.items() if models}
 

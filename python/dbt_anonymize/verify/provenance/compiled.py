@@ -148,7 +148,9 @@ def _added(config: Any) -> dict[str, tuple[str, ...]]:
     """
     names = config.snapshot_table_column_names
     time = (str(config.updated_at),) if config.updated_at else ()
-    made = {name.lower(): time for kind, name in names.items() if kind != "dbt_scd_id"}
+    made: dict[str, tuple[str, ...]] = {
+        name.lower(): time for kind, name in names.items() if kind != "dbt_scd_id"
+    }
     if config.strategy in {"check", "timestamp"}:
         keys = [config.unique_key] if isinstance(config.unique_key, str) else config.unique_key
         made[names["dbt_scd_id"].lower()] = (*keys, *time)

@@ -155,7 +155,8 @@ class Provenance:
         read = {_read_from(sql, dialect).this: r for sql, r in self._external.items()}
         for table in list(statement.find_all(exp.Table, exp.Subquery)) if read else ():
             if (relation := read.get(table.this)) and not table.args.get("db"):
-                named = exp.table_(*reversed(relation.key), quoted=True)
+                catalog, schema, name = relation.key
+                named: Any = exp.table_(name, schema, catalog, quoted=True)
                 # DuckDB calls it by its file or function where no alias does.
                 alias = PurePosixPath(table.this.name).stem or table.this.key
                 named.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
@@ -261,7 +262,8 @@ def _together(parts: Iterable[Made]) -> Made:
 
 
 def _read_from(sql: str, dialect: str) -> Any:
-    return parse_one(f"select * from {sql}", dialect=dialect).find(exp.From).this  # noqa: S608
+    query: Any = parse_one(f"select * from {sql}", dialect=dialect)  # noqa: S608
+    return query.find(exp.From).this
 
 
 def _reads_itself(query: Any) -> bool:
