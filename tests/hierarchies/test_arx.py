@@ -155,3 +155,14 @@ def test_moments_are_in_the_intervals_of_their_days_for_export_and_extension(tmp
     assert CliRunner().invoke(app, ["extend", *words]).output == f"{file}: 1 interval added.\n"
     result = CliRunner().invoke(app, ["export-arx", *words, "-o", str(tmp_path / "arx.csv")])
     assert (tmp_path / "arx.csv").read_text("utf-8").startswith("2024-05-01 00:00:00;2024-05;*")
+
+
+def test_a_file_with_another_delimiter_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "city.csv"
+    file.write_text("Bonn,west,*\nKiel,north,*\n", encoding="utf-8")
+    with pytest.raises(HierarchyError, match=r"with a ',' in it.*Write --delimiter ','"):
+        read_arx(file)
+    assert read_arx(file, delimiter=",").values == ("Bonn", "Kiel")
+    # A comma within a label says nothing.
+    file.write_text("Bonn, west;*\nKiel, north;*\n", encoding="utf-8")
+    assert read_arx(file).values == ("Bonn, west", "Kiel, north")
