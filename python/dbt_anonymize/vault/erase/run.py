@@ -11,6 +11,7 @@ import duckdb
 from dbt_anonymize.errors import VaultError, safe_reason
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.results import release_file
+from dbt_anonymize.project.vault_owner import require_own_vault
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.vault.erase.begun import digest_file, is_of_another, write_digest
@@ -81,10 +82,12 @@ def plan_erasure(
     Raises
     ------
     VaultError
-        If the engine or the mapping is another, the source still has the person, nothing is known
-        of her, or the vault does not remember the release.
+        If the engine or the mapping is another, the vault is of another project or target, the
+        source still has the person, nothing is known of her, or the vault does not remember the
+        release.
     """
     _require_support(warehouse, spec)
+    require_own_vault(warehouse, spec)
     if any("\ud800" <= letter <= "\udfff" for text in (key, *records) for letter in text):
         raise VaultError(f"{spec.name}: {spec.person} must be text that UTF-8 can hold.")
     vault = Vault(warehouse, spec, warehouse.place_of_ref(f"{spec.name}_identifiers"))
