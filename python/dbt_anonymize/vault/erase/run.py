@@ -10,6 +10,7 @@ import duckdb
 
 from dbt_anonymize.errors import VaultError, safe_reason
 from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.register import publishes
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.vault_owner import require_own_vault
 from dbt_anonymize.project.warehouse import Warehouse
@@ -110,7 +111,8 @@ def plan_erasure(
             f"{spec.name}: {spec.person} must be of somebody whom the vault or a working table "
             f"knows, as text; nothing was found.{more} See that the key is written as it is there."
         )
-    if found and not is_resumed:
+    # Nobody has a draft to see a difference by.
+    if found and not is_resumed and (spec.waits or publishes(warehouse, spec.name)):
         require_known_release(vault)
     withheld, released = find_group(vault, person)
     is_certain = is_resumed and digest.is_file()
