@@ -54,8 +54,7 @@ def test_a_spec_that_is_wrong_or_gone_says_so(tmp_path: Path) -> None:
 @pytest.mark.dbt
 @pytest.mark.sampled_tests(group="builds")
 def test_dbt_builds_nothing_of_a_spec_that_was_not_generated(consumer: Project) -> None:
-    state = "select (from customers_microdata select count(*)), (from customers_register select 1)"
-    before = consumer.query(state), consumer.release_file("customers").read_bytes()
+    before = consumer.release_file("customers").read_bytes()
     consumer.edit(SPEC, lambda text: text.replace("{k: 4}", "{k: 40}"))
     for selected in (("build",), ("run", "-s", "customers_anonymized")):
         outcome = consumer.dbt(*selected)
@@ -64,6 +63,6 @@ def test_dbt_builds_nothing_of_a_spec_that_was_not_generated(consumer: Project) 
         assert f"{SPEC}: must be what its models were generated from; it changed since" in said
         assert "Run `dbt-anonymize generate customers`." in said
         assert "customers_microdata" not in " ".join(outcome.statuses)
-    assert (consumer.query(state), consumer.release_file("customers").read_bytes()) == before
+    assert consumer.release_file("customers").read_bytes() == before
     # Whatever is of no spec is built as ever.
     assert consumer.dbt("seed", "-s", "customers_hierarchy_gender").succeeded
