@@ -1,4 +1,4 @@
-"""A schema of a vault on Postgres belongs to one target too, and only custodians read whose it is."""
+"""A schema of a vault on Postgres belongs to one target, and only custodians read to which."""
 
 from __future__ import annotations
 
