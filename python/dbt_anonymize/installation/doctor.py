@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shlex
 import shutil
 import stat
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -41,6 +42,10 @@ _GIGABYTE = 1_000_000_000
 _LEAST_DISK = _GIGABYTE // 10
 
 
+# Commands that take a target.
+_COMMAND = re.compile(r"`(dbt-anonymize (?:new|verify|erase|build|init)\b[^`]*|dbt build[^`]*)`")
+
+
 @dataclass(frozen=True)
 class Finding:
     """What a check found; ``stop``: a build would not get through."""
@@ -51,7 +56,15 @@ class Finding:
 
 
 def examine(folder: Path, target: str | None = None) -> Iterator[Finding]:
-    """Yield the findings, each as soon as it is known."""
+    """Yield the findings, each as soon as it is known; their commands name the target."""
+    for finding in _examined(folder, target):
+        text = finding.text
+        if target:
+            text = _COMMAND.sub(rf"`\1 --target {shlex.quote(target)}`", text)
+        yield replace(finding, text=text)
+
+
+def _examined(folder: Path, target: str | None) -> Iterator[Finding]:
     yield from _environment()
     try:
         root = find_project(folder).root
