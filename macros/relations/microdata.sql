@@ -1,7 +1,7 @@
 {% macro microdata(
     anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none,
     masks={}, dropped=[], sample=none, sample_shares=[], person=none, mask_keys=none,
-    free_text=[], outer=none, partition_by=none, partitions=none
+    free_text=[], outer=none, partition_by=none, partitions=none, spec=none
 ) -%}
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
 {%- set checked = [] -%}
@@ -14,6 +14,7 @@
     materialized="dbt_anonymize_partitions" if partitions else "table",
     meta={"dbt_anonymize": {
         "anonymization": anonymization,
+        "spec": spec,
         "record_key": record_key,
         "quasi_identifiers": checked,
         "target": target,
