@@ -73,8 +73,8 @@ def seeds_text(name: str, drafted: Drafted) -> str:
 
 
 def shown_type(one: Proposal) -> str:
-    """Return a type on one line; it may hold names: the labels of an enum."""
-    return literals.printable(" ".join(one.facts.type.lower().split()))
+    """Return a type on one line."""
+    return literals.printable(one.facts.type)
 
 
 def _environment() -> jinja2.Environment:
