@@ -154,4 +154,5 @@ def test_tables_with_little_in_them_are_drafted(consumer: Project) -> None:
     assert (spec.subject, spec.columns["patient_no"].role) == ("patient_no", "identifier")
     assert "insurance" not in spec.identifiers
     # Efforts keep k people, not records.
-    assert all(effort["age"] > 0 for effort in spec.efforts)
+    assert spec.efforts
+    assert all((effort.levels or {})["age"] > 0 for effort in spec.efforts)
