@@ -133,6 +133,8 @@ def test_whose_records_they_are_is_proposed_where_people_have_several() -> None:
     assert subject(name, mail, own) == "order_no"
     assert subject(name, mail) == "mail"
     assert subject(name) == "name"
+    unique = facts("mail", distinct=1000, looks="e-mail addresses")
+    assert subject(name, unique) is None
     # Others share a first name or a telephone, and two people a name.
     assert subject(facts("first_name"), facts("phone"), facts("name", distinct=950)) is None
     assert subject(facts("patient_no", "integer", known=900, distinct=60)) is None

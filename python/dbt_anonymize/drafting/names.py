@@ -34,6 +34,10 @@ _BIRTH = "birth birthdate birthday born dob geburtsdatum nacimiento"
 _FULL_NAME = "name names fullname nombre nome username login"
 # A part of a name is that of many.
 _PARTS = {"first", "last", "given", "family", "middle", "maiden", "street"}
+_SHARED_NAMES = """
+    firstname lastname surname forename nickname vorname nachname familienname apellido apellidos
+    cognome sobrenome apelido prenom address adresse direccion endereco street strasse calle rua
+"""
 _SENSITIVE = """
     diagnosis diagnose diagnoses disease illness condition icd treatment therapy medication drug
     salary income wage earnings gehalt einkommen salario renda debt credit score criminal offence
@@ -68,6 +72,7 @@ _WORDS = {
         "person": _PERSON,
         "full_name": _FULL_NAME,
         "birth": _BIRTH,
+        "shared": _SHARED_NAMES,
         "key": _KEY,
     }.items()
 }

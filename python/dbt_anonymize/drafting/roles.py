@@ -17,6 +17,8 @@ _FEW = 10
 _LONG_CODE, _LONG_NUMBER, _PRECISE_NUMBER = 6, 8, 5
 # A name that so many records repeat on average is of somebody with several.
 _RECORDS_OF_A_NAME = 1.5
+# Rank of a name among what may say whose record it is.
+_NAME = 3
 # Texts of more different values are no hierarchy that anybody reads; they are left to a person.
 _MOST_CATEGORIES = 100
 KEY = "record_key"
@@ -162,9 +164,21 @@ def propose_subject(proposals: Sequence[Proposal]) -> Proposal | None:
     A key of people comes first, another key, what looks like the number or address of somebody,
     and a name at last.
     """
-    ranked = [(_rank(one.facts), one) for one in proposals if one.role == "identifier"]
-    found = [(rank, one) for rank, one in ranked if rank is not None]
-    return min(found, key=lambda each: each[0])[1] if found else None
+    identifiers = [one for one in proposals if one.role == "identifier"]
+    found = {one.name: rank for one in identifiers if (rank := _rank(one.facts)) is not None}
+    if any(one.facts.looks and one.facts.is_unique for one in identifiers):
+        # Each record has an address or a number of somebody of its own: others have the same name.
+        found = {name: rank for name, rank in found.items() if rank < _NAME}
+    return min(
+        (one for one in identifiers if one.name in found),
+        key=lambda one: found[one.name],
+        default=None,
+    )
+
+
+def may_share(one: Proposal) -> bool:
+    """Whether several people have a value of an identifier in common, as its name says."""
+    return one.role == "identifier" and one.facts.repeats and said_by(one.name, "shared")
 
 
 def _rank(facts: ColumnFacts) -> int | None:
@@ -176,7 +190,7 @@ def _rank(facts: ColumnFacts) -> int | None:
         return None
     if facts.looks and facts.looks not in {"phone numbers", "addresses of machines (IP)"}:
         return 2
-    return 3 if said_by(facts.name, "full_name") else None
+    return _NAME if said_by(facts.name, "full_name") else None
 
 
 def _target(found: Sequence[Proposal]) -> Proposal | None:

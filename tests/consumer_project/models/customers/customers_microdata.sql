@@ -15,4 +15,5 @@
     guarantees=[
         {'model': 'k_anonymity', 'k': 4},
     ],
+    repeats=['full name'],
 ) }}
