@@ -5,11 +5,19 @@
 #}
 {% macro _register_release(declaration) -%}
     {%- set name = declaration.anonymization -%}
+    {%- if not dbt_anonymize._is_published(name) -%}
+        {%- do dbt_anonymize._say_that_it_is_a_draft(name) -%}
+        {{ return("") }}
+    {%- endif -%}
     {%- set results = ref(name ~ "_results") -%}
-    {%- set register = dbt_anonymize._register_relation(results, name) -%}
+    {%- set register = dbt_anonymize._own_register(name) -%}
     {%- set types = dbt_anonymize._register_types() -%}
     {%- set columns = [] -%}
     {%- for column, type in types.items() -%}{%- do columns.append(column ~ " " ~ type) -%}{%- endfor -%}
+    {#- With --defer there may be no schema of this target; the adapter's own way to make it ends the transaction. -#}
+    {%- if load_relation(register) is none and results.schema != register.schema -%}
+        {%- do create_schema(register.without_identifier()) -%}
+    {%- endif -%}
     {% call statement("create_register") -%}
         create table if not exists {{ register }} ({{ columns | join(", ") }})
     {%- endcall %}
@@ -167,9 +175,9 @@ where results.is_chosen
 {# Adds what composition with the release before shows, in a transaction of its own; nothing where the vault does not
    know it. #}
 {% macro _compose_register(declaration) -%}
-    {%- if declaration.mapping == "none" -%}{{ return("") }}{%- endif -%}
     {%- set name = declaration.anonymization -%}
-    {%- set register = dbt_anonymize._register_relation(ref(name ~ "_results"), name) -%}
+    {%- if declaration.mapping == "none" or not dbt_anonymize._is_published(name) -%}{{ return("") }}{%- endif -%}
+    {%- set register = dbt_anonymize._own_register(name) -%}
     {%- set releases = dbt_anonymize._releases_relation(name) -%}
     {%- set times = run_query(
         "select " ~ dbt_anonymize._as_text("released_at") ~ " from " ~ register ~ " order by release desc limit 2"
