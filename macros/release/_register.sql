@@ -179,7 +179,7 @@ where results.is_chosen
                     {%- endfor %}
                 where release = (select max(release) from {{ register }})
             {%- endcall %}
-            {%- do adapter.commit() -%}
+            {%- do dbt_anonymize._commit_step() -%}
         {%- endif -%}
     {%- endif -%}
 {%- endmacro %}

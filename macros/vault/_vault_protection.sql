@@ -4,7 +4,10 @@
   and only from the outermost one.
 #}
 {% macro _before_materializations() -%}
-    {%- if execute -%}{%- do dbt_anonymize._check_seed_loading() -%}{%- endif -%}
+    {%- if execute -%}
+        {%- do dbt_anonymize._check_seed_loading() -%}
+        {%- do dbt_anonymize._check_engine() -%}
+    {%- endif -%}
     {%- set has_vault = execute and dbt_anonymize._has_vault() -%}
     {%- if has_vault and not dbt_anonymize._has_python() -%}{%- do dbt_anonymize._spill_beside_vault() -%}{%- endif -%}
     {%- set protection = dbt_anonymize._vault_protection()
