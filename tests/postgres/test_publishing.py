@@ -7,66 +7,30 @@ import itertools
 import re
 import subprocess
 import sys
-import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import psycopg2
 import pytest
+import yaml
 
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import open_warehouse
 from tests.commands.conftest import command
+from tests.differential_privacy.private import changed, sampled_and_private, write
+from tests.postgres.conftest import connect
+from tests.postgres.published import RELEASE, Published
 from tests.postgres.server import Server
 from tests.postgres.test_demonstration import on_postgres
-from tests.projects import Outcome, Project
+from tests.projects import Project
 from tests.second_month.test_waiting import Customers, K, members_of
 
 # A build of all, and of what waits; `make test` runs the smaller part in `test_demonstration`.
 pytestmark = [pytest.mark.slow, pytest.mark.dbt]
 
-RELEASE = "shop_release.customers_anonymized"
 NODE = "model.shop.customers_anonymized"
-SCHEMAS = "to_regnamespace('shop'), to_regnamespace('shop_release'), to_regnamespace('shop_vault')"
-
-
-@dataclass(frozen=True)
-class Published:
-    """A project with a release, and what others find of it."""
-
-    project: Project
-    server: Server
-
-    def publish(self, *arguments: str) -> Outcome:
-        """Publish it anew."""
-        return self.project.dbt("run", "-s", "customers_anonymized", *arguments)
-
-    def state(self) -> tuple[Any, ...]:
-        """Return the release, its readers, what register and vault say of it, and all relations."""
-        tables = ("shop.customers_register", "shop_vault.customers_releases")
-        return (
-            self.server.query(f"select cast(cast('{RELEASE}' as regclass) as oid)"),
-            self.server.query(
-                "select cast(relacl as text), obj_description(oid) from pg_class where oid ="
-                f" cast('{RELEASE}' as regclass)"
-            ),
-            *(Counter(map(str, self.server.query(f"select * from {t}"))) for t in tables),
-            self.members(),
-            self.server.query(
-                "select relnamespace, relname from pg_class where relkind in ('r', 'v', 'm')"
-                f" and relnamespace in ({SCHEMAS}) order by 1, 2"
-            ),
-        )
-
-    def members(self) -> list[tuple[Any, ...]]:
-        """Return whom the vault knows to be released, once new people wait."""
-        known = self.server.query("select to_regclass('shop_vault.customers_members')")
-        rows = "select record_key, cqi, entered, left_at from shop_vault.customers_members"
-        return sorted(self.server.query(rows), key=str) if known[0][0] else []
 
 
 @pytest.fixture(scope="module")
@@ -100,17 +64,18 @@ def joined(published: Published, built_consumer: Project) -> Published:
 
 
 @contextlib.contextmanager
-def before_statements(act: Callable[[int, str], None]) -> Iterator[list[str]]:
-    """Do something before each statement of the release, which has a number; give all of them."""
+def before_statements(act: Callable[[list[str], str, int], None]) -> Iterator[list[str]]:
+    """Do something before each statement of the release: what ran, what will, and the session."""
     from dbt.adapters.postgres.connections import PostgresConnectionManager
 
     add_query = PostgresConnectionManager.add_query
     seen: list[str] = []
 
     def watched(self: Any, sql: str, *arguments: Any, **more: Any) -> Any:
-        if self.get_thread_connection().name == NODE:
-            act(len(seen), sql)
-            seen.append(sql)
+        connection = self.get_thread_connection()
+        if connection.name == NODE:
+            act(seen, sql, connection.handle.get_backend_pid())
+            seen.append(sql.rpartition("*/")[2].strip().lower())
         return add_query(self, sql, *arguments, **more)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -118,37 +83,34 @@ def before_statements(act: Callable[[int, str], None]) -> Iterator[list[str]]:
         yield seen
 
 
-def end_sessions(server: Server) -> None:
-    """End those of dbt, as a kill does: the server undoes what they have not committed."""
-    server.query(
-        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'dbt'"
-    )
+def end_session(server: Server, process: int) -> None:
+    """End one, as a kill does: the server undoes what it has not committed."""
+    server.query(f"select pg_terminate_backend({process}, 10000)")
 
 
 def test_whenever_it_is_killed_all_is_as_it_was(joined: Published) -> None:
-    """At every statement, and then not at all."""
-    before = joined.state()
-    number, statements = 0, 1000
-    while number < statements:
+    """Before each statement up to the one commit that publishes, and then after it."""
+    before, number = joined.state(), 0
+    while True:
 
-        def kill(found: int, _: str, number: int = number) -> None:
-            if found == number:
-                end_sessions(joined.server)
+        def kill(seen: list[str], _: str, process: int, number: int = number) -> None:
+            if len(seen) == number:
+                end_session(joined.server, process)
 
         with before_statements(kill) as seen:
             outcome = joined.publish()
-        if outcome.succeeded:
-            # Only dbt's own commit comes after that of the transaction.
-            assert [sql for sql in seen[number - 1 :] if "commit" not in sql.lower()] == []
+        assert not outcome.succeeded
+        after = joined.state()
+        if after != before:
             break
-        assert joined.state() == before, seen[-1]
-        statements = max(len(seen), number) + 2
         number += 1
-    assert number > 30
-    after = joined.state()
+    # Of what dbt had read before the transaction, and all of it.
+    assert [place for place, sql in enumerate(seen) if sql == "commit"][-1] == number - 1 > 30
     assert all(one != other for one, other in zip(before[:5:2], after[:5:2], strict=True))
     assert after[5] == before[5]
     assert len(after[4]) == len(before[4]) + K
+    assert joined.publish().succeeded
+    assert joined.members() == after[4]
 
 
 @pytest.mark.parametrize(
@@ -196,26 +158,9 @@ def test_python_models_stop_the_build_before_it_begins(published: Published) -> 
 
 
 def test_a_reader_in_a_loop_never_fails(published: Published) -> None:
-    def read_on(stop: threading.Event, number: int) -> int:
-        looks = 0
-        while not stop.is_set():
-            with published.server.connection(published.server.analyst) as connection:
-                for _ in range(20 * number):
-                    cursor = connection.cursor()
-                    cursor.execute(f"select count(*) from {RELEASE}")
-                    assert cursor.fetchone()[0] > 300
-                    looks += 1
-        return looks
-
-    stop = threading.Event()
-    with ThreadPoolExecutor(2) as threads:
-        readers = [threads.submit(read_on, stop, number) for number in (1, 50)]
-        try:
-            for _ in range(3):
-                assert published.publish().succeeded
-        finally:
-            stop.set()
-        assert all(reader.result() > 100 for reader in readers)
+    with published.reading():
+        for _ in range(3):
+            assert published.publish().succeeded
 
 
 def test_who_reads_in_an_open_transaction_is_named_and_blocks_nobody_for_long(
@@ -258,7 +203,7 @@ def test_of_two_builds_at_once_the_second_waits(published: Published) -> None:
     seconds: list[subprocess.Popen[str]] = []
     other = project.copy(project.folder.parent / "other")
 
-    def start_second(_: int, sql: str) -> None:
+    def start_second(_: list[str], sql: str, __: int) -> None:
         if "insert into" not in sql or "customers_register" not in sql:
             return
         command = [sys.executable, "-m", "dbt.cli.main", "run", "-s", "customers_anonymized"]
@@ -301,3 +246,43 @@ def test_what_a_command_writes_is_written_whole(
                 cursor.execute("create table shop.half (number integer)")
                 cursor.execute("insert into shop.half values (1 / 0)")
             assert warehouse.rows("select to_regclass('shop.half')") == [(None,)]
+
+
+def test_an_older_snapshot_finds_no_rows_and_never_a_mixture(published: Published) -> None:
+    """As SECURITY.md says: catalogs have no versions."""
+    server = published.server
+    with server.connection(server.analyst) as connection:
+        cursor = connection.cursor()
+        cursor.execute("begin isolation level repeatable read; select 1")
+        assert published.publish().succeeded
+        cursor.execute(f"select count(*) from {RELEASE}")
+        assert cursor.fetchone()[0] == 0
+    assert server.query(f"select count(*) from {RELEASE}", server.analyst)[0][0] > 300
+
+
+def test_what_a_private_release_costs_is_paid_with_it(server: Server, tmp_path: Path) -> None:
+    there = sampled_and_private(tmp_path / "there")
+    for path in (there.folder / "anonymizations").glob("surveyed.yml"):
+        path.unlink()
+    write(there, changed(release={"effort": 1}))
+    project = on_postgres(there, tmp_path / "project", server)
+    connect(project, server, "lab")
+    grants = {"shielded": {"shielded_anonymized": {"+grants": {"select": [server.analyst]}}}}
+    project.edit(
+        "dbt_project.yml",
+        lambda text: yaml.safe_dump({**yaml.safe_load(text), "models": {"shop": grants}}),
+    )
+    built = command(project, "build", "shielded")
+    assert built.exit_code == 0, built.output
+    paid = "select anonymization, epsilon from lab_vault.dbt_anonymize_budget"
+    assert server.query(paid) == [("shielded", 1.0)]
+    server.query("delete from lab_vault.dbt_anonymize_budget")
+    settings = (project.folder / "dbt_project.yml").read_text(encoding="utf-8")
+    project.edit("dbt_project.yml", lambda text: text.replace("select:", "selekt:"))
+    assert not project.dbt("run", "-s", "shielded_anonymized").succeeded
+    assert server.query(paid) == []
+    project.edit("dbt_project.yml", lambda _: settings)
+    for _ in range(2):  # the second publishes the same, which costs nothing
+        outcome = project.dbt("run", "-s", "shielded_anonymized")
+        assert outcome.succeeded, outcome.messages
+        assert server.query(paid) == [("shielded", 1.0)]
