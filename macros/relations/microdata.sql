@@ -30,6 +30,9 @@
     + (["{{ dbt_anonymize._check_parts() }}"] if partitions else [])
     + ["{{ dbt_anonymize._check_microdata() }}"] + dbt_anonymize._analyzed(),
 ) }}
+{%- do dbt_anonymize._check_stored(
+    anonymization, [source] + quasi_identifiers | map(attribute="hierarchy") | list
+) -%}
 {%- set found = {} -%}
 {%- for column in (adapter.get_columns_in_relation(source) if execute else []) -%}
     {%- do found.update({column.name: column}) -%}

@@ -2,6 +2,7 @@
     anonymization, source, record_key, partition_by, columns, hierarchies, mask_keys=none, sample=none, person=none
 ) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
+{%- do dbt_anonymize._check_stored(anonymization, [source] + hierarchies) -%}
 {%- set found = {} -%}
 {%- for column in (adapter.get_columns_in_relation(source) if execute else []) -%}
     {%- do found.update({column.name: column}) -%}

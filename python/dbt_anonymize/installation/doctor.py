@@ -23,6 +23,7 @@ from dbt_anonymize.installation.engines import (
     missing_settings,
     unknown_roles,
 )
+from dbt_anonymize.installation.ephemeral import ephemeral_sources
 from dbt_anonymize.installation.project_files import VAULT_VARIABLE, read_yaml_file
 from dbt_anonymize.project.engines import unreached
 from dbt_anonymize.project.erasures import open_erasures
@@ -76,7 +77,7 @@ def examine(folder: Path, target: str | None = None) -> Iterator[Finding]:
                 yield from _warehouse(root, credentials)
                 yield from _vault(root, credentials)
             yield from _engine(root, credentials)
-        yield from _specs(root)
+        yield from _specs(root, None if profile is None else profile.target_name)
 
 
 def _environment() -> Iterator[Finding]:
@@ -265,18 +266,24 @@ def _modes(file: Path) -> Finding:
     return Finding("vault", "ok", str(file))
 
 
-def _specs(root: Path) -> Iterator[Finding]:
+def _specs(root: Path, target: str | None) -> Iterator[Finding]:
     paths = spec_paths(root)
     if not paths:
         text = "there is none yet. Start with `dbt-anonymize init`."
         yield Finding("anonymizations", "note", text)
         return
     try:
-        load_specs(root)
+        specs = load_specs(root)
     except AnonymizeError as error:
         yield Finding("anonymizations", "stop", str(error).replace("\n", "; "))
         return
     yield Finding("anonymizations", "ok", ", ".join(paths))
+    for name, read in ephemeral_sources(find_project(root), specs, target).items():
+        text = (
+            f"{name} reads {', '.join(read)}, which must be a table or a view and is ephemeral. "
+            "Materialize it, in the vault where it has identifiers."
+        )
+        yield Finding("sources", "stop", text)
     try:
         drifts = check(root)
     except AnonymizeError:

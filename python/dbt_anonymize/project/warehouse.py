@@ -56,8 +56,13 @@ class Warehouse:
     def relation_of_ref(self, name: str, *, remedy: str | None = None) -> Any:
         """Return the existing relation of a model, seed or snapshot; else raise with the remedy."""
         node = self._node(name, remedy)
+        if node.config.materialized == "ephemeral":
+            raise WarehouseError(
+                f"{name}: must be a table or a view; the model is ephemeral, so that the warehouse "
+                "does not hold it. Materialize it, in the vault where it has identifiers."
+            )
         remedy = remedy or "Run `dbt build` first."
-        return self._existing(name, node.database, node.schema, node.alias, remedy)
+        return self._existing(name, node, remedy)
 
     def place_of_ref(self, name: str) -> Any:
         """Return where the relation of a model, seed or snapshot lies, whether or not it exists."""
@@ -88,9 +93,7 @@ class Warehouse:
                 f"{name}: must be a source of the project. "
                 + did_you_mean(name, map(".".join, sources), "Write its name as in source().")
             )
-        node = sources[source, table]
-        remedy = "Load it first."
-        return self._existing(name, node.database, node.schema, node.identifier, remedy)
+        return self._existing(name, sources[source, table], "Load it first.")
 
     def relation_of(self, source: Source) -> Any:
         """Return the existing relation of a model, seed, snapshot or dbt source."""
@@ -103,6 +106,27 @@ class Warehouse:
         return self.adapter.get_relation(
             database=relation.database, schema=relation.schema, identifier=relation.identifier
         )
+
+    def find_node(self, node: Any) -> Any:
+        """Return the relation of a node as it exists, or None where it does not."""
+        if external := self._external(node):
+            return external
+        identifier = getattr(node, "alias", None) or node.identifier
+        return self.adapter.get_relation(
+            database=node.database, schema=node.schema, identifier=identifier
+        )
+
+    def external(self, node: Any) -> str | None:
+        """Return the SQL by which dbt-duckdb reads a dbt source where it lies, if it does."""
+        relation = self._external(node)
+        return relation and str(relation)
+
+    def _external(self, node: Any) -> Any:
+        # What a plugin loads becomes a relation, and making this would load it again.
+        if not self.is_duckdb or node.resource_type != "source" or "plugin" in node.meta:
+            return None
+        relation = self.adapter.Relation.create_from(self.adapter.config, node)
+        return relation if relation.external else None
 
     def columns(self, relation: Any) -> list[tuple[str, str]]:
         """Return name and data type of each column of a relation."""
@@ -198,15 +222,21 @@ class Warehouse:
                 connections.rollback_if_open()
             raise
 
-    def _existing(self, name: str, database: str, schema: str, identifier: str, remedy: str) -> Any:
-        relation = self.adapter.get_relation(
-            database=database, schema=schema, identifier=identifier
-        )
+    def _existing(self, name: str, node: Any, remedy: str) -> Any:
+        relation = self.find_node(node)
         if relation is None:
             raise WarehouseError(
-                f"{name}: must exist in the warehouse; {database}.{schema} does not hold it. "
-                f"{remedy}"
+                f"{name}: must exist in the warehouse; {node.database}.{node.schema} does not hold "
+                f"it. {remedy}"
             )
+        if self._external(node):
+            try:
+                self.columns(relation)
+            except Exception as error:  # Drivers have errors of their own, which may quote values.
+                raise WarehouseError(
+                    f"{name}: must be readable by its `external_location`; it is not "
+                    f"({safe_reason(error)}). Correct it, or put the file there."
+                ) from error
         return relation
 
 
