@@ -1,7 +1,7 @@
 {% macro microdata(
     anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none,
     masks={}, dropped=[], sample=none, sample_shares=[], person=none, mask_keys=none,
-    free_text=[], outer=none, partition_by=none, partitions=none
+    free_text=[], outer=none, partition_by=none, partitions=none, spec=none
 ) -%}
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
 {%- set checked = [] -%}
@@ -14,6 +14,7 @@
     materialized="dbt_anonymize_partitions" if partitions else "table",
     meta={"dbt_anonymize": {
         "anonymization": anonymization,
+        "spec": spec,
         "record_key": record_key,
         "quasi_identifiers": checked,
         "target": target,
@@ -330,12 +331,30 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
                     ~ ": " ~ uncovered ~ " of " ~ records ~ " records have a value outside it"
                     ~ (" (NaN and infinity always are)" if quasi_identifier.kind == "interval" else " (compared as"
                     ~ " text: keep leading zeros with column_types)")
-                    ~ ". Extend it (`dbt-anonymize hierarchy extend`) or correct the source."
+                    ~ dbt_anonymize._remedy_of_uncovered(quasi_identifier)
                 ) -%}
             {%- endif -%}
         {%- endfor -%}
     {%- endif -%}
     {%- do dbt_anonymize._raise_errors(declaration.anonymization, errors) -%}
+{%- endmacro %}
+
+
+{# What to do about values outside a hierarchy: an empty text can be in no seed, which reads it as NULL. #}
+{% macro _remedy_of_uncovered(quasi_identifier) -%}
+    {%- set column = dbt_anonymize._quote(quasi_identifier.name) -%}
+    {%- set empty = 0 if quasi_identifier.kind == "interval" else run_query(
+        "select count(*) from " ~ this ~ " where " ~ dbt_anonymize._as_text(column) ~ " = ''"
+        ~ " and " ~ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") ~ " is null"
+    ).rows[0][0] -%}
+    {%- if empty > 0 -%}
+        {{ return(
+            "; " ~ empty ~ " of these are an empty text, which no seed can hold. For those write `unknown: \"*\"` for the"
+            ~ " hierarchy, or nullif(" ~ quasi_identifier.name ~ ", '') in the source; for others extend it"
+            ~ " (`dbt-anonymize hierarchy extend`) or correct the source."
+        ) }}
+    {%- endif -%}
+    {{ return(". Extend it (`dbt-anonymize hierarchy extend`) or correct the source.") }}
 {%- endmacro %}
 
 
