@@ -114,7 +114,7 @@ def granted_roles(project: Mapping[str, Any]) -> list[str]:
 
 def unknown_roles(credentials: Any, roles: Sequence[str]) -> list[str]:
     """Return those that the server does not have; the driver's error if it is not reached."""
-    import psycopg2  # noqa: PLC0415 (an extra)
+    import psycopg2  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
 
     more = {"sslmode": credentials.sslmode} if credentials.sslmode else {}
     connection = psycopg2.connect(
