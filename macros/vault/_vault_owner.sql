@@ -192,7 +192,7 @@
     {{ return(run_query(
         "select table_name from information_schema.tables where table_schema = "
         ~ dbt_anonymize._literal(place.schema)
-        ~ (" and table_catalog = " ~ dbt_anonymize._literal(place.database) if place.database else "")
+        ~ (" and lower(table_catalog) = " ~ dbt_anonymize._literal(place.database | lower) if place.database else "")
     ).columns[0].values()) }}
 {%- endmacro %}
 
