@@ -20,6 +20,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     ("number", r"u?(tiny|small|big|huge)?int(eger)?\d*\b|decimal|numeric|number|float|double|real"),
     ("text", r"(var)?char|character|text|string|uuid"),
 )
+_HAS_ZONE = re.compile("with (local )?time zone|timestamptz|_l?tz")
 # Of so many different values the looks are judged.
 _VALUES_LOOKED_AT = 500
 
@@ -54,6 +55,16 @@ class ColumnFacts:
     def distinction(self) -> float:
         """Different values per record with a value."""
         return self.distinct / self.known if self.known else 0.0
+
+    @property
+    def has_zone(self) -> bool:
+        """Whether it is a point in time whose text depends on the zone of the session."""
+        return self.kind == "timestamp" and bool(_HAS_ZONE.search(self.type.lower()))
+
+    @property
+    def is_of_four_bytes(self) -> bool:
+        """Whether it is a number that is not compared with bounds of eight bytes."""
+        return self.type.strip().lower() in {"float", "float4", "real"}
 
     @property
     def is_free_text(self) -> bool:

@@ -25,6 +25,7 @@ from dbt_anonymize.installation.project_files import (
 from dbt_anonymize.project.erasures import open_erasures
 from dbt_anonymize.project.generate import check
 from dbt_anonymize.project.layout import PROJECT_FILE, find_project
+from dbt_anonymize.project.open_seeds import open_seeds
 from dbt_anonymize.project.package import installed_version
 from dbt_anonymize.project.profile import read_profile
 from dbt_anonymize.project.register import PUBLISHED_TARGETS
@@ -288,6 +289,8 @@ def _specs(root: Path, target: str | None) -> Iterator[Finding]:
         yield Finding("anonymizations", "stop", str(error).replace("\n", "; "))
         return
     yield Finding("anonymizations", "ok", ", ".join(paths))
+    for seed in open_seeds(find_project(root), specs):
+        yield Finding("seeds", "note", str(seed))
     for name, read in ephemeral_sources(find_project(root), specs, target).items():
         text = (
             f"{name} reads {', '.join(read)}, which must be a table or a view and is ephemeral. "

@@ -291,7 +291,7 @@ def open_warehouse(
         read_profile(project.root, target)
         target = target or os.environ.get("DBT_TARGET")
         choice = ["--target", target] if target else []
-        manifest = _parsed(project, choice)
+        manifest = parsed(project, choice)
         # What dbt falls back to; parsing has proved that it leads to a profile.
         config = RuntimeConfig.from_args(dbt_arguments(project.root, target))
         require_folders(config.credentials)
@@ -323,7 +323,8 @@ def open_warehouse(
             reset_adapters()
 
 
-def _parsed(project: Project, choice: Sequence[str]) -> Any:
+def parsed(project: Project, choice: Sequence[str]) -> Any:
+    """Return the manifest of a project, which is the working directory, as dbt reads it."""
     # Not a word of dbt: what it has to say is in the exception.
     parsed = run_dbt(["--quiet", "--log-level", "none", "parse", *choice])
     if not parsed.success:

@@ -156,7 +156,7 @@ def _costs(found: Findings) -> Iterator[str]:
         zero = number(chosen["zero_rule"])
         yield (
             f"QF is {float(chosen['qf_mean']):.3f} after {float(original['qf_mean'] or 0):.3f}"
-            + ("." if zero is None else f"; without learning anything it would be {zero:.3f}.")
+            + ("." if zero is None else f"; the best constant answer has {zero:.3f}.")
         )
     if left_out := int(chosen["suppressed_records"]):
         share = left_out / int(chosen["records"])
@@ -169,7 +169,7 @@ def _costs(found: Findings) -> Iterator[str]:
 def _certainty(found: Findings) -> Iterator[str]:
     names = [field.name for field in fields(EffortResult)]
     efforts = [EffortResult(**{name: row[name] for name in names}) for row in found.results]
-    for sentence in explained(efforts, found.spec.quality.task):
+    for sentence in explained(efforts, found.spec.quality.measure):
         yield f"{sentence[0].upper()}{sentence[1:]}."
     if found.chosen is None:
         for effort in efforts:

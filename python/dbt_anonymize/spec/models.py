@@ -314,6 +314,17 @@ class Spec(Strict):
         return self.columns_with_role("sensitive", "insensitive", "masked")
 
     @property
+    def shown_columns(self) -> list[str]:
+        """Columns of the source of which values are released as they are."""
+        exact = {
+            name
+            for number, effort in self.numbered_efforts.items()
+            if number
+            for name in effort.exact(self.quasi_identifiers)
+        }
+        return [name for name in (*exact, *self.kept_columns) if name not in self.masks]
+
+    @property
     def generalized_columns(self) -> list[str]:
         """Released columns that make a class: of each quasi-identifier the label and its bounds."""
         columns = []
