@@ -1,7 +1,7 @@
 {% macro microdata(
     anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none,
     masks={}, dropped=[], sample=none, sample_shares=[], person=none, mask_keys=none,
-    free_text=[], outer=none, partition_by=none, partitions=none
+    free_text=[], outer=none, partition_by=none, partitions=none, is_frozen=false, formats=[], shown=[], spec=none
 ) -%}
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
 {%- set checked = [] -%}
@@ -14,6 +14,7 @@
     materialized="dbt_anonymize_partitions" if partitions else "table",
     meta={"dbt_anonymize": {
         "anonymization": anonymization,
+        "spec": spec,
         "record_key": record_key,
         "quasi_identifiers": checked,
         "target": target,
@@ -42,8 +43,14 @@
     {%- set other_columns = [record_key] + identifiers + ([subject] if subject else []) + dropped -%}
     {%- do dbt_anonymize._check_declaration(
         anonymization, source, found, other_columns, quasi_identifiers, kept_columns, masks,
-        guarantees | selectattr("model", "equalto", "differential_privacy") | list | length > 0
+        guarantees | selectattr("model", "equalto", "differential_privacy") | list | length > 0, is_frozen,
+        (identifiers + dropped) | reject("in", kept_columns + [record_key, subject]) | list
     ) -%}
+{%- endif -%}
+{%- if formats and dbt_anonymize._is_building() -%}
+    {%- do dbt_anonymize._raise_errors(anonymization, dbt_anonymize._format_errors(
+        formats, found.values() | selectattr("name", "in", shown) | list, quasi_identifiers
+    )) -%}
 {%- endif -%}
 {#- Kept, they are known to be small, and are brought to the records; else all records are sorted to join them. #}
 {%- set steps = [] -%}
@@ -204,7 +211,8 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
 
 {# Before the build: every source column has a role, and every hierarchy is well formed. All errors at once. #}
 {% macro _check_declaration(
-    anonymization, source, found, other_columns, quasi_identifiers, kept_columns, masks, has_fixed_hierarchies
+    anonymization, source, found, other_columns, quasi_identifiers, kept_columns, masks, has_fixed_hierarchies,
+    is_frozen, not_compared
 ) -%}
     {%- set spec = "anonymizations/" ~ anonymization ~ ".yml" -%}
     {%- do dbt_anonymize._analyze_hierarchies(quasi_identifiers) -%}
@@ -212,8 +220,8 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
     {%- set declared = other_columns + kept_columns -%}
     {%- for quasi_identifier in quasi_identifiers -%}
         {%- do declared.append(quasi_identifier.name) -%}
-        {%- do errors.extend(dbt_anonymize._hierarchy_errors(quasi_identifier)) -%}
-        {%- if has_fixed_hierarchies and not dbt_anonymize._is_of_seed(quasi_identifier.hierarchy) -%}
+        {%- do errors.extend(dbt_anonymize._hierarchy_errors(quasi_identifier, is_frozen)) -%}
+        {%- if has_fixed_hierarchies and not dbt_anonymize._seed_of(quasi_identifier.hierarchy) -%}
             {%- do errors.append(
                 "the hierarchy of " ~ quasi_identifier.name ~ " must be a seed under differential privacy; "
                 ~ quasi_identifier.hierarchy ~ " is computed, and may depend on the data. Commit it as a seed that was"
@@ -222,6 +230,7 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
         {%- endif -%}
         {%- set column = found.get(quasi_identifier.name) -%}
         {%- do errors.extend(dbt_anonymize._column_type_errors(column, quasi_identifier.kind)) -%}
+        {%- do errors.extend(dbt_anonymize._zone_errors(column)) -%}
         {%- do errors.extend(dbt_anonymize._bound_type_errors(quasi_identifier, column)) -%}
     {%- endfor -%}
     {%- for name in kept_columns -%}
@@ -230,6 +239,9 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
     {%- for name, mask in masks.items() -%}
         {%- do errors.extend(dbt_anonymize._mask_errors(found.get(name), mask)) -%}
     {%- endfor -%}
+    {%- do errors.extend(dbt_anonymize._collation_errors(
+        source, found.values() | rejectattr("name", "in", not_compared) | list
+    )) -%}
     {%- set undeclared = found.keys() | reject("in", declared) | list -%}
     {%- set missing = declared | reject("in", found.keys()) | list -%}
     {%- if found | length == 0 -%}
@@ -330,12 +342,30 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
                     ~ ": " ~ uncovered ~ " of " ~ records ~ " records have a value outside it"
                     ~ (" (NaN and infinity always are)" if quasi_identifier.kind == "interval" else " (compared as"
                     ~ " text: keep leading zeros with column_types)")
-                    ~ ". Extend it (`dbt-anonymize hierarchy extend`) or correct the source."
+                    ~ dbt_anonymize._remedy_of_uncovered(quasi_identifier)
                 ) -%}
             {%- endif -%}
         {%- endfor -%}
     {%- endif -%}
     {%- do dbt_anonymize._raise_errors(declaration.anonymization, errors) -%}
+{%- endmacro %}
+
+
+{# What to do about values outside a hierarchy: an empty text can be in no seed, which reads it as NULL. #}
+{% macro _remedy_of_uncovered(quasi_identifier) -%}
+    {%- set column = dbt_anonymize._quote(quasi_identifier.name) -%}
+    {%- set empty = 0 if quasi_identifier.kind == "interval" else run_query(
+        "select count(*) from " ~ this ~ " where " ~ dbt_anonymize._as_text(column) ~ " = ''"
+        ~ " and " ~ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") ~ " is null"
+    ).rows[0][0] -%}
+    {%- if empty > 0 -%}
+        {{ return(
+            "; " ~ empty ~ " of these are an empty text, which no seed can hold. For those write `unknown: \"*\"` for the"
+            ~ " hierarchy, or nullif(" ~ quasi_identifier.name ~ ", '') in the source; for others extend it"
+            ~ " (`dbt-anonymize hierarchy extend`) or correct the source."
+        ) }}
+    {%- endif -%}
+    {{ return(". Extend it (`dbt-anonymize hierarchy extend`) or correct the source.") }}
 {%- endmacro %}
 
 

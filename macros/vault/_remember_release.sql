@@ -8,7 +8,7 @@
 {%- endmacro %}
 
 {% macro default___remember_release(declaration) -%}
-    {%- if declaration.mapping != "none" -%}
+    {%- if declaration.mapping != "none" and dbt_anonymize._is_published(declaration.anonymization) -%}
         {%- set releases = dbt_anonymize._releases_relation(declaration.anonymization) -%}
         {%- set chosen = run_query(
             "select effort from " ~ ref(declaration.anonymization ~ "_results") ~ " where is_chosen"

@@ -15,4 +15,5 @@
         {'model': 'k_anonymity', 'k': 5},
         {'model': 'l_diversity', 'attribute': 'pregnancy_result', 'l': 2, 'variant': 'distinct'},
     ],
+    spec={'source': 'fertility_clinic_patients', 'digest': '6bacd70d16db515f'},
 ) }}

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from dbt_anonymize.drafting.content import content_of
-from dbt_anonymize.drafting.facts import ColumnFacts, kind_of
+from dbt_anonymize.drafting.facts import ColumnFacts, Kind, kind_of
 from dbt_anonymize.drafting.names import said_by
+from dbt_anonymize.drafting.plans import plan
 from dbt_anonymize.drafting.roles import KEY, propose
+from dbt_anonymize.errors import HierarchyError
 
 
 @pytest.mark.parametrize(
@@ -105,3 +107,18 @@ def test_the_target_is_the_column_called_so_else_the_last_of_few_classes() -> No
     assert (guessed.role, guessed.is_target, guessed.is_decided) == ("sensitive", True, False)
     with_missing = facts("churned", distinct=2, known=999)
     assert not any(one.is_target for one in propose([columns[0], with_missing]))
+
+
+@pytest.mark.parametrize(
+    ("type_", "kind", "says"),
+    [
+        ("TIMESTAMP WITH TIME ZONE", "timestamp", "seen: must have no time zone"),
+        ("timestamptz", "timestamp", "seen: must have no time zone"),
+        ("FLOAT", "number", "seen: must be a number of eight bytes"),
+        ("real", "number", "seen: must be a number of eight bytes"),
+    ],
+)
+def test_no_hierarchy_is_drafted_that_a_build_refuses(type_: str, kind: Kind, says: str) -> None:
+    facts = ColumnFacts("seen", type_, kind, 9, 9, 9)
+    with pytest.raises(HierarchyError, match=says):
+        plan(facts, None, "seed", "--ref t", "seeds")  # type: ignore[arg-type]

@@ -23,6 +23,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
 )
 # Different values are counted of so many columns at once, since all of them are in memory.
 _COLUMNS_AT_ONCE = 8
+_HAS_ZONE = re.compile("with (local )?time zone|timestamptz|_l?tz")
 # Of so many different values the looks are judged.
 _VALUES_LOOKED_AT = 500
 
@@ -57,6 +58,16 @@ class ColumnFacts:
     def distinction(self) -> float:
         """Different values per record with a value."""
         return self.distinct / self.known if self.known else 0.0
+
+    @property
+    def has_zone(self) -> bool:
+        """Whether it is a point in time whose text depends on the zone of the session."""
+        return self.kind == "timestamp" and bool(_HAS_ZONE.search(self.type.lower()))
+
+    @property
+    def is_of_four_bytes(self) -> bool:
+        """Whether it is a number that is not compared with bounds of eight bytes."""
+        return self.type.strip().lower() in {"float", "float4", "real"}
 
     @property
     def is_free_text(self) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from dbt_anonymize.drafting.facts import ColumnFacts
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.hierarchies.bounds import parse_bound
 from dbt_anonymize.hierarchies.dates import date_intervals
 from dbt_anonymize.hierarchies.intervals import equal_width_intervals
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
@@ -23,6 +25,8 @@ _LEAVES = 32
 _QUANTILES = 16
 _MERGED = (2, 2, 2)
 _LEVELS_OF_CATEGORIES = 3
+# Of the values of a text column, from which on it holds numbers.
+_MOST_ARE_NUMBERS = 0.9
 _GRANULARITIES = ["month", "quarter", "year", "decade"]
 
 
@@ -69,7 +73,22 @@ def plan(facts: ColumnFacts, column: TableColumn, seed: str, place: str, folder:
     return Plan(facts.name, seed, hierarchy, command)
 
 
+def _refuse_what_no_build_compares(facts: ColumnFacts) -> None:
+    """Refuse types that a build refuses as quasi-identifiers, with the same remedy."""
+    if facts.has_zone:
+        raise HierarchyError(
+            f"{facts.name}: must have no time zone, or its labels follow the zone of each session. "
+            "Cast it in a model before, with the zone that is meant (at time zone 'UTC')."
+        )
+    if facts.is_of_four_bytes:
+        raise HierarchyError(
+            f"{facts.name}: must be a number of eight bytes, or an exact one; .7 of four bytes "
+            "falls below a bound of .7. Cast its text in a model before."
+        )
+
+
 def _built(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
+    _refuse_what_no_build_compares(facts)
     if facts.kind in {"date", "timestamp"}:
         return _dates(column)
     if facts.kind == "number":
@@ -80,9 +99,22 @@ def _built(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
         return redact_codes(list(counts), counts=levels), "redaction"
     if not counts:
         raise HierarchyError("a hierarchy must have values; all are NULL. Drop the column.")
+    _refuse_numbers_as_text(facts.name, list(counts))
     # Of three and fewer values there is little to merge: each, or none.
     levels_ = _LEVELS_OF_CATEGORIES if len(counts) > _LEVELS_OF_CATEGORIES else 1
     return priority_by_frequency(counts, levels=levels_), f"priority --levels {levels_}"
+
+
+def _refuse_numbers_as_text(name: str, values: Sequence[str]) -> None:
+    """Refuse many numbers that are stored as text: without their order all would become ``*``."""
+    numbers = sum(parse_bound(value) is not None for value in values)
+    if len(values) > _LEAVES and numbers >= _MOST_ARE_NUMBERS * len(values):
+        raise HierarchyError(
+            f"{name}: must be of a type of numbers or dates to become intervals; {numbers:,} of "
+            f"{len(values):,} values are numbers or dates, stored as text. Cast the column in the "
+            "source, and code the others: as a number, NULL, or in a column of their own. If they "
+            "are codes without an order, build a hierarchy of groups (`dbt-anonymize hierarchy`)."
+        )
 
 
 def _dates(column: TableColumn) -> tuple[Hierarchy, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -17,7 +16,6 @@ _FEW = 10
 _MOST_CATEGORIES = 100
 KEY = "record_key"
 _OF_SNAPSHOTS = {"dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to", "dbt_is_deleted"}
-_HAS_ZONE = re.compile("with (local )?time zone|timestamptz|_l?tz")
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,7 @@ def _by_name(facts: ColumnFacts) -> Proposal | None:
 
 def _by_content(facts: ColumnFacts) -> Proposal:
     """Propose what is safe and still useful; a person should decide."""
-    if facts.kind == "timestamp" and _HAS_ZONE.search(facts.type.lower()):
+    if facts.has_zone:
         reason = f"no mask takes a time zone; cast it in a model before; {_alone(facts)}"
         return Proposal(facts, "dropped", reason, False)
     if facts.kind == "timestamp":

@@ -88,7 +88,7 @@ def _environment() -> jinja2.Environment:
     )
     # dbt never reads a spec, so braces stay as they are.
     environment.filters["yaml"] = literals.plain_yaml_text
-    environment.filters["dbt_yaml"] = literals.yaml_text
+    environment.filters["dbt_prose"] = lambda text: literals.yaml_text(literals.markdown(text))
     environment.filters["comment"] = lambda text: literals.printable(" ".join(str(text).split()))
     environment.filters["records"] = lambda number: counted(number, "record")
     environment.globals["shown_type"] = shown_type

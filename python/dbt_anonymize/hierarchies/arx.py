@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies.bounds import Bound, parse_bound
+from dbt_anonymize.hierarchies.bounds import Bound, parse_bound, parse_value
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy, IntervalHierarchy
 from dbt_anonymize.hierarchies.rules import check
 from dbt_anonymize.hierarchies.seed_csv import read_rows
@@ -36,12 +36,24 @@ def read_arx(path: Path, *, delimiter: str = ";", nested: bool = True) -> Catego
             f"from the first one, lines {ragged[:8]}. "
             "Correct the file or the delimiter."
         )
+    if width == 1 and (other := _other_delimiter([row.cells[0] for row in rows], delimiter)):
+        raise HierarchyError(
+            f"{path} must have a value and its labels in each row; all {len(rows)} have one cell "
+            f"only, with a {other!r} in it, read with the delimiter {delimiter!r}. Write "
+            f"--delimiter '{other}'."
+        )
     kept = [row.cells for row in rows if row.cells[0] not in (ARX_NULL, ROOT)]
     if not kept:
         raise HierarchyError(f"{path} must hold values; it holds none. Export the hierarchy again.")
     values, *levels = zip(*kept, strict=True)
     hierarchy = CategoricalHierarchy(values, _up_to_root(levels, len(values)))
     return check(hierarchy, name=str(path), nested=nested)
+
+
+def _other_delimiter(cells: Sequence[str], delimiter: str) -> str | None:
+    """Return what separates the cells of a file that was read with another delimiter, if any."""
+    others = (other for other in ",;\t|" if other != delimiter)
+    return next((other for other in others if all(other in cell for cell in cells)), None)
 
 
 def arx_text(
@@ -52,7 +64,8 @@ def arx_text(
 ) -> str:
     r"""Return a hierarchy as ARX reads it: a row per value and one for ``NULL``, no header.
 
-    The values of intervals are ``values``, which are numbers or ISO dates as the data show them;
+    The values of intervals are ``values``, which are numbers, ISO dates or moments (a moment
+    is in the interval of its day) as the data show them;
     one that no interval holds, or that ARX would take for a missing one, is a `HierarchyError`.
 
     Examples
@@ -66,7 +79,7 @@ def arx_text(
     if isinstance(hierarchy, CategoricalHierarchy):
         leaves = {value: place for place, value in enumerate(hierarchy.values)}
     else:
-        bounds = {value: parse_bound(value) for value in dict.fromkeys(values)}
+        bounds = {value: parse_value(value) for value in dict.fromkeys(values)}
         found = {value: None if b is None else _leaf(hierarchy, b) for value, b in bounds.items()}
         if missing := sum(place is None for place in found.values()):
             raise HierarchyError(

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shlex
 import shutil
 import stat
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
 from dbt_anonymize.errors import AnonymizeError, safe_reason
 from dbt_anonymize.installation.ephemeral import ephemeral_sources
-from dbt_anonymize.installation.project_files import VAULT_VARIABLE, read_yaml_file
+from dbt_anonymize.installation.project_files import (
+    VAULT_VARIABLE,
+    publishers,
+    read_yaml_file,
+)
 from dbt_anonymize.project.erasures import open_erasures
 from dbt_anonymize.project.generate import check
 from dbt_anonymize.project.layout import PROJECT_FILE, find_project
+from dbt_anonymize.project.open_seeds import open_seeds
 from dbt_anonymize.project.package import installed_version
 from dbt_anonymize.project.profile import read_profile
+from dbt_anonymize.project.register import PUBLISHED_TARGETS
+from dbt_anonymize.project.vault_owner import Owner, owners_in_file
 from dbt_anonymize.spec.draft import items, mapping
 from dbt_anonymize.spec.loading import load_specs, spec_paths
 from dbt_anonymize.vault.files import require_folders
@@ -35,6 +43,10 @@ _GIGABYTE = 1_000_000_000
 _LEAST_DISK = _GIGABYTE // 10
 
 
+# Commands that take a target.
+_COMMAND = re.compile(r"`(dbt-anonymize (?:new|verify|erase|build|init)\b[^`]*|dbt build[^`]*)`")
+
+
 @dataclass(frozen=True)
 class Finding:
     """What a check found; ``stop``: a build would not get through."""
@@ -45,7 +57,15 @@ class Finding:
 
 
 def examine(folder: Path, target: str | None = None) -> Iterator[Finding]:
-    """Yield the findings, each as soon as it is known."""
+    """Yield the findings, each as soon as it is known; their commands name the target."""
+    for finding in _examined(folder, target):
+        text = finding.text
+        if target:
+            text = _COMMAND.sub(rf"`\1 --target {shlex.quote(target)}`", text)
+        yield replace(finding, text=text)
+
+
+def _examined(folder: Path, target: str | None) -> Iterator[Finding]:
     yield from _environment()
     try:
         root = find_project(folder).root
@@ -64,9 +84,10 @@ def examine(folder: Path, target: str | None = None) -> Iterator[Finding]:
             credentials = profile.credentials
             text = f"{profile.profile_name}, target {profile.target_name} ({credentials.type})"
             yield Finding("profile", "ok", text)
+            yield from _publishers(root, profile.target_name)
             if credentials.type == "duckdb":
                 yield from _warehouse(root, credentials)
-                yield from _vault(root, credentials)
+                yield from _vault(root, credentials, profile.target_name)
         yield from _specs(root, None if profile is None else profile.target_name)
 
 
@@ -95,6 +116,17 @@ def _package(root: Path) -> Iterator[Finding]:
     if not any(PACKAGE in order for order in orders):
         text = "a seed line that cannot be loaded is printed as a whole. Run `dbt-anonymize new`."
         yield Finding("dispatch", "note", text)
+
+
+def _publishers(root: Path, target: str) -> Iterator[Finding]:
+    """Say whether this target builds drafts, where the project says which publish."""
+    named = publishers(read_yaml_file(root / PROJECT_FILE))
+    if named is not None and target not in named:
+        text = (
+            f"{', '.join(named) or 'nobody'} ({PUBLISHED_TARGETS}); {target} builds drafts, unless "
+            "it has released before"
+        )
+        yield Finding("published targets", "ok", text)
 
 
 def _warehouse(root: Path, credentials: Any) -> Iterator[Finding]:
@@ -146,7 +178,7 @@ def _is_open_elsewhere(file: Path) -> bool:
     return False
 
 
-def _vault(root: Path, credentials: Any) -> Iterator[Finding]:
+def _vault(root: Path, credentials: Any, target: str) -> Iterator[Finding]:
     declared = mapping(read_yaml_file(root / PROJECT_FILE).get("vars"))
     alias = str(declared.get(VAULT_VARIABLE, "vault")).lower()
     try:
@@ -174,7 +206,33 @@ def _vault(root: Path, credentials: Any) -> Iterator[Finding]:
         yield Finding("vault", "stop", text)
         return
     yield _modes(file)
+    yield from _owner(root, file, credentials.schema, target)
     yield from _erasures(root, file)
+
+
+def _owner(root: Path, file: Path, schema: str, target: str) -> Iterator[Finding]:
+    """Name the project and target whose vault it is, where they are others."""
+    import duckdb  # noqa: PLC0415 (not every adapter has it)
+
+    if not file.is_file() or _is_open_elsewhere(file):
+        return
+    try:
+        with duckdb.connect(str(file), read_only=True) as session:
+            owner = owners_in_file(session).get(schema)
+    except duckdb.Error as error:
+        text = f"whose {file} is could not be read ({safe_reason(error)})."
+        yield Finding("owner of the vault", "note", text)
+        return
+    here = Owner(str(read_yaml_file(root / PROJECT_FILE).get("name")), target)
+    if owner is not None and owner != here:
+        text = (
+            f"the schema {schema} of {file} belongs to {owner.shown}; this is {here.shown}. Attach "
+            "a file of its own in the profile, or take it over with "
+            f"`dbt-anonymize vault adopt --target {target}`."
+        )
+        yield Finding("owner of the vault", "stop", text)
+    elif owner is not None:
+        yield Finding("owner of the vault", "ok", owner.shown)
 
 
 def _erasures(root: Path, file: Path) -> Iterator[Finding]:
@@ -231,6 +289,8 @@ def _specs(root: Path, target: str | None) -> Iterator[Finding]:
         yield Finding("anonymizations", "stop", str(error).replace("\n", "; "))
         return
     yield Finding("anonymizations", "ok", ", ".join(paths))
+    for seed in open_seeds(find_project(root), specs):
+        yield Finding("seeds", "note", str(seed))
     for name, read in ephemeral_sources(find_project(root), specs, target).items():
         text = (
             f"{name} reads {', '.join(read)}, which must be a table or a view and is ephemeral. "

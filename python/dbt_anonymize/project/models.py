@@ -31,6 +31,7 @@ def templates_of(spec: Spec) -> list[str]:
         "anonymized.sql": has_efforts,
         "fidelity.sql": has_efforts and spec.fidelity,
         "membership.sql": spec.waits,
+        "released_classes.sql": spec.waits,
         # What leads back to people.
         "tokens.sql": has_efforts and spec.mapping == "token",
         "identifiers.sql": has_efforts and spec.mapping != "none",
@@ -48,6 +49,21 @@ def templates_of(spec: Spec) -> list[str]:
         "confusion.sql": has_classes,
     }
     return [template for template, is_wanted in wanted.items() if is_wanted]
+
+
+# Of these a release is made, or they lead back to its people.
+_WITH_RELEASE = frozenset(
+    {"anonymized", "identifiers", "tokens", "membership", "sample", "mask_keys"}
+)
+
+
+def before_release(spec: Spec) -> list[str]:
+    """Return the relations that are built before anything is published: all that are measured.
+
+    What fails in one of them has been published else, though the build fails.
+    """
+    parts = [template.partition(".")[0] for template in templates_of(spec)]
+    return [f"{spec.name}_{part}" for part in parts if part not in _WITH_RELEASE]
 
 
 def microdata_columns(spec: Spec) -> list[str]:

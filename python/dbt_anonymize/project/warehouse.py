@@ -39,6 +39,9 @@ _OF_OUR_SQL = re.compile(
     r"(Binder|Catalog|Parser|Syntax|Conversion|TypeMismatch|OutOfRange|InvalidInput|Constraint)"
     r"(Exception|Error)\b|(ProgrammingError|DataError|NotSupportedError|Undefined\w+|Ambiguous\w+)\b"
 )
+# Where dbt reads files, and those that it reads as text.
+_FOLDERS = ("seeds", "models", "macros", "tests", "snapshots", "analyses")
+_TEXTS = frozenset({".csv", ".sql", ".yml", ".yaml", ".md", ".py"})
 
 
 @dataclass(frozen=True)
@@ -288,7 +291,7 @@ def open_warehouse(
         read_profile(project.root, target)
         target = target or os.environ.get("DBT_TARGET")
         choice = ["--target", target] if target else []
-        manifest = _parsed(project, choice)
+        manifest = parsed(project, choice)
         # What dbt falls back to; parsing has proved that it leads to a profile.
         config = RuntimeConfig.from_args(dbt_arguments(project.root, target))
         require_folders(config.credentials)
@@ -320,15 +323,37 @@ def open_warehouse(
             reset_adapters()
 
 
-def _parsed(project: Project, choice: Sequence[str]) -> Any:
+def parsed(project: Project, choice: Sequence[str]) -> Any:
+    """Return the manifest of a project, which is the working directory, as dbt reads it."""
     # Not a word of dbt: what it has to say is in the exception.
     parsed = run_dbt(["--quiet", "--log-level", "none", "parse", *choice])
     if not parsed.success:
+        if isinstance(parsed.exception, UnicodeDecodeError):
+            raise WarehouseError(_not_utf8(project))
         raise WarehouseError(
             f"{project.root}: must be a project that dbt can parse; got {parsed.exception}. "
             "See `dbt parse`."
         )
     return parsed.result
+
+
+def _not_utf8(project: Project) -> str:
+    """Name the files that dbt cannot read; it names none."""
+    folders = {project.seeds, project.models, *(project.root / name for name in _FOLDERS)}
+    files = [file for folder in folders for file in folder.rglob("*") if file.suffix in _TEXTS]
+    found = sorted({str(file.relative_to(project.root)) for file in files if not _is_utf8(file)})
+    return (
+        f"{', '.join(found[:8]) or project.root}: must be UTF-8, as dbt reads it; got bytes of "
+        "another encoding. Convert it, for example `iconv -f LATIN1 -t UTF-8 old.csv > new.csv`."
+    )
+
+
+def _is_utf8(file: Path) -> bool:
+    try:
+        file.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _explained(error: Exception) -> WarehouseError:

@@ -23,6 +23,18 @@ _NOT_OF_RESULTS: dict[str, Any] = {
     "quality": {"groups", "importance", "decision_grid"},
 }
 
+# What changes no generated model but its description.
+_NOT_OF_MODELS = {"description", "owner", "relinking", "search", "tolerance"}
+
+
+def digest_of(spec: BaseModel) -> str:
+    """Return digits that change with whatever generated models say, for a build to compare.
+
+    What is as by default is left out: whether it is written or not, and in which version.
+    """
+    content = spec.model_dump(mode="json", exclude=_NOT_OF_MODELS, exclude_defaults=True)
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
 
 def fingerprint_of(spec: BaseModel) -> str:
     """Return eight hexadecimal digits that change with whatever results or release depend on."""

@@ -9,6 +9,7 @@ from typing import Literal
 
 from dbt_anonymize.project.generate import HISTORY, render
 from dbt_anonymize.project.steps import steps_of
+from dbt_anonymize.project.vault_owner import TABLE as OWNER
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
@@ -24,12 +25,18 @@ HOLDS_NOBODY = {
     "mask_keys": "drawn at random; hashes and shifts are computed from them and stored nowhere",
     "relinkings": "numbers of rows, groups and people, and never who; only appended to",
     "erasures": "receipts: numbers of rows",
-    "attacks": "numbers about the release as a whole",
-    "verification": "findings with numbers",
-    "register": "counts of releases; the digests of their sources are cleared",
+    "attacks": "numbers about the release as a whole; the digest of its rows is cleared",
+    "verification": "findings with numbers; the digest of the released rows is cleared",
+    "register": "counts of releases; the digests of their sources and rows are cleared",
     "lattice": "sizes and losses of levels",
     "anonymized__counts": "the released rows, counted; made anew by each build",
     "publication": "a digest of the released rows, made anew by each build",
+}
+# Their columns that are digests of all rows of a source or a release, hers among them.
+OF_ALL_ROWS = {
+    "register": ("source", "content"),
+    "attacks": ("content",),
+    "verification": ("content",),
 }
 # Of the vault, by what stands behind the name.
 OF_VAULT = (
@@ -41,9 +48,10 @@ OF_VAULT = (
     "relinkings",
     "erasures",
 )
-# Of all anonymizations: the budget is cleared of digests, the history holds results of efforts.
+# Of all anonymizations: the budget is cleared of digests, the history holds results of efforts, and
+# whose the vault is names no person.
 BUDGET = "dbt_anonymize_budget"
-SHARED = frozenset({BUDGET, HISTORY})
+SHARED = frozenset({BUDGET, HISTORY, OWNER})
 # A build makes them anew, and nothing of the rows before is left in the tables; in partitions those
 # that have lost a row.
 _REBUILT = frozenset(

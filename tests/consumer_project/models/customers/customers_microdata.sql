@@ -15,4 +15,5 @@
     guarantees=[
         {'model': 'k_anonymity', 'k': 4},
     ],
+    spec={'source': 'customers', 'digest': '827d49b0f5314354'},
 ) }}
