@@ -11,7 +11,7 @@ from typing import Any
 from dbt_anonymize.drafting.efforts import first_efforts
 from dbt_anonymize.drafting.facts import singled_out
 from dbt_anonymize.drafting.plans import Plan, plan, seed_name
-from dbt_anonymize.drafting.roles import Proposal
+from dbt_anonymize.drafting.roles import Proposal, propose_subject
 from dbt_anonymize.errors import HierarchyError, WarehouseError
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.values import TableColumn
@@ -26,7 +26,10 @@ _UNBALANCED = 0.6
 
 @dataclass(frozen=True)
 class Drafted:
-    """What a draft says; ``largest_share`` is that of the most frequent class of the target."""
+    """What a draft says; ``largest_share`` is that of the most frequent class of the target.
+
+    ``subject`` is the identifier that says whose record it is, where people have several.
+    """
 
     proposals: Sequence[Proposal]
     plans: dict[str, Plan]
@@ -34,6 +37,7 @@ class Drafted:
     singled: list[tuple[tuple[str, ...], int]]
     efforts: list[dict[str, int]]
     largest_share: float | None
+    subject: Proposal | None = None
 
     @property
     def uncounted(self) -> tuple[int, int] | None:
@@ -78,6 +82,7 @@ def draft_table(
             plans[one.name] = plan(one.facts, column, seed, place, folder)
         except (HierarchyError, WarehouseError) as error:
             failed[one.name] = str(error)
+    subject = propose_subject(proposals)
     efforts: list[dict[str, int]] = []
     if not failed:
         efforts = first_efforts(
@@ -87,6 +92,7 @@ def draft_table(
             k=K,
             suppression_limit=SUPPRESSION_LIMIT,
             length=EFFORTS,
+            subject=subject.name if subject else None,
         )
     target = next((one for one in proposals if one.is_target), None)
     return Drafted(
@@ -96,6 +102,7 @@ def draft_table(
         singled=_combinations(warehouse, relation, quasi),
         efforts=efforts,
         largest_share=_largest_share(warehouse, relation, target.name) if target else None,
+        subject=subject,
     )
 
 

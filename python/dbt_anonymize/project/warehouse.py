@@ -201,13 +201,20 @@ class Warehouse:
                     cursor.execute(f"drop table if exists {relation}")
                 raise
 
+    def begin(self) -> None:
+        """Begin a transaction: after dbt's COMMIT the driver of Postgres begins none by itself."""
+        self.adapter.connections.begin()
+        statement = self.macro("_begin_transaction")
+        if statement:
+            self.cursor().execute(statement)
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Any]:
         """Give a cursor whose statements count all or, where one fails, none; not on Spark."""
         connections = self.adapter.connections
         if self.has_transactions:
             connections.clear_transaction()
-            connections.begin()
+            self.begin()
         try:
             # Not through the adapter, which would write every row into the log of dbt.
             yield self.cursor()
