@@ -22,7 +22,7 @@ from dbt_anonymize.search.chain import chain
 
 # More combinations are not counted for a draft: classes of a part are smaller, so efforts are
 # rather too strong than too weak.
-_MOST_COMBINATIONS = 200_000
+_MOST_COMBINATIONS, _MOST_CELLS = 200_000, 2_000_000
 _SECONDS = 20.0
 
 
@@ -56,9 +56,10 @@ def _table(
     raw = [_raw(warehouse, plan) for plan in plans]
     raw += [quote_name(subject)] if subject else []
     keys = ", ".join(str(number) for number in range(1, len(raw) + 1))
+    most = min(_MOST_COMBINATIONS, _MOST_CELLS // len(plans))
     rows = warehouse.rows(
         f"select {', '.join(raw)}, count(*) from {relation} "  # noqa: S608 (quoted)
-        f"group by {keys} limit {_MOST_COMBINATIONS}"
+        f"group by {keys} limit {most}"
     )
     columns = list(zip(*rows, strict=True))
     attributes, leaves = [], []

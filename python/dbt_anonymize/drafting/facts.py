@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal
 
 from dbt_anonymize.drafting.content import content_of, is_date
@@ -20,6 +21,8 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     ("number", r"u?(tiny|small|big|huge)?int(eger)?\d*\b|decimal|numeric|number|float|double|real"),
     ("text", r"(var)?char|character|text|string|uuid"),
 )
+# Different values are counted of so many columns at once, since all of them are in memory.
+_COLUMNS_AT_ONCE = 8
 _HAS_ZONE = re.compile("with (local )?time zone|timestamptz|_l?tz")
 # Of so many different values the looks are judged.
 _VALUES_LOOKED_AT = 500
@@ -111,11 +114,15 @@ def read_facts(warehouse: Warehouse, relation: Any) -> list[ColumnFacts]:
     """Return the facts of all columns of a relation, in their order."""
     columns = [(name, kind, kind_of(kind)) for name, kind in warehouse.columns(relation)]
     quoted = {name: quote_name(name) for name, _, _ in columns}
-    parts = ["count(*)"]
-    for name, data_type, kind in columns:
-        parts += _counts(warehouse, quoted[name], kind, data_type.lower())
-    (row,) = warehouse.rows(f"select {', '.join(parts)} from {relation}")  # noqa: S608 (quoted)
-    records, found = int(row[0]), [int(value or 0) for value in row[1:]]
+    parts = [
+        _counts(warehouse, quoted[name], kind, data_type.lower())
+        for name, data_type, kind in columns
+    ]
+    records, found = 0, list[int]()
+    for start in range(0, len(parts), _COLUMNS_AT_ONCE):
+        counts = ["count(*)", *chain(*parts[start : start + _COLUMNS_AT_ONCE])]
+        (row,) = warehouse.rows(f"select {', '.join(counts)} from {relation}")  # noqa: S608 (quoted)
+        records, found = int(row[0]), found + [int(value or 0) for value in row[1:]]
     facts = []
     for place, (name, data_type, kind) in enumerate(columns):
         known, distinct, longest, shortest, phrases = found[5 * place : 5 * place + 5]

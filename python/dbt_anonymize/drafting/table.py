@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -17,7 +18,7 @@ from dbt_anonymize.project.values import TableColumn
 from dbt_anonymize.project.warehouse import Warehouse
 
 K, SUPPRESSION_LIMIT, EFFORTS = 5, 0.05, 3
-# Combinations are counted one by one; all of a large table would take longer than they tell.
+# Combinations are counted one by one, the small ones first; all would take longer than they tell.
 _MOST_COMBINATIONS, _MOST_RECORDS = 40, 5_000_000
 # From this share of the most frequent class on, accuracy mostly tells how often it is guessed.
 _UNBALANCED = 0.6
@@ -37,6 +38,14 @@ class Drafted:
     efforts: list[dict[str, int]]
     largest_share: float | None
     subject: Proposal | None = None
+
+    @property
+    def uncounted(self) -> tuple[int, int] | None:
+        """From and to how many quasi-identifiers no combinations were counted, if so."""
+        sizes = sorted({len(names) for names, _ in self.singled})
+        most = sizes[-1] if sizes else 0
+        first = next((size for size in range(1, most) if size not in sizes), most)
+        return (first, most - 1) if first < most else None
 
     @property
     def measure(self) -> str:
@@ -102,10 +111,12 @@ def _combinations(
 ) -> list[tuple[tuple[str, ...], int]]:
     """Return sets of quasi-identifiers with the records that each singles out, all last."""
     names = [one.name for one in quasi]
-    sets = [one for size in range(2, len(names)) for one in combinations(names, size)]
-    records = quasi[0].facts.records if quasi else 0
-    if len(sets) > _MOST_COMBINATIONS or records > _MOST_RECORDS:
-        sets = []
+    sets: list[tuple[str, ...]] = []
+    is_large = bool(quasi) and quasi[0].facts.records > _MOST_RECORDS
+    for size in range(2, 2 if is_large else len(names)):
+        if len(sets) + math.comb(len(names), size) > _MOST_COMBINATIONS:
+            break
+        sets += combinations(names, size)
     wanted = [*sets, *([tuple(names)] if len(names) > 1 else [])]
     return [
         *(((one.name,), one.facts.singled) for one in quasi),
