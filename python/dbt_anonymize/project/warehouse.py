@@ -201,13 +201,20 @@ class Warehouse:
                     cursor.execute(f"drop table if exists {relation}")
                 raise
 
+    def begin(self) -> None:
+        """Begin a transaction: after dbt's COMMIT the driver of Postgres begins none by itself."""
+        self.adapter.connections.begin()
+        statement = self.macro("_begin_transaction")
+        if statement:
+            self.cursor().execute(statement)
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Any]:
         """Give a cursor whose statements count all or, where one fails, none; not on Spark."""
         connections = self.adapter.connections
         if self.has_transactions:
             connections.clear_transaction()
-            connections.begin()
+            self.begin()
         try:
             # Not through the adapter, which would write every row into the log of dbt.
             yield self.cursor()
@@ -357,6 +364,10 @@ def _is_utf8(file: Path) -> bool:
 
 
 def _explained(error: Exception) -> WarehouseError:
+    if isinstance(error, MemoryError):
+        return WarehouseError(
+            "this process must have more memory; it has run out of it. Read fewer columns or rows."
+        )
     if _LOCKED in str(error).lower():
         return WarehouseError(
             "the warehouse must not be open in another process: DuckDB lets only one process in "

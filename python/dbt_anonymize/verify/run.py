@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError, safe_reason
 from dbt_anonymize.pluralize import counted
-from dbt_anonymize.project.engines import ENGINES
+from dbt_anonymize.project.engines import ENGINES, require_reached
 from dbt_anonymize.project.erasures import count_erasures
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.open_seeds import open_seeds
@@ -50,6 +50,7 @@ def verify(
     ``<n>_attacks``, and all findings are kept in ``<n>_verification``; nothing else is changed.
     """
     found: list[Finding] = []
+    require_reached(project, target)
     # Compiling has dbt open the warehouse for itself.
     if "provenance" in checks:
         found += _proved("provenance", spec, lambda: check_provenance(project, spec, target=target))
