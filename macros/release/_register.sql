@@ -1,9 +1,9 @@
 {#
   `<n>_register` beside `<n>_results`: a row per release, which nothing overwrites. It counts and holds no record. The
-  row is written once the release has its place, before it is published, and committed with it; what composition with
-  the release before shows is added once the vault remembers both.
+  row is written before the release is published and committed with it; what composition with the release before shows
+  is added once the vault remembers both. `released`: the rows, where this relation does not show them yet.
 #}
-{% macro _register_release(declaration) -%}
+{% macro _register_release(declaration, released=none) -%}
     {%- set name = declaration.anonymization -%}
     {%- set results = ref(name ~ "_results") -%}
     {%- set register = dbt_anonymize._register_relation(results, name) -%}
@@ -19,7 +19,7 @@
     {%- endif -%}
     {% call statement("register_release") -%}
         insert into {{ register }} ({{ types | join(", ") }})
-        {{ dbt_anonymize._registered_release(declaration, register, results, types) }}
+        {{ dbt_anonymize._registered_release(declaration, register, results, types, released or this) }}
     {%- endcall %}
 {%- endmacro %}
 
@@ -65,7 +65,7 @@
 {%- endmacro %}
 
 
-{% macro _registered_release(declaration, register, results, types) -%}
+{% macro _registered_release(declaration, register, results, types, published) -%}
 {%- set name, chosen = declaration.anonymization, dbt_anonymize._released_effort(declaration) -%}
 {%- set levels = [] -%}
 {%- for column, level in dict(declaration.levels).get(chosen, {}).items() -%}
@@ -79,7 +79,7 @@
     "spec": "results.fingerprint",
     "hierarchies": dbt_anonymize._digest_of_relations(dbt_anonymize._named_relations(declaration.hierarchies)),
     "source": dbt_anonymize._digest_of_relations([ref(name ~ "_microdata")]),
-    "content": dbt_anonymize._digest_of_relations([this]),
+    "content": dbt_anonymize._digest_of_relations([published]),
     "qf": "results.qf_mean",
 } -%}
 with

@@ -158,7 +158,7 @@
         {{ dbt_anonymize._ordered_copy(checked, names, declaration.is_counted) }}
     {%- endcall %}
     {%- do dbt_anonymize._check_copy(checked, folder, names, declaration.is_counted) -%}
-    {%- if not dbt_anonymize._is_trial() -%}{%- do dbt_anonymize._register_release(declaration) -%}{%- endif -%}
+    {%- if not dbt_anonymize._is_trial() -%}{%- do dbt_anonymize._register_release(declaration, folder) -%}{%- endif -%}
     {%- if existing_relation is not none and not existing_relation.is_view -%}
         {%- do adapter.drop_relation(existing_relation) -%}
     {%- endif -%}
