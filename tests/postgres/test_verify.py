@@ -184,7 +184,8 @@ def test_verify_holds_as_on_duckdb_but_for_what_it_names(
     # What was found belongs to the rows that the register has.
     registered = server.query("select content, spec from shop.customers_register")
     for part in ("verification", "attacks"):
-        assert server.query(f"select distinct content, spec from shop.customers_{part}") == registered
+        found = server.query(f"select distinct content, spec from shop.customers_{part}")
+        assert found == registered, part
 
 
 @pytest.mark.parametrize("name", LEAKS)

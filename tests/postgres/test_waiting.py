@@ -20,8 +20,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.dbt]
 
 _MEMBERS = "select record_key, cqi, entered, left_at from {}.customers_members order by 1, 3"
 _CLASSES = (
-    "select zip, gender, class_size, records, churned_distinct_l from {}.customers_released_classes "
-    "order by 1, 2, 3, 4"
+    "select zip, gender, class_size, records, churned_distinct_l "
+    "from {}.customers_released_classes order by 1, 2, 3, 4"
 )
 _STATES = "select record_key, state from {}.customers_membership order by 1"
 
