@@ -66,7 +66,7 @@
     {%- set found = {} -%}
     {%- set one = "min(subject) = max(subject)" if has_subject else "count(*) = 1" -%}
     {%- if not names -%}{{ return(found) }}{%- endif -%}
-    {%- set is_large = run_query("select count(*) from " ~ relation).rows[0][0] > 500000 -%}
+    {%- set is_large = run_query("select count(*) from " ~ relation).rows[0][0] > 100000 -%}
     {%- set queries = [] -%}
     {%- for name in names -%}
         {%- set quoted = dbt_anonymize._quote(name) -%}

@@ -55,7 +55,7 @@ def test_a_build_warns_once_of_columns_that_are_keys(consumer: Project) -> None:
         of_people = microdata.incorporate(path={"identifier": "of_people"})
         warehouse.cursor().execute(
             f"create table {of_people} as select town, rowno // 5 as five, rowno // 5 as subject "
-            f"from {microdata}, range(1500)"
+            f"from {microdata}, range(300)"
         )
         found = warehouse.macro(
             "_own_values", relation=of_people, names=["town", "five"], has_subject=True
