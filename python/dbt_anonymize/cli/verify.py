@@ -6,7 +6,7 @@ Exit codes: 0 every promise holds, 1 one does not, 2 bad input.
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from enum import Enum, StrEnum
@@ -145,7 +145,7 @@ def _show_text(
     """Show by cause what somebody must do something about, and count the rest."""
     notes = SafeConsole(soft_wrap=True, quiet=is_quiet())
     notes.print(name, style="bold")
-    found, spent, begin = list[Finding](), Counter[str](), time.process_time()
+    found, spent, begin = list[Finding](), defaultdict[str, float](float), time.process_time()
     with console.status(f"{name}: at work ...") as status:
         for finding in findings:
             found.append(finding)
