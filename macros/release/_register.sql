@@ -1,9 +1,9 @@
 {#
   `<n>_register` beside `<n>_results`: a row per release, which nothing overwrites. It counts and holds no record. The
-  row is written once the release has its place, before it is published, and committed with it; what composition with
-  the release before shows is added once the vault remembers both.
+  row is written before the release is published, of the rows that will be (`released`, where they have not their place
+  yet), and committed with it; what composition with the release before shows is added once the vault remembers both.
 #}
-{% macro _register_release(declaration) -%}
+{% macro _register_release(declaration, released=none) -%}
     {%- set name = declaration.anonymization -%}
     {%- if not dbt_anonymize._is_published(name) -%}
         {%- do dbt_anonymize._say_that_it_is_a_draft(name) -%}
@@ -27,7 +27,7 @@
     {%- endif -%}
     {% call statement("register_release") -%}
         insert into {{ register }} ({{ types | join(", ") }})
-        {{ dbt_anonymize._registered_release(declaration, register, results, types) }}
+        {{ dbt_anonymize._registered_release(declaration, register, results, types, released or this) }}
     {%- endcall %}
 {%- endmacro %}
 
@@ -73,7 +73,7 @@
 {%- endmacro %}
 
 
-{% macro _registered_release(declaration, register, results, types) -%}
+{% macro _registered_release(declaration, register, results, types, relation) -%}
 {%- set name, chosen = declaration.anonymization, dbt_anonymize._released_effort(declaration) -%}
 {%- set levels = [] -%}
 {%- for column, level in dict(declaration.levels).get(chosen, {}).items() -%}
@@ -87,7 +87,7 @@
     "spec": "results.fingerprint",
     "hierarchies": dbt_anonymize._digest_of_relations(dbt_anonymize._named_relations(declaration.hierarchies)),
     "source": dbt_anonymize._digest_of_relations([ref(name ~ "_microdata")]),
-    "content": dbt_anonymize._digest_of_relations([this]),
+    "content": dbt_anonymize._digest_of_relations([relation]),
     "qf": "results.qf_mean",
 } -%}
 with
@@ -194,7 +194,7 @@ where results.is_chosen
                     {%- endfor %}
                 where release = (select max(release) from {{ register }})
             {%- endcall %}
-            {%- do adapter.commit() -%}
+            {%- do dbt_anonymize._commit_step() -%}
         {%- endif -%}
     {%- endif -%}
 {%- endmacro %}

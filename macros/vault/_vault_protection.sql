@@ -4,7 +4,10 @@
   the adapter only from a macro whose name says materialization, and only from the outermost one.
 #}
 {% macro _before_materializations() -%}
-    {%- if execute -%}{%- do dbt_anonymize._check_seed_loading() -%}{%- endif -%}
+    {%- if execute -%}
+        {%- do dbt_anonymize._check_seed_loading() -%}
+        {%- do dbt_anonymize._check_engine() -%}
+    {%- endif -%}
     {%- set comparison = dbt_anonymize._comparison_with_specs() if execute else "" -%}
     {%- if comparison -%}
         {% call statement("compare_with_specs", language="python") -%}

@@ -11,6 +11,7 @@ from typing import Any
 
 from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.installation.changes import Change, ClosedFolder, FileChange, read_text
+from dbt_anonymize.installation.engines import VAULT_LOCATION, missing_settings, with_settings
 from dbt_anonymize.project.layout import PROJECT_FILE
 from dbt_anonymize.project.register import PUBLISHED_TARGETS
 from dbt_anonymize.spec.draft import items, mapping
@@ -45,11 +46,14 @@ def project_changes(
     A file that cannot be added to is a `ProjectError`.
     """
     project = read_yaml_file(root / PROJECT_FILE)
+    settings = missing_settings(_kind(root, profiles, project, target), root, project)
     found = [
         _packages(root, git),
         _edit(
             root / PROJECT_FILE,
-            lambda text: with_publishers(with_dispatch(text, project), published),
+            lambda text: with_settings(
+                with_publishers(with_dispatch(text, project), published), settings
+            ),
         ),
         *_profile_and_vault(root, profiles, project, target),
         _edit(root / ".gitignore", _with_ignored),
@@ -184,6 +188,8 @@ def _profile_and_vault(
         yield _closed(root, root / VAULT.parent)
         return
     key, output = _chosen_output(root, profiles, name, content, target)
+    if output.get("type") == "spark" and VAULT_LOCATION not in mapping(project.get("vars")):
+        yield _closed(root, root / VAULT.parent)
     if output.get("type") != "duckdb":
         return
     attached = [mapping(one) for one in items(output.get("attach"))]
@@ -198,6 +204,15 @@ def _profile_and_vault(
         yield _edit(profiles, lambda text: appended(text, place, entry), is_secret=True)
     if "{{" not in path and ":" not in path:
         yield _closed(root, (root / path).parent)
+
+
+def _kind(root: Path, profiles: Path, project: Mapping[str, Any], target: str | None) -> str:
+    """Return the adapter of the target; a profile that is missing is written for DuckDB."""
+    name = str(os.environ.get("DBT_PROFILE") or project.get("profile"))
+    content = read_yaml_file(profiles)
+    if name not in content:
+        return "duckdb"
+    return str(_chosen_output(root, profiles, name, content, target)[1].get("type"))
 
 
 def _vault_of(root: Path, target: str, outputs: Mapping[str, Any]) -> Path:
