@@ -151,7 +151,8 @@ def find_group(vault: Vault, person: Person) -> tuple[int, int]:
 
     By default all of her class (where new records wait: of her cohort), which kept every guarantee
     as it was released. If k-anonymity is all that is promised, k - 1 of them hide her as well,
-    drawn at random, if those who stay are k at least.
+    drawn at random, if those who stay are k at least. A differentially private release hides her by
+    draws of its own, and takes nobody else.
     """
     warehouse, spec = vault.warehouse, vault.spec
     remembered = vault.find("members" if spec.waits else "releases")
@@ -172,6 +173,8 @@ def find_group(vault: Vault, person: Person) -> tuple[int, int]:
         "(select unnest(?::varchar[]))",
         [keys],
     )
+    if spec.differential_privacy is not None:
+        cursor.execute(f"delete from {GROUP}")
     ((others,),) = warehouse.rows(f"select count(*) from {GROUP}")
     k = _enough(spec)
     if k and hers == 1 and others + 1 >= 2 * k:
