@@ -155,7 +155,8 @@ def results_are_current(warehouse: Warehouse, spec: Spec) -> bool:
 
 def release_file(warehouse: Warehouse, name: str) -> Path:
     """Return where the release is published with the current target, relative to the project."""
-    return Path(warehouse.meta(f"{name}_anonymized")["path"])
+    folder = warehouse.meta(f"{name}_anonymized")["folder"]
+    return Path(folder, warehouse.adapter.config.target_name, f"{name}.duckdb")
 
 
 def release_location(warehouse: Warehouse, name: str) -> str | None:

@@ -46,7 +46,8 @@ def mechanism_of(spec: Spec, private: DifferentialPrivacy) -> str:
     That is everything of a spec that decides which rows come of the records, but for its name: a
     renamed anonymization takes its draws along. Releases of other digits draw independently.
     """
-    released = spec.numbered_efforts.get(spec.release.effort or 0)
+    number = spec.release.effort
+    released = spec.numbered_efforts.get(number) if isinstance(number, int) else None
     columns = {
         name: spec.columns[name].model_dump(mode="json", exclude_none=True, exclude=_NOT_OF_ROWS)
         for name in spec.quasi_identifiers

@@ -29,15 +29,17 @@ class Vault:
 
     def name(self, kind: str) -> str:
         """Return the quoted name of a relation, whether or not it is there."""
-        return self._named(f"{self.spec.name}_{kind}")
+        return self._named(self._identifier(kind))
 
     def _named(self, identifier: str) -> str:
         return str(self.identifiers.incorporate(path={"identifier": identifier}))
 
     def find(self, kind: str) -> str | None:
         """Return the quoted name of a relation that is there."""
-        identifier = f"{self.spec.name}_{kind}"
-        return self.name(kind) if identifier in self._tables else None
+        return self.name(kind) if self._identifier(kind) in self._tables else None
+
+    def _identifier(self, kind: str) -> str:
+        return self.warehouse.identifier_of(f"{self.spec.name}_{kind}")
 
     def find_shared(self, identifier: str) -> str | None:
         """Return the quoted name of a relation of all anonymizations that is there."""
