@@ -1,5 +1,5 @@
 {% macro membership(
-    anonymization, results, efforts, fingerprint, effort, microdata, record_key, columns, guarantees, labels,
+    anonymization, number, effort, microdata, record_key, columns, guarantees, labels,
     k=none, sensitive_hierarchies={}, share=none
 ) -%}
 {{ config(
@@ -15,14 +15,13 @@
 {%- set stored = none -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._check_vault_place(anonymization) -%}
-    {%- do dbt_anonymize._chosen_effort(anonymization, results, efforts, fingerprint) -%}
     {%- set stored = load_relation(members) -%}
     {%- do dbt_anonymize._check_members(anonymization, stored, effort, columns, labels) -%}
     {%- if stored -%}{%- set first = dbt_anonymize._last_change(stored) -%}{%- endif -%}
 {%- endif -%}
 {{ dbt_anonymize._membership_rows(
     effort, microdata, record_key, columns,
-    dbt_anonymize._guarantees_of_effort(guarantees, efforts.keys() | first), stored, first, k, sensitive_hierarchies,
+    dbt_anonymize._guarantees_of_effort(guarantees, number), stored, first, k, sensitive_hierarchies,
     share
 ) }}
 {%- endmacro %}

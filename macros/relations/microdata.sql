@@ -30,6 +30,9 @@
     + (["{{ dbt_anonymize._check_parts() }}"] if partitions else [])
     + ["{{ dbt_anonymize._check_microdata() }}"] + dbt_anonymize._analyzed(),
 ) }}
+{%- do dbt_anonymize._check_stored(
+    anonymization, [source] + quasi_identifiers | map(attribute="hierarchy") | list
+) -%}
 {%- set found = {} -%}
 {%- for column in (adapter.get_columns_in_relation(source) if execute else []) -%}
     {%- do found.update({column.name: column}) -%}
@@ -327,12 +330,30 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
                     ~ ": " ~ uncovered ~ " of " ~ records ~ " records have a value outside it"
                     ~ (" (NaN and infinity always are)" if quasi_identifier.kind == "interval" else " (compared as"
                     ~ " text: keep leading zeros with column_types)")
-                    ~ ". Extend it (`dbt-anonymize hierarchy extend`) or correct the source."
+                    ~ dbt_anonymize._remedy_of_uncovered(quasi_identifier)
                 ) -%}
             {%- endif -%}
         {%- endfor -%}
     {%- endif -%}
     {%- do dbt_anonymize._raise_errors(declaration.anonymization, errors) -%}
+{%- endmacro %}
+
+
+{# What to do about values outside a hierarchy: an empty text can be in no seed, which reads it as NULL. #}
+{% macro _remedy_of_uncovered(quasi_identifier) -%}
+    {%- set column = dbt_anonymize._quote(quasi_identifier.name) -%}
+    {%- set empty = 0 if quasi_identifier.kind == "interval" else run_query(
+        "select count(*) from " ~ this ~ " where " ~ dbt_anonymize._as_text(column) ~ " = ''"
+        ~ " and " ~ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") ~ " is null"
+    ).rows[0][0] -%}
+    {%- if empty > 0 -%}
+        {{ return(
+            "; " ~ empty ~ " of these are an empty text, which no seed can hold. For those write `unknown: \"*\"` for the"
+            ~ " hierarchy, or nullif(" ~ quasi_identifier.name ~ ", '') in the source; for others extend it"
+            ~ " (`dbt-anonymize hierarchy extend`) or correct the source."
+        ) }}
+    {%- endif -%}
+    {{ return(". Extend it (`dbt-anonymize hierarchy extend`) or correct the source.") }}
 {%- endmacro %}
 
 

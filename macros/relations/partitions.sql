@@ -3,6 +3,7 @@
     mechanism=none
 ) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
+{%- do dbt_anonymize._check_stored(anonymization, [source] + hierarchies) -%}
 {%- set found = {} -%}
 {%- for column in (adapter.get_columns_in_relation(source) if execute else []) -%}
     {%- do found.update({column.name: column}) -%}

@@ -12,6 +12,7 @@
 {%- for quasi_identifier in quasi_identifiers -%}
     {%- do names.append(dbt_anonymize._quote(quasi_identifier.name)) -%}
 {%- endfor -%}
+{%- do dbt_anonymize._check_stored(anonymization, [population]) -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._check_population_columns(anonymization, population, quasi_identifiers) -%}
 {%- endif -%}

@@ -1,4 +1,4 @@
-{% macro privacy(classes, efforts, sensitive, guarantees, suppression_limit, population_size=none) -%}
+{% macro privacy(classes, efforts, sensitive, guarantees, suppression_limit, population_size=none, released=none) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._after_steps() + dbt_anonymize._analyzed()) }}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set bigint = dbt.type_bigint() -%}
@@ -6,6 +6,8 @@
 {%- for attribute in (sensitive + dbt_anonymize._guaranteed_attributes(guarantees)) | unique(case_sensitive=true) -%}
     {%- do measures.extend(dbt_anonymize._attribute_measures(attribute, guarantees, true)) -%}
 {%- endfor -%}
+{%- set told = ["effort", "class_size", "records", "population_size"] -%}
+{%- for measure in measures -%}{%- do told.append(dbt_anonymize._quote(measure.column)) -%}{%- endfor -%}
 {%- set broken = dbt_anonymize._parts_of_violations(guarantees) -%}
 {%- set risks = dict(dbt_anonymize._risks_of_effort(), **dbt_anonymize._payouts_of_effort(guarantees)) -%}
 {%- set rounds = ["alpha_1", "alpha_2", "alpha_3", "alpha_4", "logit_2", "logit_5"] -%}
@@ -20,8 +22,12 @@ classes as (
 
 released as (
 
+    {% if released -%}
+    {{ dbt_anonymize._told_classes("classes", released, told) }}
+    {%- else -%}
     select * from classes
     where not is_suppressed
+    {%- endif %}
 
 ),
 {%- if population_size %}

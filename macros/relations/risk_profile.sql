@@ -1,4 +1,4 @@
-{% macro risk_profile(classes, efforts) -%}
+{% macro risk_profile(classes, efforts, released=none) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 with
 
@@ -8,14 +8,26 @@ efforts as (
 
 ),
 
+{% if released -%}
+told as (
+
+    {{ dbt_anonymize._told_classes(classes, released, ["effort", "class_size", "records"]) }}
+
+),
+
+{% endif -%}
 sizes as (
 
     select
         effort,
         class_size,
         sum(records) as records
+    {%- if released %}
+    from told
+    {%- else %}
     from {{ classes }}
     where not is_suppressed
+    {%- endif %}
     group by effort, class_size
 
 ),

@@ -13,6 +13,7 @@
         "mechanism": mechanism,
     }},
 ) }}
+{%- do dbt_anonymize._check_stored(anonymization, [source]) -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._check_vault_place(anonymization) -%}
     {%- do dbt_anonymize._check_stored_tokens(anonymization, source, person, "draw", mechanism) -%}

@@ -1,7 +1,7 @@
 {#
   `<n>_register` beside `<n>_results`: a row per release, which nothing overwrites. It counts and holds no record. The
-  row is written before the release is published and committed with it; what composition with the release before shows
-  is added once the vault remembers both.
+  row is written once the release has its place, before it is published, and committed with it; what composition with
+  the release before shows is added once the vault remembers both.
 #}
 {% macro _register_release(declaration) -%}
     {%- set name = declaration.anonymization -%}
@@ -13,6 +13,10 @@
     {% call statement("create_register") -%}
         create table if not exists {{ register }} ({{ columns | join(", ") }})
     {%- endcall %}
+    {%- if "content" not in adapter.get_columns_in_relation(register) | map(attribute="name") -%}
+        {#- Written by a version that did not digest what it released. -#}
+        {%- do alter_relation_add_remove_columns(register, [api.Column.create("content", types.content)], none) -%}
+    {%- endif -%}
     {% call statement("register_release") -%}
         insert into {{ register }} ({{ types | join(", ") }})
         {{ dbt_anonymize._registered_release(declaration, register, results, types) }}
@@ -27,7 +31,8 @@
 {%- endmacro %}
 
 
-{# Type of each column, in order; the last five are NULL where the vault does not remember both releases. #}
+{# Type of each column, in order. Those of composition are NULL where the vault does not remember both releases;
+   `content` is a digest of the released rows, by which findings are known to be about them. #}
 {% macro _register_types() -%}
     {%- set bigint, double, text = dbt.type_bigint(), dbt_anonymize._type_double(), dbt.type_string() -%}
     {{ return({
@@ -55,6 +60,7 @@
         "moved_records": bigint,
         "joint_classes_below_k": bigint,
         "records_below_k": bigint,
+        "content": text,
     }) }}
 {%- endmacro %}
 
@@ -73,6 +79,7 @@
     "spec": "results.fingerprint",
     "hierarchies": dbt_anonymize._digest_of_relations(dbt_anonymize._named_relations(declaration.hierarchies)),
     "source": dbt_anonymize._digest_of_relations([ref(name ~ "_microdata")]),
+    "content": dbt_anonymize._digest_of_relations([this]),
     "qf": "results.qf_mean",
 } -%}
 with

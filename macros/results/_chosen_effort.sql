@@ -10,11 +10,13 @@
         ]) -%}
     {%- endif -%}
     {%- set rows = run_query(
-        "select effort, k, is_chosen, reason, fingerprint, beats_zero_rule, choose from " ~ relation
+        "select effort, k, is_chosen, reason, fingerprint, beats_zero_rule, choose, qualifies from " ~ relation
         ~ " order by effort"
     ).rows -%}
     {%- set chosen, reasons, outdated, useless, frozen = [], [], [], [], [] -%}
-    {%- for effort, k, is_chosen, reason, computed_from, beats_zero_rule, choose in rows -%}
+    {%- set remedies = [] -%}
+    {%- for effort, k, is_chosen, reason, computed_from, beats_zero_rule, choose, qualifies in rows -%}
+        {%- if effort > 0 -%}{%- do remedies.append(dbt_anonymize._remedy_of_effort(reason, qualifies)) -%}{%- endif -%}
         {%- if choose == "frozen" -%}{%- do frozen.append(effort | int) -%}
         {%- elif not beats_zero_rule -%}{%- do useless.append(effort | int) -%}{%- endif -%}
         {%- if computed_from != fingerprint -%}{%- do outdated.append(effort) -%}{%- endif -%}
@@ -45,11 +47,9 @@
     {%- if chosen | length != 1 -%}
         {%- do dbt_anonymize._raise_errors(anonymization, [
             "exactly one effort must be chosen; got " ~ chosen | length ~ " ("
-            ~ (reasons | join("; ") or "there are no results") ~ "). In anonymizations/" ~ anonymization ~ ".yml, "
-            ~ ("where QF does not beat the zero rule, choose another measure, model or features, more repetitions or a"
-            ~ " weaker effort; where records break a guarantee, " if useless else "")
-            ~ "add a stronger effort, or change the guarantees, the suppression limit, the rule of choice or"
-            ~ " release.effort."
+            ~ (reasons | join("; ") or "there are no results") ~ "). "
+            ~ ("Run `dbt build -s +" ~ model.name ~ "`." if chosen else "In anonymizations/" ~ anonymization ~ ".yml, "
+            ~ (remedies | unique | join("; ") or "declare efforts") ~ ".")
         ]) -%}
     {%- endif -%}
     {%- if chosen[0] in useless -%}
@@ -66,4 +66,24 @@
         ]) -%}
     {%- endif -%}
     {{ return(chosen[0]) }}
+{%- endmacro %}
+
+
+{# What would make an effort one that is chosen, by why it is not. #}
+{% macro _remedy_of_effort(reason, qualifies) -%}
+    {%- if qualifies -%}
+        {{ return(
+            "where an effort qualifies and the rule does not choose it, add a weaker effort, whose QF is less below that"
+            ~ " of effort 0, more repetitions, or change the margin, the rule of choice or release.effort"
+        ) }}
+    {%- elif "a guarantee" in reason or "record" in reason -%}
+        {{ return(
+            "where records break a guarantee or none is released, add a stronger effort, or change the guarantees or the"
+            ~ " suppression limit"
+        ) }}
+    {%- endif -%}
+    {{ return(
+        "where QF does not beat the zero rule or lacks a value, add a weaker effort, choose another measure, model or"
+        ~ " features, or more repetitions"
+    ) }}
 {%- endmacro %}

@@ -15,13 +15,29 @@ import pytest
 import yaml
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt_anonymize.project.register import COLUMNS
 from tests.cli.conftest import run
 from tests.spec.declarations import SPEC, write_project
 
+# The release of what was chosen, as the register has it.
+_KNOWN = {
+    "release": "1",
+    "released_at": "timestamp '2026-01-01 10:00:00'",
+    "spec": "fingerprint",
+    "records": "9",
+    "qf": "qf_mean",
+    "content": "'00c0ffee'",
+}
+_TAKEN = ("effort", "suppressed_records", "k", "qf_low", "qf_high", "qnf", "q")
+_REGISTERED = ", ".join(
+    f"{_KNOWN.get(name, name if name in _TAKEN else 'null')} as {name}" for name in COLUMNS
+)
+REGISTERED = f"select {_REGISTERED} from visits_results where is_chosen"
+
 
 def test_results_show_every_effort_and_the_release(project: Path) -> None:
-    (project / "release" / "dev").mkdir(parents=True)
-    (project / "release" / "dev" / "visits.duckdb").touch()
+    (project / "release" / "duckdb").mkdir(parents=True)
+    (project / "release" / "duckdb" / "visits.duckdb").touch()
     result = run("results", "--project-dir", project)
     assert result.exit_code == 0, result.output
     rows = [" ".join(line.split()) for line in result.stdout.splitlines()]
@@ -33,7 +49,7 @@ def test_results_show_every_effort_and_the_release(project: Path) -> None:
     assert "4 9 99 0.020 (≤ 0.070) 9.000 10.900 yes -" in rows
     assert "zero rule, always guessing the most frequent class: QF 0.703" in rows
     assert "effort 1 is chosen: highest Q" in rows
-    assert "released: release/dev/visits.duckdb" in rows
+    assert "released: release/duckdb/visits.duckdb" in rows
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 
@@ -54,25 +70,36 @@ def test_results_explain_their_columns_unless_quiet(project: Path) -> None:
 def test_results_name_what_comes_next(project: Path) -> None:
     """Nothing published, published, verified; without a choice; with something wrong."""
 
+    def printed() -> str:
+        return " ".join(run("results", "--project-dir", project).stdout.split())
+
     def next_step() -> str | None:
-        printed = " ".join(run("results", "--project-dir", project).stdout.split())
-        return printed.partition("next: ")[2] or None
+        return printed().partition("next: ")[2] or None
 
     assert next_step() == "`dbt build` publishes the release"
-    (project / "release" / "dev").mkdir(parents=True)
-    (project / "release" / "dev" / "visits.duckdb").touch()
-    assert next_step() == "`dbt-anonymize verify visits` proves what is promised"
-    (project / "models" / "anonymization_results.sql").write_text("select 1 as nothing")
+    (project / "release" / "duckdb").mkdir(parents=True)
+    (project / "release" / "duckdb" / "visits.duckdb").touch()
+    assert next_step() == "`dbt-anonymize verify visits` checks what is promised"
     with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
+        connection.execute(f"create table visits_register as {REGISTERED}")
         connection.execute(
-            "create table anonymization_results as"
-            " select 'visits' as name, timestamp '2026-01-01 10:00:00' as run_at;"
-            "create table visits_verification as select '2026-01-01 10:00:01' as verified_at"
+            "alter table visits_results add column records bigint default 9;"
+            "create table visits_verification as select 'holds' as status, content, spec,"
+            " '2026-01-01 10:00:01' as verified_at from visits_register"
         )
     assert next_step() == "`dbt-anonymize report visits` shows it with charts"
+    assert "Verified independently of the build: nothing failed." in printed()
+    assert "released: release/duckdb/visits.duckdb" in printed()
     with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
-        connection.execute("update anonymization_results set run_at = run_at + interval 1 hour")
+        connection.execute(
+            "insert into visits_register select * replace (2 as release, 'other' as content)"
+            " from visits_register"
+        )
     assert (next_step() or "").startswith("`dbt-anonymize verify visits`")
+    assert "the last verification is of another release than the published one." in printed()
+    with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
+        connection.execute("update visits_register set effort = 3 where release = 2")
+    assert "nothing from these results; release/duckdb/visits.duckdb comes from release 2" in printed()
     with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
         connection.execute("update visits_results set is_chosen = false")
     assert (next_step() or "").startswith("no effort may be released: see `reason`")
@@ -151,13 +178,13 @@ def test_results_of_another_version_of_the_spec_say_so(project: Path) -> None:
 def test_results_without_a_choice_do_not_claim_the_release_of_an_earlier_build(
     project: Path,
 ) -> None:
-    (project / "release" / "dev").mkdir(parents=True)
-    (project / "release" / "dev" / "visits.duckdb").touch()
+    (project / "release" / "duckdb").mkdir(parents=True)
+    (project / "release" / "duckdb" / "visits.duckdb").touch()
     with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
         connection.execute("update visits_results set is_chosen = false")
     printed = " ".join(run("results", "--project-dir", project).stdout.split())
     assert (
-        "nothing from these results; release/dev/visits.duckdb comes from an earlier build"
+        "nothing from these results; release/duckdb/visits.duckdb comes from an earlier build"
         in printed
     )
 
@@ -259,6 +286,35 @@ def test_results_after_a_failed_build_say_what_failed(project: Path) -> None:
     assert result.exit_code == 2
     assert "model visits_anonymized: no effort qualifies." in result.stderr
     assert "Run `dbt build` first" not in result.stderr
+
+
+def test_a_python_model_that_we_stop_says_why(project: Path) -> None:
+    said = "quality.folds must be at most the number of records, 300; got 400."
+    lines = [
+        "Runtime Error in model visits_evaluation",
+        "  Python model failed:",
+        "  ValueError: 'Sofia'",
+        "",
+        "The above exception was the direct cause of the following exception:",
+        "",
+        "  Traceback (most recent call last):",
+        f"  dbt_anonymize.errors.EvaluationError: {said}",
+        "",
+        "  During handling of that: 'Sofia'",
+    ]
+    failed(project, "\n".join(lines))
+    shown = " ".join(run("results", "--project-dir", project).stdout.split())
+    assert f"the last build failed. model visits_anonymized: {said}" in shown
+    assert "Sofia" not in shown
+
+
+def test_a_file_that_dbt_cannot_decode_is_named(project: Path) -> None:
+    (project / "seeds").mkdir(exist_ok=True)
+    (project / "seeds" / "people.csv").write_bytes("id,name\n1,Müller\n".encode("latin-1"))
+    result = run("results", "--project-dir", project)
+    assert result.exit_code == 2
+    assert "seeds/people.csv: must be UTF-8" in result.stderr
+    assert "iconv" in result.stderr
 
 
 def test_what_a_driver_said_of_a_failure_is_not_repeated(project: Path) -> None:

@@ -18,6 +18,7 @@ from dbt_anonymize.dossier.figures import Figure, shown
 from dbt_anonymize.dossier.rendering import as_html, as_markdown
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.attacks.result import AttackResult
+from tests.report.findings import ABOUT, published
 from tests.worlds.linkable import World, spec_of
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -71,6 +72,7 @@ def evidence() -> Evidence:
         "attacks": [
             asdict(AttackResult(attack, measure, None, "done.", attribute=attribute))
             | {column: next(numbers) for column in MEASURED}
+            | ABOUT
             for attack, measure, attribute in ATTACKS
         ],
         "verification": [
@@ -80,6 +82,7 @@ def evidence() -> Evidence:
                 "status": "holds",
                 "message": "it does.",
                 "verified_at": "2026-01-01 10:00:00",
+                **ABOUT,
             }
             for proof in (
                 "provenance",
@@ -94,7 +97,8 @@ def evidence() -> Evidence:
         "history": [{"name": "people", "run_at": datetime(2026, 1, 1, 9, tzinfo=UTC)}],
     }
     spec = spec_of(World((), (1, 1), has_subject=False))
-    return Evidence(spec, relations, "release/dev/people.duckdb", True)
+    release = "release/dev/people.duckdb"
+    return Evidence(spec, relations, release, True, published=published(), is_published=True)
 
 
 def changed(of: Evidence, part: str, rows: Sequence[Mapping[str, Any]] | None) -> Evidence:
@@ -212,12 +216,25 @@ def test_a_row_without_a_value_is_not_measured() -> None:
     assert "not attacked: done." in as_markdown(changed(of, "attacks", attacks), now=NOW)
 
 
-def test_what_is_older_than_the_build_is_said() -> None:
+def test_what_is_not_about_the_published_rows_is_not_shown() -> None:
     of = evidence()
-    assert "older than the last build" not in as_markdown(of, now=NOW)
-    later = [{"name": "people", "run_at": datetime(2026, 1, 1, 11, tzinfo=UTC)}]
-    assert "older than the last build" in as_markdown(changed(of, "history", later), now=NOW)
+    text = as_markdown(of, now=NOW)
+    assert "| published | release 3 of 2026-01-02 00:00:00 |" in text
+    assert "Not verified" not in text
+    other = replace(of, published=replace(published(), content="decafbad"))
+    text = as_markdown(other, now=NOW)
+    assert "Not verified: the last verification is of another release than the published" in text
+    found = [f for f in figures(other) if f.source in {"people_attacks", "people_verification"}]
+    assert found
+    assert {f.value.partition(":")[0] for f in found} == {"missing"}
+    assert "Its rows are of another release than the published one." in found[0].value
+    unknown = as_markdown(replace(of, published=None), now=NOW)
+    assert "the last verification is of an unknown release" in unknown
+    assert "| published | missing: no release is registered |" in unknown
     assert "has changed since the build" in as_markdown(replace(of, is_current=False), now=NOW)
+    assert "What was built last is not what is published" not in text
+    failed = as_markdown(replace(of, is_published=False), now=NOW)
+    assert "What was built last is not what is published" in failed
 
 
 def test_it_draws_no_legal_conclusion() -> None:

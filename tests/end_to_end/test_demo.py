@@ -56,7 +56,7 @@ def test_dbt_has_nothing_to_warn_of(demonstration: Demonstration) -> None:
 def test_a_build_names_the_next_command(demonstration: Demonstration, name: str) -> None:
     assert f"{name}: released. Next: `dbt-anonymize results {name}`" in demonstration.printed
     printed = " ".join(demonstration.printed.split())
-    assert f"next: `dbt-anonymize verify {name}` proves what is promised" in printed
+    assert f"next: `dbt-anonymize verify {name}` checks what is promised" in printed
 
 
 @pytest.mark.parametrize("name", NAMES)

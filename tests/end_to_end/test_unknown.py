@@ -90,3 +90,11 @@ def test_where_it_is_not_declared_it_stops_the_build(tmp_path: Path) -> None:
     assert "the hierarchy of gender does not cover the column" in outcome.messages
     assert "Extend it (`dbt-anonymize hierarchy extend`)" in outcome.messages
     assert "agender" not in outcome.messages
+    # An empty text can be in no seed, which reads it as NULL: extending leads in a circle.
+    project.execute(
+        "update customers set gender = '' where customer_id in "
+        "(select customer_id from customers order by customer_id limit 2)"
+    )
+    outcome = project.dbt("build", "--select", "customers_microdata")
+    assert "2 of these are an empty text, which no seed can hold." in outcome.messages
+    assert "write `unknown: \"*\"` for the hierarchy, or nullif(gender, '')" in outcome.messages

@@ -24,7 +24,7 @@ def test_where_models_learn_nothing_a_release_takes_a_decision(consumer: Project
         spec["quality"].pop("positive")
 
     declare(consumer, useless)
-    advice = "where QF does not beat the zero rule, choose another measure, model or feat"
+    advice = "where QF does not beat the zero rule or lacks a value, add a weaker effort"
     stops(
         consumer,
         *SEED_AND_RUN,

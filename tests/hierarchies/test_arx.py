@@ -129,3 +129,14 @@ def test_intervals_are_exported_for_the_values_of_the_data():
             arx_text(hierarchy, values)
     with pytest.raises(HierarchyError, match="none of them NULL"):
         arx_text(CategoricalHierarchy(("NULL",), (("*",),)))
+
+
+def test_a_file_with_another_delimiter_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "city.csv"
+    file.write_text("Bonn,west,*\nKiel,north,*\n", encoding="utf-8")
+    with pytest.raises(HierarchyError, match=r"with a ',' in it.*Write --delimiter ','"):
+        read_arx(file)
+    assert read_arx(file, delimiter=",").values == ("Bonn", "Kiel")
+    # A comma within a label says nothing.
+    file.write_text("Bonn, west;*\nKiel, north;*\n", encoding="utf-8")
+    assert read_arx(file).values == ("Bonn, west", "Kiel, north")

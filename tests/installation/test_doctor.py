@@ -112,3 +112,9 @@ def test_without_a_project_the_environment_is_looked_at(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert "ok    Python: " in done.stdout
     assert "Or start one with `dbt-anonymize new`." in done.stdout
+
+
+def test_commands_that_are_named_are_of_the_target(tmp_path: Path) -> None:
+    said = run("doctor", "--target", "prod", "--project-dir", tmp_path).stdout
+    assert "Or start one with `dbt-anonymize new --target prod`." in said
+    assert "--target" not in run("doctor", "--project-dir", tmp_path).stdout

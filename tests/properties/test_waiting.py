@@ -74,6 +74,10 @@ def load(warehouse: Warehouse, state: State) -> None:
         "create or replace table waiting_effort as "
         "select *, label as equivalence_class, false as is_suppressed from waiting_microdata"
     )
+    warehouse.connection.execute(
+        "create or replace table waiting_classes as "
+        "select distinct 1 as effort, equivalence_class, 7 as population_size from waiting_effort"
+    )
 
 
 def releases(warehouse: Warehouse, promise: str, states: Iterable[State]) -> Iterator[State]:
@@ -96,7 +100,28 @@ def releases(warehouse: Warehouse, promise: str, states: Iterable[State]) -> Ite
             "select record_key, v_1, v_2, v_3 from waiting_members where left_at is null"
         ).fetchall()
         assert len({row[0] for row in rows}) == len(rows), "nobody is released twice"
-        yield {row[0]: Person(*row[1:]) for row in rows}
+        months = {row[0]: Person(*row[1:]) for row in rows}
+        if number:
+            assert told_classes(warehouse, promise) == classes_of(months)
+        yield months
+
+
+def told_classes(warehouse: Warehouse, promise: str) -> dict[str, tuple[int, int, int]]:
+    """Return size, records and distinct illnesses of each class, as the release tells them."""
+    rows = warehouse.connection.execute(
+        "select label, class_size, records, illness_distinct_l from "
+        f"({warehouse.statements[f'waiting_released_{promise}']}) as told "
+        "where effort = 1 and equivalence_class = label"
+    ).fetchall()
+    return {label: tuple(figures) for label, *figures in rows}
+
+
+def classes_of(month: State) -> dict[str, tuple[int, int, int]]:
+    """Count the same from the rows that are released."""
+    found: dict[str, list[str]] = {}
+    for person in month.values():
+        found.setdefault(person.label, []).append(person.illness)
+    return {label: (len(of), len(of), len(set(of))) for label, of in found.items()}
 
 
 def groups(one: State, other: State, *, by_value: bool) -> dict[str, list[Person]]:

@@ -44,8 +44,23 @@ def _plan(promise: str, *, is_first: bool) -> str:
     )
 
 
+def _released(promise: str) -> str:
+    return call(
+        "released_classes",
+        membership=Ref("waiting_plan"),
+        microdata=Ref("waiting_microdata"),
+        classes=Ref("waiting_classes"),
+        effort=1,
+        quasi_identifiers=["label"],
+        columns=list(COLUMNS),
+        sensitive=["illness"],
+        guarantees=PROMISES[promise],
+    )
+
+
 WAITING_MODELS = {
     **{f"waiting_{promise}": _plan(promise, is_first=False) for promise in PROMISES},
+    **{f"waiting_released_{promise}": _released(promise) for promise in PROMISES},
     "waiting_first": call(
         "_first_members",
         effort=Ref("waiting_effort"),
@@ -62,4 +77,10 @@ WAITING_MODELS = {
         labels="x",
     ),
 }
-WAITING_SEEDS = ["waiting_effort", "waiting_microdata", "waiting_members", "waiting_plan"]
+WAITING_SEEDS = [
+    "waiting_effort",
+    "waiting_microdata",
+    "waiting_members",
+    "waiting_plan",
+    "waiting_classes",
+]

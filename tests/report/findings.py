@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dbt_anonymize.dossier.evidence import PARTS, Evidence
+from dbt_anonymize.project.register import COLUMNS, Release
 from dbt_anonymize.project.results import EffortResult
 from dbt_anonymize.report.reading import Findings
 from dbt_anonymize.spec import Spec
@@ -18,6 +19,8 @@ LINES = {
     2: (0.80, 0.9, 10, 7, True),
 }
 ALPHA = 0.1
+# The digests of the published rows and of what was declared, which findings carry.
+ABOUT = {"content": "00c0ffee", "spec": "12345678"}
 
 
 def spec(**changes: Any) -> Spec:
@@ -77,7 +80,7 @@ def _relations() -> dict[str, Any]:
     relations: dict[str, Any] = dict.fromkeys(PARTS)
     relations |= {
         "results": [_result(effort) for effort in LINES],
-        "privacy": [{"effort": 1, "highest_risk": 0.5}],
+        "privacy": [{"effort": 1, "highest_risk": 0.5, "released_records": 98}],
         "risk_profile": [
             {"effort": effort, "risk_from": to / 2, "risk_to": to, "cumulative_share": share}
             for effort in LINES
@@ -106,6 +109,7 @@ def _relations() -> dict[str, Any]:
                 "declared_limit": 0.5,
                 "holds": True,
                 "is_warning": False,
+                **ABOUT,
             },
             {
                 "attack": "composition",
@@ -119,6 +123,7 @@ def _relations() -> dict[str, Any]:
                 "declared_limit": None,
                 "holds": None,
                 "is_warning": True,
+                **ABOUT,
             },
         ],
         "verification": [],
@@ -177,10 +182,23 @@ def _parts() -> dict[str, Any]:
     return parts
 
 
+def published() -> Release:
+    """Return the row of the register of the published release."""
+    columns: dict[str, Any] = dict.fromkeys(COLUMNS) | ABOUT
+    return Release(**columns | {"release": 3, "released_at": "2026-01-02 00:00:00", "k": 2})
+
+
 def findings() -> Findings:
     """Return findings in which every part has something to show."""
     return Findings(
-        Evidence(spec(), _relations(), "release/dev/people.duckdb", True),
+        Evidence(
+            spec(),
+            _relations(),
+            "release/dev/people.duckdb",
+            is_current=True,
+            published=published(),
+            is_published=True,
+        ),
         _parts(),
         {
             "age": [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -51,6 +52,23 @@ def test_the_slider_moves_by_keyboard_and_the_choice_follows(page: chromium.Page
     assert float(page.evaluate("document.getElementById('alpha-value').textContent")) > 0
     page.evaluate("document.getElementById('alpha-reset').click()")
     assert page.evaluate("document.getElementById('alpha-value').textContent") == "0.1"
+
+
+def test_the_slider_chooses_nothing_where_the_results_did_not(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    of = findings()
+    none = [dict(row) | {"is_chosen": False} for row in of.results]
+    relations = {**of.evidence.relations, "results": none}
+    folder = tmp_path_factory.mktemp("chromium")
+    file = folder / "report.html"
+    page = as_html(replace(of, evidence=replace(of.evidence, relations=relations)))
+    file.write_text(page, encoding="utf-8")
+    with chromium.shown(file, folder / "profile") as shown:
+        said = shown.evaluate(f"{CHOICE}.textContent")
+        assert "the build chose none" in said
+        assert "is chosen: Q" not in said
+        assert shown.evaluate("document.querySelectorAll('#quality tr.now').length") == 0
 
 
 def test_every_chart_is_drawn_nothing_is_asked_for_and_nothing_complains(

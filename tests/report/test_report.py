@@ -28,7 +28,7 @@ from dbt_anonymize.report.rendering import as_html, as_json, as_markdown
 from dbt_anonymize.report.sections import sections
 from dbt_anonymize.spec import Spec
 from tests.differential_privacy.private import changed
-from tests.report.findings import ALPHA, LINES, findings, spec
+from tests.report.findings import ABOUT, ALPHA, LINES, findings, spec
 
 NOW = datetime(2026, 1, 3, tzinfo=UTC)
 HOSTILE = "</script><script>alert(1)</script><img src=https://example.org/x> ` [x](javascript:y)|"
@@ -101,17 +101,86 @@ def test_counts_are_no_rates_and_warnings_are_said() -> None:
 def test_suppressed_records_and_failed_proofs_are_said() -> None:
     of = findings()
     rows = [dict(row) | {"is_chosen": row["effort"] == 2} for row in of.results]
-    failed = [{"status": "FAILED", "verified_at": "2026-01-03 00:00:00"}]
+    failed = [{"status": "FAILED", "verified_at": "2026-01-03 00:00:00", **ABOUT}]
     relations = {**of.evidence.relations, "results": rows, "verification": failed}
     said = as_markdown(replace(of, evidence=replace(of.evidence, relations=relations)), now=NOW)
     assert "93 of 100 records, generalized" in said
     assert "too small: 7 records (7.0%)" in said
     assert "VERIFICATION FAILED: 1 finding" in said
-    none = [dict(row) | {"is_chosen": False} for row in of.results]
-    relations = {**relations, "results": none}
-    said = as_html(replace(of, evidence=replace(of.evidence, relations=relations)), now=NOW)
-    assert "no effort qualifies" in said
-    assert 'id="alpha"' in said
+
+
+@pytest.mark.parametrize(
+    ("choose", "qualify", "said"),
+    [
+        ("max_q", [], "No effort qualifies, so none is chosen."),
+        (
+            "strongest_non_inferior",
+            [1, 2],
+            "No effort is chosen: the rule is the strongest effort that is not inferior, and of "
+            "efforts 1, 2, which qualify, it takes none.",
+        ),
+    ],
+)
+def test_card_table_and_slider_say_the_same_of_a_failed_choice(
+    choose: str, qualify: list[int], said: str
+) -> None:
+    """All say what the results do, whatever the specification says by now."""
+    of = findings()
+    none = [
+        dict(row)
+        | {"is_chosen": False, "qualifies": row["effort"] in qualify, "choose": choose}
+        | {"reason": "does not qualify"}
+        for row in of.results
+    ]
+    relations = {**of.evidence.relations, "results": none}
+    of = replace(of, evidence=replace(of.evidence, relations=relations))
+    told = json.loads(as_json(of, now=NOW))
+    assert said in told["answers"]["What is released?"][0]
+    table = next(part for part in told["sections"] if part["key"] == "quality")
+    assert table["sentence"].startswith(said)
+    assert [row[0] for row in table["rows"] if row[7]] == qualify
+    page = as_html(of, now=NOW)
+    slider = json.loads(_Elements(page).scripts[1])
+    assert (slider["verdict"], slider["rule"], slider["released"]) == (said, choose, None)
+    assert [line["effort"] for line in slider["lines"] if line["qualifies"]] == qualify
+
+
+@pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        (ABOUT, "Verified independently of the build: nothing failed."),
+        (ABOUT | {"content": "decafbad"}, "is of another release than the published one. Run"),
+        (ABOUT | {"spec": "87654321"}, "is of another release than the published one. Run"),
+        (ABOUT | {"content": None}, "is of an unknown release. Run"),
+        ({}, "is of an unknown release. Run"),
+    ],
+)
+def test_findings_vouch_for_the_rows_that_they_are_about(about: dict[str, str], said: str) -> None:
+    of = findings()
+    attacks = [
+        {name: value for name, value in row.items() if name not in ABOUT} | about
+        for row in of.evidence.relations["attacks"] or ()
+    ]
+    held = [{"status": "holds", "verified_at": "2026-01-03 00:00:00", **about}]
+    relations = {**of.evidence.relations, "attacks": attacks, "verification": held}
+    of = replace(of, evidence=replace(of.evidence, relations=relations))
+    text = as_markdown(of, now=NOW)
+    assert said in text
+    assert ("Verified independently" in text) == (about == ABOUT)
+    # The attacks themselves are shown as those of the release, or not at all.
+    assert ("linkage, highest success" in text) == (about == ABOUT)
+    assert ("people_attacks. Its rows are of" in text) == (about != ABOUT)
+    failed = [row | {"status": "FAILED"} for row in held]
+    relations = {**relations, "verification": failed}
+    text = as_markdown(replace(of, evidence=replace(of.evidence, relations=relations)), now=NOW)
+    assert ("VERIFICATION FAILED" if about == ABOUT else "; 1 finding of it failed") in text
+
+
+def test_what_was_built_and_not_released_is_not_told_of_the_release() -> None:
+    of = findings()
+    text = as_markdown(replace(of, evidence=replace(of.evidence, is_published=False)), now=NOW)
+    assert "What is published is not what was built last: it is release 3 of 2026-01-02" in text
+    assert "It lies in" not in text
 
 
 @pytest.mark.parametrize("part", sorted({*PARTS, *findings().parts} - {"results", "releases"}))
@@ -145,6 +214,9 @@ def test_what_cannot_exist_of_a_frozen_effort_is_not_asked_for() -> None:
         parts=of.parts | dict.fromkeys(("alpha_ranges", "curves", "calibration", "decision_grid")),
     )
     text = as_markdown(of, now=NOW)
+    # Some of a frozen release may wait, so that not all records are in it.
+    assert "98 records, generalized (effort 1); of the 100 of the source" in text
+    assert "No record is left out" not in text
     for part in ("alpha_ranges", "curves", "calibration"):
         assert f"people_{part} comes from trained models, and a frozen effort trains none" in text
         assert f"people_{part} is missing or empty. Run" not in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import random
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -101,8 +102,9 @@ def states(project: Project) -> dict[str, set[str]]:
 def live_two_months(project: Project) -> tuple[list[Counter[tuple[Any, ...]]], list[str]]:
     """Let records join, leave, move, change and come back, and return all three releases."""
     of_class = members_of(project)
+    alone = of_class.pop("", [])
     first, second, third, fourth, fifth = list(of_class.values())[:5]
-    alone = of_class.get("", [])
+    smallest = list(of_class.values())[-1]
     customers = Customers(project)
     months, said = [published(project)], []
     # The second month: too few join a class, enough another; one leaves a third, enough a fourth.
@@ -110,6 +112,8 @@ def live_two_months(project: Project) -> tuple[list[Counter[tuple[Any, ...]]], l
     together = customers.join(second[0], K)
     customers.leave(third[:1])
     gone = customers.leave(fourth[:K])
+    # Two in the smallest class, which is that of k, and she of a class of her own.
+    hidden = customers.join(smallest[0], K - 2)
     nobody = customers.join(fifth[0], 1)
     # A quasi-identifier that is missing is a class of its own.
     customers.rows[nobody[0]] |= {"zip": ""}
@@ -123,7 +127,7 @@ def live_two_months(project: Project) -> tuple[list[Counter[tuple[Any, ...]]], l
     months.append(published(project))
     if "customers_membership" in {path.stem for path in (project.folder / "models").rglob("*.sql")}:
         assert states(project) == {
-            "waiting": {*early, *nobody, *alone},
+            "waiting": {*early, *hidden, *nobody, *alone},
             "joined": set(together),
             "leaving": {third[0], fifth[1]},
             "left": set(fourth[:K]),
@@ -138,7 +142,7 @@ def live_two_months(project: Project) -> tuple[list[Counter[tuple[Any, ...]]], l
     months.append(published(project))
     if "customers_membership" in {path.stem for path in (project.folder / "models").rglob("*.sql")}:
         assert states(project) == {
-            "waiting": {*nobody, *alone, gone[0]["customer_id"]},
+            "waiting": {*hidden, *nobody, *alone, gone[0]["customer_id"]},
             "joined": {*early, *late},
             "leaving": {together[0], fifth[1]},
             "left": set(third[:K]),
@@ -153,7 +157,7 @@ def test_three_months_differ_by_no_group_below_k(built_consumer: Project, tmp_pa
     sizes = subtracted(months)
     assert sizes
     assert min(sizes) >= K
-    assert "4 records wait to join, 2 to leave and 1 to change" in said[0]
+    assert "6 records wait to join, 2 to leave and 1 to change" in said[0]
     assert all(min(Counter(row[:5] for row in month.elements()).values()) >= K for month in months)
     # The vault remembers classes as they were released, and nobody twice.
     twice = project.query(
@@ -175,12 +179,66 @@ def test_three_months_differ_by_no_group_below_k(built_consumer: Project, tmp_pa
         (sum(of.values()), len(of), min(of.values())) for of in sizes_of
     ]
     assert [row[3] for row in register] == [None, 0, 0]
+    # So do results, privacy and QNF, and the risks.
+    ((k, qnf, classes, records, average),) = project.query(
+        "select results.k, qnf, equivalence_classes, released_records, average_risk "
+        "from customers_results as results natural join "
+        "(select effort, equivalence_classes, released_records, average_risk "
+        "from customers_privacy)"
+        " as privacy where is_chosen"
+    )
+    last = sizes_of[-1]
+    assert (records, classes, k) == (sum(last.values()), len(last), min(last.values()))
+    assert average == pytest.approx(len(last) / sum(last.values()))
+    assert qnf == pytest.approx(1 - 1 / k)
     assert all(moved >= K for *_, moved in register[1:])
     # The independent check agrees: no attacker who composes the releases gets below k.
     checks = ["--check", "recomputation", "--check", "guarantees", "--check", "attacks"]
     result = run(project, "verify", "customers", *checks)
     assert result.exit_code == 0, result.output
     assert "warning" not in result.output
+
+
+def live_a_month(customers: Customers, of_class: dict[str, list[str]], seed: str) -> None:
+    """Let a few join, leave, move to another class and change a value, at random."""
+    randomness = random.Random(seed)
+    there = [key for keys in of_class.values() for key in keys if key in customers.rows]
+    smallest = min((keys for keys in of_class.values()), key=len)
+    for like in [smallest[0], *randomness.sample(there, 3)]:
+        if like in customers.rows:
+            customers.join(like, randomness.choice((0, 1, K - 2, K)))
+    for key in randomness.sample(there, 4):
+        happens = randomness.choice(("leaves", "moves", "changes"))
+        if happens == "leaves":
+            customers.leave([key])
+        elif happens == "moves" and (other := randomness.choice(there)) in customers.rows:
+            for name in ("birth_date", "zip", "gender"):
+                customers.rows[key][name] = customers.rows[other][name]
+        else:
+            churned = customers.rows[key]["churned"]
+            customers.rows[key]["churned"] = {"yes": "no", "no": "yes"}[churned]
+
+
+# Ten times five months: none may be called broken.
+@pytest.mark.parametrize("seed", range(10))
+def test_random_months_raise_no_alarm(built_consumer: Project, tmp_path: Path, seed: int) -> None:
+    project = frozen_copy(built_consumer, tmp_path / "months")
+    of_class = members_of(project)
+    of_class.pop("", [])
+    customers = Customers(project)
+    for month in range(5):
+        live_a_month(customers, of_class, f"{seed} {month}")
+        customers.build()
+        sizes = Counter(row[: len(CLASS)] for row in published(project).elements())
+        ((k, highest),) = project.query(
+            "select results.k, privacy.highest_risk from customers_results as results "
+            "inner join customers_privacy as privacy on results.effort = privacy.effort "
+            "where results.is_chosen"
+        )
+        assert (k, highest) == (min(sizes.values()), pytest.approx(1 / k))
+        checks = ["--check", "recomputation", "--check", "guarantees", "--check", "attacks"]
+        result = run(project, "verify", "customers", *checks)
+        assert result.exit_code == 0, result.output
 
 
 def test_without_waiting_the_same_months_show_single_people(

@@ -66,6 +66,50 @@ def test_reading_leaves_an_open_vault_open_and_verify_reports_it(
     assert (again.exit_code, broken(again)) == (0, {}), again.output
 
 
+def test_findings_belong_to_the_rows_that_were_verified(consumer: Project) -> None:
+    """Another release is not vouched for, nor one that is older than digests."""
+
+    def says(command: str) -> str:
+        arguments = [command, "customers", "--project-dir", str(consumer.folder)]
+        arguments += ["--format", "md"] if command == "report" else []
+        environment = {"DBT_PROFILES_DIR": str(consumer.folder)}
+        out = consumer.folder / "customers.md"
+        result = CliRunner().invoke(app, [*arguments, "--output", str(out)], env=environment)
+        assert result.exit_code == 0, result.output
+        return " ".join(out.read_text(encoding="utf-8").split())
+
+    assert run(consumer, "customers", "--check", "recomputation").exit_code == 0
+    (released,) = consumer.query("select content, spec from customers_register")
+    assert len(released[0]) == 8
+    assert consumer.query("select distinct content, spec from customers_verification") == [released]
+    assert "Verified independently of the build" in says("report")
+    assert "Not verified" not in says("dossier")
+    # As a build does that releases other rows and runs nothing else.
+    released_rows = "main_release.customers_anonymized"
+    consumer.execute(f"delete from {released_rows} where rowid = 0")
+    digest = "count(*) || ' ' || sum(hash(hash(released)))"
+    consumer.execute(
+        "update customers_register set content = "
+        f"(select md5({digest})[:8] from {released_rows} as released)"
+    )
+    for command in ("report", "dossier"):
+        text = says(command)
+        assert "the last verification is of another release than the published one" in text
+    run(consumer, "customers", "--check", "audit")
+    ((audited,),) = consumer.query(
+        "select content from customers_verification where proof = 'audit' limit 1"
+    )
+    assert [(audited,)] == consumer.query("select content from customers_register")
+    assert audited != released[0]
+    # What an earlier version has written.
+    consumer.execute(
+        "alter table customers_register drop column content;"
+        "alter table customers_verification drop column content"
+    )
+    assert "the last verification is of an unknown release" in says("report")
+    run(consumer, "customers", "--check", "audit")
+
+
 @pytest.mark.parametrize("names", [[], ["customers", "customers"]])
 def test_what_is_about_one_anonymization_needs_its_name(
     built_consumer: Project, names: list[str]

@@ -26,6 +26,7 @@ from dbt_anonymize.pluralize import counted
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from dbt_anonymize.dossier.evidence import Evidence
     from dbt_anonymize.project.failures import Failure
     from dbt_anonymize.project.register import Release
     from dbt_anonymize.project.results import EffortResult
@@ -35,20 +36,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Found:
-    """What is known of an anonymization; ``place`` is where its release lies."""
+    """What is known of an anonymization; ``verified`` of its release, and where that lies."""
 
     spec: Spec
     efforts: Sequence[EffortResult]
     of_outer: Sequence[str]
-    place: str | None
-    is_current: bool
-    is_verified: bool
+    verified: Evidence
     failure: Failure | None
 
     def levels(self, effort: EffortResult) -> str | None:
         """Return the levels of an effort, if the spec is still the one that was built."""
         declared = self.spec.numbered_efforts.get(effort.effort)
-        return declared.shown_levels if declared and self.is_current else None
+        return declared.shown_levels if declared and self.verified.is_current else None
 
 
 @on_target
@@ -165,21 +164,17 @@ def _count(number: int | None) -> str:
 
 
 def _find(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _Found:
-    from dbt_anonymize.dossier.evidence import is_verified  # noqa: PLC0415
+    from dbt_anonymize.dossier.evidence import verified  # noqa: PLC0415
     from dbt_anonymize.project.results import (  # noqa: PLC0415 (keeps --help fast)
         outer_quality,
         read_results,
-        release_location,
-        results_are_current,
     )
 
     return _Found(
         spec=spec,
         efforts=read_results(warehouse, spec.name),
         of_outer=outer_quality(warehouse, spec),
-        place=release_location(warehouse, spec.name),
-        is_current=results_are_current(warehouse, spec),
-        is_verified=is_verified(warehouse, spec),
+        verified=verified(warehouse, spec),
         failure=failure,
     )
 
@@ -192,7 +187,9 @@ def _show(console: SafeConsole, found: _Found, warnings: list[str]) -> None:
     console.print(_results_table(found))
     for sentence in [*explained(efforts, spec.quality.task), *found.of_outer]:
         console.print(sentence)
-    console.print(_release_line(found.place, efforts))
+    console.print(_release_line(found))
+    if found.verified.release is not None:
+        console.print(found.verified.verification)
     for warning in warnings:
         console.print(warning, style="yellow")
     if not is_quiet():
@@ -223,12 +220,12 @@ def _warnings(place: Place, found: _Found) -> Iterator[str]:
     if found.failure:
         is_old = not found.failure.has_results
         yield found.failure.text + (" The results come from an earlier build." if is_old else "")
-    if not found.is_current and check(place.project.root, [name]):
+    if not found.verified.is_current and check(place.project.root, [name]):
         yield (
             f"anonymizations/{name}.yml has changed since: run `dbt-anonymize generate` and "
             "`dbt build`."
         )
-    elif not found.is_current and not found.failure:
+    elif not found.verified.is_current and not found.failure:
         yield f"anonymizations/{name}.yml has changed since: run `dbt build`."
 
 
@@ -242,19 +239,23 @@ def _next_step(found: _Found) -> str:
             f"no effort may be released: see `reason` of `dbt-anonymize results {name} --format "
             "json`, change guarantees, suppression_limit or efforts, then `dbt-anonymize generate`"
         )
-    if found.place is None:
+    if found.verified.release is None:
         return "`dbt build` publishes the release"
-    if not found.is_verified:
-        return f"`dbt-anonymize verify {name}` proves what is promised"
+    if not found.verified.is_verified:
+        return f"`dbt-anonymize verify {name}` checks what is promised"
     return f"`dbt-anonymize report {name}` shows it with charts"
 
 
-def _release_line(place: str | None, efforts: Sequence[EffortResult]) -> str:
-    if place is None:
+def _release_line(found: _Found) -> str:
+    evidence = found.verified
+    if evidence.release is None:
         return "released: nothing"
-    if any(effort.is_chosen for effort in efforts):
-        return f"released: {place}"
-    return f"released: nothing from these results; {place} comes from an earlier build"
+    if any(effort.is_chosen for effort in found.efforts) and (
+        evidence.published is None or evidence.is_published
+    ):
+        return f"released: {evidence.release}"
+    of = evidence.published.shown if evidence.published else "an earlier build"
+    return f"released: nothing from these results; {evidence.release} comes from {of}"
 
 
 def _results_table(found: _Found) -> Table:

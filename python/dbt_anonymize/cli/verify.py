@@ -1,4 +1,4 @@
-"""The command ``dbt-anonymize verify``: carry out the proofs and show what they found.
+"""The command ``dbt-anonymize verify``: run the checks and show what they found.
 
 Exit codes: 0 every promise holds, 1 one does not, 2 bad input.
 """
@@ -6,7 +6,7 @@ Exit codes: 0 every promise holds, 1 one does not, 2 bad input.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from enum import Enum, StrEnum
 from pathlib import Path
@@ -27,10 +27,9 @@ from dbt_anonymize.cli.common import (
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.output import Format
-from dbt_anonymize.verify.finding import CHECKS, Check, Finding, Status
+from dbt_anonymize.verify.causes import MOST_LINES, TOLD, Cause, causes
+from dbt_anonymize.verify.finding import CHECKS, Finding, Status
 
-# What is shown without being asked for, the worst first.
-_SHOWN: tuple[Status, ...] = ("FAILED", "warning", "not run")
 # One and several of each status.
 _WORDS: dict[Status, tuple[str, str]] = {
     "FAILED": ("FAILED", "FAILED"),
@@ -46,7 +45,7 @@ _STYLES: dict[Status, str] = {
     "holds": "green",
     "measured": "cyan",
 }
-# The proofs, as the command line takes them.
+# The checks, as the command line takes them.
 CheckName = Enum("CheckName", {name: name for name in CHECKS})  # type: ignore[misc]
 
 
@@ -65,7 +64,7 @@ def verify(
     *,
     check: Annotated[
         list[CheckName] | None,
-        typer.Option(help="Proof to carry out; may be repeated. All by default."),
+        typer.Option(help="Check to run; may be repeated. All by default."),
     ] = None,
     earlier: Annotated[
         list[Path] | None,
@@ -81,14 +80,15 @@ def verify(
         bool, typer.Option("--verbose", help="Show also all that holds and all numbers.")
     ] = False,
 ) -> None:
-    """Prove what is promised about releases, with code that does not trust the build.
+    """Check what is promised about releases, with code that does not trust the build.
 
-    provenance: no released column shares an origin with an identifier. content: no identifier is in
-    a released cell or in the bytes of the files. guarantees: counted again from the release alone.
-    attacks: how often real attacks succeed; their numbers are also in <name>_attacks. audit: the
-    record of re-linkings has no gap.
+    Findings are told by cause, failures first, in ten lines at most, with what to do. provenance:
+    no released column shares an origin with an identifier. content: no identifier is in a released
+    cell or in the bytes of the files. recomputation: the release follows from the source.
+    guarantees: counted again from the release alone. attacks: how often real attacks succeed; their
+    numbers are also in <name>_attacks. audit: the record of re-linkings has no gap.
     """
-    from dbt_anonymize.verify.run import verify as prove  # noqa: PLC0415
+    from dbt_anonymize.verify.run import verify as check_release  # noqa: PLC0415
 
     console, broken = SafeConsole(soft_wrap=True), 0
     checks = [chosen.value for chosen in check] if check else CHECKS
@@ -102,7 +102,9 @@ def verify(
         found = (
             (
                 spec.name,
-                prove(place.project, spec, checks=checks, earlier=files, target=place.target),
+                check_release(
+                    place.project, spec, checks=checks, earlier=files, target=place.target
+                ),
             )
             for spec in place.specs(names)
         )
@@ -135,26 +137,43 @@ def _show_findings(
 def _show_text(
     console: SafeConsole, name: str, findings: Iterator[Finding], *, is_verbose: bool
 ) -> int:
-    """Show at once what somebody must do something about, and count the rest."""
+    """Show by cause what somebody must do something about, and count the rest."""
     notes = SafeConsole(soft_wrap=True, quiet=is_quiet())
     notes.print(name, style="bold")
-    counts: dict[Check, Counter[Status]] = {}
+    found = list[Finding]()
     with console.status(f"{name}: at work ...") as status:
         for finding in findings:
-            counts.setdefault(finding.check, Counter())[finding.status] += 1
-            if is_verbose or finding.status in _SHOWN:
-                _show_finding(console, finding)
-            status.update(f"{name}: at work, {' and '.join(counts)} done ...")
-    for check, number in counts.items():
+            found.append(finding)
+            done = dict.fromkeys(one.check for one in found)
+            status.update(f"{name}: at work, {' and '.join(done)} done ...")
+    _show_causes(console, causes(found))
+    if is_verbose:
+        console.print("  details:")
+        for finding in found:
+            _show_line(console, finding, f"{finding.subject}: {finding.message}")
+    for check in dict.fromkeys(one.check for one in found):
+        number = Counter(one.status for one in found if one.check == check)
         notes.print(f"  {check:<10}  {_counted(number)}")
-    total = sum(counts.values(), Counter[Status]())
+    total = Counter(finding.status for finding in found)
     verdict = console if total["FAILED"] else notes
     verdict.print(f"{name}: {_verdict(total)}\n", style=_STYLES[_worst(total)])
     return total["FAILED"]
 
 
+def _show_causes(console: SafeConsole, found: Sequence[Cause]) -> None:
+    """Show a line for each cause, the worst first; of too many say how many more there are."""
+    shown = found if len(found) <= MOST_LINES else found[: MOST_LINES - 1]
+    for cause in shown:
+        _show_line(console, cause.first, cause.text)
+    if more := found[len(shown) :]:
+        number = Counter[Status]()
+        for cause in more:
+            number[cause.first.status] += len(cause.findings)
+        console.print(f"  and {len(more)} more causes ({_counted(number)}): see --verbose")
+
+
 def _worst(total: Counter[Status]) -> Status:
-    return next((status for status in _SHOWN[:2] if total[status]), "holds")
+    return next((status for status in TOLD[:2] if total[status]), "holds")
 
 
 def _verdict(total: Counter[Status]) -> str:
@@ -162,7 +181,7 @@ def _verdict(total: Counter[Status]) -> str:
     promises, do = "promise" if judged == 1 else "promises", "does" if failed == 1 else "do"
     broken = f"{failed} of {judged} {promises} {do} not hold"
     holding = f"{judged} {'promise holds' if judged == 1 else 'promises hold'}"
-    others: Counter[Status] = Counter({status: total[status] for status in _SHOWN[1:]})
+    others: Counter[Status] = Counter({status: total[status] for status in TOLD[1:]})
     return ", ".join(filter(None, (broken if failed else holding, _counted(others))))
 
 
@@ -181,10 +200,9 @@ def _counted(number: Counter[Status]) -> str:
     )
 
 
-def _show_finding(console: SafeConsole, finding: Finding) -> None:
-    """Show a finding: indented to be read on a terminal, and as one line elsewhere."""
+def _show_line(console: SafeConsole, finding: Finding, text: str) -> None:
+    """Show a text of a finding: indented to be read on a terminal, and as one line elsewhere."""
     status = Text(f"  {finding.status:<8}", style=_STYLES[finding.status])
-    text = f"{finding.subject}: {finding.message}"
     if not console.is_terminal:
         console.print(f"{status.plain}  {finding.check:<10}  {text}")
         return

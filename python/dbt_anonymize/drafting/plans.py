@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from dbt_anonymize.drafting.facts import ColumnFacts
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.hierarchies.bounds import parse_bound
 from dbt_anonymize.hierarchies.dates import date_intervals
 from dbt_anonymize.hierarchies.intervals import equal_width_intervals
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
@@ -23,6 +25,8 @@ _LEAVES = 32
 _QUANTILES = 16
 _MERGED = (2, 2, 2)
 _LEVELS_OF_CATEGORIES = 3
+# Of the values of a text column, from which on it holds numbers.
+_MOST_ARE_NUMBERS = 0.9
 _GRANULARITIES = ["month", "quarter", "year", "decade"]
 
 
@@ -80,9 +84,22 @@ def _built(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
         return redact_codes(list(counts), counts=levels), "redaction"
     if not counts:
         raise HierarchyError("a hierarchy must have values; all are NULL. Drop the column.")
+    _refuse_numbers_as_text(facts.name, list(counts))
     # Of three and fewer values there is little to merge: each, or none.
     levels_ = _LEVELS_OF_CATEGORIES if len(counts) > _LEVELS_OF_CATEGORIES else 1
     return priority_by_frequency(counts, levels=levels_), f"priority --levels {levels_}"
+
+
+def _refuse_numbers_as_text(name: str, values: Sequence[str]) -> None:
+    """Refuse many numbers that are stored as text: without their order all would become ``*``."""
+    numbers = sum(parse_bound(value) is not None for value in values)
+    if len(values) > _LEAVES and numbers >= _MOST_ARE_NUMBERS * len(values):
+        raise HierarchyError(
+            f"{name}: must be of a type of numbers or dates to become intervals; {numbers:,} of "
+            f"{len(values):,} values are numbers or dates, stored as text. Cast the column in the "
+            "source, and code the others: as a number, NULL, or in a column of their own. If they "
+            "are codes without an order, build a hierarchy of groups (`dbt-anonymize hierarchy`)."
+        )
 
 
 def _dates(column: TableColumn) -> tuple[Hierarchy, str]:

@@ -16,6 +16,7 @@ _FEW = 10
 # Texts of more different values are no hierarchy that anybody reads; they are left to a person.
 _MOST_CATEGORIES = 100
 KEY = "record_key"
+_OF_SNAPSHOTS = {"dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to", "dbt_is_deleted"}
 _HAS_ZONE = re.compile("with (local )?time zone|timestamptz|_l?tz")
 
 
@@ -68,6 +69,8 @@ def _key(facts: Sequence[ColumnFacts]) -> ColumnFacts | None:
 
 
 def _role(facts: ColumnFacts) -> Proposal:
+    if facts.name.lower() in _OF_SNAPSHOTS:
+        return Proposal(facts, "dropped", "dbt's own column of a snapshot")
     if facts.records > 1 and facts.distinct <= 1 and facts.kind != "other":
         what = "always NULL" if facts.known == 0 else "constant: it tells nothing"
         return Proposal(facts, "dropped", what)

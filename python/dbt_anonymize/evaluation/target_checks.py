@@ -26,6 +26,7 @@ def check_target(
     subject, too few records for the share, and too few subjects.
     """
     _check_known(int((target < 0).sum()), len(target), name)
+    _check_folds(len(target), splitting)
     if classes < 2:
         raise EvaluationError(
             f"target `{name}` must have at least 2 classes; got {classes} in {len(target)} "
@@ -52,7 +53,14 @@ def check_numbers(
     ``values`` is NaN for NULL. Refused are NULLs and infinite numbers, a single value, fewer than
     two records to train or to test, and too few subjects.
     """
-    _check_known(int((~np.isfinite(values)).sum()), len(values), name)
+    _check_known(int(np.isnan(values).sum()), len(values), name)
+    infinite = int(np.isinf(values).sum())
+    if infinite:
+        raise EvaluationError(
+            f"target `{name}` must be finite; {infinite} of {len(values)} records have an infinite "
+            "number. Correct them in the source, or name another target."
+        )
+    _check_folds(len(values), splitting)
     train, test = _sizes(len(values), splitting)
     if min(train, test) < 2:
         raise EvaluationError(
@@ -76,16 +84,40 @@ def _check_known(unknown: int, records: int, name: str) -> None:
         )
 
 
+def _check_folds(records: int, splitting: Splitting) -> None:
+    if splitting.folds is not None and splitting.folds > records:
+        raise EvaluationError(
+            f"quality.folds must be at most the number of records, {records}, since each fold "
+            f"tests one; got {splitting.folds}. Write fewer folds: 5 or 10 are usual."
+        )
+
+
 def _check_rare_classes(target: Codes, classes: int, splitting: Splitting, name: str) -> None:
     needed = splitting.folds or 2
-    rare = int((np.bincount(target, minlength=classes) < needed).sum())
+    sizes = np.bincount(target, minlength=classes)
+    rare, records = int((sizes < needed).sum()), int(sizes[sizes < needed].sum())
     if rare:
         why = "one to each fold" if splitting.folds else "one to train and one to test"
         raise EvaluationError(
             f"every class of target `{name}` must have at least {needed} records, {why}; got "
-            f"{rare} of {classes} classes with fewer. Merge rare classes in the source, or name "
-            "another target."
+            f"{rare} of {classes} classes with fewer, which {_have(records)}. "
+            + _remedy(rare, classes, int(sizes.max()), splitting)
         )
+
+
+def _have(records: int) -> str:
+    return "has 1 record" if records == 1 else f"have {records} records together"
+
+
+def _remedy(rare: int, classes: int, largest: int, splitting: Splitting) -> str:
+    """Say what to do about rare classes: the folds may be too many for all of them."""
+    if rare == classes:
+        return f"No class has more than {largest}: write fewer than {splitting.folds} folds."
+    fewer = ", write fewer folds" if splitting.folds else ""
+    return (
+        "Leave those records out of the source, merge these classes with others"
+        f"{fewer}, or name another target."
+    )
 
 
 def _sizes(records: int, splitting: Splitting) -> tuple[int, int]:

@@ -36,12 +36,24 @@ def read_arx(path: Path, *, delimiter: str = ";", nested: bool = True) -> Catego
             f"from the first one, lines {ragged[:8]}. "
             "Correct the file or the delimiter."
         )
+    if width == 1 and (other := _other_delimiter([row.cells[0] for row in rows], delimiter)):
+        raise HierarchyError(
+            f"{path} must have a value and its labels in each row; all {len(rows)} have one cell "
+            f"only, with a {other!r} in it, read with the delimiter {delimiter!r}. Write "
+            f"--delimiter '{other}'."
+        )
     kept = [row.cells for row in rows if row.cells[0] not in (ARX_NULL, ROOT)]
     if not kept:
         raise HierarchyError(f"{path} must hold values; it holds none. Export the hierarchy again.")
     values, *levels = zip(*kept, strict=True)
     hierarchy = CategoricalHierarchy(values, _up_to_root(levels, len(values)))
     return check(hierarchy, name=str(path), nested=nested)
+
+
+def _other_delimiter(cells: Sequence[str], delimiter: str) -> str | None:
+    """Return what separates the cells of a file that was read with another delimiter, if any."""
+    others = (other for other in ",;\t|" if other != delimiter)
+    return next((other for other in others if all(other in cell for cell in cells)), None)
 
 
 def arx_text(

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shlex
 import shutil
 import stat
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
 from dbt_anonymize.errors import AnonymizeError, safe_reason
+from dbt_anonymize.installation.ephemeral import ephemeral_sources
 from dbt_anonymize.installation.project_files import VAULT_VARIABLE, read_yaml_file
 from dbt_anonymize.project.erasures import open_erasures
 from dbt_anonymize.project.generate import check
@@ -34,6 +36,10 @@ _GIGABYTE = 1_000_000_000
 _LEAST_DISK = _GIGABYTE // 10
 
 
+# Commands that take a target.
+_COMMAND = re.compile(r"`(dbt-anonymize (?:new|verify|erase|build|init)\b[^`]*|dbt build[^`]*)`")
+
+
 @dataclass(frozen=True)
 class Finding:
     """What a check found; ``stop``: a build would not get through."""
@@ -44,7 +50,15 @@ class Finding:
 
 
 def examine(folder: Path, target: str | None = None) -> Iterator[Finding]:
-    """Yield the findings, each as soon as it is known."""
+    """Yield the findings, each as soon as it is known; their commands name the target."""
+    for finding in _examined(folder, target):
+        text = finding.text
+        if target:
+            text = _COMMAND.sub(rf"`\1 --target {shlex.quote(target)}`", text)
+        yield replace(finding, text=text)
+
+
+def _examined(folder: Path, target: str | None) -> Iterator[Finding]:
     yield from _environment()
     try:
         root = find_project(folder).root
@@ -66,7 +80,7 @@ def examine(folder: Path, target: str | None = None) -> Iterator[Finding]:
             if credentials.type == "duckdb":
                 yield from _warehouse(root, credentials)
                 yield from _vault(root, credentials)
-        yield from _specs(root)
+        yield from _specs(root, None if profile is None else profile.target_name)
 
 
 def _environment() -> Iterator[Finding]:
@@ -218,18 +232,24 @@ def _modes(file: Path) -> Finding:
     return Finding("vault", "ok", str(file))
 
 
-def _specs(root: Path) -> Iterator[Finding]:
+def _specs(root: Path, target: str | None) -> Iterator[Finding]:
     paths = spec_paths(root)
     if not paths:
         text = "there is none yet. Start with `dbt-anonymize init`."
         yield Finding("anonymizations", "note", text)
         return
     try:
-        load_specs(root)
+        specs = load_specs(root)
     except AnonymizeError as error:
         yield Finding("anonymizations", "stop", str(error).replace("\n", "; "))
         return
     yield Finding("anonymizations", "ok", ", ".join(paths))
+    for name, read in ephemeral_sources(find_project(root), specs, target).items():
+        text = (
+            f"{name} reads {', '.join(read)}, which must be a table or a view and is ephemeral. "
+            "Materialize it, in the vault where it has identifiers."
+        )
+        yield Finding("sources", "stop", text)
     try:
         drifts = check(root)
     except AnonymizeError:

@@ -15,6 +15,8 @@ _FAILED = frozenset({"error", "fail", "runtime error"})
 # How the reasons of our own macros begin, which never hold a value.
 _OURS = "is stopped; nothing is released and the earlier release is unchanged."
 _STACK = "> in macro"
+# How the last line of a Python model begins that we stop: our messages never hold a value.
+_OF_PYTHON = re.compile(r"^\s*dbt_anonymize\.errors\.\w+: ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,10 @@ def _redacted_message(node: Any, message: str) -> str:
 
 
 def _reason(message: str) -> Iterator[str]:
+    if stopped := list(_OF_PYTHON.finditer(message)):
+        # What follows an empty line is of another exception.
+        yield " ".join(message[stopped[-1].end() :].partition("\n\n")[0].split())
+        return
     lines = iter(message.splitlines())
     if not any(_OURS in line for line in lines):
         return

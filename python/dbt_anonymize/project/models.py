@@ -31,6 +31,7 @@ def templates_of(spec: Spec) -> list[str]:
         "anonymized.sql": has_efforts,
         "fidelity.sql": has_efforts and spec.fidelity,
         "membership.sql": spec.waits,
+        "released_classes.sql": spec.waits,
         # What leads back to people.
         "tokens.sql": has_efforts and spec.mapping == "token",
         "identifiers.sql": has_efforts and spec.mapping != "none",

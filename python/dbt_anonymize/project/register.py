@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -25,9 +26,10 @@ _MADE_BY = "`dbt-anonymize results {name} --history --format json`"
 class Release:
     """A release, or, without number and time, what the last build would have released.
 
-    ``levels`` are those of the effort, if it has some; ``spec``, ``hierarchies`` and ``source`` are
-    digests. Figures are None where nothing was chosen or measured. Those from ``joined_records`` on
-    compare it with the release before, and are None where the vault does not remember both.
+    ``levels`` are those of the effort, if it has some; ``spec``, ``hierarchies``, ``source`` and
+    ``content``, the released rows, are digests. Figures are None where nothing was chosen or
+    measured. Those from ``joined_records`` on compare it with the release before, and are None
+    where the vault does not remember both.
     """
 
     release: int | None
@@ -54,6 +56,7 @@ class Release:
     moved_records: int | None = None
     joint_classes_below_k: int | None = None
     records_below_k: int | None = None
+    content: str | None = None
 
     @property
     def suppressed_share(self) -> float | None:
@@ -97,8 +100,23 @@ def read_register(warehouse: Warehouse, name: str) -> list[Release]:
     relation = warehouse.find(beside.incorporate(path={"identifier": f"{name}_register"}))
     if relation is None:
         return []
-    sql = f"select {', '.join(COLUMNS)} from {relation} order by release"  # noqa: S608 (our own)
-    return [_release(dict(zip(COLUMNS, row, strict=True))) for row in warehouse.rows(sql)]
+    # One of an earlier version, before its next release, lacks the last ones.
+    there = {column for column, _ in warehouse.columns(relation)}
+    columns = [column for column in COLUMNS if column in there]
+    sql = f"select {', '.join(columns)} from {relation} order by release"  # noqa: S608 (our own)
+    return [_release(dict(zip(columns, row, strict=True))) for row in warehouse.rows(sql)]
+
+
+def digest_released(warehouse: Warehouse, name: str) -> str | None:
+    """Return the digest of the released rows as they are now, as the register has it.
+
+    None where there is no release, or whoever asks may not read it.
+    """
+    with contextlib.suppress(WarehouseError):
+        release = warehouse.relation_of_ref(f"{name}_anonymized")
+        digest = warehouse.macro("_digest_of_relations", relations=[release])
+        return str(warehouse.rows(f"select {digest}")[0][0])
+    return None
 
 
 def built_now(warehouse: Warehouse, name: str) -> Release:
@@ -114,6 +132,17 @@ def built_now(warehouse: Warehouse, name: str) -> Release:
     )
     effort, spec, *figures = rows[0] if len(rows) == 1 else (None,) * 14
     return Release(None, None, effort, None, spec, None, *figures)
+
+
+def last_published(warehouse: Warehouse, name: str) -> tuple[Release | None, bool]:
+    """Return the last release of the register, and whether the results are those that chose it."""
+    register = read_register(warehouse, name)
+    if not register:
+        return None, False
+    columns = ", ".join({"spec": "fingerprint", "qf": "qf_mean"}.get(one, one) for one in _MEASURED)
+    results = warehouse.relation_of_ref(f"{name}_results")
+    chosen = warehouse.rows(f"select {columns} from {results} where is_chosen")  # noqa: S608 (ours)
+    return register[-1], chosen == [_measured(register[-1])]
 
 
 def before_and_after(warehouse: Warehouse, spec: Spec) -> tuple[Sequence[Release], Release]:

@@ -40,6 +40,9 @@ _OF_OUR_SQL = re.compile(
     r"(Binder|Catalog|Parser|Syntax|Conversion|TypeMismatch|OutOfRange|InvalidInput|Constraint)"
     r"(Exception|Error)\b|(ProgrammingError|DataError|NotSupportedError|Undefined\w+|Ambiguous\w+)\b"
 )
+# Where dbt reads files, and those that it reads as text.
+_FOLDERS = ("seeds", "models", "macros", "tests", "snapshots", "analyses")
+_TEXTS = frozenset({".csv", ".sql", ".yml", ".yaml", ".md", ".py"})
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,13 @@ class Warehouse:
     def relation_of_ref(self, name: str, *, remedy: str | None = None) -> Any:
         """Return the existing relation of a model, seed or snapshot; else raise with the remedy."""
         node = self._node(name, remedy)
+        if node.config.materialized == "ephemeral":
+            raise WarehouseError(
+                f"{name}: must be a table or a view; the model is ephemeral, so that the warehouse "
+                "does not hold it. Materialize it, in the vault where it has identifiers."
+            )
         remedy = remedy or "Run `dbt build` first."
-        return self._existing(name, node.database, node.schema, node.alias, remedy)
+        return self._existing(name, node, remedy)
 
     def place_of_ref(self, name: str) -> Any:
         """Return where the relation of a model, seed or snapshot lies, whether or not it exists."""
@@ -107,9 +115,7 @@ class Warehouse:
                 f"{name}: must be a source of the project. "
                 + did_you_mean(name, map(".".join, sources), "Write its name as in source().")
             )
-        node = sources[source, table]
-        remedy = "Load it first."
-        return self._existing(name, node.database, node.schema, node.identifier, remedy)
+        return self._existing(name, sources[source, table], "Load it first.")
 
     def relation_of(self, source: Source) -> Any:
         """Return the existing relation of a model, seed, snapshot or dbt source."""
@@ -122,6 +128,27 @@ class Warehouse:
         return self.adapter.get_relation(
             database=relation.database, schema=relation.schema, identifier=relation.identifier
         )
+
+    def find_node(self, node: Any) -> Any:
+        """Return the relation of a node as it exists, or None where it does not."""
+        if external := self._external(node):
+            return external
+        identifier = getattr(node, "alias", None) or node.identifier
+        return self.adapter.get_relation(
+            database=node.database, schema=node.schema, identifier=identifier
+        )
+
+    def external(self, node: Any) -> str | None:
+        """Return the SQL by which dbt-duckdb reads a dbt source where it lies, if it does."""
+        relation = self._external(node)
+        return relation and str(relation)
+
+    def _external(self, node: Any) -> Any:
+        # What a plugin loads becomes a relation, and making this would load it again.
+        if not self.is_duckdb or node.resource_type != "source" or "plugin" in node.meta:
+            return None
+        relation = self.adapter.Relation.create_from(self.adapter.config, node)
+        return relation if relation.external else None
 
     def columns(self, relation: Any) -> list[tuple[str, str]]:
         """Return name and data type of each column of a relation."""
@@ -210,15 +237,21 @@ class Warehouse:
                 connections.rollback_if_open()
             raise
 
-    def _existing(self, name: str, database: str, schema: str, identifier: str, remedy: str) -> Any:
-        relation = self.adapter.get_relation(
-            database=database, schema=schema, identifier=identifier
-        )
+    def _existing(self, name: str, node: Any, remedy: str) -> Any:
+        relation = self.find_node(node)
         if relation is None:
             raise WarehouseError(
-                f"{name}: must exist in the warehouse; {database}.{schema} does not hold it. "
-                f"{remedy}"
+                f"{name}: must exist in the warehouse; {node.database}.{node.schema} does not hold "
+                f"it. {remedy}"
             )
+        if self._external(node):
+            try:
+                self.columns(relation)
+            except Exception as error:  # Drivers have errors of their own, which may quote values.
+                raise WarehouseError(
+                    f"{name}: must be readable by its `external_location`; it is not "
+                    f"({safe_reason(error)}). Correct it, or put the file there."
+                ) from error
         return relation
 
 
@@ -313,11 +346,32 @@ def _parsed(project: Project, choice: Sequence[str]) -> Any:
     # Not a word of dbt: what it has to say is in the exception.
     parsed = run_dbt(["--quiet", "--log-level", "none", "parse", *choice])
     if not parsed.success:
+        if isinstance(parsed.exception, UnicodeDecodeError):
+            raise WarehouseError(_not_utf8(project))
         raise WarehouseError(
             f"{project.root}: must be a project that dbt can parse; got {parsed.exception}. "
             "See `dbt parse`."
         )
     return parsed.result
+
+
+def _not_utf8(project: Project) -> str:
+    """Name the files that dbt cannot read; it names none."""
+    folders = {project.seeds, project.models, *(project.root / name for name in _FOLDERS)}
+    files = [file for folder in folders for file in folder.rglob("*") if file.suffix in _TEXTS]
+    found = sorted({str(file.relative_to(project.root)) for file in files if not _is_utf8(file)})
+    return (
+        f"{', '.join(found[:8]) or project.root}: must be UTF-8, as dbt reads it; got bytes of "
+        "another encoding. Convert it, for example `iconv -f LATIN1 -t UTF-8 old.csv > new.csv`."
+    )
+
+
+def _is_utf8(file: Path) -> bool:
+    try:
+        file.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _explained(error: Exception) -> WarehouseError:
@@ -344,8 +398,8 @@ def _protect_vaults(
 ) -> None:
     """Call `protect_vault` for every vault of a project; ``database`` is that of the warehouse."""
     # The release of an anonymization is <folder>/<target>/<name>.duckdb.
-    paths = [node.config.meta["dbt_anonymize"].get("path") for node in _ours(warehouse)]
-    folders = {Path(path).parent.parent for path in paths if path} or {Path("release")}
+    declared = {node.config.meta["dbt_anonymize"].get("folder") for node in _ours(warehouse)}
+    folders = declared - {None} or {"release"}
     session = warehouse.cursor()
     for vault in _vaults(warehouse, database):
         for folder in folders:

@@ -16,7 +16,7 @@ BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#6b6b6b"
 PALETTE = [BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 _WIDTH = 620
 _WIDE = 760
-_RELEASED = "released"
+_CHOSEN = "chosen"
 _DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
 _LINES = alt.Legend(symbolType="stroke", symbolStrokeWidth=2, symbolSize=400)
 _UNIT = alt.Scale(domain=[0, 1])
@@ -232,7 +232,7 @@ def _attacks(section: Section) -> Any:
 def _labels(section: Section) -> Any:
     chosen = section.options["chosen"]
     header = alt.Header(
-        labelExpr=f"'effort ' + datum.value + (datum.value == {chosen} ? ', {_RELEASED}' : '')"
+        labelExpr=f"'effort ' + datum.value + (datum.value == {chosen} ? ', {_CHOSEN}' : '')"
     )
     return (
         _chart(section)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dbt_anonymize.dossier.evidence import Evidence, Row, collect, find_relation, read_relation
 from dbt_anonymize.literals import quote_name, quote_text
@@ -119,12 +120,13 @@ def find(warehouse: Warehouse, spec: Spec) -> Findings:
         "curves": of_two,
         "calibration": of_two,
         "decision_grid": _filled(_GRID, deciding=tested, efforts=efforts),
-        "classes": _filled(_CLASS_SIZES, sizes=sizes),
     }
     parts = {
         part: read_relation(warehouse, find_relation(warehouse, f"{spec.name}_{part}"), query)
         for part, query in queries.items()
     }
+    by_size = _filled(_CLASS_SIZES, sizes=sizes)
+    parts["classes"] = read_relation(warehouse, _told_classes(warehouse, spec), by_size)
     return Findings(evidence, parts, _labels(warehouse, spec), _hierarchies(warehouse, spec))
 
 
@@ -135,11 +137,25 @@ def _filled(query: str, **parts: str) -> str:
     return query
 
 
+def _told_classes(warehouse: Warehouse, spec: Spec) -> Any:
+    """Return the classes to count, as SQL: of a release in which people wait, those released."""
+    classes = find_relation(warehouse, f"{spec.name}_classes")
+    if not spec.waits or classes is None:
+        return classes
+    released = find_relation(warehouse, f"{spec.name}_released_classes")
+    columns = ["effort", "class_size", "records", *map(quote_name, spec.quasi_identifiers)]
+    listed = ", ".join(columns)
+    return released and (
+        f"(select {listed}, is_suppressed from {classes} where effort = 0 "  # noqa: S608 (quoted)
+        f"union all select {listed}, false as is_suppressed from {released}) as told"
+    )
+
+
 def _labels(warehouse: Warehouse, spec: Spec) -> dict[str, Sequence[Row]]:
     """Count labels; under differential privacy nothing, since exact counts are not private."""
     if spec.differential_privacy is not None:
         return {}
-    classes = find_relation(warehouse, f"{spec.name}_classes")
+    classes = _told_classes(warehouse, spec)
     text = warehouse.adapter.Column.translate_type("string")
     found = dict[str, Sequence[Row]]()
     for name in spec.quasi_identifiers:

@@ -19,7 +19,7 @@ from dbt_anonymize.literals import printable
 from dbt_anonymize.report.reading import Findings
 from dbt_anonymize.report.section import Section
 from dbt_anonymize.report.sections import sections
-from dbt_anonymize.report.sections.choice import alpha_of, largest_alpha, rule_of
+from dbt_anonymize.report.sections.choice import alpha_of, largest_alpha, rule_of, verdict
 from dbt_anonymize.report.summary import answers
 
 # Steps of the slider; the declared alpha is one of them.
@@ -107,6 +107,7 @@ def _choice(found: Findings) -> dict[str, Any]:
         "steps": round(largest / step),
         "start": round(alpha / step),
         "rule": rule_of(found),
+        "verdict": verdict(found),
         "lines": [
             {
                 "effort": int(row["effort"]),

@@ -7,9 +7,11 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from dbt_anonymize.pluralize import counted
+from dbt_anonymize.project.register import Release
 from dbt_anonymize.project.results import EffortResult, explained
 from dbt_anonymize.report.reading import Findings
 from dbt_anonymize.report.section import number, words
+from dbt_anonymize.report.sections.choice import verdict
 
 _PROMISES = {
     "k_anonymity": "Each released record is one of at least {k} with the same generalized values.",
@@ -48,12 +50,26 @@ def _released(found: Findings) -> Iterator[str]:
             "The specification has changed since the build: what follows describes the earlier "
             "one. Run `dbt-anonymize generate` and `dbt build`."
         )
+    published = found.evidence.published
+    if published is not None and not found.evidence.is_published:
+        yield (
+            f"What is published is not what was built last: it is {published.shown}, of "
+            f"{_records(published)}, and stays until a build releases another. What follows was "
+            "built and not released."
+        )
     if chosen is None:
-        yield "Nothing of these results: no effort qualifies."
+        yield f"Nothing of these results. {verdict(found)}"
         return
     total, left_out = int(chosen["records"]), int(chosen["suppressed_records"])
+    of_effort = found.evidence.rows("privacy", effort=chosen["effort"])
     if spec.sample_shares.get(int(chosen["effort"])):
         yield f"A sample of the records, generalized (effort {chosen['effort']})."
+    elif spec.waits and of_effort:
+        yield (
+            f"{counted(int(of_effort[0]['released_records']), 'record')}, generalized (effort "
+            f"{chosen['effort']}); of the {total:,} of the source those who are new or leave may "
+            "wait until enough of their class do."
+        )
     else:
         kept = f"{total - left_out:,} of {total:,}" if left_out else f"All {total:,}"
         yield f"{kept} records, generalized (effort {chosen['effort']})."
@@ -67,8 +83,14 @@ def _released(found: Findings) -> Iterator[str]:
     )
     if found.evidence.release is None:
         yield "It is not published yet: run `dbt build`."
-    else:
+    elif published is None or found.evidence.is_published:
         yield f"It lies in {found.evidence.release}."
+
+
+def _records(release: Release) -> str:
+    """Say how many records a release has, if that is known."""
+    records = release.released_records
+    return "some records" if records is None else counted(records, "record")
 
 
 def _promised(found: Findings) -> Iterator[str]:
@@ -85,15 +107,7 @@ def _promised(found: Findings) -> Iterator[str]:
             )
             + "."
         )
-    failed = len(found.evidence.rows("verification", status="FAILED"))
-    if not found.evidence.rows("verification"):
-        yield "Not verified: run `dbt-anonymize verify`."
-    elif failed:
-        yield f"VERIFICATION FAILED: {counted(failed, 'finding')}. See `dbt-anonymize verify`."
-    elif not found.evidence.is_verified_since:
-        yield "The last verification is older than the last build: run `dbt-anonymize verify`."
-    else:
-        yield "Verified independently of the build: nothing failed."
+    yield found.evidence.verification
     yield (
         "It does not promise that nobody can be found by columns that are released as they are, or "
         "by another release about the same people."
@@ -148,7 +162,7 @@ def _costs(found: Findings) -> Iterator[str]:
         share = left_out / int(chosen["records"])
         records = counted(left_out, "record")
         yield f"Left out, since their groups are too small: {records} ({share:.1%})."
-    else:
+    elif not found.spec.waits:
         yield "No record is left out."
 
 

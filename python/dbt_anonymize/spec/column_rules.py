@@ -47,9 +47,9 @@ TARGET_SUFFIXES = ("_majority_records", "_has_majority")
 OWN_RELATIONS = re.compile(
     r"alpha_ranges|anonymized|attacks|calibration|classes|confusion|curves|decision_grid|"
     r"evaluation|fidelity|frequencies|frequencies_parts|identifiers|importance|information_loss|"
-    r"lattice|mask_keys|microdata|microdata_parts|outer_quality|partitions|population|privacy|"
-    r"quality|quality_by_group|quasi_identifier_risk|register|releases|relinkings|results|"
-    r"risk_profile|sample|scores|tokens|verification|"
+    r"lattice|mask_keys|members|membership|microdata|microdata_parts|outer_quality|partitions|"
+    r"population|privacy|quality|quality_by_group|quasi_identifier_risk|register|"
+    r"released_classes|releases|relinkings|results|risk_profile|sample|scores|tokens|verification|"
     r"(effort|groups|recoding)_\d+"
 )
 HISTORY = "anonymization_results"

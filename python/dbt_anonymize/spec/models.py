@@ -201,6 +201,10 @@ class Spec(Strict):
         """Columns whose value effort 0 has, and whose mask the others have."""
         return [name for name in self.masks if self.columns[name].role == "insensitive"]
 
+    def stored_column(self, name: str) -> str:
+        """Return the column of the microdata that holds what is released of a kept column."""
+        return f"{name}_masked" if name in self.masked_attributes else name
+
     @cached_property
     def quasi_identifiers(self) -> dict[str, Hierarchy]:
         """Hierarchy of each quasi-identifier, in declared order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError, safe_reason
@@ -13,6 +13,7 @@ from dbt_anonymize.pluralize import counted
 from dbt_anonymize.project.engines import ENGINES
 from dbt_anonymize.project.erasures import count_erasures
 from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.register import digest_released
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.release.audit import why_unreadable
@@ -54,6 +55,7 @@ def verify(
         yield from found
     with contextlib.ExitStack() as until_proved:
         warehouse = until_proved.enter_context(open_warehouse(project, target))
+        content = _content(warehouse, spec)
         proofs: dict[Check, Callable[[], list[Finding]]] = {}
         on_rows = [check for check in _ON_ROWS if check in checks]
         if on_rows and (reason := _why_unproved(warehouse, project, spec)):
@@ -67,7 +69,7 @@ def verify(
                 release = project.root / release_file(warehouse, spec.name)
             else:
                 read = until_proved.enter_context(copying(warehouse, spec))
-            proofs = _on_rows(_Proved(warehouse, read, project, spec, release), earlier)
+            proofs = _on_rows(_Proved(warehouse, read, project, spec, release, content), earlier)
         proofs["audit"] = lambda: _audit(warehouse, spec)
         for check, proof in proofs.items():
             if check in checks:
@@ -75,8 +77,29 @@ def verify(
                 found += proved
                 yield from proved
         yield from _kept(
-            warehouse, spec, on_rows, lambda: write_findings(warehouse, spec, checks, found)
+            warehouse,
+            spec,
+            on_rows,
+            lambda: write_findings(warehouse, spec, checks, found, _same(warehouse, spec, content)),
         )
+
+
+def _content(warehouse: Warehouse, spec: Spec) -> str | None:
+    """Return the digest of the released rows; None where whoever verifies may not read them."""
+    if warehouse.adapter.type() not in ENGINES:
+        return None
+    try:
+        return digest_released(warehouse, spec.name)
+    except Exception as error:
+        if not is_refused(warehouse, error):
+            raise
+        return None
+
+
+def _same(warehouse: Warehouse, spec: Spec, content: str | None) -> str | None:
+    """Return a digest if it still is that of the release; a server may have published another."""
+    is_same = warehouse.is_duckdb or content == _content(warehouse, spec)
+    return content if is_same else None
 
 
 def _why_unproved(warehouse: Warehouse, project: Project, spec: Spec) -> str | None:
@@ -147,7 +170,7 @@ def _of(check: Check, findings: list[Finding]) -> list[Finding]:
 class _Proved:
     """What is proved, and where it is read: in the warehouse itself, or in a copy of it.
 
-    ``release`` is its file, or None where it is a table.
+    ``release`` is its file, or None where it is a table; ``content`` the digest of its rows.
     """
 
     warehouse: Warehouse
@@ -155,6 +178,7 @@ class _Proved:
     project: Project
     spec: Spec
     release: Path | None
+    content: str | None
 
 
 def _on_rows(proved: _Proved, earlier: Sequence[Path]) -> dict[Check, Callable[[], list[Finding]]]:
@@ -181,12 +205,13 @@ def _attacks(proved: _Proved, earlier: Sequence[Path]) -> list[Finding]:
     results = run_attacks(
         proved.read, proved.project, spec, release=proved.release, earlier=earlier
     )
-    kept = _kept(
-        proved.warehouse,
-        spec,
-        ["attacks"],
-        lambda: write_rows(proved.warehouse, spec, "attacks", AttackResult, results),
-    )
+
+    def write() -> None:
+        content = _same(proved.warehouse, spec, proved.content)
+        rows = [replace(one, content=content, spec=spec.fingerprint) for one in results]
+        write_rows(proved.warehouse, spec, "attacks", AttackResult, rows)
+
+    kept = _kept(proved.warehouse, spec, ["attacks"], write)
     return [*findings(results), *kept]
 
 

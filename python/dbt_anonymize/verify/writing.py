@@ -26,13 +26,19 @@ _LONG = ("explanation", "message")
 
 @dataclass(frozen=True)
 class VerifiedFinding:
-    """One row of ``<n>_verification``: a finding, and when it was made (UTC)."""
+    """One row of ``<n>_verification``: a finding, when it was made (UTC), and about what.
+
+    ``content`` and ``spec`` are digests of the released rows and of what was declared, as
+    ``<n>_register`` has them; NULL where nobody knows.
+    """
 
     proof: str
     subject: str
     status: str
     message: str
     verified_at: str
+    content: str | None = None
+    spec: str | None = None
 
 
 def write_rows(
@@ -55,23 +61,34 @@ def _type(warehouse: Warehouse, column: Field[Any]) -> str:
 
 
 def write_findings(
-    warehouse: Warehouse, spec: Spec, checks: Collection[Check], found: Sequence[Finding]
+    warehouse: Warehouse,
+    spec: Spec,
+    checks: Collection[Check],
+    found: Sequence[Finding],
+    content: str | None,
 ) -> None:
     """Replace the findings of some checks in ``<n>_verification``; those of others stay.
 
-    Nothing is written about an anonymization that was never built.
+    ``content`` is the digest of the released rows that they are about. Nothing is written about an
+    anonymization that was never built.
     """
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
     with contextlib.suppress(WarehouseError):
         relation = _relation(warehouse, spec, "verification")
-        columns = [field.name for field in fields(VerifiedFinding)]
-        before = []
-        if warehouse.find(relation) is not None:
-            sql = f"select {', '.join(columns)} from {relation}"  # noqa: S608 (names of our own)
-            before = [VerifiedFinding(*row) for row in warehouse.rows(sql)]
-        rows = [row for row in before if row.proof not in checks]
-        rows += [VerifiedFinding(f.check, f.subject, f.status, f.message, now) for f in found]
+        rows = [row for row in _kept(warehouse, relation) if row.proof not in checks]
+        about = (now, content, spec.fingerprint)
+        rows += [VerifiedFinding(f.check, f.subject, f.status, f.message, *about) for f in found]
         write_rows(warehouse, spec, "verification", VerifiedFinding, rows)
+
+
+def _kept(warehouse: Warehouse, relation: Any) -> list[VerifiedFinding]:
+    if warehouse.find(relation) is None:
+        return []
+    # Those of an earlier version do not know their release.
+    there = {name for name, _ in warehouse.columns(relation)}
+    columns = [field.name for field in fields(VerifiedFinding) if field.name in there]
+    sql = f"select {', '.join(columns)} from {relation}"  # noqa: S608 (names of our own)
+    return [VerifiedFinding(**dict(zip(columns, row, strict=True))) for row in warehouse.rows(sql)]
 
 
 def _relation(warehouse: Warehouse, spec: Spec, part: str) -> Any:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.verify.clinic import Clinic, broken, open_clinic
+from dbt_anonymize.spec import Spec
+from tests.verify.clinic import SPEC, Clinic, broken, open_clinic
 from tests.verify.identifiers.searching import NAME, RELEASE, in_warehouse, rename, search
+from tests.worlds.specs import INSENSITIVE
 
 
 @pytest.mark.parametrize("mapping", ["class", "token", "none"])
@@ -22,11 +25,16 @@ def test_nothing_is_found_where_nothing_was_planted(tmp_path: Path, mapping: str
             *("age", "age_lower", "age_upper", "zip", "diagnosis", "cost", "note"),
             *{"class": ["cqi"], "token": ["token"], "none": []}[mapping],
         )
-    ] + [RELEASE, "work.duckdb", "coverage", "warehouse"]
-    assert all("240 values" in finding.message for finding in findings)
+    ] + [RELEASE, "work.duckdb", "coverage", "warehouse", "row by row"]
+    assert all("240 values" in finding.message for finding in findings[:-1])
+    # Each line names what it was about, and none what was not searched for.
+    assert "none of 240 values of name, phone occurs here" in findings[0].message
     # Short record keys: any column of numbers has them.
-    assert "0 record keys were searched for" in findings[-2].message
-    assert "120 others are dates, numbers of" in findings[-2].message
+    coverage, _, compared = (finding.message for finding in findings[-3:])
+    assert "0 record keys were searched for" in coverage
+    assert "120 values of visit were not: dates, numbers of" in coverage
+    assert compared.startswith("3 of 3 kept columns do not tell any of name, phone, visit")
+    assert "in more of 120 records than by chance" in compared
 
 
 def note(text: str) -> list[str]:
@@ -229,9 +237,9 @@ def test_the_record_key_is_in_no_released_cell_and_byte(
 ) -> None:
     clinic = honest(tmp_path / "clinic")
     with clinic.open() as warehouse:
-        for table in ("visits_identifiers", "visits_source"):
+        for table in ("vault.visits_identifiers", "vault.visits_source", "visits_microdata"):
             warehouse.rows(
-                f"alter table vault.{table} alter visit type varchar "
+                f"alter table {table} alter visit type varchar "
                 "using 'P-1001-' || lpad((visit - 1000)::varchar, 6, '0')"
             )
     # Analysts have it, in working tables.
@@ -241,6 +249,42 @@ def test_the_record_key_is_in_no_released_cell_and_byte(
     found = broken(search(clinic))
     assert set(found) == {"visits_anonymized.note", RELEASE}
     assert all("occur here: 1 of visit." in message for message in found.values())
+
+
+def test_what_is_too_short_to_be_searched_for_is_claimed_nowhere(
+    honest: Callable[[Path], Clinic], tmp_path: Path
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    with clinic.open() as warehouse:
+        for table in ("visits_identifiers", "visits_source"):
+            warehouse.rows(f"update vault.{table} set name = 'Ann ' || chr((65 + visit % 9)::int)")
+            warehouse.rows(f"alter table vault.{table} alter phone type int using visit * 7")
+    found = {finding.subject: finding.message for finding in search(clinic)}
+    assert "none of 9 values of name occurs here" in found["visits_anonymized.note"]
+    # Bytes are searched for eight or more.
+    assert "work.duckdb" not in found
+    assert "120 values of phone, visit were not" not in found["coverage"]
+    assert "240 values of phone, visit were not" in found["coverage"]
+
+
+@pytest.mark.parametrize("made", ["visit + 7", "visit", "(2000 - visit) * 3"])
+def test_a_kept_column_is_compared_with_identifiers_row_by_row(
+    honest: Callable[[Path], Clinic], tmp_path: Path, made: str
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    with clinic.open() as warehouse:
+        warehouse.rows(f"update work.visits_microdata set cost = {made}")
+        warehouse.rows("update work.visits_microdata set note = reverse(visit::varchar)")
+    found = broken(search(clinic))
+    assert set(found) == {"visits_anonymized.cost", "visits_anonymized.note"}
+    for message in found.values():
+        assert message.startswith("must not tell the record key visit: it ")
+        assert "in 120 of 120 records (" in message
+    cost = INSENSITIVE | {"derived_from": ["visit", "name", "phone"]}
+    declared = Spec.model_validate(SPEC | {"columns": SPEC["columns"] | {"cost": cost}})
+    findings = search(replace(clinic, spec=declared))
+    assert set(broken(findings)) == {"visits_anonymized.note"}
+    assert "Not compared, as it is declared: cost with name" in findings[-1].message
 
 
 JSON = [

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.installation.doctor import examine
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.spec import load_spec
+from dbt_anonymize.spec.columns import Column
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.provenance.build import build_warnings
-from dbt_anonymize.verify.provenance.check import check_provenance
+from dbt_anonymize.verify.provenance.check import check_provenance, provenance_findings
+from dbt_anonymize.verify.provenance.origins import Provenance
 from tests.projects import Project
-from tests.verify.leaks.clinic import write_clinic
+from tests.verify.leaks.clinic import compiled, write_clinic
 
 pytestmark = pytest.mark.sampled_tests(3)
 
@@ -170,6 +175,51 @@ def test_a_package_is_searched_where_the_project_says_so(clinic: Project) -> Non
 
     with_settings(clinic, dispatched)
     assert warned(clinic).keys() - before.keys() == {"macro duckdb__type_string of foreign"}
+
+
+def test_external_sources_and_snapshots_are_followed_by_what_dbt_makes_of_them(
+    clinic: Project,
+) -> None:
+    (clinic.folder / "data").mkdir()
+    shutil.copy(clinic.folder / "seeds" / "registry.csv", clinic.folder / "data")
+    tables = [{"name": "registry"}, {"name": "gone"}]
+    config = {"meta": {"external_location": "data/{name}.csv"}}
+    source = {"name": "files", "config": config, "tables": tables}
+    people = {
+        "name": "people",
+        "relation": "source('files', 'registry')",
+        "config": {"unique_key": "visit_id", "strategy": "check", "check_cols": "all"},
+    }
+    declared = {"sources": [source], "snapshots": [people]}
+    (clinic.folder / "models" / "_files.yml").write_text(json.dumps(declared), encoding="utf-8")
+    (clinic.folder / "models" / "people.sql").unlink()
+    assert clinic.dbt("snapshot", "-s", "people").succeeded
+    with compiled(clinic) as (relations, spec):
+        added = ("dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
+        columns = dict(spec.columns) | {name: Column(role="dropped") for name in added}
+        followed = spec.model_copy(update={"columns": columns})
+        (holds,) = provenance_findings(relations, followed)
+    assert holds.holds, holds
+    assert relations.by_name["people"].added["dbt_scd_id"] == ("visit_id",)
+    assert Provenance(relations).made("people", "ssn").origins == {("files.registry", "ssn")}
+    with opened(clinic) as warehouse:
+        found = warehouse.relation_of_source("files", "registry")
+        assert [name for name, _ in warehouse.columns(found)][:2] == ["visit_id", "name"]
+        with pytest.raises(WarehouseError, match=r"files\.gone: must be readable"):
+            warehouse.relation_of_source("files", "gone")
+
+
+def test_ephemeral_sources_are_told_so(clinic: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    clinic.edit("models/people.sql", "{{{{ config(materialized='ephemeral') }}}} {}".format)
+    assert clinic.dbt("seed").succeeded
+    built = clinic.dbt("run", "-s", "visits_microdata")
+    assert "the model people must be a table or a view; it is ephemeral" in built.messages
+    monkeypatch.setenv("DBT_PROFILES_DIR", str(clinic.folder))
+    stopped = [finding for finding in examine(clinic.folder) if finding.status == "stop"]
+    assert [finding.check for finding in stopped] == ["sources"]
+    assert "visits reads people, which must be a table or a view" in stopped[0].text
+    with opened(clinic) as warehouse, pytest.raises(WarehouseError, match="is ephemeral"):
+        warehouse.relation_of_ref("people")
 
 
 def broken(findings: list[Finding]) -> dict[str, str]:

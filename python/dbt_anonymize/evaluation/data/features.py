@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
 # Each is a column of the matrix that a model sees.
 MOST_CATEGORIES = 2000
+# Of single precision, in which trees compute.
+LARGEST = float(np.finfo(np.float32).max)
 # The spaces of models that split, and of all others.
 POSITIONS, VALUES = "positions", "values"
 
@@ -169,12 +171,19 @@ def has_nan(values: Floats) -> bool:
 
 
 def check_numbers(name: str, values: Floats) -> None:
-    """Refuse infinite numbers."""
+    """Refuse infinite numbers, and those that a model would round to one."""
     bad = int(np.isinf(values).sum())
     if bad:
         raise EvaluationError(
             f"every number of feature `{name}` must be finite or missing; {bad} of {len(values)} "
             "are not. Clean them in the source."
+        )
+    large = int((np.abs(values) > LARGEST).sum())
+    if large:
+        raise EvaluationError(
+            f"every number of feature `{name}` must be at most {LARGEST:.2g} in size, since models "
+            f"compute in single precision; {large} of {len(values)} are larger. Correct or rescale "
+            "them in the source, or leave it out of the features."
         )
 
 

@@ -21,6 +21,7 @@ _RULES = {
     "max_q": "the highest Q among the efforts that qualify",
     "strongest_non_inferior": "the strongest effort that is not inferior",
     "declared": "that release.effort of the specification names it",
+    "frozen": "that it is frozen, and keeps its guarantees",
     "pareto_knee": "the knee of the front of privacy and usefulness",
 }
 
@@ -36,15 +37,10 @@ def quality(found: Findings) -> Section:
     chosen = found.chosen
     name = words(found.spec.quality.measure)
     sign = "minus " if found.spec.quality.measure in _LOWER_IS_BETTER else ""
-    what = (
-        f"Effort {chosen['effort']} is released; the rule is {_RULES[rule_of(found)]}."
-        if chosen
-        else "No effort qualifies, so none is released."
-    )
     return Section(
         "quality",
         "Usefulness QF, privacy QNF, and both in Q",
-        f"{what} Q is QF + alpha * QNF: QF is {sign}{name}, QNF is "
+        f"{verdict(found)} Q is QF + alpha * QNF: QF is {sign}{name}, QNF is "
         f"{found.spec.model_dump(mode='json')['qnf']}, "
         "and alpha says what a unit of QNF is worth.",
         ("effort", "k", "QF", "QF from", "QF to", "QNF", "Q", "qualifies", "chosen when redrawn"),
@@ -75,9 +71,28 @@ def quality(found: Findings) -> Section:
     )
 
 
+def verdict(found: Findings) -> str:
+    """Say which effort the results chose and by which rule, or why they chose none."""
+    rule = _RULES[rule_of(found)]
+    if found.chosen is not None:
+        return f"Effort {found.chosen['effort']} is chosen; the rule is {rule}."
+    able = [str(row["effort"]) for row in found.results if row["qualifies"]]
+    if not able:
+        return "No effort qualifies, so none is chosen."
+    efforts = f"effort{'s' if len(able) > 1 else ''} {', '.join(able)}"
+    return (
+        f"No effort is chosen: the rule is {rule}, and of {efforts}, which qualify, it takes none."
+    )
+
+
 def rule_of(found: Findings) -> str:
-    """Return what chooses an effort: a rule of the spec, or its declaration."""
-    return found.spec.choose if found.spec.release.effort == "auto" else "declared"
+    """Return what chose an effort: the rule of the results, or the declaration of one."""
+    rows = found.results
+    if any("release.effort is" in str(row["reason"]) for row in rows):
+        return "declared"
+    if found.evidence.is_current and found.spec.release.effort != "auto":
+        return "declared"
+    return next((str(row["choose"]) for row in rows if row.get("choose")), found.spec.choose)
 
 
 def alpha_of(found: Findings) -> float:

@@ -138,8 +138,11 @@ def attacks(found: Findings) -> Section:
     title = "Attacks, with their control"
     rows = found.rows("attacks")
     if not rows:
-        relation = f"{found.spec.name}_attacks"
-        return missing("attacks", title, relation, f"dbt-anonymize verify {found.spec.name}")
+        relation, command = f"{found.spec.name}_attacks", f"dbt-anonymize verify {found.spec.name}"
+        if found.evidence.relations["attacks"]:
+            remedy = found.evidence.remedy("attacks")
+            return Section("attacks", title, f"Not there in {relation}. {remedy}")
+        return missing("attacks", title, relation, command)
     data = list[dict[str, Any]]()
     for row in rows:
         about = (row["attack"], row["measure"], row["attribute"], row["against"])

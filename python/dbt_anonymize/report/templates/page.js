@@ -19,12 +19,17 @@
     const most = Math.max(...able.map((line) => line.q));
     const best = able.filter((line) => line.q >= most - 1e-12 * (1 + Math.abs(most)))
       .sort((a, b) => b.k - a.k || a.effort - b.effort)[0] || null;
+    // What the build chose is what its results say; another alpha would move only what is chosen by Q.
+    const isMoved = alpha !== choice.alpha && choice.rule === "max_q" && choice.released !== null;
+    const marked = isMoved ? best && best.effort : choice.released;
     const untouched = lines.find((line) => line.effort === 0);
     document.getElementById("alpha-value").textContent = number(alpha);
-    slider.setAttribute("aria-valuetext", `alpha ${number(alpha)}` + (best ? `, effort ${best.effort}` : ""));
+    slider.setAttribute("aria-valuetext", `alpha ${number(alpha)}` + (marked === null ? "" : `, effort ${marked}`));
     const said = [];
     if (best) {
-      const rule = choice.rule === "max_q" ? "is chosen" : "has the highest Q, but the release is not chosen by Q";
+      const rule = choice.rule !== "max_q" ? "has the highest Q, but the release is not chosen by Q"
+        : marked === best.effort ? "is chosen" : "has the highest Q, but the build chose " +
+          (marked === null ? "none" : `effort ${marked}`);
       said.push(`At alpha ${number(alpha)}, effort ${best.effort} ${rule}: Q = ${number(best.q)}.`);
       const range = choice.ranges.find((r) => alpha >= r.from && (r.to === null || alpha <= r.to));
       if (range && range.effort === best.effort) {
@@ -34,14 +39,15 @@
       if (untouched && untouched.q > best.q) {
         said.push("The untouched table has a higher Q, so no effort is worth what it costs.");
       }
-      if (alpha === choice.alpha && best.share !== null) {
+      if (alpha === choice.alpha && best.effort === marked && best.share !== null) {
         said.push(`If repetitions are drawn again, it is chosen in ${(best.share * 100).toFixed(1)} %.`);
       }
-    } else {
-      said.push("No effort qualifies.");
+    }
+    if (choice.released === null) {
+      said.push(choice.verdict);
     }
     document.getElementById("alpha-choice").textContent = said.join(" ");
-    document.getElementById("alpha-choice").dataset.effort = best ? best.effort : "";
+    document.getElementById("alpha-choice").dataset.effort = marked === null ? "" : marked;
     rows("ranges").forEach((row, place) => {
       const range = choice.ranges[place];
       row.classList.toggle("now", alpha >= range.from && (range.to === null || alpha < range.to));
@@ -50,10 +56,10 @@
     rows("quality").forEach((row) => {
       const line = bySheet.get(row.cells[0].textContent);
       if (line) row.cells[6].textContent = number(line.q);
-      row.classList.toggle("now", Boolean(best) && line === best);
+      row.classList.toggle("now", Boolean(line) && line.effort === marked);
     });
     if (views.quality) {
-      views.quality.signal("alpha", alpha).signal("chosen", best ? best.effort : -1).runAsync();
+      views.quality.signal("alpha", alpha).signal("chosen", marked === null ? -1 : marked).runAsync();
     }
   }
 

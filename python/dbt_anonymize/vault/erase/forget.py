@@ -12,6 +12,7 @@ from typing import Any
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.vault.erase.owned import (
     BUDGET,
+    OF_ALL_ROWS,
     OF_PEOPLE,
     OF_RECORDS,
     OF_RELEASES,
@@ -114,9 +115,12 @@ def forget_working(vault: Vault, person: Person, others: Collection[str]) -> Non
     ]
     with vault.warehouse.transaction() as cursor:
         _erase(vault, person, relations, cursor)
-        for register in (one for one in owned if one.identifier == f"{vault.spec.name}_register"):
-            # As in the budget: a digest of all rows.
-            cursor.execute(f"update {register.name} set source = null")
+        for one in owned:
+            # As in the budget: digests of all rows.
+            kind = one.identifier.removeprefix(f"{vault.spec.name}_")
+            for column in OF_ALL_ROWS.get(kind, ()):
+                if column in one.columns:
+                    cursor.execute(f"update {one.name} set {column} = null")
 
 
 def _ours(vault: Vault, others: Collection[str]) -> list[Owned]:

@@ -24,12 +24,18 @@ HOLDS_NOBODY = {
     "mask_keys": "drawn at random; hashes and shifts are computed from them and stored nowhere",
     "relinkings": "numbers of rows, groups and people, and never who; only appended to",
     "erasures": "receipts: numbers of rows",
-    "attacks": "numbers about the release as a whole",
-    "verification": "findings with numbers",
-    "register": "counts of releases; the digests of their sources are cleared",
+    "attacks": "numbers about the release as a whole; the digest of its rows is cleared",
+    "verification": "findings with numbers; the digest of the released rows is cleared",
+    "register": "counts of releases; the digests of their sources and rows are cleared",
     "lattice": "sizes and losses of levels",
     "anonymized__counts": "the released rows, counted; made anew by each build",
     "publication": "a digest of the released rows, made anew by each build",
+}
+# Their columns that are digests of all rows of a source or a release, hers among them.
+OF_ALL_ROWS = {
+    "register": ("source", "content"),
+    "attacks": ("content",),
+    "verification": ("content",),
 }
 # Of the vault, by what stands behind the name.
 OF_VAULT = (

@@ -38,7 +38,8 @@ def attack_linkage(release: Released, average_risk: float) -> list[AttackResult]
     """Link everybody of the source with the release by all quasi-identifiers.
 
     ``highest_success``; ``average_success`` over the released people (in each of their classes, as
-    risks are counted; its limit is ``average_risk`` of the build where the spec declares none);
+    risks are counted; its limit is ``average_risk`` of the build where the spec declares none, but
+    that of the people who are attacked where others of the release have left the source);
     ``average_success_of_all``, including people without a released record; and
     ``unexplained_rows``, by which the release differs from the records that became it: none, or the
     others mean nothing. An empty release is a `VerificationError`.
@@ -56,9 +57,12 @@ def attack_linkage(release: Released, average_risk: float) -> list[AttackResult]
     k = declared_k(spec)
     limit = min(1 / k, declared_risk(spec, "highest") or 1.0)
     declared = declared_risk(spec, "average")
-    average_limit = average_risk if declared is None else declared
     (classes,) = known.session.row(f"select count(*) from {release.classes}")
-    whose = "what the build reports" if declared is None else "as declared"
+    average_limit, whose = average_risk, "what the build reports"
+    if declared is not None:
+        average_limit, whose = declared, "as declared"
+    elif _rows_of_people_who_left(release):
+        average_limit, whose = _risk_of_own(release), "what their classes give"
     found = {
         "highest_success": (
             highest,
@@ -90,6 +94,15 @@ def attack_linkage(release: Released, average_risk: float) -> list[AttackResult]
         ),
         _unexplained(release),
     ]
+
+
+def _risk_of_own(release: Released) -> float:
+    """Return the average risk of those released people who are in the source."""
+    (risk,) = release.known.session.row(
+        f"select avg(1.0 / c.records) from {release.own} as o "
+        f"inner join {release.classes} as c on o.class = c.class where o.is_released"
+    )
+    return float(risk)
 
 
 def candidates_sql(release: Released) -> str:

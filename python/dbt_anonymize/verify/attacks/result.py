@@ -47,6 +47,8 @@ class AttackResult:
     - ``explanation``: the message of the finding; never a value of a person.
     - ``is_warning``: something else that is published takes away what this release promises, and
       nothing declared judges that.
+    - ``content`` and ``spec``: digests of the attacked rows and of what was declared, as
+      ``<n>_register`` has them; NULL where nobody knows.
     """
 
     attack: str
@@ -72,6 +74,8 @@ class AttackResult:
     holds: bool | None = None
     is_warning: bool = False
     subjects: int | None = None
+    content: str | None = None
+    spec: str | None = None
 
     @property
     def subject(self) -> str:

@@ -12,10 +12,11 @@ Numbers count where there are more than by coincidence: see `coincidence`. The r
 searched for in the release only, since the working tables have it.
 
 Not searched for are dates, numbers of fewer than eight digits and codes of fewer than six
-characters; not found are values that were changed (encoded, abbreviated, hashed), stand inside a
-longer word or number of a cell, or were compressed by DuckDB and then dropped. An identifier that
-is an ordinary word (a town, a first name like *May*) may be there for another reason: the finding
-says how many of the values many records share.
+characters: kept columns are compared with them record by record, see `row_by_row`. Not found are
+values that were changed (encoded, abbreviated) otherwise than there, stand inside a longer word or
+number of a cell, or were compressed by DuckDB and then dropped. An identifier that is an ordinary
+word (a town, a first name like *May*) may be there for another reason: the finding says how many of
+the values many records share.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from dbt_anonymize.verify.identifiers.places import (
     released_places,
     warehouse_places,
 )
+from dbt_anonymize.verify.identifiers.row_by_row import compare_rows
 from dbt_anonymize.verify.identifiers.served import served_places, served_release_places
 from dbt_anonymize.verify.identifiers.values import IdentifierValues, identifier_values
 from dbt_anonymize.verify.relations import open_release
@@ -56,15 +58,19 @@ class _Tally:
 
     found: Counter[str] = field(default_factory=Counter)
     common: Counter[str] = field(default_factory=Counter)
+    searched: Counter[str] = field(default_factory=Counter)
     # Of those found: in no cell any more. Not of those found: equal by coincidence.
     leftover: int = 0
     coincidental: int = 0
 
-    def add(self, values: IdentifierValues, is_found: NDArray[Any]) -> None:
+    def add(
+        self, values: IdentifierValues, is_found: NDArray[Any], is_searched: NDArray[Any]
+    ) -> None:
         for place, name in enumerate(values.columns):
             here = is_found & (values.column_of == place)
             self.found[name] += int(here.sum())
             self.common[name] += int((here & values.is_common).sum())
+            self.searched[name] += int((is_searched & (values.column_of == place)).sum())
 
     @property
     def is_clean(self) -> bool:
@@ -80,11 +86,11 @@ class _Tally:
 
 @dataclass
 class _Searched:
-    """How many values were searched for."""
+    """How many values were searched for, and how many of each column were not."""
 
     identifiers: int = 0
     keys: int = 0
-    left_out: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
 
     def add(self, values: IdentifierValues) -> None:
         keys = int(values.is_key.sum())
@@ -126,15 +132,15 @@ def check_content(
                 searched.add(values)
                 _search(values, cells, files, tallies)
     findings = [
-        _finding(place, tally, searched)
+        _finding(place, tally)
         for place, tally in zip((*cells, *files), tallies, strict=True)
         # Of the many columns of a warehouse only those where something is found, and nowhere that
         # nothing was found of nothing.
-        if (searched.identifiers and place not in tables) or not tally.is_clean
+        if (any(tally.searched.values()) and place not in tables) or not tally.is_clean
     ]
     of_tables = tallies[len(columns) : len(cells)]
     findings += _coverage(spec, searched, of_tables)
-    return [*findings, *_not_searched(warehouse)]
+    return [*findings, *compare_rows(warehouse, spec), *_not_searched(warehouse)]
 
 
 def _not_searched(warehouse: Warehouse) -> Iterator[Finding]:
@@ -161,13 +167,19 @@ def _search(
         occurs, is_found = _found(place, values, tally)
         in_cells |= is_found
         inside_words |= occurs == Occurs.INSIDE
-        tally.add(values, is_found)
+        tally.add(values, is_found, _looked_for(place, values))
     for place, tally in zip(files, tallies[len(cells) :], strict=True):
         occurs, is_found = _found(place, values, tally)
         is_glued = (occurs == Occurs.INSIDE) & values.has_parts & ~inside_words
         is_found |= is_glued & (place.has_keys | ~values.is_key)
         tally.leftover += int((is_found & ~in_cells).sum())
-        tally.add(values, is_found)
+        tally.add(values, is_found, _looked_for(place, values))
+
+
+def _looked_for(place: Place, values: IdentifierValues) -> NDArray[Any]:
+    """Tell which values are searched for in a place."""
+    in_data = values.patterns(place.variants).searched
+    return np.asarray(in_data & (place.has_keys | ~values.is_key))
 
 
 def _found(
@@ -187,14 +199,14 @@ def _found(
     return occurs, is_found
 
 
-def _finding(place: Place, tally: _Tally, searched: _Searched) -> Finding:
+def _finding(place: Place, tally: _Tally) -> Finding:
     chance = (
         f"; {tally.coincidental:,} numbers are equal to some, no more than by coincidence"
         if tally.coincidental
         else ""
     )
     if tally.is_clean:
-        message = f"none of {searched.identifiers:,} values of identifiers occurs here{chance}"
+        message = f"none of {_values(tally.searched)} occurs here{chance}"
     else:
         leftover = (
             f" ({tally.leftover:,} of these in no cell: in rows that were replaced or dropped)"
@@ -205,12 +217,17 @@ def _finding(place: Place, tally: _Tally, searched: _Searched) -> Finding:
     return Finding("content", place.subject, tally.is_clean, message)
 
 
+def _values(numbers: Counter[str]) -> str:
+    """Write how many values there are, and of which columns."""
+    return f"{numbers.total():,} values of {', '.join(name for name, n in numbers.items() if n)}"
+
+
 def _coverage(spec: Spec, searched: _Searched, tallies: Sequence[_Tally]) -> Iterator[Finding]:
     """Report what was searched for; skip nothing silently."""
     if not spec.identifiers:
         message = "the spec declares none to search for."
         yield Finding("content", "identifiers", True, message)
-    elif not (searched.identifiers or searched.left_out):
+    elif not (searched.identifiers or any(searched.left_out[name] for name in spec.identifiers)):
         where = "the source" if spec.mapping == "none" else "the vault"
         yield Finding(
             "content",
@@ -219,13 +236,18 @@ def _coverage(spec: Spec, searched: _Searched, tallies: Sequence[_Tally]) -> Ite
             f"{where} must hold values of the identifiers; it holds none, so nothing was "
             "searched for. Build it again.",
         )
+    left_out = ""
+    if searched.left_out:
+        left_out = (
+            f"; {_values(searched.left_out)} were not: dates, numbers of fewer than 8 digits and "
+            "codes of fewer than 6 characters are compared row by row"
+        )
     yield Finding(
         "content",
         "coverage",
         True,
         f"{searched.identifiers:,} values of identifiers and {searched.keys:,} record keys were "
-        f"searched for, the keys in the release only; {searched.left_out:,} others are dates, "
-        "numbers of fewer than 8 digits or codes of fewer than 6 characters, and were not",
+        f"searched for, the keys in the release only{left_out}",
     )
     if searched.identifiers and all(tally.is_clean for tally in tallies):
         coincidental = sum(tally.coincidental for tally in tallies)
@@ -234,7 +256,7 @@ def _coverage(spec: Spec, searched: _Searched, tallies: Sequence[_Tally]) -> Ite
             "content",
             "warehouse",
             True,
-            f"none of {searched.identifiers:,} values of identifiers occurs in {len(tallies)} "
-            f"columns of the warehouse{chance}; columns of dates, times and booleans, and the "
-            "record key of working tables, were not searched",
+            f"none of the {searched.identifiers:,} values of identifiers that are searched for "
+            f"occurs in {len(tallies)} columns of the warehouse{chance}; columns of dates, times "
+            "and booleans, and the record key of working tables, were not searched",
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
@@ -46,6 +47,8 @@ class Patterns:
         self.search = BytePatterns([text for text, _, _ in given], [run for _, run, _ in given])
         self._owners = np.fromiter((value for _, _, value in given), np.int64, len(given))
         self.values = len(texts)
+        # Which values are searched for in data of this kind.
+        self.searched = np.bincount(self._owners, minlength=self.values) > 0
 
     def by_value(self, found: NDArray[Any]) -> NDArray[Any]:
         """Return for each value how it occurs, from how each of its patterns does."""
@@ -62,7 +65,7 @@ class IdentifierValues:
     around them, never empty. By value: ``column_of`` (position in ``columns``), ``is_key`` (a
     record key), ``is_common`` (as many records have it as a class must have), ``is_number`` (others
     may equal it by coincidence) and ``has_parts`` (several words). ``left_out`` counts those that
-    `is_searched` leaves out.
+    `is_searched` leaves out, by column.
     """
 
     columns: Sequence[str]
@@ -72,7 +75,7 @@ class IdentifierValues:
     is_common: NDArray[Any]
     is_number: NDArray[Any]
     has_parts: NDArray[Any]
-    left_out: int
+    left_out: Counter[str]
 
     # Many columns are searched for the same patterns.
     _built: dict[tuple[Variants, int | None], Patterns] = field(
@@ -139,7 +142,7 @@ def _parts(cursor: Any, columns: Sequence[str], spec: Spec) -> Iterator[Identifi
             is_common=np.array([records >= least for _, _, records in kept], dtype=bool),
             is_number=np.array([*map(is_number, texts)], dtype=bool),
             has_parts=np.array([*map(has_parts, texts)], dtype=bool),
-            left_out=len(found) - len(kept),
+            left_out=Counter(columns[place] for place, text, _ in found if not is_searched(text)),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dbt_anonymize.errors import VerificationError
@@ -19,8 +19,9 @@ class Relation:
     """A model, snapshot, seed or dbt source (``kind``) with its place in the database (``key``).
 
     ``sql`` is None where dbt compiles none for the release, ``columns`` where it is not built.
-    The name of a dbt source is ``source_name.table``. ``adds_columns``: it stores more than its SQL
-    gives, as snapshots and tokens do.
+    The name of a dbt source is ``source_name.table``; ``external`` is the SQL by which it is read
+    where that is not its place. ``adds_columns``: it stores more than its SQL gives, as snapshots
+    and tokens do; ``added`` names what dbt makes such a column of, as SQL over the others.
     """
 
     name: str
@@ -29,6 +30,8 @@ class Relation:
     sql: str | None = None
     columns: tuple[str, ...] | None = None
     adds_columns: bool = False
+    external: str | None = None
+    added: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def is_made(self) -> bool:
@@ -110,12 +113,17 @@ def read_relations(warehouse: Warehouse, compiled: Mapping[str, str], spec: Spec
                 name = str(node.search_name)  # `ref` without a version is the latest one
             name = unique_id if name in found else name
             table = node.identifier if kind == "source" else node.alias
-            key = (str(node.database or ""), str(node.schema), str(table))
-            columns = _columns(warehouse, key) if unique_id in reached else None
-            sql = _rows_of(warehouse, node, compiled.get(unique_id))
             materialized = getattr(node.config, "materialized", None)
-            adds = materialized in {"snapshot", "dbt_anonymize_tokens"}
-            found[name] = Relation(name, kind, key, sql, columns, adds)
+            found[name] = Relation(
+                name,
+                kind,
+                (str(node.database or ""), str(node.schema), str(table)),
+                sql=_rows_of(warehouse, node, compiled.get(unique_id)),
+                columns=_columns(warehouse, node) if unique_id in reached else None,
+                adds_columns=materialized in {"snapshot", "dbt_anonymize_tokens"},
+                external=warehouse.external(node),
+                added=_added(node.config) if kind == "snapshot" else {},
+            )
     return Relations(found, str(warehouse.adapter.type()), _functions(warehouse))
 
 
@@ -128,12 +136,25 @@ def _rows_of(warehouse: Warehouse, node: Any, sql: str | None) -> str | None:
     return f"select {columns} from (\n{sql}\n) as counted"  # noqa: S608 (quoted)
 
 
-def _columns(warehouse: Warehouse, key: tuple[str, str, str]) -> tuple[str, ...] | None:
-    database, schema, identifier = key
-    relation = warehouse.adapter.get_relation(
-        database=database, schema=schema, identifier=identifier
-    )
+def _columns(warehouse: Warehouse, node: Any) -> tuple[str, ...] | None:
+    relation = warehouse.find_node(node)
     return relation and tuple(name for name, _ in warehouse.columns(relation))
+
+
+def _added(config: Any) -> dict[str, tuple[str, ...]]:
+    """Return what dbt makes its own columns of a snapshot of.
+
+    A strategy of the project may make its key of anything, so that is not known.
+    """
+    names = config.snapshot_table_column_names
+    time = (str(config.updated_at),) if config.updated_at else ()
+    made: dict[str, tuple[str, ...]] = {
+        name.lower(): time for kind, name in names.items() if kind != "dbt_scd_id"
+    }
+    if config.strategy in {"check", "timestamp"}:
+        keys = [config.unique_key] if isinstance(config.unique_key, str) else config.unique_key
+        made[names["dbt_scd_id"].lower()] = (*keys, *time)
+    return made
 
 
 def _functions(warehouse: Warehouse) -> frozenset[str]:

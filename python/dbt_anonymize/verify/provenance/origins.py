@@ -11,9 +11,10 @@ import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import PurePosixPath
 from typing import Any
 
-from sqlglot import exp, parse
+from sqlglot import exp, parse, parse_one
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, build_scope
 from sqlglot.schema import MappingSchema
@@ -54,6 +55,7 @@ class Provenance:
             tables = schema.setdefault(database, {}).setdefault(name, {})
             tables.setdefault(table, dict.fromkeys(_stored(relation), "text"))
         self._schema = MappingSchema(schema, dialect=relations.dialect, normalize=False)
+        self._external = {r.external: r for r in reversed(ranked) if r.external}
         self._following: list[str] = []
         self.made = cache(self._made)
         self._query = cache(self._qualified)
@@ -71,9 +73,9 @@ class Provenance:
         self._following.append(name)
         try:
             query = self._query(name)
-            return (
-                self._output(query, column) if column in _names(query) else _added(relation, column)
-            )
+            if column not in _names(query):
+                return self._added(relation, column)
+            return self._output(query, column)
         except NotFollowed as reason:
             text = str(reason)
             raise NotFollowed(text if text.startswith(name) else f"{name} {text}") from reason
@@ -82,6 +84,19 @@ class Provenance:
             raise NotFollowed(f"{name} is not SQL that sqlglot follows ({kind})") from error
         finally:
             self._following.pop()
+
+    def _added(self, relation: Relation, column: str) -> Made:
+        """Follow a column that dbt adds to a snapshot to what dbt makes it of."""
+        if column not in relation.added or column not in _stored(relation):
+            raise NotFollowed(f"does not say in its SQL what its column {column} is")
+        query = self._query(relation.name)
+        named = [
+            self._output(query, part.name.lower())
+            for sql in relation.added[column]
+            for part in parse_one(sql, dialect=self._relations.dialect).find_all(exp.Column)
+        ]
+        own = frozenset({(relation.name, column)})
+        return Made(own.union(*(made.origins for made in named)), is_plain=True)
 
     def equal_origins(self, name: str) -> Iterator[tuple[Origin, Origin]]:
         """Give stored columns that joins compare with `=`, in a relation and all it reads."""
@@ -123,6 +138,7 @@ class Provenance:
         statements = [statement for statement in parse(sql, dialect=dialect) if statement]
         if len(statements) != 1:
             raise NotFollowed("is not one query")
+        self._name_external(statements[0])
         for identifier in statements[0].find_all(exp.Identifier):
             identifier.set("this", identifier.name.lower())
         options: Any = {"schema": self._schema, "validate_qualify_columns": False}
@@ -132,6 +148,21 @@ class Provenance:
         for table in (table for scope in query.traverse() for table in _tables(scope)):
             self._relation(table)  # else stars hide columns
         return query
+
+    def _name_external(self, statement: Any) -> None:
+        """Put the name of a dbt source in place of the file or function that it is read by."""
+        dialect = self._relations.dialect
+        read = {_read_from(sql, dialect).this: r for sql, r in self._external.items()}
+        for table in list(statement.find_all(exp.Table, exp.Subquery)) if read else ():
+            if (relation := read.get(table.this)) and not table.args.get("db"):
+                catalog, schema, name = relation.key
+                named: Any = exp.table_(name, schema, catalog, quoted=True)
+                # DuckDB calls it by its file or function where no alias does.
+                alias = PurePosixPath(table.this.name).stem or table.this.key
+                named.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+                for part in table.args.keys() - {"this", "db", "catalog"}:
+                    named.set(part, table.args[part] or named.args.get(part))
+                table.replace(named)
 
     def _output_of(self, scope: Scope, output: str | int) -> Made:
         """Follow an output of a query, by its name or its place."""
@@ -230,11 +261,9 @@ def _together(parts: Iterable[Made]) -> Made:
     return Made(frozenset(origin for made in parts for origin in made.origins))
 
 
-def _added(relation: Relation, column: str) -> Made:
-    """Return what dbt adds to a snapshot; its key is a hash of whatever column is the key."""
-    if relation.kind == "snapshot" and column in _stored(relation) and column != "dbt_scd_id":
-        return Made(frozenset({(relation.name, column)}), is_plain=True)
-    raise NotFollowed(f"does not say in its SQL what its column {column} is")
+def _read_from(sql: str, dialect: str) -> Any:
+    query: Any = parse_one(f"select * from {sql}", dialect=dialect)  # noqa: S608
+    return query.find(exp.From).this
 
 
 def _reads_itself(query: Any) -> bool:

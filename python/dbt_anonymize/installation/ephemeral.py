@@ -1,0 +1,51 @@
+"""Ephemeral models that anonymizations read: nothing holds their rows."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+from dbt_anonymize.project.layout import PROJECT_FILE, Project
+from dbt_anonymize.project.profile import run_dbt
+from dbt_anonymize.spec import Spec
+
+_DECLARED = re.compile(r"materialized\W+ephemeral")
+
+
+def ephemeral_sources(
+    project: Project, specs: Sequence[Spec], target: str | None
+) -> dict[str, list[str]]:
+    """Return by anonymization the ephemeral models that it reads.
+
+    dbt is asked only where a file of the project declares one, and writes nothing there.
+    """
+    files = [project.root / PROJECT_FILE]
+    files += [f for f in project.models.rglob("*") if f.suffix in {".sql", ".yml", ".yaml"}]
+    if target is None or not any(
+        _DECLARED.search(file.read_text(encoding="utf-8", errors="ignore")) for file in files
+    ):
+        return {}
+    with tempfile.TemporaryDirectory() as aside:
+        # What dbt has read before, it need not read again.
+        with contextlib.suppress(OSError):
+            shutil.copy(project.root / "target" / "partial_parse.msgpack", aside)
+        written = ["--target-path", aside, "--target", target]
+        parsed = run_dbt(["--quiet", "--log-level", "none", "parse", *written])
+    if not parsed.success:
+        return {}  # The build says why.
+    manifest: Any = parsed.result
+    found = {
+        node.name for node in manifest.nodes.values() if node.config.materialized == "ephemeral"
+    }
+    read = {spec.name: sorted(found & _read_by(spec)) for spec in specs}
+    return {name: models for name, models in read.items() if models}
+
+
+def _read_by(spec: Spec) -> set[str]:
+    population = spec.population_relation
+    hierarchies = {tree.ref for tree in spec.quasi_identifiers.values()}
+    return {str(spec.source.ref), *([str(population.ref)] if population else []), *hierarchies}
