@@ -99,7 +99,9 @@ def test_results_name_what_comes_next(project: Path) -> None:
     assert "the last verification is of another release than the published one." in printed()
     with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
         connection.execute("update visits_register set effort = 3 where release = 2")
-    assert "nothing from these results; release/duckdb/visits.duckdb comes from release 2" in printed()
+    assert (
+        "nothing from these results; release/duckdb/visits.duckdb comes from release 2" in printed()
+    )
     with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
         connection.execute("update visits_results set is_chosen = false")
     assert (next_step() or "").startswith("no effort may be released: see `reason`")
