@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shlex
@@ -244,8 +245,13 @@ def test_names_of_project_and_schemas_may_be_others(consumer: Project) -> None:
         {{ "prod_" ~ (custom_schema_name or node.fqn[1]) | trim }}
     {%- endmacro %}
     """
+    macro += """
+    {% macro generate_alias_name(custom_alias_name=none, node=none) -%}
+        {{ "t_" ~ (custom_alias_name or node.name) | trim }}
+    {%- endmacro %}
+    """
     (consumer.folder / "macros").mkdir()
-    (consumer.folder / "macros" / "generate_schema_name.sql").write_text(macro, encoding="utf-8")
+    (consumer.folder / "macros" / "generate_names.sql").write_text(macro, encoding="utf-8")
     consumer.edit(
         "dbt_project.yml",
         lambda text: (
@@ -258,19 +264,30 @@ def test_names_of_project_and_schemas_may_be_others(consumer: Project) -> None:
     schemas = dict(
         consumer.query(
             "select table_name, table_schema from information_schema.tables where table_name in"
-            " ('customers_anonymized', 'customers_identifiers', 'customers_results')"
+            " ('t_customers_anonymized', 't_customers_identifiers', 't_customers_results')"
             " and table_catalog in ('shop', 'vault')"
         )
     )
     assert schemas == {
-        "customers_anonymized": "prod_release",
-        "customers_identifiers": "prod_customers",
-        "customers_results": "prod_customers",
+        "t_customers_anonymized": "prod_release",
+        "t_customers_identifiers": "prod_customers",
+        "t_customers_results": "prod_customers",
     }
-    command = ["results", "customers", "--format", "json", "--project-dir", str(consumer.folder)]
-    shown = CliRunner().invoke(app, command, env={"DBT_PROFILES_DIR": str(consumer.folder)})
+    run = functools.partial(CliRunner().invoke, app, env={"DBT_PROFILES_DIR": str(consumer.folder)})
+    place = ["customers", "--project-dir", str(consumer.folder)]
+    shown = run(["results", *place, "--format", "json"])
     assert shown.exit_code == 0, shown.output
     assert "is_chosen" in shown.stdout
+    verified = run(["verify", *place])
+    assert verified.exit_code == 0, verified.output
+    # What the vault has of a person is found by its model, and another name is dbt's to give.
+    keys = "select min(customer_id) from vault.prod_customers.t_customers_identifiers"
+    ((key,),) = consumer.query(keys)
+    refused = run(["erase", *place, "--subject", str(key), "--yes"])
+    assert "the source must have forgotten" in refused.output, refused.output
+    refused = run(["rename", *place[:1], "clients", *place[1:], "--yes"])
+    assert refused.exit_code == 2
+    assert "rename needs relations that are called as their models" in refused.output
 
 
 @builds
