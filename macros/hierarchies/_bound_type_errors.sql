@@ -5,12 +5,21 @@
 {% macro _bound_type_errors(quasi_identifier, column) -%}
     {%- if quasi_identifier.kind != "interval" or not column -%}{{ return([]) }}{%- endif -%}
     {%- set errors = [] -%}
+    {#- A tenth in four bytes is not that of a bound: .7 is less than .7, and one leaf off the value that is shown. -#}
+    {%- set singles = ["float", "real"] -%}
     {%- for bound in dbt_anonymize._bound_columns(quasi_identifier.hierarchy) -%}
-        {%- if not dbt_anonymize._fits_in(column.dtype | lower, bound.dtype | lower) -%}
+        {%- if column.dtype | lower in singles and bound.dtype | lower not in singles -%}
+            {%- do errors.append(
+                quasi_identifier.name ~ " must be a number of eight bytes, or an exact one, to be compared with "
+                ~ bound.name ~ " of hierarchy " ~ quasi_identifier.hierarchy ~ "; got " ~ (column.dtype | lower)
+                ~ ", in which .7 is .699999988 and falls below a bound of .7. Cast its text in a model before: cast("
+                ~ dbt_anonymize._as_text(quasi_identifier.name) ~ " as " ~ dbt_anonymize._type_double() ~ ")."
+            ) -%}
+        {%- elif not dbt_anonymize._fits_in(column.dtype | lower, bound.dtype | lower) -%}
             {%- do errors.append(
                 bound.name ~ " of hierarchy " ~ quasi_identifier.hierarchy
                 ~ " must have a type that holds every value of " ~ quasi_identifier.name ~ ", which is "
-                ~ (column.dtype | lower) ~ "; got " ~ (bound.dtype | lower)
+                ~ dbt_anonymize._shown_type(column.dtype) ~ "; got " ~ dbt_anonymize._shown_type(bound.dtype)
                 ~ ". Set column_types of the seed, or cast " ~ quasi_identifier.name ~ " in a model before."
             ) -%}
         {%- endif -%}

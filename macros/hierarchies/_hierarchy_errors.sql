@@ -1,5 +1,5 @@
 {# The rules that the hierarchy of a quasi-identifier breaks, as messages. #}
-{% macro _hierarchy_errors(quasi_identifier) -%}
+{% macro _hierarchy_errors(quasi_identifier, is_frozen=false) -%}
     {%- set kind, levels = quasi_identifier.kind, quasi_identifier.levels -%}
     {%- set name = "hierarchy " ~ quasi_identifier.hierarchy ~ " of " ~ quasi_identifier.name -%}
     {%- set expected = dbt_anonymize._hierarchy_columns(kind, levels) -%}
@@ -13,7 +13,12 @@
     {%- set violations = dbt_anonymize._hierarchy_violations(
         quasi_identifier.hierarchy, kind, levels, quasi_identifier.nested
     ) -%}
-    {%- set errors = [] -%}
+    {%- set errors = dbt_anonymize._label_type_errors(
+        quasi_identifier.hierarchy, quasi_identifier.name, levels, is_frozen
+    ) -%}
+    {%- do errors.extend(dbt_anonymize._collation_errors(
+        quasi_identifier.hierarchy, adapter.get_columns_in_relation(quasi_identifier.hierarchy)
+    )) -%}
     {%- for violation in run_query(violations).rows -%}
         {%- do errors.append(
             name ~ " breaks the rule: " ~ violation[0]

@@ -3,7 +3,7 @@
     microdata, classes, record_key, levels, has_subject=false, population=none, population_size=none,
     sensitive_hierarchies={}, mapping="class", identifiers=none, tokens=none,
     composition="report", recompute=none, sample=none, sample_shares={}, budget=none, with_modes=[],
-    formats=["duckdb"], membership=none, labels=none, hierarchies=[], is_counted=false
+    formats=["duckdb"], membership=none, labels=none, hierarchies=[], is_counted=false, measured=[]
 ) -%}
 {%- set is_counted = is_counted and dbt_anonymize._is_counted_here() -%}
 {%- set generalized = [] -%}
@@ -40,6 +40,10 @@
     }},
 ) }}
 {%- do dbt_anonymize._recomputed_from(recompute) -%}
+{%- if dbt_anonymize._is_building() -%}
+    {%- do dbt_anonymize._require_own_vault(anonymization, membership, "membership") -%}
+    {%- do dbt_anonymize._require_own_vault(anonymization, sample if budget else none, "sample") -%}
+{%- endif -%}
 {%- set chosen = dbt_anonymize._chosen_effort(anonymization, results, efforts, fingerprint) -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._check_context(

@@ -1,7 +1,7 @@
 {% macro classes(
     frequencies, quasi_identifiers, sensitive, target, efforts, guarantees, suppression_limit, has_subject=false,
     population=none, population_size=none, sensitive_hierarchies={}, record_key=none, further_targets=[],
-    has_sample=false
+    has_sample=false, is_frozen=false
 ) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._after_steps() + dbt_anonymize._analyzed()) }}
 {%- set measured = dbt_anonymize._measured_columns(sensitive, guarantees) -%}
@@ -18,6 +18,7 @@
 {%- endfor -%}
 {%- set keys = dbt_anonymize._class_keys(quasi_identifiers) -%}
 {%- set losses = dbt_anonymize._loss_of_classes(guarantees, quasi_identifiers, aggregate="") -%}
+{%- do dbt_anonymize._check_sensitive_labels(sensitive_hierarchies, is_frozen) -%}
 {%- do dbt_anonymize._check_population_of(guarantees, population, population_size, efforts) -%}
 {#- Codes are read thrice, and joined with all rows. -#}
 {%- set steps = [] -%}

@@ -13,6 +13,7 @@
     {{ drop_relation_if_exists(load_cached_relation(candidate)) }}
     {{ drop_relation_if_exists(load_cached_relation(backup_relation)) }}
     {{ run_hooks(pre_hooks, inside_transaction=False) }}
+    {%- do dbt_anonymize._begin_after_hooks() -%}
     {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
     {%- set kept = dbt_anonymize._parts_of_model().kept if dbt_anonymize._is_building() else [] -%}
@@ -42,8 +43,8 @@
     {%- set is_revoked = should_revoke(existing_relation, full_refresh_mode=not kept) -%}
     {%- do apply_grants(target_relation, config.get("grants"), is_revoked) -%}
     {%- do persist_docs(target_relation, model) -%}
-    {%- do adapter.commit() -%}
     {{ drop_relation_if_exists(load_cached_relation(backup_relation)) }}
+    {%- do adapter.commit() -%}
     {{ run_hooks(post_hooks, inside_transaction=False) }}
 
     {{ return({"relations": [target_relation]}) }}

@@ -1,7 +1,8 @@
 {% macro microdata(
     anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none,
     masks={}, dropped=[], sample=none, sample_shares=[], person=none, mechanism=none, mask_keys=none,
-    free_text=[], outer=none, partition_by=none, partitions=none
+    free_text=[], outer=none, partition_by=none, partitions=none, unique=[], repeats=[], is_frozen=false, formats=[],
+    shown=[], spec=none
 ) -%}
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
 {%- set checked = [] -%}
@@ -10,16 +11,22 @@
         "name": quasi_identifier.name, "kind": quasi_identifier.kind, "unknown": quasi_identifier.get("unknown"),
     }) -%}
 {%- endfor -%}
+{%- set telling = {} -%}
+{%- for column in kept_columns | reject("in", unique) -%}
+    {%- do telling.update({column ~ ("_masked" if column in masks and column not in identifiers else ""): column}) -%}
+{%- endfor -%}
 {{ config(
     materialized="dbt_anonymize_partitions" if partitions else "table",
     meta={"dbt_anonymize": {
         "anonymization": anonymization,
+        "spec": spec,
         "record_key": record_key,
         "quasi_identifiers": checked,
         "target": target,
         "guarantees": guarantees,
         "subject": subject,
         "has_sample": sample is not none,
+        "telling": telling,
         "plain": kept_columns | reject("in", masks.keys() | list + free_text) | list,
         "parts": dbt_anonymize._parts_of(anonymization ~ "_partitions", dbt_anonymize._microdata_rows(
             anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, subject, masks, sample,
@@ -42,8 +49,24 @@
     {%- set other_columns = [record_key] + identifiers + ([subject] if subject else []) + dropped -%}
     {%- do dbt_anonymize._check_declaration(
         anonymization, source, found, other_columns, quasi_identifiers, kept_columns, masks,
-        guarantees | selectattr("model", "equalto", "differential_privacy") | list | length > 0
+        guarantees | selectattr("model", "equalto", "differential_privacy") | list | length > 0, is_frozen,
+        (identifiers + dropped) | reject("in", kept_columns + [record_key, subject]) | list
     ) -%}
+    {%- if not subject -%}
+        {%- set people = "(" ~ dbt_anonymize._taking_part(source, anonymization, record_key) ~ ") as people" -%}
+        {%- set names = [] -%}
+        {%- for name in identifiers if name not in repeats -%}
+            {#- Values of other types cannot be compared on every engine. -#}
+            {%- set problems = dbt_anonymize._column_type_errors(found.get(name), "compared") -%}
+            {%- if not problems -%}{%- do names.append(name) -%}{%- endif -%}
+        {%- endfor -%}
+        {%- do dbt_anonymize._warn_of_repeats(anonymization, people, names) -%}
+    {%- endif -%}
+{%- endif -%}
+{%- if formats and dbt_anonymize._is_building() -%}
+    {%- do dbt_anonymize._raise_errors(anonymization, dbt_anonymize._format_errors(
+        formats, found.values() | selectattr("name", "in", shown) | list, quasi_identifiers
+    )) -%}
 {%- endif -%}
 {#- Kept, they are known to be small, and are brought to the records; else all records are sorted to join them. #}
 {%- set steps = [] -%}
@@ -204,7 +227,8 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
 
 {# Before the build: every source column has a role, and every hierarchy is well formed. All errors at once. #}
 {% macro _check_declaration(
-    anonymization, source, found, other_columns, quasi_identifiers, kept_columns, masks, has_fixed_hierarchies
+    anonymization, source, found, other_columns, quasi_identifiers, kept_columns, masks, has_fixed_hierarchies,
+    is_frozen, not_compared
 ) -%}
     {%- set spec = "anonymizations/" ~ anonymization ~ ".yml" -%}
     {%- do dbt_anonymize._analyze_hierarchies(quasi_identifiers) -%}
@@ -212,8 +236,8 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
     {%- set declared = other_columns + kept_columns -%}
     {%- for quasi_identifier in quasi_identifiers -%}
         {%- do declared.append(quasi_identifier.name) -%}
-        {%- do errors.extend(dbt_anonymize._hierarchy_errors(quasi_identifier)) -%}
-        {%- if has_fixed_hierarchies and not dbt_anonymize._is_of_seed(quasi_identifier.hierarchy) -%}
+        {%- do errors.extend(dbt_anonymize._hierarchy_errors(quasi_identifier, is_frozen)) -%}
+        {%- if has_fixed_hierarchies and not dbt_anonymize._seed_of(quasi_identifier.hierarchy) -%}
             {%- do errors.append(
                 "the hierarchy of " ~ quasi_identifier.name ~ " must be a seed under differential privacy; "
                 ~ quasi_identifier.hierarchy ~ " is computed, and may depend on the data. Commit it as a seed that was"
@@ -222,6 +246,7 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
         {%- endif -%}
         {%- set column = found.get(quasi_identifier.name) -%}
         {%- do errors.extend(dbt_anonymize._column_type_errors(column, quasi_identifier.kind)) -%}
+        {%- do errors.extend(dbt_anonymize._zone_errors(column)) -%}
         {%- do errors.extend(dbt_anonymize._bound_type_errors(quasi_identifier, column)) -%}
     {%- endfor -%}
     {%- for name in kept_columns -%}
@@ -230,6 +255,9 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
     {%- for name, mask in masks.items() -%}
         {%- do errors.extend(dbt_anonymize._mask_errors(found.get(name), mask)) -%}
     {%- endfor -%}
+    {%- do errors.extend(dbt_anonymize._collation_errors(
+        source, found.values() | rejectattr("name", "in", not_compared) | list
+    )) -%}
     {%- set undeclared = found.keys() | reject("in", declared) | list -%}
     {%- set missing = declared | reject("in", found.keys()) | list -%}
     {%- if found | length == 0 -%}
@@ -336,6 +364,9 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
         {%- endfor -%}
     {%- endif -%}
     {%- do dbt_anonymize._raise_errors(declaration.anonymization, errors) -%}
+    {%- do dbt_anonymize._warn_of_own_values(
+        declaration.anonymization, declaration.telling, declaration.subject is not none
+    ) -%}
 {%- endmacro %}
 
 

@@ -70,6 +70,8 @@ group by
     {%- endif -%}
     {%- for column in columns -%}
         {%- for quasi_identifier in quasi_identifiers if quasi_identifier.name == column.name -%}
+            {%- do errors.extend(dbt_anonymize._collation_errors(population, [column])) -%}
+            {%- do errors.extend(dbt_anonymize._zone_errors(column)) -%}
             {%- do errors.extend(dbt_anonymize._bound_type_errors(quasi_identifier, column)) -%}
         {%- endfor -%}
     {%- endfor -%}

@@ -32,7 +32,7 @@ candidates as (
 
 {{ dbt_anonymize._scored(alpha) }}
 
-{{ dbt_anonymize._choice(choose, release_effort) }}
+{{ dbt_anonymize._choice(choose, release_effort, alpha) }}
 
 {% if chooses_by_q -%}
 {{ dbt_anonymize._split_scores(scores, deciding) }}
@@ -55,7 +55,8 @@ reasoned as (
         {{ "coarser.coarser_features" if evaluation else dbt_anonymize._as_text("null") ~ " as coarser_features" }},
         {%- for column in certainty %}
         {%- if chooses_by_q %}
-        {{ "shares" if column == "choice_share" else "runner_up" }}.{{ column }}{{ "," if not loop.last }}
+        {%- set value = "case when not chosen.is_undetermined then shares.choice_share end as " if column == "choice_share" else "runner_up." %}
+        {{ value ~ column }}{{ "," if not loop.last }}
         {%- else %}
         {%- set type = dbt.type_int() if column == "runner_up" else double %}
         cast(null as {{ type }}) as {{ column }}{{ "," if not loop.last }}

@@ -27,13 +27,15 @@
         "k": declaration.guarantees | selectattr("model", "in", ["k_anonymity", "alpha_k_anonymity"])
             | map(attribute="k") | max,
         "is_strict": declaration.composition == "strict",
+        "are_drafts_named": dbt_anonymize._listed_targets("dbt_anonymize_published_targets") is not none,
     } -%}
     {{ return(dbt_anonymize._python_step("dbt_anonymize.release.publish", "publish", {
         "relation": candidate | string,
         "table": declaration.anonymization ~ "_anonymized",
         "folder": dbt_anonymize._project_folder(),
         "path": dbt_anonymize._release_path(declaration.anonymization),
-        "composition": none if declaration.waits else composition,
+        "composition": composition if not declaration.waits
+            and dbt_anonymize._is_published(declaration.anonymization) else none,
         "formats": declaration.formats,
     })) }}
 {%- endmacro %}

@@ -1,15 +1,23 @@
 {#
   `<n>_register` beside `<n>_results`: a row per release, which nothing overwrites. It counts and holds no record. The
-  row is written once the release has its place, before it is published, and committed with it; what composition with
-  the release before shows is added once the vault remembers both.
+  row is written before the release is published, of the rows that will be (`released`, where they have not their place
+  yet), and committed with it; what composition with the release before shows is added once the vault remembers both.
 #}
-{% macro _register_release(declaration) -%}
+{% macro _register_release(declaration, released=none) -%}
     {%- set name = declaration.anonymization -%}
+    {%- if not dbt_anonymize._is_published(name) -%}
+        {%- do dbt_anonymize._say_that_it_is_a_draft(name) -%}
+        {{ return("") }}
+    {%- endif -%}
     {%- set results = ref(name ~ "_results") -%}
-    {%- set register = dbt_anonymize._register_relation(results, name) -%}
+    {%- set register = dbt_anonymize._own_register(name) -%}
     {%- set types = dbt_anonymize._register_types() -%}
     {%- set columns = [] -%}
     {%- for column, type in types.items() -%}{%- do columns.append(column ~ " " ~ type) -%}{%- endfor -%}
+    {#- With --defer there may be no schema of this target; the adapter's own way to make it ends the transaction. -#}
+    {%- if load_relation(register) is none and results.schema != register.schema -%}
+        {%- do create_schema(register.without_identifier()) -%}
+    {%- endif -%}
     {% call statement("create_register") -%}
         create table if not exists {{ register }} ({{ columns | join(", ") }})
     {%- endcall %}
@@ -19,7 +27,7 @@
     {%- endif -%}
     {% call statement("register_release") -%}
         insert into {{ register }} ({{ types | join(", ") }})
-        {{ dbt_anonymize._registered_release(declaration, register, results, types) }}
+        {{ dbt_anonymize._registered_release(declaration, register, results, types, released or this) }}
     {%- endcall %}
 {%- endmacro %}
 
@@ -65,7 +73,7 @@
 {%- endmacro %}
 
 
-{% macro _registered_release(declaration, register, results, types) -%}
+{% macro _registered_release(declaration, register, results, types, relation) -%}
 {%- set name, chosen = declaration.anonymization, dbt_anonymize._released_effort(declaration) -%}
 {%- set levels = [] -%}
 {%- for column, level in dict(declaration.levels).get(chosen, {}).items() -%}
@@ -79,7 +87,7 @@
     "spec": "results.fingerprint",
     "hierarchies": dbt_anonymize._digest_of_relations(dbt_anonymize._named_relations(declaration.hierarchies)),
     "source": dbt_anonymize._digest_of_relations([ref(name ~ "_microdata")]),
-    "content": dbt_anonymize._digest_of_relations([this]),
+    "content": dbt_anonymize._digest_of_relations([relation]),
     "qf": "results.qf_mean",
 } -%}
 with
@@ -167,9 +175,9 @@ where results.is_chosen
 {# Adds what composition with the release before shows, in a transaction of its own; nothing where the vault does not
    know it. #}
 {% macro _compose_register(declaration) -%}
-    {%- if declaration.mapping == "none" -%}{{ return("") }}{%- endif -%}
     {%- set name = declaration.anonymization -%}
-    {%- set register = dbt_anonymize._register_relation(ref(name ~ "_results"), name) -%}
+    {%- if declaration.mapping == "none" or not dbt_anonymize._is_published(name) -%}{{ return("") }}{%- endif -%}
+    {%- set register = dbt_anonymize._own_register(name) -%}
     {%- set releases = dbt_anonymize._releases_relation(name) -%}
     {%- set times = run_query(
         "select " ~ dbt_anonymize._as_text("released_at") ~ " from " ~ register ~ " order by release desc limit 2"
@@ -186,7 +194,7 @@ where results.is_chosen
                     {%- endfor %}
                 where release = (select max(release) from {{ register }})
             {%- endcall %}
-            {%- do adapter.commit() -%}
+            {%- do dbt_anonymize._commit_step() -%}
         {%- endif -%}
     {%- endif -%}
 {%- endmacro %}

@@ -1,9 +1,12 @@
 {#
   CTEs that end in `chosen`: the rows of `scored` with `is_eligible` (what the rule chooses among), `merit` (what it
-  compares), `is_chosen`, and in every row `eligible_efforts`, `chosen_effort`, `chosen_merit`, `chosen_k`, `chosen_q`.
+  compares), `is_chosen`, and in every row `eligible_efforts`, `chosen_effort`, `chosen_merit`, `chosen_k`, `chosen_q`,
+  `chosen_qf`; `is_undetermined`: the rule compares at the slope of the chord, at which the ends of a frontier of two
+  tie by construction, so QF decides; `break_point` is that alpha.
 #}
-{% macro _choice(choose, release_effort) -%}
+{% macro _choice(choose, release_effort, alpha) -%}
 {%- set is_sequential = choose == "strongest_non_inferior" -%}
+{%- set is_by_chord = choose == "pareto_knee" or (choose == "max_q" and alpha == "auto") -%}
 {%- if is_sequential -%}
 {{ dbt_anonymize._tested_in_order() }}
 
@@ -12,6 +15,8 @@ eligible as (
 
     select
         *,
+        {{ "vertices = 2" if is_by_chord and release_effort == "auto" else "1 = 0" }} as is_undetermined,
+        max(alpha_from) over () as break_point,
         {%- if release_effort != "auto" %}
         keeps_guarantees and effort = {{ release_effort }} as is_eligible,
         {%- elif is_sequential %}
@@ -47,7 +52,7 @@ ranked as (
         *,
         is_eligible and row_number() over (
             partition by is_eligible
-            order by {{ dbt_anonymize._better_first("q desc" if is_sequential) }}
+            order by {{ dbt_anonymize._better_first("q desc" if is_sequential, "case when is_undetermined then qf_mean end desc") }}
         ) = 1 as is_chosen
     from compared
 
@@ -61,7 +66,8 @@ chosen as (
         max(case when is_chosen then effort end) over () as chosen_effort,
         max(case when is_chosen then merit end) over () as chosen_merit,
         max(case when is_chosen then k end) over () as chosen_k,
-        max(case when is_chosen then q end) over () as chosen_q
+        max(case when is_chosen then q end) over () as chosen_q,
+        max(case when is_chosen then qf_mean end) over () as chosen_qf
     from ranked
 
 ),
@@ -106,10 +112,11 @@ failed as (
 {%- endmacro %}
 
 
-{# Equal but for the last bits is equal, and then the stronger privacy wins. #}
-{% macro _better_first(further=none) -%}
+{# Equal but for the last bits is equal, and then what comes `first`, then the stronger privacy wins. #}
+{% macro _better_first(further=none, first=none) -%}
     {{ return(
-        "case when merit >= best_merit - 1e-12 * (1 + abs(best_merit)) then 0 else 1 end, k desc, "
+        "case when merit >= best_merit - 1e-12 * (1 + abs(best_merit)) then 0 else 1 end, "
+        ~ (first ~ ", " if first else "") ~ "k desc, "
         ~ (further ~ ", " if further else "") ~ "effort asc"
     ) }}
 {%- endmacro %}

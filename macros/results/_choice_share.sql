@@ -74,6 +74,8 @@ merits as (
 
     select
         redrawn.*,
+        {#- The ends of the chord tie; where nothing is above it, QF decides. #}
+        case when chords.chord_alpha > 0 then redrawn.qf_mean end as qf_of_ties,
         redrawn.qf_mean + chords.chord_alpha * redrawn.qnf as merit
     from redrawn
     inner join chords on redrawn.resample = chords.resample
@@ -104,7 +106,7 @@ ranked_merits as (
 
     select
         effort,
-        row_number() over (partition by resample order by {{ dbt_anonymize._better_first() }}) as rank_of_merit
+        row_number() over (partition by resample order by {{ dbt_anonymize._better_first(none, "qf_of_ties desc" if alpha == "auto") }}) as rank_of_merit
     from compared_merits
 
 ),

@@ -13,7 +13,7 @@
         "select effort, k, is_chosen, reason, fingerprint, beats_zero_rule, choose, qualifies from " ~ relation
         ~ " order by effort"
     ).rows -%}
-    {%- set chosen, reasons, outdated, useless, frozen = [], [], [], [], [] -%}
+    {%- set chosen, reasons, outdated, useless, frozen, undetermined = [], [], [], [], [], [] -%}
     {%- set remedies = [] -%}
     {%- for effort, k, is_chosen, reason, computed_from, beats_zero_rule, choose, qualifies in rows -%}
         {%- if effort > 0 -%}{%- do remedies.append(dbt_anonymize._remedy_of_effort(reason, qualifies)) -%}{%- endif -%}
@@ -21,6 +21,7 @@
         {%- elif not beats_zero_rule -%}{%- do useless.append(effort | int) -%}{%- endif -%}
         {%- if computed_from != fingerprint -%}{%- do outdated.append(effort) -%}{%- endif -%}
         {%- if is_chosen -%}{%- do chosen.append(effort | int) -%}{%- endif -%}
+        {%- if is_chosen and "break point" in reason -%}{%- do undetermined.append(reason) -%}{%- endif -%}
         {%- if effort > 0 -%}{%- do reasons.append("effort " ~ effort ~ " (k = " ~ k ~ ") " ~ reason) -%}{%- endif -%}
     {%- endfor -%}
     {%- if outdated -%}
@@ -51,6 +52,13 @@
             ~ ("Run `dbt build -s +" ~ model.name ~ "`." if chosen else "In anonymizations/" ~ anonymization ~ ".yml, "
             ~ (remedies | unique | join("; ") or "declare efforts") ~ ".")
         ]) -%}
+    {%- endif -%}
+    {%- if undetermined -%}
+        {%- do exceptions.warn(
+            "anonymization " ~ anonymization ~ ": effort " ~ chosen[0] ~ " is " ~ undetermined[0] ~ ": two efforts do"
+            ~ " not say what privacy is worth. Use `choose: strongest_non_inferior` with a margin, or give alpha a"
+            ~ " number: below the break point this effort is chosen, above it the other."
+        ) -%}
     {%- endif -%}
     {%- if chosen[0] in useless -%}
         {%- do exceptions.warn(

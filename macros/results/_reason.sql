@@ -47,6 +47,11 @@ case
     when not qualifies then 'does not qualify: ' || shortfall
     {{ dbt_anonymize._reasons_of_ineligible(choose, measure) }}
     {{ dbt_anonymize._reasons_of_merit(choose) }}
+    when is_undetermined and qf_mean < chosen_qf
+        then
+            'not chosen: at the break point Q is that of effort ' || {{ dbt_anonymize._as_text("chosen_effort") }}
+            || ' by construction, and QF ' || {{ dbt_anonymize._figure("qf_mean", "chosen_qf") }}
+            || ' is below ' || {{ dbt_anonymize._figure("chosen_qf", "qf_mean") }}
     when k < chosen_k
         then
             'not chosen: as good as effort ' || {{ dbt_anonymize._as_text("chosen_effort") }}
@@ -97,6 +102,12 @@ end
     {%- set of_effort = "' of effort ' || " ~ dbt_anonymize._as_text("chosen_effort") -%}
     {%- set k = dbt_anonymize._as_text("k") -%}
     {%- set among = dbt_anonymize._as_text("eligible_efforts") -%}
+    {%- set undetermined -%}
+    when is_chosen and is_undetermined
+        then
+            'chosen: highest QF of a frontier of 2 efforts, whose Q is the same at their break point, alpha '
+            || {{ dbt_anonymize._figure("break_point") }}
+    {%- endset -%}
     {%- if choose == "strongest_non_inferior" -%}
     when is_chosen
         then
@@ -110,8 +121,7 @@ end
             'not chosen: k is ' || {{ k }} || ' too, but Q ' || {{ dbt_anonymize._figure("q", "chosen_q") }}
             || ' is below ' || {{ dbt_anonymize._figure("chosen_q", "q") }} || {{ of_effort }}
     {%- elif choose == "pareto_knee" -%}
-    when is_chosen and vertices = 2
-        then 'chosen: highest k (' || {{ k }} || ') of a frontier of 2 efforts, which has no knee'
+    {{ undetermined }}
     when is_chosen
         then
             'chosen: the knee, ' || {{ dbt_anonymize._figure("merit") }} || ' above the chord of a frontier of '
@@ -122,6 +132,7 @@ end
             || ' above the chord of the frontier is below '
             || {{ dbt_anonymize._figure("chosen_merit", "merit") }} || {{ of_effort }}
     {%- else -%}
+    {{ undetermined }}
     when is_chosen
         then 'chosen: highest Q among ' || {{ among }} || ' efforts that qualify'
     when merit < chosen_merit - 1e-12 * (1 + abs(chosen_merit))

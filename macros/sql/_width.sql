@@ -1,11 +1,15 @@
-{# The width of an interval as a double. Bounds of points in time are counted in seconds, of dates in days; numbers
-   become doubles first, since their type may not hold the difference, and the engine's error would show them. #}
+{# The width of an interval as a double, of bounds or values. Where the bounds of the hierarchy are points in time it is
+   in seconds, where they are dates in days, and of points in time among those with their part of a day; numbers become
+   doubles first, since their type may not hold the difference, and the engine's error would show them. #}
 {% macro _width(lower, upper, hierarchy) -%}
     {%- set double = dbt_anonymize._type_double() -%}
     {%- set types = dbt_anonymize._bound_columns(hierarchy) | map(attribute="dtype") | map("lower") | list -%}
     {%- if "timestamp" in types | join(" ") -%}
         {{ return("cast(" ~ dbt_anonymize._seconds_between(lower, upper, types) ~ " as " ~ double ~ ")") }}
-    {%- elif "date" in types or not types -%}
+    {%- elif not types -%}
+        {#- Where SQL is only shown, no bound has a type. -#}
+        {{ return("cast(" ~ upper ~ " - " ~ lower ~ " as " ~ double ~ ")") }}
+    {%- elif "date" in types -%}
         {{ return("cast(" ~ dbt_anonymize._days_between(lower, upper) ~ " as " ~ double ~ ")") }}
     {%- endif -%}
     {{ return("(cast(" ~ upper ~ " as " ~ double ~ ") - cast(" ~ lower ~ " as " ~ double ~ "))") }}
@@ -25,4 +29,9 @@
     {{ return(adapter.dispatch("_days_between", "dbt_anonymize")(lower, upper)) }}
 {%- endmacro %}
 
-{% macro default___days_between(lower, upper) -%}{{ return(upper ~ " - " ~ lower) }}{%- endmacro %}
+{# A value may be a point in time where bounds are dates, and the difference then an interval. #}
+{% macro default___days_between(lower, upper) -%}
+    {%- set ends = [] -%}
+    {%- for end in [upper, lower] -%}{%- do ends.append("extract(epoch from cast(" ~ end ~ " as timestamp))") -%}{%- endfor -%}
+    {{ return("(" ~ ends | join(" - ") ~ ") / 86400") }}
+{%- endmacro %}

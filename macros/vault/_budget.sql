@@ -126,9 +126,9 @@
 {%- endmacro %}
 
 
-{# Pays for a release, in a transaction of its own: DuckDB writes one database at a time. #}
+{# Pays for a release; on DuckDB in a transaction of its own, which writes one database at a time. #}
 {% macro _spend_budget(cost) -%}
-    {%- do adapter.create_schema(cost.relation) -%}
+    {%- do dbt_anonymize._create_schema_of(cost.relation) -%}
     {% call statement("spend_budget") -%}
         {{ dbt_anonymize._budget_table(cost.relation) }};
         {{ dbt_anonymize._closed_to_others(cost.relation, "select") }}
@@ -144,7 +144,7 @@
             {{ dbt_anonymize._literal(cost.mechanism) }}
         )
     {%- endcall %}
-    {%- do adapter.commit() -%}
+    {%- do dbt_anonymize._commit_step() -%}
 {%- endmacro %}
 
 

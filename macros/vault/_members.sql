@@ -91,7 +91,7 @@ where not is_suppressed
 {%- endmacro %}
 
 
-{# Before publishing, in a transaction of its own: DuckDB writes one database at a time. #}
+{# Before publishing; on DuckDB in a transaction of its own, which writes one database at a time. #}
 {% macro _record_members(declaration) -%}
     {%- if not declaration.waits -%}{{ return("") }}{%- endif -%}
     {%- set name = declaration.anonymization -%}
@@ -123,7 +123,7 @@ where not is_suppressed
     {% call statement("record_members") -%}
         {{ dbt_anonymize._changes_of_members(members, plan, values, base + 1, declaration.waits.labels) }}
     {%- endcall %}
-    {%- do adapter.commit() -%}
+    {%- do dbt_anonymize._commit_step() -%}
     {%- do dbt_anonymize._say_who_waits(name, plan) -%}
 {%- endmacro %}
 

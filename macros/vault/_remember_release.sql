@@ -1,20 +1,20 @@
 {#
   `<n>_releases` in the vault: in which class every record was, of each of the last ten releases. Rows are added where a
-  record has another class than in the release before (NULL: it left), so an unchanged release adds none. It comes after
-  publishing, in a transaction of its own: DuckDB writes one database at a time.
+  record has another class than in the release before (NULL: it left), so an unchanged release adds none. It is written
+  with the release; on DuckDB after it, in a transaction of its own, which writes one database at a time.
 #}
 {% macro _remember_release(declaration) -%}
     {%- do adapter.dispatch("_remember_release", "dbt_anonymize")(declaration) -%}
 {%- endmacro %}
 
 {% macro default___remember_release(declaration) -%}
-    {%- if declaration.mapping != "none" -%}
+    {%- if declaration.mapping != "none" and dbt_anonymize._is_published(declaration.anonymization) -%}
         {%- set releases = dbt_anonymize._releases_relation(declaration.anonymization) -%}
         {%- set chosen = run_query(
             "select effort from " ~ ref(declaration.anonymization ~ "_results") ~ " where is_chosen"
         ).rows[0][0] | int -%}
         {%- set effort = ref(declaration.anonymization ~ "_effort_" ~ chosen) -%}
-        {%- do adapter.create_schema(releases) -%}
+        {%- do dbt_anonymize._create_schema_of(releases) -%}
         {% call statement("remember_release") -%}
             {{ dbt_anonymize._releases_table(releases) }};
             {{ dbt_anonymize._closed_to_others(releases, "select") }}
@@ -24,7 +24,7 @@
             ) }};
             {{ dbt_anonymize._forgotten_releases(releases) }}
         {%- endcall %}
-        {%- do adapter.commit() -%}
+        {%- do dbt_anonymize._commit_step() -%}
     {%- endif -%}
 {%- endmacro %}
 

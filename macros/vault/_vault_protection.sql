@@ -1,10 +1,19 @@
 {#
-  The first thing of every command that writes: look at how seeds are loaded, and close the vault, before a seed or a
-  model brings identifiers into it. dbt hands Python to the adapter only from a macro whose name says materialization,
-  and only from the outermost one.
+  The first thing of every command that writes: look at how seeds are loaded, and that models are of their specs; close
+  the vault, and see that it is of this target, before a seed or a model brings identifiers into it. dbt hands Python to
+  the adapter only from a macro whose name says materialization, and only from the outermost one.
 #}
 {% macro _before_materializations() -%}
-    {%- if execute -%}{%- do dbt_anonymize._check_seed_loading() -%}{%- endif -%}
+    {%- if execute -%}
+        {%- do dbt_anonymize._check_seed_loading() -%}
+        {%- do dbt_anonymize._check_engine() -%}
+    {%- endif -%}
+    {%- set comparison = dbt_anonymize._comparison_with_specs() if execute else "" -%}
+    {%- if comparison -%}
+        {% call statement("compare_with_specs", language="python") -%}
+            {{ comparison }}
+        {%- endcall %}
+    {%- endif -%}
     {%- set has_vault = execute and dbt_anonymize._has_vault() -%}
     {%- if has_vault and not dbt_anonymize._has_python() -%}{%- do dbt_anonymize._spill_beside_vault() -%}{%- endif -%}
     {%- set protection = dbt_anonymize._vault_protection()
@@ -14,6 +23,7 @@
             {{ protection }}
         {%- endcall %}
     {%- endif -%}
+    {%- if execute -%}{%- do dbt_anonymize._claim_vaults() -%}{%- endif -%}
     {{- dbt_anonymize._closed_vault_schemas() if execute -}}
 {%- endmacro %}
 

@@ -15,6 +15,7 @@
         {%- endcall %}
     {%- endif -%}
     {{ run_hooks(pre_hooks, inside_transaction=False) }}
+    {%- do dbt_anonymize._begin_after_hooks() -%}
     {{ run_hooks(pre_hooks, inside_transaction=True) }}
     {%- if is_new -%}
         {%- if not dbt_anonymize._is_trial() -%}

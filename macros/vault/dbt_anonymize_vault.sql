@@ -25,6 +25,7 @@
     {{ drop_relation_if_exists(load_cached_relation(candidate)) }}
     {{ drop_relation_if_exists(load_cached_relation(backup_relation)) }}
     {{ run_hooks(pre_hooks, inside_transaction=False) }}
+    {%- do dbt_anonymize._begin_after_hooks() -%}
     {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
     {% call statement("main") -%}
@@ -40,8 +41,8 @@
     ) -%}
     {%- do dbt_anonymize._prepare_relinkings(target_relation, config.get("meta").dbt_anonymize.anonymization) -%}
     {%- do persist_docs(target_relation, model) -%}
-    {%- do adapter.commit() -%}
     {{ drop_relation_if_exists(backup_relation) }}
+    {%- do adapter.commit() -%}
     {{ run_hooks(post_hooks, inside_transaction=False) }}
 
     {{ return({"relations": [target_relation]}) }}

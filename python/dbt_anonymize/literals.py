@@ -170,7 +170,8 @@ def _literal(value: object, quote: str, words: Mapping[bool | None, str]) -> str
 def _escaped(character: str, quote: str) -> str:
     if character == quote:
         return f"\\{quote}"
-    if character in "{}":
+    # Braces are Jinja's; dbt's pages show the code of a model in which they find a word as HTML.
+    if character in "{}<":
         return f"\\x{ord(character):02x}"
     return _ESCAPES.get(character) or _escaped_character(character)
 

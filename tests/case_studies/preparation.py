@@ -24,6 +24,7 @@ from dbt_anonymize.hierarchies import (
     ordered_groups,
     read_arx,
 )
+from dbt_anonymize.hierarchies.table import level_columns
 from tests.projects import REPOSITORY
 
 DATA = Path(os.environ.get("DBT_ANONYMIZE_DATA", str(REPOSITORY.parent / "shared" / "data")))
@@ -61,7 +62,9 @@ class Study:
             path = folder / f"{self.name}_hierarchy_{column}.csv"
             path.write_text(hierarchy_csv(tree), encoding="utf-8")
         types = {f"{self.name}_source": dict.fromkeys(self.texts, "text")} | {
-            f"{self.name}_hierarchy_{column}": {"value": "text"}
+            f"{self.name}_hierarchy_{column}": dict.fromkeys(
+                ("value", *level_columns(self.hierarchies[column].levels)), "text"
+            )
             for column in self.texts
             if column in self.hierarchies
         }

@@ -170,6 +170,7 @@ def with_ci(text: str) -> str:
     return yaml.safe_dump(profile)
 
 
+PUBLISHED = "vars: {{dbt_anonymize_published_targets: [{}]}}"
 CLONE = ("clone", "--target", "ci", "--state", "state")
 # The project's own, which lies in the vault; a folder of models has its name.
 SEED = "path:seeds/customers.csv"
@@ -218,9 +219,12 @@ def test_ci_defers_to_production_and_publishes_for_itself(
     """Only the release is built, in a schema of its own; what it reads is that of production."""
     production = consumer.release_file("customers")
     before = production.read_bytes()
+    registered = consumer.query("select count(*) from customers_register")
     shutil.copytree(consumer.folder / "target", consumer.folder / "state")
 
     consumer.edit("profiles.yml", with_ci)
+    if more:  # a draft is in no register
+        consumer.edit("dbt_project.yml", lambda text: f"{text}{PUBLISHED.format('dev')}\n")
     consumer.build(
         *("--target", "ci", "--defer", "--state", "state", "--select", "customers_anonymized"),
         *more,
@@ -232,9 +236,12 @@ def test_ci_defers_to_production_and_publishes_for_itself(
     assert len(consumer.release("customers")) > 0
     schemas = consumer.query(
         "select distinct table_schema from information_schema.tables where table_catalog = 'shop'"
-        " and table_name like 'customers_%' and table_schema like 'ci%'"
+        " and table_name like 'customers_%' and table_schema like 'ci%' order by all"
     )
-    assert schemas == [("ci_release",)]
+    assert schemas == ([] if more else [("ci",)]) + [("ci_release",)]
+    if not more:
+        assert consumer.query("select release from ci.customers_register") == [(1,)]
+    assert consumer.query("select count(*) from main.customers_register") == registered
 
 
 @builds

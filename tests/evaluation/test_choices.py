@@ -130,9 +130,9 @@ def test_several_targets_and_models_are_scored_each_on_its_own(connection: Conne
 def test_probabilities_of_three_classes_are_those_of_scikit_learn(connection: Connection) -> None:
     efforts = patients(connection)
     read = features(connection, efforts)
-    found = evaluated(
-        connection, efforts, features=read, model="logistic_regression", repetitions=1, folds=4
-    )
+    choices: dict[str, Any] = {"model": "logistic_regression", "repetitions": 1, "folds": 4}
+    choices["reading"] = {"numbers": "midpoint"}
+    found = evaluated(connection, efforts, features=read, **choices)
     frame, own, raw = matrices(efforts)
     classes, codes = np.unique(frame["label"], return_inverse=True)
     split_seed, model_seed = seeds(1, 1)
@@ -242,7 +242,12 @@ def test_bounds_tell_what_midpoints_do_not(connection: Connection) -> None:
     frame = frame.assign(age="-", age_lower=40.0 - draws, age_upper=40.0 + draws)
     frame["is_suppressed"] = False
     efforts = [effort(connection, number, frame) for number in (0, 1)]
-    ages = table(connection, pd.DataFrame({"lower_bound": [39.0, 40.0], "level_1": ["a", "b"]}))
+    ages = table(
+        connection,
+        pd.DataFrame(
+            {"lower_bound": [39.0, 40.0], "upper_bound": [40.0, 41.0], "level_1": ["a", "b"]}
+        ),
+    )
     for numbers, expected in (("midpoint", 0.5), ("bounds", 1.0)):
         read = [{"name": "age", "kind": "interval", "hierarchy": ages}]
         found = evaluated(connection, efforts, features=read, reading={"numbers": numbers})

@@ -367,3 +367,18 @@ def test_no_records_give_no_scores(connection: Connection, log: Log, *, hidden: 
         *("BIGINT", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "BIGINT", "BIGINT"),
         *("VARCHAR", "VARCHAR", "VARCHAR", "BIGINT", "DOUBLE"),
     ]
+
+
+def test_noise_is_not_above_the_best_constant_answer(connection: Connection) -> None:
+    draws = np.random.default_rng(5)
+    efforts = interval_efforts(connection, records=400)
+    label = np.where(draws.random(400) < 0.45, "yes", "no")
+    drawn = table(connection, pd.DataFrame({"record_id": np.arange(400), "noise": label}))
+    for each in efforts:
+        each["relation"] = each["relation"].join(drawn, "record_id")
+    found = evaluated(connection, efforts, target="noise", positive="yes", repetitions=10)
+    for measure, expected in (("precision", 0.45), ("f1", 2 * 0.45 / 1.45)):
+        zero = mean(measured(found, measure, "zero_rule"), 0)
+        assert zero == pytest.approx(expected, abs=0.03)
+        assert mean(measured(found, measure), 1) <= zero + 0.03
+        assert mean(measured(found, measure, "zero_rule"), 1) == pytest.approx(zero)

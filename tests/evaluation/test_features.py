@@ -8,7 +8,7 @@ import pytest
 
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.data import features
-from dbt_anonymize.evaluation.data.features import POSITIONS, VALUES
+from dbt_anonymize.evaluation.data.features import POSITIONS, RANKS, VALUES
 from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureColumn, Reading
 from dbt_anonymize.evaluation.data.sampling import Sample
 from tests.evaluation.reading import (
@@ -28,7 +28,7 @@ from tests.evaluation.tables import table
 NAME = 'Bildung "neu"'
 
 
-def test_an_interval_is_its_position_for_models_that_split_and_its_midpoint_for_others(
+def test_an_interval_is_its_position_for_classifiers_and_its_midpoint_for_others(
     connection: Connection,
 ) -> None:
     shown: list[Bounds] = [(0, 10), (40, 60), (0, 10), (15, 40)]
@@ -36,9 +36,30 @@ def test_an_interval_is_its_position_for_models_that_split_and_its_midpoint_for_
     # [10, 15) has a position although no record is in it.
     assert rows(data, POSITIONS) == [[0], [3], [0], [2]]
     assert originals(raw, data, POSITIONS) == [[0], [3], [0], [2]]
-    assert rows(data) == [[5], [50], [5], [27.5]]
-    assert originals(raw, data) == [[3], [41], [9], [15]]
-    assert rows(raw, POSITIONS) == rows(raw) == [[3], [41], [9], [15]]
+    # Models with a scale do not see a gap where nobody is.
+    assert rows(data, RANKS) == originals(raw, data, RANKS) == [[0], [2], [0], [1]]
+    assert rows(data) == originals(raw, data) == [[5], [50], [5], [27.5]]
+    assert rows(raw, POSITIONS) == rows(raw, RANKS) == rows(raw) == [[3], [41], [9], [15]]
+
+
+def test_an_untouched_value_is_asked_as_itself_where_that_is_named(connection: Connection) -> None:
+    shown: list[Bounds] = [(0, 10), (40, 60)]
+    for numbers, own, asked in (
+        ("midpoint", [[5], [50]], [[3], [41]]),
+        ("bounds", [[0, 10], [40, 60]], [[0, 10], [40, 60]]),
+    ):
+        reading = Reading(numbers=numbers)
+        raw, data = read(
+            connection, INTERVAL, [3, 41], shown, levels=1, hierarchy=AGES, reading=reading
+        )
+        assert (rows(data), originals(raw, data)) == (own, asked)
+
+
+def test_a_label_that_no_record_shows_lies_between_its_neighbours(connection: Connection) -> None:
+    shown: list[Bounds] = [(0, 10), (0, 10), (15, 40)]
+    raw, data = read(connection, INTERVAL, [3, 12, 59], shown, levels=1, hierarchy=AGES)
+    assert originals(raw, data, RANKS) == [[0], [0.5], [1]]
+    assert originals(raw, data) == [[5], [12.5], [50]]
 
 
 def test_an_untouched_value_has_the_position_that_its_record_shows_whatever_that_is(
@@ -82,7 +103,7 @@ def test_an_interval_of_dates_is_read_in_days(connection: Connection) -> None:
         reader = EffortReader(efforts[0], columns, Reading(), Sample(1, 1), "k")
         untouched, _, first = reader.first({})
         data = reader.further(efforts[1], first)
-        assert (rows(untouched), rows(data), originals(untouched, data)) == ([[1]], [[2]], [[1]])
+        assert (rows(untouched), rows(data), originals(untouched, data)) == ([[1]], [[2]], [[2]])
 
 
 def test_a_bound_that_is_missing_or_not_in_the_hierarchy_is_refused(connection: Connection) -> None:

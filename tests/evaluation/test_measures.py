@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -71,6 +72,29 @@ def test_measures_of_a_class_equal_those_of_scikit_learn(
 def test_a_model_that_never_answers_positive_has_no_precision() -> None:
     for measure in ("precision", "sensitivity", "f1"):
         assert measured([0, 1, 1], [0, 0, 0], 2, measure)[1] == 0.0
+
+
+def test_the_zero_rule_has_the_measures_of_the_best_constant_answer() -> None:
+    true = np.array([0] * 55 + [1] * 45)
+    shares = np.tile([0.55, 0.45], (100, 1))
+    zero = Predicted(np.zeros(100, dtype=np.int64), shares, is_zero_rule=True)
+    found = classification_measures(true, zero, 2, positive=1)
+    always = classification_measures(true, replace(zero, labels=1 - zero.labels), 2, positive=1)
+    assert found["precision", None] == always["precision", None] == pytest.approx(0.45)
+    assert found["f1", None] == pytest.approx(2 * 0.45 / 1.45)
+    assert found["recall", None] == found["specificity", None] == found["sensitivity", 0] == 1
+    assert found["precision", 0] == found["accuracy", None] == pytest.approx(0.55)
+    assert found["balanced_accuracy", None] == found["roc_auc", None] == 0.5
+    assert found["brier_score", None] == pytest.approx(0.45 * 0.55)
+    one = Predicted(true[:55], is_zero_rule=True)
+    values = classification_measures(true[:55], one, 2, positive=1)
+    assert np.isnan([values["precision", 1], values["f1", 1], values["specificity", 0]]).all()
+
+
+def test_the_zero_rule_guesses_the_median_where_sizes_of_errors_count() -> None:
+    true = np.array([0.0, 0.0, 9.0])
+    found = regression_measures(true, np.tile([3.0, 0.0], (3, 1)))
+    assert (found["mae"], found["rmse"], found["r2"]) == (3.0, pytest.approx(18**0.5), 0.0)
 
 
 def test_what_test_records_do_not_hold_has_no_measure() -> None:

@@ -97,7 +97,7 @@ def test_bounds_are_two_features(connection: Connection) -> None:
     )
     for space in (VALUES, POSITIONS):
         assert rows(data, space)[:2] == [[0, 10, 0], [15, 40, 0]]
-        assert originals(raw, data, space)[:2] == [[5, 5, 0], [20, 20, 0]]
+        assert originals(raw, data, space)[:2] == [[0, 10, 0], [15, 40, 0]]
         assert rows(data, space)[2][2] == originals(raw, data, space)[2][2] == 1
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import estimators
-from dbt_anonymize.evaluation.data.features import POSITIONS
-from dbt_anonymize.evaluation.data.spaces import ranked
+from dbt_anonymize.evaluation.data.features import POSITIONS, RANKS, VALUES, Reading
+from dbt_anonymize.evaluation.data.spaces import read_ends
 from tests.evaluation.tables import effort, mean, scores, table
 from tests.evaluation.test_features import AGES, CATEGORY, INTERVAL, originals, read, rows
 
@@ -59,11 +59,12 @@ def test_each_label_is_read_in_a_block_of_its_level_and_in_coarser_ones(
     ]
 
 
-def ends(raw: Any, data: Any) -> tuple[list[list[float]], list[list[float]]]:
-    """Return the ranks of both ends as models that split see them, all records training."""
-    space = data.own[POSITIONS]
-    found = [np.array(rows(data, POSITIONS)), np.array(originals(raw, data, POSITIONS))]
-    ranked(found, space.ends)
+def ends(
+    raw: Any, data: Any, space: str = POSITIONS
+) -> tuple[list[list[float]], list[list[float]]]:
+    """Return both ends as models see them, all records training."""
+    found = [np.array(rows(data, space)), np.array(originals(raw, data, space))]
+    read_ends(found, data.own[space].ends)
     return found[0].tolist(), found[1].tolist()
 
 
@@ -86,9 +87,31 @@ def test_an_interval_is_where_it_begins_and_ends_among_what_is_shown(
     # 10 and 12.5, 41 in [15, 60), and 30 between 15 and 40.
     expected = [[0, 0, 0], [1, 1, 0], [3, 4, 0], [2, 1, 0], [nan, nan, 1], [3, 3, 0]]
     np.testing.assert_array_equal(original, expected)
-    # Other models see midpoints and numbers.
-    assert [row[0] for row in rows(data)][:2] == [5, 7.5]
-    assert [row[0] for row in originals(raw, data)][:4] == [3, 12, 41, 12.5]
+    # Other classifiers see the mean of the ranks, other models midpoints, and nothing more.
+    own, original = ends(raw, data, RANKS)
+    assert [row[0] for row in own if not row[2]] == [0, 1, 3.5, 1.5, 2]
+    assert [row[0] for row in original if not row[2]] == [0, 1, 3.5, 1.5, 3]
+    own, original = ends(raw, data, VALUES)
+    assert [row[0] for row in own if not row[2]] == pytest.approx([5, 7.5, 37.5, 12.5, 25])
+    assert [row[0] for row in original if not row[2]] == pytest.approx([5, 11.25, 37.5, 12.5, 27.5])
+    assert {row[1] for row in own + original} == {0}
+
+
+def test_bounds_of_several_levels_are_those_of_the_finest_interval(connection: Connection) -> None:
+    shown: list[Any] = [(0, 10), (0, 15), (15, 60)]
+    reading, levels = Reading(numbers="bounds"), [1, 2, 2]
+    numbers = [3, 12, 41]
+    raw, data = read(
+        connection, INTERVAL, numbers, shown, levels=levels, hierarchy=AGES, reading=reading
+    )
+    own, original = ends(raw, data, VALUES)
+    np.testing.assert_allclose(own, shown)
+    np.testing.assert_allclose(original, shown)
+    midpoints = Reading(numbers="midpoint")
+    raw, data = read(
+        connection, INTERVAL, numbers, shown, levels=levels, hierarchy=AGES, reading=midpoints
+    )
+    assert ends(raw, data, VALUES) == ([[5], [7.5], [37.5]], [[3], [12], [41]])
 
 
 def test_a_bound_belongs_to_the_interval_that_it_begins(connection: Connection) -> None:

@@ -1,9 +1,12 @@
 import os
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from dbt_anonymize.cli.hierarchy import app
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import (
     CategoricalHierarchy,
@@ -13,6 +16,8 @@ from dbt_anonymize.hierarchies import (
     violations,
 )
 from dbt_anonymize.hierarchies.arx import arx_text
+from dbt_anonymize.hierarchies.dates import date_intervals
+from dbt_anonymize.hierarchies.seed_csv import write_hierarchy
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("DBT_ANONYMIZE_DATA", ROOT.parent / "shared" / "data"))
@@ -129,6 +134,27 @@ def test_intervals_are_exported_for_the_values_of_the_data():
             arx_text(hierarchy, values)
     with pytest.raises(HierarchyError, match="none of them NULL"):
         arx_text(CategoricalHierarchy(("NULL",), (("*",),)))
+
+
+def test_moments_are_in_the_intervals_of_their_days_for_export_and_extension(tmp_path):
+    tree = date_intervals(date(2024, 3, 1), date(2024, 4, 30), ["month"])
+    moments = ["2024-03-31 23:59:59.25", "2024-04-01T00:00", "2024-04-30"]
+    rows = arx_text(tree, moments).splitlines()
+    assert rows[:3] == [
+        f"{moments[0]};2024-03;*",
+        f"{moments[1]};2024-04;*",
+        f"{moments[2]};2024-04;*",
+    ]
+    file, data = tmp_path / "tree.csv", tmp_path / "data.csv"
+    write_hierarchy(tree, file)
+    data.write_text("\n".join(["seen", *moments, ""]), encoding="utf-8")
+    words = [str(file), "--from", str(data), "--column", "seen"]
+    result = CliRunner().invoke(app, ["extend", *words])
+    assert result.output == f"{file}: nothing to add.\n"
+    data.write_text("seen\n2024-05-01 00:00:00\n", encoding="utf-8")
+    assert CliRunner().invoke(app, ["extend", *words]).output == f"{file}: 1 interval added.\n"
+    result = CliRunner().invoke(app, ["export-arx", *words, "-o", str(tmp_path / "arx.csv")])
+    assert (tmp_path / "arx.csv").read_text("utf-8").startswith("2024-05-01 00:00:00;2024-05;*")
 
 
 def test_a_file_with_another_delimiter_is_named(tmp_path: Path) -> None:

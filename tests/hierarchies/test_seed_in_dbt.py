@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from dbt_anonymize.cli import app
 from tests.projects import copy_consumer
 
 pytestmark = pytest.mark.sampled_tests(group="builds")
@@ -44,3 +47,33 @@ def test_a_part_of_a_hierarchy_and_one_that_is_not_loaded_compile(tmp_path: Path
         lambda text: text.replace("{levels: 3}", "{levels: 3}\n          config: {where: 1 = 1}"),
     )
     assert project.dbt("build", "--select", SEED).succeeded
+
+
+def test_check_and_build_refuse_them_until_the_lines_that_they_give_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = copy_consumer(tmp_path / "project")
+    file = f"seeds/{SEED}.csv"
+    project.edit(file, lambda text: re.sub(r",(\d)(\d)(\d)\*\*,", r",0\2\3,", text))
+    monkeypatch.setenv("DBT_PROFILES_DIR", str(project.folder))
+    check = ["hierarchy", "check", str(project.folder / file)]
+    refused = CliRunner().invoke(app, check)
+    assert refused.exit_code == 1
+    build = ("run", "--select", "customers_microdata")
+    assert project.dbt("seed").succeeded
+    stopped = project.dbt(*build)
+    assert f"the labels of hierarchy {SEED} of zip must be text; level_1 is integer" in (
+        stopped.messages
+    )
+    lines = "column_types: {value: text, level_1: text, level_2: text, level_3: text}"
+    reload = ("seed", "--full-refresh", "--select", SEED)
+    for messages in (refused.output, stopped.messages):
+        assert "its entry in seeds/_seeds.yml" in messages
+        assert lines in messages
+        assert f"`dbt {' '.join(reload)}`" in messages
+    project.edit(
+        "seeds/_seeds.yml", lambda text: text.replace("column_types: {value: text}", lines)
+    )
+    assert "Its column_types say so, but it was loaded before" in project.dbt(*build).messages
+    assert project.dbt(*reload).succeeded
+    assert CliRunner().invoke(app, check).exit_code == 0

@@ -105,6 +105,39 @@ def test_lines_of_a_profile_that_stay_are_never_shown(stranger: Path) -> None:
     assert "hunter2" not in run("new", "--project-dir", stranger).output
 
 
+def test_each_target_gets_a_vault_of_its_own(stranger: Path) -> None:
+    assert run("new", "--yes", "--project-dir", stranger).exit_code == 0
+    file = stranger / "profiles.yml"
+    profile = yaml.safe_load(file.read_text())
+    outputs = profile["shop"]["outputs"]
+    outputs["prod-eu"] = {"type": "duckdb", "path": "warehouse/prod.duckdb"}
+    file.write_text(yaml.safe_dump(profile))
+    done = run("new", "--yes", "--target", "prod-eu", "--project-dir", stranger)
+    assert done.exit_code == 0, done.output
+    outputs = yaml.safe_load(file.read_text())["shop"]["outputs"]
+    vaults = {name: output["attach"][0]["path"] for name, output in outputs.items()}
+    assert vaults == {"dev": "vault/vault.duckdb", "prod-eu": "vault/prod_eu.duckdb"}
+
+
+def test_the_targets_that_publish_are_written(
+    stranger: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    named = ("--published-target", "prod", "--published-target", "eu")
+    variables = {"dbt_anonymize_published_targets": ["prod", "eu"]}
+    starter = tmp_path_factory.mktemp("starter")
+    for folder in (stranger, starter):
+        assert run("new", "--yes", *named, "--project-dir", folder).exit_code == 0
+        project = yaml.safe_load((folder / "dbt_project.yml").read_text())
+        assert project["vars"] == variables
+    told = run("doctor", "--project-dir", starter).stdout
+    assert (
+        "published targets: prod, eu (dbt_anonymize_published_targets); dev builds drafts" in told
+    )
+    # Whoever does not say leaves it as it is.
+    again = run("new", "--yes", "--project-dir", stranger)
+    assert again.stdout == "Nothing to change.\n"
+
+
 def test_a_profile_that_is_missing_is_written(stranger: Path) -> None:
     (stranger / "profiles.yml").write_text("other: {target: x, outputs: {x: {type: duckdb}}}\n")
     assert run("new", "--yes", "--project-dir", stranger).exit_code == 0

@@ -22,6 +22,7 @@ from tests.engines.matrix import check_ran
 from tests.oracle.subsets import MODEL, TUPLES, expected_risk
 from tests.postgres.compared import assert_same
 from tests.postgres.conftest import connect
+from tests.postgres.published import Published
 from tests.postgres.server import Server
 from tests.projects import Project
 
@@ -175,6 +176,25 @@ def test_verify_finds_what_was_changed_and_names_what_it_cannot_run(built: OnPos
         ("recomputation", "vault, tables"),
     ):
         assert f"FAILED {check} {subject}: " in said, result.output
+
+
+def test_a_release_is_published_whole_or_not_at_all(built: OnPostgres) -> None:
+    """`test_publishing` kills it at every statement."""
+    published = Published(built.project, built.server)
+    built.server.query(f"grant usage on schema shop_release to {built.server.analyst}")
+    before = published.state()
+    settings = (built.project.folder / "dbt_project.yml").read_text(encoding="utf-8")
+    with published.reading():
+        built.project.edit("dbt_project.yml", lambda text: text.replace("select:", "selekt:"))
+        outcome = published.publish()
+        built.project.edit("dbt_project.yml", lambda _: settings)
+        assert "unrecognized privilege type" in outcome.messages
+        assert published.state() == before
+        assert published.publish().succeeded
+    after = published.state()
+    assert (after[1], after[5]) == (before[1], before[5])
+    assert after[0] != before[0]
+    assert sum(after[2].values()) == sum(before[2].values()) + 1
 
 
 def test_the_matrix_says_what_was_compared(built: OnPostgres) -> None:

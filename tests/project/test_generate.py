@@ -352,6 +352,28 @@ def test_any_column_name_reads_back_from_sql_python_and_yaml(names: list[str]) -
     yaml.safe_load(files["_visits.yml"])
 
 
+def test_html_in_names_is_text_in_descriptions_and_code() -> None:
+    """Dbt's pages render descriptions, and show code in which they find a word as HTML."""
+    content = hostile([f"{place}<img src=x onerror=alert({place})>" for place in range(6)])
+    content["description"] = "<script>alert(1)</script>"
+    for name, text in files_of(content).items():
+        if name.endswith(".yml"):
+            assert not [said for said in descriptions_in(yaml.safe_load(text)) if "<" in said]
+        else:
+            assert "<img" not in text
+    names = call_of(files_of(content)["visits_microdata.sql"])[1]["kept_columns"]
+    assert names[0] == "3<img src=x onerror=alert(3)>"
+
+
+def descriptions_in(content: Any) -> list[str]:
+    if isinstance(content, list):
+        return [text for item in content for text in descriptions_in(item)]
+    if not isinstance(content, dict):
+        return []
+    own = [str(content["description"])] if "description" in content else []
+    return own + [text for item in content.values() for text in descriptions_in(item)]
+
+
 def test_dbt_reads_hostile_names_as_they_are(tmp_path: Path) -> None:
     """The real parser: names of columns, arguments of tests, and what a model depends on."""
     from dbt.adapters.factory import reset_adapters
@@ -399,3 +421,16 @@ def test_a_release_that_is_recomputed_names_what_it_is_computed_from() -> None:
         name for name, column in content["columns"].items() if column["role"] == "quasi_identifier"
     }
     assert "recompute" not in call_of(files_of(SPEC)["visits_anonymized.sql"])[1]
+
+
+def test_nothing_is_published_before_all_that_is_measured() -> None:
+    content = rich()
+    files = {Path(name).stem: text for name, text in files_of(content).items() if name[0] != "_"}
+    reads = {name: set(re.findall(r"ref\(['\"](.*?)['\"]\)", text)) for name, text in files.items()}
+    before, new = set[str](), {"visits_anonymized"}
+    while new:
+        before |= new
+        new = {found for name in new for found in reads.get(name, ())} - before
+    assert {"visits_information_loss", "visits_quasi_identifier_risk", "visits_curves"} <= before
+    # The mapping to people is of the release.
+    assert files.keys() - before <= {"visits_identifiers"}

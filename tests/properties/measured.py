@@ -113,7 +113,7 @@ def risk_models() -> dict[str, str]:
         "many_quasi_identifiers_risk": call(
             "quasi_identifier_risk",
             frequencies=Ref("wide_frequencies"),
-            quasi_identifiers=[f"attribute_{i}" for i in range(11)],
+            quasi_identifiers=[f"attribute_{i}" for i in range(31)],
         ),
     }
     for who, subject in (("records", None), ("subjects", "person")):

@@ -42,13 +42,15 @@ def draws(units: int, random_state: int = RANDOM_STATE) -> Places:
 
 def chosen(qfs: Floats, ks: Floats, alpha: float | str, rule: str) -> int:
     """Return the position of the best; without ties, which the scores of these tests lack."""
+    given = alpha
     if alpha == "auto" or rule == "pareto_knee":
         best, strongest = int(np.argmax(qfs)), int(np.argmax(ks))
         gain = ks[strongest] - ks[best]
         alpha = float((qfs[best] - qfs[strongest]) / gain) if gain else 0.0
     merits = qfs + float(alpha) * ks
     top = np.flatnonzero(merits >= merits.max() - 1e-11)
-    return int(top[np.argmax(ks[top])])
+    is_by_chord = given == "auto" or rule == "pareto_knee"
+    return int(top[np.argmax(qfs[top] if is_by_chord else ks[top])])
 
 
 def recounted(scores: Floats, ks: Floats, places: Places, rule: tuple[float | str, str]) -> Floats:
@@ -68,6 +70,13 @@ def results(
     ]
     load(warehouse, efforts, NO_ZERO, folds=scores.shape[2])
     return warehouse.rows(results_model(rule[0], "k", "auto", rule[1]))
+
+
+def is_undetermined(found: list[Row], rule: tuple[float | str, str]) -> bool:
+    """Tell whether two efforts tie by construction; then no share is said."""
+    is_one = rule != RULES[0] and sum(row["is_on_frontier"] for row in found) == 2
+    assert not is_one or {row["choice_share"] for row in found} == {None}
+    return is_one
 
 
 @st.composite
@@ -91,6 +100,8 @@ def test_the_share_is_that_of_a_recount_of_the_same_resamples(
     found = results(warehouse, scores, ks, rule)
     expected = recounted(scores, np.array(ks, float), draws(scores.shape[1]), rule)
     assert found[0]["choice_share"] is None
+    if is_undetermined(found, rule):
+        return
     assert [row["choice_share"] for row in found[1:]] == pytest.approx(list(expected), abs=0.0011)
     assert sum(row["choice_share"] for row in found[1:]) == pytest.approx(1)
 
@@ -110,6 +121,8 @@ def test_the_share_is_that_of_a_bootstrap_of_numpy(
     for row, share in zip(
         found[1:], recounted(scores, np.array(ks, float), places, rule), strict=True
     ):
+        if is_undetermined(found, rule):
+            continue
         error = math.sqrt(max(share * (1 - share), 0.001) * (1 / RESAMPLES + 1 / many))
         assert abs(row["choice_share"] - share) < 4.5 * error
 

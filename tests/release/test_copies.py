@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from dbt_anonymize.errors import PublishError
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.release.copies import why_different
 from dbt_anonymize.release.publish import STORAGE_VERSION, publish
-from tests.projects import Project
+from tests.projects import REPOSITORY, Project
 
 TABLE = "people_anonymized"
 ALL = ("duckdb", "parquet", "csv")
@@ -100,10 +101,70 @@ def test_what_a_format_cannot_hold_leaves_every_format_as_it_was(
     publish_as(session, tmp_path, "old", *ALL)
     before = files(tmp_path)
     session.execute("create table huge as select 170141183460469231731687303715884105727 as n")
-    with pytest.raises(PublishError, match=r"parquet cannot hold it \(it has other values\)"):
+    with pytest.raises(
+        PublishError, match=r"parquet cannot hold it \(it has other values in n, hugeint\)"
+    ):
         publish_as(session, tmp_path, "huge", *ALL)
     assert files(tmp_path) == before
     publish_as(session, tmp_path, "huge", "duckdb", "csv")
+
+
+# Every type that a released column may have, with values at its ends.
+VALUES = {
+    "tinyint": ["-128", "127"],
+    "smallint": ["-32768", "32767"],
+    "integer": ["-2147483648", "2147483647"],
+    "bigint": ["-9223372036854775808", "9223372036854775807"],
+    "hugeint": ["1"],
+    "utinyint": ["255"],
+    "usmallint": ["65535"],
+    "uinteger": ["4294967295"],
+    "ubigint": ["18446744073709551615"],
+    "uhugeint": ["1"],
+    "float": ["0.1", "3.4e38", "'nan'", "'-inf'"],
+    "double": ["0.1", "1.7e308", "'nan'", "'inf'", "-0.0"],
+    "decimal(4, 1)": ["0.1"],
+    "decimal(18, 3)": ["1.125"],
+    "decimal(38, 10)": ["9999999999999999999999999999.1"],
+    "decimal(38, 0)": ["9" * 38],
+    "date": ["'0001-01-01'", "'9999-12-31'", "'2000-01-01 (BC)'"],
+    "time": ["'23:59:59.999999'"],
+    "timestamp": ["'1969-12-31 23:59:59.999999'", "'0001-01-01'"],
+    "timestamp_s": ["'9999-12-31 23:59:59'"],
+    "timestamp_ms": ["'1969-12-31 23:59:59.999'"],
+    "timestamp_ns": ["'2020-01-01 00:00:00.123456789'"],
+    "timestamp with time zone": ["'2020-01-01 00:00:00.123456+00'"],
+    "varchar": ["''", "'a,b\"c'", "'x\ny'", "'é'", "'NULL'"],
+    "boolean": ["true", "false"],
+    "uuid": ["'6f1e1d2c-0000-4000-8000-000000000001'"],
+}
+
+
+def test_every_format_holds_every_type_but_those_that_a_build_names_before(
+    session: Any, tmp_path: Path
+) -> None:
+    macro = (REPOSITORY / "macros" / "release" / "_format_errors.sql").read_text(encoding="utf-8")
+    refused = yaml.safe_load(re.search(r"return\(({.*?})\)", macro)[1])  # type: ignore[index]
+    types = (REPOSITORY / "macros" / "sql" / "_column_type_errors.sql").read_text(encoding="utf-8")
+    assert refused == {"parquet": ["hugeint", "uhugeint"], "csv": [], "duckdb": []}
+    # No other number, date or moment may be released.
+    lists = re.findall(r"set (?:un)?ordered = \[(.*?)\]", types, re.DOTALL)
+    known = {kind for one in lists for kind in re.findall(r'"(.*?)"', one)}
+    aliases = {"int", "real", "double precision", "decimal", "numeric", "number", "text", "string"}
+    aliases |= {"char", "character", "character varying", "bool", "timestamp_ntz"}
+    aliases |= {"timestamp without time zone", "time without time zone"}
+    assert known - aliases == {kind.partition("(")[0] for kind in VALUES} - {"decimal"}
+    for form in ("parquet", "csv"):
+        for kind, values in VALUES.items():
+            is_refused = kind in refused[form]
+            rows = ", ".join(f"(cast({value} as {kind}))" for value in [*values, "null"])
+            made = f"create or replace table held as select * from (values {rows}) as s(v)"
+            session.execute(made)
+            if is_refused:
+                with pytest.raises(PublishError, match=rf"other values in v, {kind}\)"):
+                    publish_as(session, tmp_path, "held", "duckdb", form)
+            else:
+                publish_as(session, tmp_path, "held", "duckdb", form)
 
 
 @pytest.mark.sampled(4)

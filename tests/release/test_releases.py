@@ -60,6 +60,11 @@ def assert_verified(
     environment = {"DBT_PROFILES_DIR": str(project.folder)}
     result = CliRunner().invoke(app, [*arguments, "--earlier", str(kept)], env=environment)
     assert result.exit_code == 0, result.output
+    # Nobody said which targets publish: one warning says where.
+    assert " ".join(result.output.split()).count("dbt_anonymize_published_targets: [prod]") == 1
+    warned = "select distinct against from customers_attacks where is_warning"
+    assert ("all remembered releases",) in project.query(warned)
+    assert not [row for row in project.query(warned) if row[0].startswith("release ")]
     sizes = Counter((first.get(key), second.get(key)) for key in {*first, *second})
     small = [size for size in sizes.values() if size < 4]
     rows = project.query(

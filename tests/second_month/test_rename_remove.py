@@ -17,6 +17,9 @@ from tests.second_month.test_waiting import Customers
 
 pytestmark = [pytest.mark.sampled_tests(group="builds"), pytest.mark.dbt]
 
+# Whose the vault is, and what is in it.
+REMEMBERED = "select anonymization, source from vault.dbt_anonymize_owner order by all"
+
 
 def relations(project: Project, name: str) -> set[str]:
     """Return the tables and views that are called after an anonymization."""
@@ -59,6 +62,7 @@ def test_a_renamed_anonymization_goes_on(members: Project) -> None:
     assert not is_of_another(digest, "her key")
     digest.unlink()
     assert check(members.folder) == []
+    assert members.query(REMEMBERED) == [("people", "customers"), (None, None)]
     assert relations(members, "members") == {"members_sample"}, "is of the project"
     assert {"people_tokens", "people_releases", "people_relinkings"} <= relations(members, "people")
     assert members.query("select distinct name from anonymization_results") == [("people",)]
@@ -103,6 +107,14 @@ def test_what_is_removed_is_what_was_announced(members: Project, tmp_path: Path)
     shown = run(members, "remove", "members")
     assert shown.exit_code == 2, shown.output
     assert "- anonymizations/members.yml" in shown.output
+    said = " ".join(shown.output.split())
+    assert "members_identifiers, members_releases, members_tokens." in said
+    assert "What was done stays on record: members_register." in said
+    assert "whoever has them keeps them: release/dev/members.duckdb." in said
+    # What there is not, it does not speak of.
+    assert not {"members_sample", "members_withheld", "members_erasures"} & set(
+        said.replace(",", " ").replace(".", " ").split()
+    )
     assert (members.folder / "anonymizations" / "members.yml").exists()
     other = Project(tmp_path / "other", members.warehouse)
     shutil.copytree(members.folder, other.folder, symlinks=True)
@@ -140,6 +152,7 @@ def test_what_is_removed_is_what_was_announced(members: Project, tmp_path: Path)
     result = run(other, "remove", "members", "--yes", "--drop-vault")
     assert result.exit_code == 0, result.output
     assert other.query("from vault.prod.members_withheld") == [(1,)]
+    assert other.query(REMEMBERED) == [(None, None)]
     left = relations(other, "members")
     assert {"members_microdata", "members_anonymized", "members_relinkings"} <= left
     assert not {"members_tokens", "members_identifiers", "members_releases"} & left

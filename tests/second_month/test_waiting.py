@@ -48,12 +48,16 @@ class Customers:
         """Remove records, and return them."""
         return [self.rows.pop(key) for key in list(keys)]
 
-    def build(self) -> str:
-        """Write the source and build, and return what dbt said."""
+    def write(self) -> None:
+        """Write the source."""
         with (self.project.folder / SEED).open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, self.columns, lineterminator="\n")
             writer.writeheader()
             writer.writerows(self.rows.values())
+
+    def build(self) -> str:
+        """Write the source and build, and return what dbt said."""
+        self.write()
         return self.project.build().messages
 
 

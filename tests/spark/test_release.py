@@ -82,6 +82,35 @@ def test_a_counted_release_is_that_of_rows(built: OnSpark, project: Project) -> 
     assert query("show tables in shop like '*candidate*'") == []
 
 
+def test_a_build_that_stops_before_the_view_is_switched_leaves_the_earlier_release(
+    built: OnSpark, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Complete; the register is ahead of it, and the next build needs no repair."""
+    from dbt.adapters.spark.connections import SparkConnectionManager
+
+    add_query = SparkConnectionManager.add_query
+    registered = "select count(*) from shop.customers_register"
+    before, ((rows,),) = query(RELEASE), query(registered)
+    folders = "show tables in shop_release like 'customers_anonymized__*'"
+    assert len(query(folders)) == 1
+
+    def stopped(self: Any, sql: str, *arguments: Any, **more: Any) -> Any:
+        if "create or replace view" in sql and "customers_anonymized" in sql:
+            raise RuntimeError("stopped")
+        return add_query(self, sql, *arguments, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SparkConnectionManager, "add_query", stopped)
+        assert not project.dbt("run", "-s", "customers_anonymized").succeeded
+    assert query(RELEASE) == before
+    assert query(registered) == [(rows + 1,)]
+    assert len(query(folders)) == 2
+    outcome = project.dbt("run", "-s", "customers_anonymized")
+    assert outcome.succeeded, outcome.messages
+    assert query(RELEASE) == before
+    assert len(query(folders)) == 1
+
+
 def test_counts_of_rows_are_repeated_in_their_order(warehouse: Warehouse) -> None:
     rows = [*ROWS * 2, *ROWS[1:3]]
     many = f"select * from ({values(tuple(rows))}) union all {values(ROWS[:1])} "

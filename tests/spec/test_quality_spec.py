@@ -46,7 +46,16 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"model": "os.path.join"}, "quality.model: must be importable"),
     ({"outer_share": 0.2}, "quality.fit: must be per_split beside outer_share"),
     ({"outer_share": 1, "fit": "per_split"}, "quality.outer_share: must be < 1"),
-    ({"measure": "specificity"}, "quality.positive: must name the class that specificity"),
+    ({"measure": "precision"}, "quality.positive: must name the class that precision"),
+    (
+        {"measure": "recall", "positive": "yes"},
+        "quality.measure: must not be recall, which is 1 for a model that always answers the class",
+    ),
+    ({"measure": "sensitivity", "positive": "yes"}, "Choose balanced_accuracy, f1 or roc_auc"),
+    (
+        {"measure": "specificity", "positive": "yes"},
+        "must not be specificity, which is 1 for a model that never answers the class",
+    ),
     (
         {"measure": "r2", "model": "ridge", "positive": "yes"},
         "quality.positive: must be absent: r2 is not about classes",

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from dbt_anonymize.errors import AnonymizeError, SpecError
 from dbt_anonymize.spec import Spec, load_spec, load_specs
 from dbt_anonymize.spec.efforts import written
+from dbt_anonymize.spec.yaml_file import read_yaml
 from tests.spec.declarations import REPOSITORY
 from tests.spec.declarations import SPEC as SOUND
 from tests.spec.files import REMOVED, changed, errors_of
@@ -46,6 +47,21 @@ def test_a_bare_yes_as_positive_class_is_explained(write: Callable[..., Path]) -
     text = yaml.safe_dump(spec).replace("positive: 'yes'", "positive: yes")
     (line,) = errors_of(write(text))
     assert "quality.positive: must not be yes without quotes" in line
+
+
+@pytest.mark.parametrize(
+    ("written", "read"), [("010", 8), ("1:30", 90), ("0x1F", 31), ("0b11", 3), ("1_000", 1000)]
+)
+def test_a_number_that_yaml_reads_as_another_is_refused(
+    write: Callable[..., Path], written: str, read: int
+) -> None:
+    text = yaml.safe_dump(changed("guarantees.k_anonymity.k", 424242))
+    (line,) = errors_of(write(text.replace("424242", written)))
+    assert f"k: must not be {written} without quotes, which YAML reads as {read}" in line
+    for plain in ("1.5", ".5", "-3", "+2", "0", "1.0e+3", ".inf"):
+        assert "without quotes" not in "".join(
+            problem.rule for problem in read_yaml(write(f"a: {plain}\n"))[1]
+        )
 
 
 def test_a_number_as_column_name_is_explained(write: Callable[..., Path]) -> None:

@@ -6,12 +6,13 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import pytest
 
 from dbt_anonymize.errors import VaultError
-from dbt_anonymize.vault.files import keep_files_private, protect_vault
+from dbt_anonymize.vault.files import keep_files_private, protect_vault, require_folders
 from tests.projects import Project
 from tests.vault.projects import copy_with
 
@@ -45,6 +46,40 @@ def protect(session: duckdb.DuckDBPyConnection, root: Path, vault: str = "vault"
 
 def attach(session: duckdb.DuckDBPyConnection, path: Path) -> None:
     session.execute(f"attach '{path}' as vault")
+
+
+@pytest.mark.parametrize("how", ["no database", "checksums", "log"])
+def test_a_damaged_vault_is_named_with_what_a_restore_needs(root: Path, how: str) -> None:
+    file = root / "vault" / "vault.duckdb"
+    log = Path(f"{file}.wal")
+    with duckdb.connect(str(file)) as vault:
+        vault.execute("create table tokens as select i, md5(i::text) as t from range(9999) as r(i)")
+        vault.execute("checkpoint")
+        vault.execute("insert into tokens values (0, '')")
+        of_another_time = log.read_bytes()
+    content = bytearray(file.read_bytes())
+    if how == "log":
+        log.write_bytes(of_another_time)
+    else:
+        start = 0 if how == "no database" else 3 * 4096
+        content[start:] = bytes(byte ^ 0x5A for byte in content[start:])
+        file.write_bytes(content)
+    attached = SimpleNamespace(path=str(file), alias="vault", type=None, options=None)
+    with pytest.raises(VaultError, match="it is damaged, or none") as refused:
+        require_folders(SimpleNamespace(attach=[attached]))
+    for part in ("tokens", "keys of masks", "vault.duckdb.wal", "mode 700", "repeat erasures"):
+        assert part in str(refused.value)
+
+
+def test_a_vault_that_is_open_or_new_is_not_called_damaged(root: Path) -> None:
+    file = root / "vault" / "vault.duckdb"
+    attached = SimpleNamespace(path=str(file), alias="vault", type=None, options=None)
+    require_folders(SimpleNamespace(attach=[attached]))
+    with duckdb.connect(str(file)) as vault:
+        vault.execute("create table tokens (i int)")
+        require_folders(SimpleNamespace(attach=[attached]))
+    file.write_bytes(b"")
+    require_folders(SimpleNamespace(attach=[attached]))
 
 
 def test_folder_file_and_log_are_closed(session: duckdb.DuckDBPyConnection, root: Path) -> None:

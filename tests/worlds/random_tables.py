@@ -52,6 +52,10 @@ def _day(days: float) -> datetime.datetime:
     return _FIRST + datetime.timedelta(days=days)
 
 
+def _clock(days: float) -> str:
+    return _day(days).replace(tzinfo=None).isoformat(" ", "seconds")
+
+
 def _long_text(draw: random.Random, leaf: int) -> str:
     """Return a category of 3,000 characters with what needs quotes."""
     return f"{leaf} 'quoted' \"twice\" \\back, ünï " + "x" * 3000
@@ -74,6 +78,10 @@ KINDS = {
         ("date", "date", "date"),
         lambda d, leaf: _day(30 * leaf + d.randrange(30)).date().isoformat(),
         lambda leaf: _day(30 * leaf).date().isoformat(),
+    ),
+    "clock": Kind(
+        ("timestamp", "timestamp", "timestamp_ntz"),
+        lambda d, leaf: _clock(leaf + d.randrange(86400) / 86400), _clock,
     ),
     "moment": Kind(
         ("timestamptz", "timestamp with time zone", "timestamp"),
@@ -127,7 +135,7 @@ def built(count: int) -> list[str]:
 
 def _write_table(folder: Path, name: str, draw: random.Random) -> list[dict[str, Any]]:
     """Write one table; return what dbt needs to know of its seeds."""
-    kinds = draw.sample(sorted(KINDS), draw.randint(2, 4))
+    kinds = draw.sample(sorted(KINDS.keys() - {"moment"}), draw.randint(2, 4))
     kept = draw.sample(sorted(KINDS), 2)
     share = draw.choice([0, 0.1, 0.3])
     columns = {f"qi {kind}": kind for kind in kinds} | {f"kept_{kind}": kind for kind in kept}

@@ -108,13 +108,23 @@
 {# The difference of two points in time is an interval here; of those with a time zone, one in local time. #}
 {% macro spark___seconds_between(lower, upper, types) -%}
     {%- if "timestamp_ntz" in types -%}
-        {{ return("cast(cast(" ~ upper ~ " - " ~ lower ~ " as interval second) as decimal(20, 6))") }}
+        {%- set ends = "cast(" ~ upper ~ " as timestamp_ntz) - cast(" ~ lower ~ " as timestamp_ntz)" -%}
+        {{ return("cast(cast(" ~ ends ~ " as interval second) as decimal(20, 6))") }}
     {%- endif -%}
     {{ return("(unix_micros(" ~ upper ~ ") - unix_micros(" ~ lower ~ ")) / 1e6") }}
 {%- endmacro %}
 
+{% macro spark___by_bytes(name) -%}{{ return(name ~ " collate UTF8_BINARY") }}{%- endmacro %}
+
+{# `timestamp` is a point in time that is shown in the zone of the session. #}
+{% macro spark___zoned_types() -%}{{ return("timestamp(_ltz)?$") }}{%- endmacro %}
+
+{% macro spark___without_zone(name) -%}
+    {{ return("cast(" ~ name ~ " as timestamp_ntz), under spark.sql.session.timeZone") }}
+{%- endmacro %}
+
 {% macro spark___days_between(lower, upper) -%}
-    {{ return("datediff(" ~ upper ~ ", " ~ lower ~ ")") }}
+    {{ return(dbt_anonymize.spark___seconds_between(lower, upper, ["timestamp_ntz"]) ~ " / 86400") }}
 {%- endmacro %}
 
 
@@ -158,7 +168,7 @@
         {{ dbt_anonymize._ordered_copy(checked, names, declaration.is_counted) }}
     {%- endcall %}
     {%- do dbt_anonymize._check_copy(checked, folder, names, declaration.is_counted) -%}
-    {%- if not dbt_anonymize._is_trial() -%}{%- do dbt_anonymize._register_release(declaration) -%}{%- endif -%}
+    {%- if not dbt_anonymize._is_trial() -%}{%- do dbt_anonymize._register_release(declaration, folder) -%}{%- endif -%}
     {%- if existing_relation is not none and not existing_relation.is_view -%}
         {%- do adapter.drop_relation(existing_relation) -%}
     {%- endif -%}

@@ -20,6 +20,7 @@ def freeze(
         write_labels,
     )
     from dbt_anonymize.project.generate import generate  # noqa: PLC0415
+    from dbt_anonymize.project.vault_owner import require_own_vault  # noqa: PLC0415
     from dbt_anonymize.spec.editing import write_freeze  # noqa: PLC0415
     from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
 
@@ -31,6 +32,7 @@ def freeze(
         )
     path, seed = spec_paths(place.project.root)[name], labels_file(place.project, spec)
     with place.warehouse(writes_vault=True) as warehouse:
+        require_own_vault(warehouse, spec)
         frozen = freeze_effort(warehouse, spec)
         write_freeze(path, frozen.effort)
         write_labels(seed, frozen)

@@ -20,6 +20,7 @@ def generate(
     ] = False,
 ) -> None:
     """Write models/<name>/ from anonymizations/<name>.yml."""
+    from dbt_anonymize.installation.engines import needs  # noqa: PLC0415
     from dbt_anonymize.project import generate as generator  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.project.category_limits import limits_in_seeds  # noqa: PLC0415
     from dbt_anonymize.spec.training import describe_training  # noqa: PLC0415
@@ -41,6 +42,8 @@ def generate(
                     f"Next: `dbt build -s +{spec.name}_frequencies`, then "
                     f"`dbt-anonymize search {spec.name}` finds efforts."
                 )
+        for line in needs(place.project.root):
+            say(line)
         if any(spec.efforts for spec in specs):
             note("Next: `dbt build`.")
         return

@@ -14,7 +14,13 @@ from typing import Annotated, Any
 import typer
 
 from dbt_anonymize.cli.common import Quiet, errors_without_traceback, note, say
-from dbt_anonymize.cli.hierarchy_files import check, export_arx, extend, preview
+from dbt_anonymize.cli.hierarchy_files import (
+    check,
+    export_arx,
+    extend,
+    preview,
+    text_labels_note,
+)
 from dbt_anonymize.cli.hierarchy_values import Values, from_anywhere, from_relation
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import arx
@@ -79,6 +85,8 @@ def _note_written(hierarchy: Hierarchy, output: Path) -> None:
     kind = "intervals" if isinstance(hierarchy, IntervalHierarchy) else "values"
     nesting = "nested" if is_nested(hierarchy) else "not nested: declare nested: false"
     note(f"Wrote {output}: {leaves} {kind}, {hierarchy.levels} levels, {nesting}.")
+    if declare := text_labels_note(output.stem, hierarchy.table()):
+        note(declare)
 
 
 @app.command()

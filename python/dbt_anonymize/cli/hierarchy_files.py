@@ -23,10 +23,12 @@ from dbt_anonymize.cli.hierarchy_values import Values, from_anywhere
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import extension
 from dbt_anonymize.hierarchies.arx import arx_text
-from dbt_anonymize.hierarchies.bounds import parse_bound
+from dbt_anonymize.hierarchies.bounds import parse_value
+from dbt_anonymize.hierarchies.label_types import RULE, misread_levels, text_lines
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
 from dbt_anonymize.hierarchies.rules import violations
 from dbt_anonymize.hierarchies.seed_csv import read_hierarchy, read_table, write_hierarchy
+from dbt_anonymize.hierarchies.table import SeedTable
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
 
@@ -55,6 +57,8 @@ def check(
             codes.append(2)
             continue
         broken = [str(violation) for violation in violations(table, nested=nested)]
+        misread, remark = ([], None) if broken else _misread(file, table)
+        broken += misread
         about = (str(file), table.kind, len(table.rows), table.levels)
         rows += [(*about, text) for text in broken] or [(*about, None)]
         if not broken and not quiet:
@@ -62,14 +66,32 @@ def check(
                 f"[green]ok[/green] {escape(str(file))}: {table.kind}, {len(table.rows)} rows, "
                 f"{table.levels} levels"
             )
+        if remark and not quiet:
+            console.print(escape(remark))
         if broken:
             console.print(f"[red]broken[/red] {escape(str(file))}:")
             for text in broken:
-                console.print(f"  - {escape(text)}")
+                console.print(f"  - {escape(text)}".replace("\n", "\n    "))
             codes.append(1)
     if form is not Format.table:
         show_rows(("file", "kind", "rows", "levels", "broken_rule"), rows, form)
     raise typer.Exit(max(codes))
+
+
+def _misread(file: Path, table: SeedTable) -> tuple[list[str], str | None]:
+    """Return the rule that labels break, read by dbt, or a remark where no project says how."""
+    levels = misread_levels(table)
+    if not levels:
+        return [], None
+    from dbt_anonymize.project.seed_types import declared_types  # noqa: PLC0415 (slow to import)
+
+    found = ", ".join(f"{column} for {kind}" for column, kind in levels.items())
+    declared = declared_types(file)
+    if declared is None:
+        return [], text_labels_note(file.stem, table)
+    if all(declared.is_text(column) for column in levels):
+        return [], None
+    return [f"{RULE}; it takes {found}. {declared.remedy(table.kind, table.levels)}"], None
 
 
 @from_anywhere
@@ -150,6 +172,16 @@ def export_arx(
     note(f"Wrote {output} for ARX.")
 
 
+def text_labels_note(seed: str, table: SeedTable) -> str | None:
+    """Return what to declare of a seed, where dbt would read its labels as another type."""
+    levels = misread_levels(table)
+    if not levels:
+        return None
+    lines = text_lines(seed, table.kind, table.levels, declared={}, engine="duckdb")
+    found = ", ".join(f"{column} for {kind}" for column, kind in levels.items())
+    return f"Declare labels as text, or dbt takes {found}:\n{lines}"
+
+
 def _extended(hierarchy: Hierarchy, values: Values, into: str | None) -> Hierarchy:
     if not isinstance(hierarchy, IntervalHierarchy):
         return extension.extended_categories(hierarchy, values.distinct(), into=into)
@@ -162,7 +194,7 @@ def _extended(hierarchy: Hierarchy, values: Values, into: str | None) -> Hierarc
 
 
 def _bounds(values: list[str]) -> list[Any]:
-    bounds: list[Any] = [parse_bound(value.strip()) for value in values]
+    bounds: list[Any] = [parse_value(value.strip()) for value in values]
     wrong = sum(bound is None for bound in bounds)
     if wrong or not bounds or len({type(bound) for bound in bounds}) > 1:
         raise HierarchyError(
@@ -182,9 +214,7 @@ def _weights(hierarchy: Hierarchy, values: Values | None) -> tuple[list[int], in
         found = [counts.pop(value, 0) for value in hierarchy.values]
         return found, sum(counts.values())
     weights, missing = [0] * size, 0
-    # A moment lies in the interval of its day.
-    texts = {value: value.partition(" ")[0] for value in counts}
-    for value, bound in zip(counts, _bounds(list(texts.values())), strict=True):
+    for value, bound in zip(counts, _bounds(list(counts)), strict=True):
         place = hierarchy.leaf(bound)
         if place is None:
             missing += counts[value]

@@ -28,6 +28,7 @@ COMMANDS = (
     "rename",
     "remove",
     "relink",
+    "vault",
     "verify",
     "results",
     "diff",

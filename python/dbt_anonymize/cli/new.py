@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,13 +26,23 @@ def new(
             "by default it comes with the command."
         ),
     ] = None,
+    published: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--published-target",
+            help="A target whose builds are releases, for each; builds to others are drafts. "
+            "By default all publish.",
+        ),
+    ] = None,
     yes: Yes = False,
 ) -> None:
     """Make a dbt project ready to anonymize; in an empty folder, start one with a small table."""
     from dbt_anonymize.installation.changes import make  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.installation.run import install, planned  # noqa: PLC0415
 
-    plan = planned(place.folder, place.target, git)
+    plan = planned(place.folder, place.target, git, published)
+    if published is None and not yes and not plan.names_publishers and (names := _asked()):
+        plan = planned(place.folder, place.target, git, names)
     if plan.changes:
         _ask(plan.root, plan.changes, yes=yes)
         make(plan.changes)
@@ -49,6 +60,18 @@ def new(
         note("Ready. Run `dbt build`, then `dbt-anonymize results`.")
     else:
         note("Ready. Run `dbt-anonymize init <name> --ref <model or seed>`, or --source.")
+
+
+def _asked() -> list[str]:
+    """Ask which targets publish, where somebody can be asked."""
+    if not sys.stdin.isatty():
+        return []
+    answer = typer.prompt(
+        "Targets that publish, such as prod; builds to others are drafts (nothing: all publish)",
+        default="",
+        show_default=False,
+    )
+    return [str(name) for name in answer.replace(",", " ").split()]
 
 
 def _ask(root: Path, changes: list[Change], *, yes: bool) -> None:

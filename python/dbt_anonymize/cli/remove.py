@@ -8,7 +8,7 @@ import typer
 
 from dbt_anonymize.cli.common import Name, Yes, note, require_consent
 from dbt_anonymize.cli.place import Place, on_target
-from dbt_anonymize.errors import SpecError
+from dbt_anonymize.errors import AnonymizeError, SpecError
 
 if TYPE_CHECKING:
     from dbt_anonymize.spec import Spec
@@ -49,7 +49,7 @@ def remove(
     if spec is None:
         note(f"The spec cannot be read: relations {name}_… stay in warehouse and vault.")
     else:
-        _announce(spec, drop=drop, drop_vault=drop_vault)
+        _announce(place, spec, names, drop=drop, drop_vault=drop_vault)
     require_consent("Remove this?", "Nothing was removed.", yes=yes)
     if spec is not None and (drop or drop_vault):
         _drop(place, spec, names, drop=drop, drop_vault=drop_vault)
@@ -60,7 +60,6 @@ def remove(
         note(f"Of no other spec, and not of this name: {place.shown(path)}")
     for path in named:
         note(f"Names a relation of it: {place.shown(path)}")
-    note(f"Published files of {name} stay, and whoever has them keeps them.")
 
 
 def _readable(place: Place, name: str, *, is_needed: bool) -> Spec | None:
@@ -75,19 +74,30 @@ def _readable(place: Place, name: str, *, is_needed: bool) -> Spec | None:
         return None
 
 
-def _announce(spec: Spec, *, drop: bool, drop_vault: bool) -> None:
-    from dbt_anonymize.vault.erase.owned import OF_VAULT, names_of  # noqa: PLC0415
-    from dbt_anonymize.vault.moves import AUDITS  # noqa: PLC0415
+def _announce(place: Place, spec: Spec, others: list[str], *, drop: bool, drop_vault: bool) -> None:
+    """Name what there is of it, and what becomes of that."""
+    from dbt_anonymize.vault.moves import Existing, existing_relations  # noqa: PLC0415
 
-    of_vault = {f"{spec.name}_{kind}" for kind in OF_VAULT}
-    audits = {f"{spec.name}_{kind}" for kind in AUDITS}
+    try:
+        with place.warehouse() as warehouse:
+            found = existing_relations(warehouse, spec, others)
+    except AnonymizeError as error:
+        if drop or drop_vault:
+            raise
+        note(f"The warehouse cannot be looked into: {error}")
+        note(f"Relations {spec.name}_… stay there, as far as they exist.")
+        found = Existing()
     for holder, relations, is_dropped in (
-        ("the warehouse", names_of(spec) - of_vault - audits, drop),
-        ("the vault", of_vault - audits, drop_vault),
+        ("the warehouse", found.working, drop),
+        ("the vault", found.vault, drop_vault),
     ):
         verb = "dropped from" if is_dropped else "that stay in"
-        note(f"Relations {verb} {holder}, as far as they exist: {', '.join(sorted(relations))}.")
-    note(f"What was done stays on record: {', '.join(sorted(audits))}.")
+        if relations:
+            note(f"Relations {verb} {holder}: {', '.join(relations)}.")
+    if found.audits:
+        note(f"What was done stays on record: {', '.join(found.audits)}.")
+    if found.files:
+        note(f"Published files stay, and whoever has them keeps them: {', '.join(found.files)}.")
 
 
 def _drop(
@@ -98,6 +108,10 @@ def _drop(
     drop: bool,
     drop_vault: bool,
 ) -> None:
+    from dbt_anonymize.project.vault_owner import (  # noqa: PLC0415
+        forget_source,
+        require_own_vault,
+    )
     from dbt_anonymize.vault.erase.files import rewrite_files  # noqa: PLC0415
     from dbt_anonymize.vault.moves import (  # noqa: PLC0415
         drop_relations,
@@ -107,11 +121,15 @@ def _drop(
 
     with place.warehouse(writes_vault=True) as warehouse:
         require_duckdb(warehouse, spec, "Repeat without it, and drop them yourself.")
+        if drop_vault:
+            require_own_vault(warehouse, spec)
         of_vault = relations_to_drop(warehouse, spec, others, of_vault=True) if drop_vault else []
         working = relations_to_drop(warehouse, spec, others, of_vault=False) if drop else []
         for relations in (of_vault, working):
             drop_relations(warehouse, relations)
             for one in relations:
                 note(f"dropped {one.name}")
+        if drop_vault:
+            forget_source(warehouse, spec.name)
         # Deleted identifiers stay in the bytes of the file until it is written anew.
         rewrite_files(warehouse, {one.database for one in of_vault})

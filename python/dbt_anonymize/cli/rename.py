@@ -56,6 +56,7 @@ def _ask(before: Spec, after: Spec, *, yes: bool) -> None:
 def _rename_relations(place: Place, before: Spec, after: Spec, *, has_files: bool) -> Path | None:
     """Rename what the warehouse has; return the earlier release file, which is still there."""
     from dbt_anonymize.project.results import release_file  # noqa: PLC0415
+    from dbt_anonymize.project.vault_owner import require_own_vault  # noqa: PLC0415
     from dbt_anonymize.vault.moves import (  # noqa: PLC0415
         copy_release,
         remove_release,
@@ -71,6 +72,7 @@ def _rename_relations(place: Place, before: Spec, after: Spec, *, has_files: boo
             "of the vault, and change name and file of the spec, before the next build.",
         )
         declared = before if has_files else after
+        require_own_vault(warehouse, declared)
         if not declared.efforts:
             rename_relations(warehouse, before, after)
             return None

@@ -188,7 +188,7 @@ def _show(console: SafeConsole, found: _Found, warnings: list[str]) -> None:
     spec, efforts = found.spec, found.efforts
     console.print(f"{spec.name}: {spec.description}")
     console.print(_results_table(found))
-    for sentence in [*explained(efforts, spec.quality.task), *found.of_outer]:
+    for sentence in [*explained(efforts, spec.quality.measure), *found.of_outer]:
         console.print(sentence)
     console.print(_release_line(found))
     if found.verified.release is not None:

@@ -73,7 +73,22 @@ def plan(facts: ColumnFacts, column: TableColumn, seed: str, place: str, folder:
     return Plan(facts.name, seed, hierarchy, command)
 
 
+def _refuse_what_no_build_compares(facts: ColumnFacts) -> None:
+    """Refuse types that a build refuses as quasi-identifiers, with the same remedy."""
+    if facts.has_zone:
+        raise HierarchyError(
+            f"{facts.name}: must have no time zone, or its labels follow the zone of each session. "
+            "Cast it in a model before, with the zone that is meant (at time zone 'UTC')."
+        )
+    if facts.is_of_four_bytes:
+        raise HierarchyError(
+            f"{facts.name}: must be a number of eight bytes, or an exact one; .7 of four bytes "
+            "falls below a bound of .7. Cast its text in a model before."
+        )
+
+
 def _built(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
+    _refuse_what_no_build_compares(facts)
     if facts.kind in {"date", "timestamp"}:
         return _dates(column)
     if facts.kind == "number":

@@ -66,6 +66,7 @@ def predictions_at(predicted: Predicted | Floats, rows: Codes) -> Predicted | Fl
         predicted.labels[rows],
         None if probabilities is None else probabilities[rows],
         None if ranks is None else ranks[rows],
+        predicted.is_zero_rule,
     )
 
 

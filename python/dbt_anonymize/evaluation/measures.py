@@ -10,6 +10,9 @@ all have, the ROC AUC of either, Brier score and log loss of a model without pro
 one record, the concordance without comparable records. ``balanced_accuracy`` and the macro
 ``roc_auc`` average the classes that occur.
 
+The zero rule has the measure of the best constant answer: always the class for its precision,
+recall and F1, never it for its specificity.
+
 References
 ----------
 .. [1] Sokolova, Lapalme 2009, Information Processing & Management 45(4):427-437.
@@ -48,11 +51,14 @@ class Predicted:
     ranks : array of float, shape (n, classes), optional
         Decision scores, needed only without probabilities; ``-inf`` for a class without training
         records.
+    is_zero_rule : bool
+        Whether each measure is that of the best answer that looks at no feature.
     """
 
     labels: Codes
     probabilities: Floats | None = None
     ranks: Floats | None = None
+    is_zero_rule: bool = False
 
 
 def classification_measures(
@@ -76,11 +82,14 @@ def classification_measures(
     """
     counts = confusion_counts(true, predicted.labels, classes)
     of_classes, areas = _of_classes(counts), _areas(true, predicted, classes)
+    balanced = of_classes["recall"]
+    if predicted.is_zero_rule:
+        of_classes = _of_constant_answers(counts)
     one = 1 if positive is None else positive
     occurs = counts.any(axis=1)
     found: dict[tuple[str, int | None], float] = {
         ("accuracy", None): int(np.trace(counts)) / len(true),
-        ("balanced_accuracy", None): float(of_classes["recall"][occurs].mean()),
+        ("balanced_accuracy", None): float(balanced[occurs].mean()),
         ("matthews_correlation", None): _matthews_correlation(counts),
         ("roc_auc", None): float(areas[one]) if classes == 2 else _mean_of_known(areas),
         ("brier_score", None): _brier_score(true, predicted.probabilities, classes),
@@ -98,6 +107,8 @@ def classification_measures(
 def regression_measures(true: Floats, predicted: Floats) -> dict[str, float]:
     """Return ``r2``, ``mae`` and ``rmse`` of n >= 1 finite numbers.
 
+    ``predicted`` of the zero rule has shape (n, 2): a mean, and a median for ``mae``.
+
     R² is 1 if perfect, below 0 if worse than the mean, NaN for one record; of equal true values 1.0
     if all are met, else 0.0. The errors have the unit of the target.
 
@@ -106,7 +117,8 @@ def regression_measures(true: Floats, predicted: Floats) -> dict[str, float]:
     >>> regression_measures(np.array([0.0, 2.0]), np.array([0.0, 1.0]))["r2"]
     0.5
     """
-    errors = true - predicted
+    for_squares, for_sizes = predicted.reshape(len(true), -1).T[[0, -1]]
+    errors = true - for_squares
     squares = float(np.sum(errors**2))
     spread = float(np.sum((true - true.mean()) ** 2))
     if len(true) < 2:
@@ -117,7 +129,7 @@ def regression_measures(true: Floats, predicted: Floats) -> dict[str, float]:
         r2 = 1 - squares / spread
     return {
         "r2": r2,
-        "mae": float(np.mean(np.abs(errors))),
+        "mae": float(np.mean(np.abs(true - for_sizes))),
         "rmse": math.sqrt(squares / len(true)),
     }
 
@@ -251,6 +263,20 @@ def _of_classes(counts: Codes) -> dict[str, Floats]:
         "sensitivity": recall,
         "specificity": specificity,
         "f1": f1,
+    }
+
+
+def _of_constant_answers(counts: Codes) -> dict[str, Floats]:
+    """Return the measures of always answering a class, for specificity never; NaN as there."""
+    true = counts.sum(axis=1)
+    share = np.where(true == 0, np.nan, true / counts.sum())
+    recall = np.where(true == 0, np.nan, 1.0)
+    return {
+        "precision": share,
+        "recall": recall,
+        "sensitivity": recall,
+        "specificity": np.where(true == counts.sum(), np.nan, 1.0),
+        "f1": 2 * share / (1 + share),
     }
 
 

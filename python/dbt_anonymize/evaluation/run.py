@@ -242,8 +242,7 @@ def models_of(
         name, parameters = one["model"], dict(one.get("parameters") or {})
         for task in tasks:
             estimators.make_estimator(name, parameters, 0, task)
-        splits = any(estimators.estimator_type(name, task).splits for task in tasks)
         # The zero rule looks at no feature: any space will do.
-        space = found[0].space if name == ZERO_RULE and found else reading.space(splits=splits)
+        space = found[0].space if name == ZERO_RULE and found else reading.space(name, tasks[0])
         found.append(Model(one["name"], name, parameters, space))
     return found

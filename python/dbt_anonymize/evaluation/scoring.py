@@ -225,6 +225,7 @@ class SplitScorer:
                     predicted = fit_predict(
                         estimator, view.training, target, rows, is_scaled=is_scaled
                     )
+                predicted = self._constant_answers(predicted, view)
                 with self.watch.running("score"):
                     return self._values(places, predicted, view.asked)
             exchanged = self._exchanged(view)
@@ -244,6 +245,15 @@ class SplitScorer:
             raise
         except Exception as error:  # whatever a model raises is a result, not the end of all others
             return _reason(model, error)
+
+    def _constant_answers(self, predicted: Predicted | Floats, view: View) -> Predicted | Floats:
+        """Return what the zero rule predicts, so that each measure is that of its best answer."""
+        if isinstance(predicted, Predicted):
+            return replace(predicted, is_zero_rule=True)
+        if self.target.task != "regression" or self.target.numbers is None:
+            return predicted
+        median = np.median(self.target.numbers[view.training.records])
+        return np.column_stack([predicted, np.full(len(predicted), median)])
 
     def _exchanged(self, view: View) -> Permuted | None:
         wanted = self.problem.importance

@@ -11,7 +11,7 @@ import numpy as np
 from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
 from dbt_anonymize.evaluation.data.closest import closest_rows
 from dbt_anonymize.evaluation.data.design import class_means, used_rows
-from dbt_anonymize.evaluation.data.spaces import Space, ranked
+from dbt_anonymize.evaluation.data.spaces import Space, read_ends
 from dbt_anonymize.evaluation.problem import EffortData, Problem
 from dbt_anonymize.evaluation.splits import Split
 from dbt_anonymize.evaluation.training import TrainingSet
@@ -101,7 +101,7 @@ def make_view(
     if grid is not None:
         reads = effort.original[space] if position else own
         rows.append(reads.take(grid.columns, np.arange(grid.size)))
-    ranked(rows, own.ends)
+    read_ends(rows, own.ends)
     _fill(rows, place, np.flatnonzero(own.scaled))
     tells = own.shown(effort.design.columns, used) & (trained != trained[0]).any(axis=0)
     features = np.flatnonzero(tells)

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies.bounds import Bound, parse_bound
+from dbt_anonymize.hierarchies.bounds import Bound, parse_bound, parse_value
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy, IntervalHierarchy
 from dbt_anonymize.hierarchies.rules import check
 from dbt_anonymize.hierarchies.seed_csv import read_rows
@@ -64,7 +64,8 @@ def arx_text(
 ) -> str:
     r"""Return a hierarchy as ARX reads it: a row per value and one for ``NULL``, no header.
 
-    The values of intervals are ``values``, which are numbers or ISO dates as the data show them;
+    The values of intervals are ``values``, which are numbers, ISO dates or moments (a moment
+    is in the interval of its day) as the data show them;
     one that no interval holds, or that ARX would take for a missing one, is a `HierarchyError`.
 
     Examples
@@ -78,7 +79,7 @@ def arx_text(
     if isinstance(hierarchy, CategoricalHierarchy):
         leaves = {value: place for place, value in enumerate(hierarchy.values)}
     else:
-        bounds = {value: parse_bound(value) for value in dict.fromkeys(values)}
+        bounds = {value: parse_value(value) for value in dict.fromkeys(values)}
         found = {value: None if b is None else _leaf(hierarchy, b) for value, b in bounds.items()}
         if missing := sum(place is None for place in found.values()):
             raise HierarchyError(

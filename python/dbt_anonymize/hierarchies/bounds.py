@@ -16,6 +16,7 @@ Number = int | float | Decimal | str
 """What builders accept as a number; floats count as their shortest exact text."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_CLOCK = re.compile(r"\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}(:?\d{2})?)?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
@@ -37,6 +38,22 @@ def parse_bound(text: str) -> Bound | None:
         except ValueError:
             return None
     return None
+
+
+def parse_value(text: str) -> Bound | None:
+    """Return the bound that a value is compared with: the number or date, or the day of a moment.
+
+    Examples
+    --------
+    >>> parse_value("2024-02-29 23:59:59.5"), parse_value("2024-02-29T08:00"), parse_value("12")
+    (datetime.date(2024, 2, 29), datetime.date(2024, 2, 29), Decimal('12'))
+    >>> parse_value("2024-02-29 noon") is None
+    True
+    """
+    day, clock = text[:10], text[11:]
+    if text[10:11] in ("T", " ") and _DATE.fullmatch(day) and _CLOCK.fullmatch(clock):
+        return parse_bound(day)
+    return parse_bound(text)
 
 
 def as_decimal(value: Number, *, who: str) -> Decimal:

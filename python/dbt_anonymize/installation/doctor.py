@@ -16,13 +16,29 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dbt_anonymize.errors import AnonymizeError, safe_reason
+from dbt_anonymize.installation.engines import (
+    CUSTODIANS,
+    LOCK_TIMEOUT,
+    SECONDS,
+    granted_roles,
+    missing_settings,
+    unknown_roles,
+)
 from dbt_anonymize.installation.ephemeral import ephemeral_sources
-from dbt_anonymize.installation.project_files import VAULT_VARIABLE, read_yaml_file
+from dbt_anonymize.installation.project_files import (
+    VAULT_VARIABLE,
+    publishers,
+    read_yaml_file,
+)
+from dbt_anonymize.project.engines import unreached
 from dbt_anonymize.project.erasures import open_erasures
 from dbt_anonymize.project.generate import check
 from dbt_anonymize.project.layout import PROJECT_FILE, find_project
+from dbt_anonymize.project.open_seeds import open_seeds
 from dbt_anonymize.project.package import installed_version
 from dbt_anonymize.project.profile import read_profile
+from dbt_anonymize.project.register import PUBLISHED_TARGETS
+from dbt_anonymize.project.vault_owner import Owner, owners_in_file
 from dbt_anonymize.spec.draft import items, mapping
 from dbt_anonymize.spec.loading import load_specs, spec_paths
 from dbt_anonymize.vault.files import require_folders
@@ -77,9 +93,11 @@ def _examined(folder: Path, target: str | None) -> Iterator[Finding]:
             credentials = profile.credentials
             text = f"{profile.profile_name}, target {profile.target_name} ({credentials.type})"
             yield Finding("profile", "ok", text)
+            yield from _publishers(root, profile.target_name)
             if credentials.type == "duckdb":
                 yield from _warehouse(root, credentials)
-                yield from _vault(root, credentials)
+                yield from _vault(root, credentials, profile.target_name)
+            yield from _engine(root, credentials)
         yield from _specs(root, None if profile is None else profile.target_name)
 
 
@@ -108,6 +126,54 @@ def _package(root: Path) -> Iterator[Finding]:
     if not any(PACKAGE in order for order in orders):
         text = "a seed line that cannot be loaded is printed as a whole. Run `dbt-anonymize new`."
         yield Finding("dispatch", "note", text)
+
+
+def _engine(root: Path, credentials: Any) -> Iterator[Finding]:
+    """Say what an engine needs that has no file of ours."""
+    project, kind = read_yaml_file(root / PROJECT_FILE), str(credentials.type)
+    missing = missing_settings(kind, root, project)
+    if missing:
+        text = f"dbt_project.yml must have {', '.join(map(str, missing))}. Run `dbt-anonymize new`."
+        yield Finding("engine", "stop", text)
+    if kind == "spark" and credentials.method != "session":
+        yield Finding("engine", "note", unreached(str(credentials.method)))
+    if kind == "postgres":
+        yield _server(credentials, granted_roles(project))
+        seconds = mapping(project.get("vars")).get(LOCK_TIMEOUT, SECONDS)
+        text = f"a release waits {seconds} s for who is reading the earlier one ({LOCK_TIMEOUT})"
+        yield Finding("lock timeout", "ok", text)
+        text = (
+            "dbt lets roles read a release, not enter its schema. After the first build: "
+            "`grant usage on schema <that of the release> to <role>`."
+        )
+        yield Finding("schema", "note", text)
+
+
+def _server(credentials: Any, roles: list[str]) -> Finding:
+    place = f"{credentials.host}:{credentials.port}/{credentials.database}"
+    try:
+        unknown = unknown_roles(credentials, roles)
+    except Exception as error:
+        text = f"{place} must be reached; it is not ({type(error).__name__}). See `dbt debug`."
+        return Finding("server", "stop", text)
+    if unknown:
+        text = (
+            f"whoever is granted a relation must be a role of the server; {', '.join(unknown)} "
+            f"{'is' if len(unknown) == 1 else 'are'} not. Correct +grants and {CUSTODIANS}."
+        )
+        return Finding("server", "stop", text)
+    return Finding("server", "ok", place)
+
+
+def _publishers(root: Path, target: str) -> Iterator[Finding]:
+    """Say whether this target builds drafts, where the project says which publish."""
+    named = publishers(read_yaml_file(root / PROJECT_FILE))
+    if named is not None and target not in named:
+        text = (
+            f"{', '.join(named) or 'nobody'} ({PUBLISHED_TARGETS}); {target} builds drafts, unless "
+            "it has released before"
+        )
+        yield Finding("published targets", "ok", text)
 
 
 def _warehouse(root: Path, credentials: Any) -> Iterator[Finding]:
@@ -159,7 +225,7 @@ def _is_open_elsewhere(file: Path) -> bool:
     return False
 
 
-def _vault(root: Path, credentials: Any) -> Iterator[Finding]:
+def _vault(root: Path, credentials: Any, target: str) -> Iterator[Finding]:
     declared = mapping(read_yaml_file(root / PROJECT_FILE).get("vars"))
     alias = str(declared.get(VAULT_VARIABLE, "vault")).lower()
     try:
@@ -187,7 +253,33 @@ def _vault(root: Path, credentials: Any) -> Iterator[Finding]:
         yield Finding("vault", "stop", text)
         return
     yield _modes(file)
+    yield from _owner(root, file, credentials.schema, target)
     yield from _erasures(root, file)
+
+
+def _owner(root: Path, file: Path, schema: str, target: str) -> Iterator[Finding]:
+    """Name the project and target whose vault it is, where they are others."""
+    import duckdb  # noqa: PLC0415 (not every adapter has it)
+
+    if not file.is_file() or _is_open_elsewhere(file):
+        return
+    try:
+        with duckdb.connect(str(file), read_only=True) as session:
+            owner = owners_in_file(session).get(schema)
+    except duckdb.Error as error:
+        text = f"whose {file} is could not be read ({safe_reason(error)})."
+        yield Finding("owner of the vault", "note", text)
+        return
+    here = Owner(str(read_yaml_file(root / PROJECT_FILE).get("name")), target)
+    if owner is not None and owner != here:
+        text = (
+            f"the schema {schema} of {file} belongs to {owner.shown}; this is {here.shown}. Attach "
+            "a file of its own in the profile, or take it over with "
+            f"`dbt-anonymize vault adopt --target {target}`."
+        )
+        yield Finding("owner of the vault", "stop", text)
+    elif owner is not None:
+        yield Finding("owner of the vault", "ok", owner.shown)
 
 
 def _erasures(root: Path, file: Path) -> Iterator[Finding]:
@@ -244,6 +336,8 @@ def _specs(root: Path, target: str | None) -> Iterator[Finding]:
         yield Finding("anonymizations", "stop", str(error).replace("\n", "; "))
         return
     yield Finding("anonymizations", "ok", ", ".join(paths))
+    for seed in open_seeds(find_project(root), specs):
+        yield Finding("seeds", "note", str(seed))
     for name, read in ephemeral_sources(find_project(root), specs, target).items():
         text = (
             f"{name} reads {', '.join(read)}, which must be a table or a view and is ephemeral. "

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.installation.changes import Change, ClosedFolder, FileChange, read_text
+from dbt_anonymize.installation.engines import VAULT_LOCATION, missing_settings, with_settings
 from dbt_anonymize.project.layout import PROJECT_FILE
+from dbt_anonymize.project.register import PUBLISHED_TARGETS
 from dbt_anonymize.spec.draft import items, mapping
-from dbt_anonymize.spec.yaml_text import added, appended, inserted, loaded, replaced
+from dbt_anonymize.spec.yaml_text import (
+    added,
+    appended,
+    inserted,
+    loaded,
+    replaced,
+    with_value,
+)
 from dbt_anonymize.vault.files import FOLDER_MODE
 from dbt_anonymize.versions import PACKAGE, command_version, package_folder
 
@@ -23,17 +33,28 @@ IGNORED = ("vault/", "release/", "*.duckdb", "*.duckdb.wal", "target/", "logs/",
 
 
 def project_changes(
-    root: Path, profiles: Path, target: str | None, git: str | None = None
+    root: Path,
+    profiles: Path,
+    target: str | None,
+    git: str | None = None,
+    published: Sequence[str] | None = None,
 ) -> list[Change]:
     """Return what the project still needs, in an order in which it can be made.
 
     ``profiles`` is the file of profiles; ``git`` the address of a repository instead of the package
-    that the command carries. A file that cannot be added to is a `ProjectError`.
+    that the command carries; ``published`` the targets that publish, None to leave that as it is.
+    A file that cannot be added to is a `ProjectError`.
     """
     project = read_yaml_file(root / PROJECT_FILE)
+    settings = missing_settings(_kind(root, profiles, project, target), root, project)
     found = [
         _packages(root, git),
-        _edit(root / PROJECT_FILE, lambda text: with_dispatch(text, project)),
+        _edit(
+            root / PROJECT_FILE,
+            lambda text: with_settings(
+                with_publishers(with_dispatch(text, project), published), settings
+            ),
+        ),
         *_profile_and_vault(root, profiles, project, target),
         _edit(root / ".gitignore", _with_ignored),
     ]
@@ -126,6 +147,24 @@ def with_dispatch(text: str, project: Mapping[str, Any]) -> str:
     return appended(text, ["dispatch"], {"macro_namespace": "dbt", "search_order": order})
 
 
+def with_publishers(text: str, published: Sequence[str] | None) -> str:
+    """Return dbt_project.yml with the targets that publish, where they are given."""
+    if not published or publishers(loaded(text) or {}) == list(published):
+        return text
+    return with_value(text, ["vars", PUBLISHED_TARGETS], list(published))
+
+
+def publishers(project: Mapping[str, Any]) -> list[str] | None:
+    """Return the targets that a project says publish; None where it does not say."""
+    found = mapping(project.get("vars")).get(PUBLISHED_TARGETS)
+    return None if found is None else [str(name) for name in items(found)]
+
+
+def names_publishers(root: Path) -> bool:
+    """Whether a project says which targets publish."""
+    return publishers(read_yaml_file(root / PROJECT_FILE)) is not None
+
+
 def _with_flag(text: str, project: Mapping[str, Any]) -> str:
     """Add what dbt 1.10 needs and later versions do by themselves."""
     from dbt.version import __version__ as dbt_version  # noqa: PLC0415 (slow to import)
@@ -149,6 +188,8 @@ def _profile_and_vault(
         yield _closed(root, root / VAULT.parent)
         return
     key, output = _chosen_output(root, profiles, name, content, target)
+    if output.get("type") == "spark" and VAULT_LOCATION not in mapping(project.get("vars")):
+        yield _closed(root, root / VAULT.parent)
     if output.get("type") != "duckdb":
         return
     attached = [mapping(one) for one in items(output.get("attach"))]
@@ -156,12 +197,35 @@ def _profile_and_vault(
     path = next((str(one.get("path")) for one in of_vault), None)
     if path is None:
         inside = profiles.resolve().parent == root.resolve()
-        path = VAULT.as_posix() if inside else str(root.resolve() / VAULT)
+        file = _vault_of(root, key, mapping(mapping(content[name]).get("outputs")))
+        path = file.as_posix() if inside else str(root.resolve() / file)
         entry = {"path": path, "alias": alias}
         place = [name, "outputs", key, "attach"]
         yield _edit(profiles, lambda text: appended(text, place, entry), is_secret=True)
     if "{{" not in path and ":" not in path:
         yield _closed(root, (root / path).parent)
+
+
+def _kind(root: Path, profiles: Path, project: Mapping[str, Any], target: str | None) -> str:
+    """Return the adapter of the target; a profile that is missing is written for DuckDB."""
+    name = str(os.environ.get("DBT_PROFILE") or project.get("profile"))
+    content = read_yaml_file(profiles)
+    if name not in content:
+        return "duckdb"
+    return str(_chosen_output(root, profiles, name, content, target)[1].get("type"))
+
+
+def _vault_of(root: Path, target: str, outputs: Mapping[str, Any]) -> Path:
+    """Return the file of a target: one that no other target of the profile attaches."""
+    taken = {
+        (root / str(mapping(one).get("path"))).resolve()
+        for output in outputs.values()
+        for one in items(mapping(output).get("attach"))
+    }
+    words = re.sub(r"\W+", "_", target)
+    names = [VAULT.name, f"{words}.duckdb", *(f"{words}_{n}.duckdb" for n in range(2, 100))]
+    files = (VAULT.with_name(file) for file in names)
+    return next(file for file in files if (root / file).resolve() not in taken)
 
 
 def _chosen_output(

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.installation.changes import Change
-from dbt_anonymize.installation.project_files import project_changes, read_yaml_file
+from dbt_anonymize.installation.project_files import (
+    names_publishers,
+    project_changes,
+    read_yaml_file,
+)
 from dbt_anonymize.installation.starter import starter_changes
 from dbt_anonymize.project.layout import PROJECT_FILE, find_project
 from dbt_anonymize.project.package import installed_folder, installed_version
@@ -18,16 +23,19 @@ from dbt_anonymize.versions import command_version, package_folder
 
 @dataclass(frozen=True)
 class Plan:
-    """What a folder needs."""
+    """What a folder needs; ``names_publishers``: it says which targets publish, or is told so."""
 
     root: Path
     changes: list[Change]
     needs_package: bool
     is_starter: bool
+    names_publishers: bool = False
 
 
-def planned(folder: Path, target: str | None, git: str | None) -> Plan:
-    """Return what a folder needs; nothing is written.
+def planned(
+    folder: Path, target: str | None, git: str | None, published: Sequence[str] | None = None
+) -> Plan:
+    """Return what a folder needs, with the targets that publish; nothing is written.
 
     A folder that is neither in a dbt project nor empty is a `ProjectError`.
     """
@@ -35,15 +43,22 @@ def planned(folder: Path, target: str | None, git: str | None) -> Plan:
     if not folder.is_dir():
         raise ProjectError(f"{folder}: must be a folder. Make it first.")
     if not any((one / PROJECT_FILE).is_file() for one in (folder, *folder.parents)):
-        return Plan(folder, starter_changes(folder, git), needs_package=True, is_starter=True)
+        changes = starter_changes(folder, git, published)
+        return Plan(folder, changes, needs_package=True, is_starter=True)
     root = find_project(folder).root
     with contextlib.chdir(root):
         profiles = Path(dbt_arguments(root, target).profiles_dir) / "profiles.yml"
-    changes = project_changes(root, profiles.absolute(), target, git)
+    changes = project_changes(root, profiles.absolute(), target, git, published)
     is_current = installed_version(root) == command_version() and (
         git is not None or _comes_from_here(root)
     )
-    return Plan(root, changes, needs_package=not is_current, is_starter=False)
+    return Plan(
+        root,
+        changes,
+        needs_package=not is_current,
+        is_starter=False,
+        names_publishers=names_publishers(root),
+    )
 
 
 def _comes_from_here(root: Path) -> bool:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.installation.changes import Change, ClosedFolder, FileChange
-from dbt_anonymize.installation.project_files import IGNORED, VAULT, package_entry
+from dbt_anonymize.installation.project_files import (
+    IGNORED,
+    VAULT,
+    package_entry,
+    with_publishers,
+)
+from dbt_anonymize.project.layout import PROJECT_FILE
 from dbt_anonymize.spec.yaml_text import block_yaml
 
 # The patients are invented; PROJECT stands for the name of the project.
@@ -16,7 +23,9 @@ FILES = Path(__file__).with_name("starter")
 _HARMLESS = re.compile(r"\..*|README.*|LICENSE.*|requirements.*\.txt|constraints\.txt|pip-log\.txt")
 
 
-def starter_changes(root: Path, git: str | None = None) -> list[Change]:
+def starter_changes(
+    root: Path, git: str | None = None, published: Sequence[str] | None = None
+) -> list[Change]:
     """Return the files of the starter; a folder that holds anything else is a `ProjectError`."""
     found = [path for path in sorted(root.iterdir()) if not _is_harmless(path)]
     if found:
@@ -30,6 +39,8 @@ def starter_changes(root: Path, git: str | None = None) -> list[Change]:
         for path in sorted(FILES.rglob("*"))
         if path.is_file()
     }
+    declared = root / PROJECT_FILE
+    content[declared] = with_publishers(content[declared], published)
     content[root / "packages.yml"] = block_yaml({"packages": [package_entry(root, git)]})
     ignore = root / ".gitignore"
     before = ignore.read_text(encoding="utf-8") if ignore.exists() else None

@@ -21,7 +21,7 @@ from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.information_loss.registry import MEASURES
 from dbt_anonymize.project.descriptions import effort_description
 from dbt_anonymize.project.layout import Project, find_project
-from dbt_anonymize.project.models import microdata_columns, templates_of
+from dbt_anonymize.project.models import before_release, microdata_columns, templates_of
 from dbt_anonymize.project.package import check_installed
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.spec import Quality, Spec, load_specs
@@ -103,6 +103,7 @@ def render(spec: Spec, *, has_python: bool = True) -> dict[str, str]:
         "splitting": _splitting,
         "compared_columns": _compared_columns(spec),
         "microdata_columns": microdata_columns,
+        "before_release": before_release(spec),
         "partition_digest": PARTITION_DIGEST,
         "required": ", ".join(map(_requirement, spec.guarantees.resolved)),
     }

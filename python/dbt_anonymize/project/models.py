@@ -51,6 +51,21 @@ def templates_of(spec: Spec) -> list[str]:
     return [template for template, is_wanted in wanted.items() if is_wanted]
 
 
+# Of these a release is made, or they lead back to its people.
+_WITH_RELEASE = frozenset(
+    {"anonymized", "identifiers", "tokens", "membership", "sample", "mask_keys"}
+)
+
+
+def before_release(spec: Spec) -> list[str]:
+    """Return the relations that are built before anything is published: all that are measured.
+
+    What fails in one of them has been published else, though the build fails.
+    """
+    parts = [template.partition(".")[0] for template in templates_of(spec)]
+    return [f"{spec.name}_{part}" for part in parts if part not in _WITH_RELEASE]
+
+
 def microdata_columns(spec: Spec) -> list[str]:
     """Return the columns of ``<n>_microdata``, in order."""
     columns = [spec.record_key]

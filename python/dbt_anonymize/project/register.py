@@ -84,6 +84,7 @@ class Composed:
     records_below_k: int
 
 
+PUBLISHED_TARGETS = "dbt_anonymize_published_targets"
 _LINE = TypeAdapter(Release)
 _NAMED = TypeAdapter(dict[str, Any])
 COLUMNS = tuple(field.name for field in fields(Release))
@@ -117,6 +118,19 @@ def digest_released(warehouse: Warehouse, name: str) -> str | None:
         digest = warehouse.macro("_digest_of_relations", relations=[release])
         return str(warehouse.rows(f"select {digest}")[0][0])
     return None
+
+
+def publishes(warehouse: Warehouse, name: str) -> bool:
+    """Whether builds of this target are releases; else they are drafts, which nothing counts."""
+    beside = warehouse.place_of_ref(f"{name}_results")
+    register = warehouse.macro("_register_relation", beside=beside, anonymization=name)
+    return bool(warehouse.macro("_is_published", anonymization=name, register=register))
+
+
+def published_targets(warehouse: Warehouse) -> list[str] | None:
+    """Return the targets that the project says publish; None where it does not say."""
+    found = warehouse.macro("_listed_targets", variable=PUBLISHED_TARGETS)
+    return None if found is None else list(found)
 
 
 def built_now(warehouse: Warehouse, name: str) -> Release:

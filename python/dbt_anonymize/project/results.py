@@ -13,10 +13,17 @@ from dbt_anonymize.spec import Spec
 
 # Half of the last decimal that is shown.
 _SHOWN = 0.0005
+# The best answer that looks at no feature, by measure.
 _ZERO_RULES = {
-    "classification": "always guessing the most frequent class",
-    "regression": "always guessing the mean",
-    "survival": "the same risk for everybody",
+    "accuracy": "always guessing the most frequent class",
+    "precision": "always guessing the positive class",
+    "f1": "always guessing the positive class",
+    "brier_score": "guessing the share of each class",
+    "log_loss": "guessing the share of each class",
+    "r2": "always guessing the mean",
+    "mae": "always guessing the median",
+    "rmse": "always guessing the mean",
+    "concordance_index": "the same risk for everybody",
 }
 
 
@@ -68,12 +75,13 @@ def read_results(warehouse: Warehouse, name: str) -> list[EffortResult]:
     return [EffortResult(*row) for row in warehouse.rows(sql)]
 
 
-def explained(efforts: Sequence[EffortResult], task: str) -> list[str]:
+def explained(efforts: Sequence[EffortResult], measure: str) -> list[str]:
     """Say what is no better than guessing, and how certain the choice is, as far as known."""
     said = []
     zero = next((e.zero_rule for e in efforts if e.zero_rule is not None), None)
     if zero is not None:
-        said.append(f"zero rule, {_ZERO_RULES[task]}: QF {zero:.3f}")
+        answer = _ZERO_RULES.get(measure, "always guessing the same class")
+        said.append(f"zero rule, {answer}: QF {zero:.3f}")
     said += [
         "effort 0, the untouched table, is not surely above that: the model may learn nothing"
         for effort in efforts

@@ -220,13 +220,20 @@ class Warehouse:
                     cursor.execute(f"drop table if exists {relation}")
                 raise
 
+    def begin(self) -> None:
+        """Begin a transaction: after dbt's COMMIT the driver of Postgres begins none by itself."""
+        self.adapter.connections.begin()
+        statement = self.macro("_begin_transaction")
+        if statement:
+            self.cursor().execute(statement)
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Any]:
         """Give a cursor whose statements count all or, where one fails, none; not on Spark."""
         connections = self.adapter.connections
         if self.has_transactions:
             connections.clear_transaction()
-            connections.begin()
+            self.begin()
         try:
             # Not through the adapter, which would write every row into the log of dbt.
             yield self.cursor()
@@ -310,7 +317,7 @@ def open_warehouse(
         read_profile(project.root, target)
         target = target or os.environ.get("DBT_TARGET")
         choice = ["--target", target] if target else []
-        manifest = _parsed(project, choice)
+        manifest = parsed(project, choice)
         # What dbt falls back to; parsing has proved that it leads to a profile.
         config = RuntimeConfig.from_args(dbt_arguments(project.root, target))
         require_folders(config.credentials)
@@ -342,7 +349,8 @@ def open_warehouse(
             reset_adapters()
 
 
-def _parsed(project: Project, choice: Sequence[str]) -> Any:
+def parsed(project: Project, choice: Sequence[str]) -> Any:
+    """Return the manifest of a project, which is the working directory, as dbt reads it."""
     # Not a word of dbt: what it has to say is in the exception.
     parsed = run_dbt(["--quiet", "--log-level", "none", "parse", *choice])
     if not parsed.success:
@@ -375,6 +383,10 @@ def _is_utf8(file: Path) -> bool:
 
 
 def _explained(error: Exception) -> WarehouseError:
+    if isinstance(error, MemoryError):
+        return WarehouseError(
+            "this process must have more memory; it has run out of it. Read fewer columns or rows."
+        )
     if _LOCKED in str(error).lower():
         return WarehouseError(
             "the warehouse must not be open in another process: DuckDB lets only one process in "

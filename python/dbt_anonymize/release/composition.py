@@ -26,6 +26,11 @@ _REMEDY = (
     "Whoever has both files sees who joined and who left. Wait until more records joined, raise k, "
     "or accept it with `release: {composition: report}`."
 )
+# Without the variable every target publishes.
+UNNAMED_DRAFTS = (
+    "If the earlier one was a draft that nobody else saw, name the targets that publish: "
+    "`vars: {dbt_anonymize_published_targets: [prod]}` in dbt_project.yml."
+)
 
 
 @dataclass(frozen=True)
@@ -34,11 +39,13 @@ class Composition:
 
     The labels of the quasi-identifiers make the classes, intervals with their bounds; ``k`` is the
     fewest records of a class. A remainder stops the build if ``is_strict``, else it is a warning.
+    ``are_drafts_named``: the project says which targets publish.
     """
 
     quasi_identifiers: Sequence[str]
     k: int
     is_strict: bool = False
+    are_drafts_named: bool = True
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,8 @@ def check_composition(
             f"{target}: no class may differ from that of the published file by 1 to {k - 1} "
             f"records; {found.text}. {_REMEDY}"
         )
+    if not composition.are_drafts_named:
+        message += f" {UNNAMED_DRAFTS}"
     if composition.is_strict:
         raise PublishError(f"{message} The earlier release is unchanged.")
     _warn(message)

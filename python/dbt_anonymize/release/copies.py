@@ -66,13 +66,34 @@ def why_different(
             has_metadata = copy.suffix == ".parquet" and _has_metadata(file, copy)
         except duckdb.Error as error:
             return f"it cannot be read: {safe_reason(error)}"
+    other_values = ""
+    if found[1] != expected[1]:
+        with open_file(session, release, access_mode="read_only") as file:
+            other_values = _other_values(file, relation, _reader(copy, names))
     differences = {
         f"it has {found[0]:,} records instead of {expected[0]:,}": found[0] != expected[0],
-        "it has other values": found[1] != expected[1],
+        f"it has other values{other_values}": found[1] != expected[1],
         "its rows are in another order": found[2] != expected[2],
         "it has metadata of its own": has_metadata,
     }
     return next((text for text, is_so in differences.items() if is_so), None)
+
+
+def _other_values(file: DuckDBPyConnection, relation: str, copy: str) -> str:
+    """Name the columns whose values differ, with their types."""
+    columns = file.execute(f"describe {relation}").fetchall()
+    sums = ", ".join(
+        f"sum(hash(cast({quote_name(name)} as varchar))::hugeint)" for name, *_ in columns
+    )
+    (expected,), (found,) = (
+        file.execute(f"select {sums} from {rows}").fetchall()  # noqa: S608 (quoted)
+        for rows in (relation, copy)
+    )
+    sides = zip(columns, expected, found, strict=True)
+    differing = [
+        f"{name}, {kind.lower()}" for (name, kind, *_), one, other in sides if one != other
+    ]
+    return f" in {'; '.join(differing)}" if differing else ""
 
 
 def _unfit(form: str, reason: str) -> PublishError:

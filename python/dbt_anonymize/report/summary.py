@@ -81,10 +81,24 @@ def _released(found: Findings) -> Iterator[str]:
         + (f" As they are: {', '.join(as_they_are)}." if as_they_are else "")
         + (f" Masked: {', '.join(spec.masks)}." if spec.masks else "")
     )
+    yield from _keys(found)
     if found.evidence.release is None:
         yield "It is not published yet: run `dbt build`."
     elif published is None or found.evidence.is_published:
         yield f"It lies in {found.evidence.release}."
+
+
+def _keys(found: Findings) -> Iterator[str]:
+    """Name released columns in which nearly every record has a value of its own."""
+    if single := found.own_values.get("single"):
+        columns = found.spec.columns
+        shown = [f"{n} (accepted)" if columns[n].unique else n for n in single]
+        yield (
+            f"Keys: in {', '.join(shown)} nine of ten records or more have a value of their own, "
+            "and whoever has these values finds the record."
+        )
+    if fractions := found.own_values.get("fractions"):
+        yield f"Measurements like this, a value for nearly every record: {', '.join(fractions)}."
 
 
 def _records(release: Release) -> str:
@@ -156,7 +170,7 @@ def _costs(found: Findings) -> Iterator[str]:
         zero = number(chosen["zero_rule"])
         yield (
             f"QF is {float(chosen['qf_mean']):.3f} after {float(original['qf_mean'] or 0):.3f}"
-            + ("." if zero is None else f"; without learning anything it would be {zero:.3f}.")
+            + ("." if zero is None else f"; the best constant answer has {zero:.3f}.")
         )
     if left_out := int(chosen["suppressed_records"]):
         share = left_out / int(chosen["records"])
@@ -169,7 +183,7 @@ def _costs(found: Findings) -> Iterator[str]:
 def _certainty(found: Findings) -> Iterator[str]:
     names = [field.name for field in fields(EffortResult)]
     efforts = [EffortResult(**{name: row[name] for name in names}) for row in found.results]
-    for sentence in explained(efforts, found.spec.quality.task):
+    for sentence in explained(efforts, found.spec.quality.measure):
         yield f"{sentence[0].upper()}{sentence[1:]}."
     if found.chosen is None:
         for effort in efforts:

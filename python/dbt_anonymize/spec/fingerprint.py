@@ -23,12 +23,23 @@ _NOT_OF_RESULTS: dict[str, Any] = {
     "tolerance": True,
     "partition_by": True,
     "release": {"access", "composition", "formats", "joiners", "recompute"},
-    "columns": {"__all__": {"data_type", "derived_from", "free_text"}},
+    "columns": {"__all__": {"data_type", "derived_from", "free_text", "unique", "repeats"}},
     "quality": {"groups", "importance", "decision_grid"},
 }
 
 # What a column says that no released row depends on.
-_NOT_OF_ROWS = {"data_type", "derived_from", "free_text", "weight"}
+_NOT_OF_ROWS = {"data_type", "derived_from", "free_text", "unique", "repeats", "weight"}
+# What changes no generated model but its description.
+_NOT_OF_MODELS = {"description", "owner", "relinking", "search", "tolerance"}
+
+
+def digest_of(spec: BaseModel) -> str:
+    """Return digits that change with whatever generated models say, for a build to compare.
+
+    What is as by default is left out: whether it is written or not, and in which version.
+    """
+    content = spec.model_dump(mode="json", exclude=_NOT_OF_MODELS, exclude_defaults=True)
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def fingerprint_of(spec: BaseModel) -> str:

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.spec.draft import UNDECIDED
 from dbt_anonymize.spec.efforts import levels_alone
-from dbt_anonymize.spec.models import Spec
+from dbt_anonymize.spec.models import SHAPE_ALONE, Spec
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.spec.yaml_file import read_yaml
@@ -70,6 +70,18 @@ def load_specs(project_dir: Path, names: Collection[str] | None = None) -> list[
             )
         )
     return _load([paths[name] for name in wanted], root=project_dir)
+
+
+def has_digest(path: Path, digest: str) -> bool:
+    """Whether a file holds the spec with this digest, which kept the rules between its keys."""
+    content, problems = read_yaml(path)
+    if problems or not isinstance(content, dict):
+        return False
+    try:
+        found = Spec.model_validate(_with_text_keys(content), context=SHAPE_ALONE)
+    except ValidationError:
+        return False
+    return found.digest == digest
 
 
 def spec_paths(project_dir: Path) -> dict[str, Path]:

@@ -22,7 +22,12 @@ from dbt_anonymize.privacy.registry import measures_of
 from dbt_anonymize.spec.columns import Column, Hierarchy, Role
 from dbt_anonymize.spec.efforts import AnyEffort, Effort
 from dbt_anonymize.spec.fidelity import Fidelity
-from dbt_anonymize.spec.fingerprint import fingerprint_of, labels_digest_of, mechanism_of
+from dbt_anonymize.spec.fingerprint import (
+    digest_of,
+    fingerprint_of,
+    labels_digest_of,
+    mechanism_of,
+)
 from dbt_anonymize.spec.guarantees import Guarantees
 from dbt_anonymize.spec.masks import Mask
 from dbt_anonymize.spec.qnf import Alpha, Qnf, check_columns, qnf_argument
@@ -57,6 +62,10 @@ def _name(value: object) -> object:
 SpecName = Annotated[
     str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=LONGEST_NAME), BeforeValidator(_name)
 ]
+
+
+# A context of validation that leaves out the rules between keys, some of which look at models.
+SHAPE_ALONE = "shape alone"
 
 
 class Spec(Strict):
@@ -159,8 +168,8 @@ class Spec(Strict):
         return check_columns(text, info.data)
 
     @model_validator(mode="after")
-    def _keeps_the_rules(self) -> Spec:
-        problems = violations(self.model_dump(mode="python"))
+    def _keeps_the_rules(self, info: ValidationInfo) -> Spec:
+        problems = [] if info.context == SHAPE_ALONE else violations(self.model_dump(mode="python"))
         if problems:
             raise PydanticCustomError(
                 BROKEN_RULES, "{problems}", {"problems": "\n".join(map(str, problems))}
@@ -190,6 +199,20 @@ class Spec(Strict):
     def accepted_texts(self) -> list[str]:
         """Columns that may hold free text and are released as they are."""
         return [name for name, column in self.columns.items() if column.free_text]
+
+    @property
+    def accepted_unique(self) -> list[str]:
+        """Released columns in which nearly every record may have a value of its own.
+
+        A mask with a key gives such values on purpose.
+        """
+        keyed = [name for name, mask in self.masks.items() if mask.has_key]
+        return [n for n in self.kept_columns if self.columns[n].unique or n in keyed]
+
+    @property
+    def accepted_repeats(self) -> list[str]:
+        """Identifiers whose values several people may share."""
+        return [name for name, column in self.columns.items() if column.repeats]
 
     @property
     def has_mask_keys(self) -> bool:
@@ -316,6 +339,17 @@ class Spec(Strict):
         return self.columns_with_role("sensitive", "insensitive", "masked")
 
     @property
+    def shown_columns(self) -> list[str]:
+        """Columns of the source of which values are released as they are."""
+        exact = {
+            name
+            for number, effort in self.numbered_efforts.items()
+            if number
+            for name in effort.exact(self.quasi_identifiers)
+        }
+        return [name for name in (*exact, *self.kept_columns) if name not in self.masks]
+
+    @property
     def generalized_columns(self) -> list[str]:
         """Released columns that make a class: of each quasi-identifier the label and its bounds."""
         columns = []
@@ -366,6 +400,11 @@ class Spec(Strict):
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that change with whatever results or release depend on."""
         return fingerprint_of(self)
+
+    @property
+    def digest(self) -> str:
+        """Digits that change with whatever the generated models say."""
+        return digest_of(self)
 
     @property
     def waits(self) -> bool:

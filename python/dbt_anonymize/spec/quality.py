@@ -141,7 +141,9 @@ class Quality(Strict):
     test_on: Literal["original", "generalized"] = "original"
     """Test records that QF is about: original ones, or generalized by the effort."""
     numbers: Literal["by_model", "midpoint", "class_mean", "bounds"] = "by_model"
-    """How models read an interval."""
+    """How models read an interval: by its rank or midpoint (by_model) or bounds, an original as its
+    label; as midpoint or class_mean, an original as its raw value.
+    """
     categories: Literal["label", "leaves", "frequencies"] = "label"
     """How models read a label: as itself, or as shares of the leaves it covers."""
     suppressed: Literal["left_out", "missing"] = "left_out"

@@ -14,6 +14,8 @@ from dbt_anonymize.spec.quality import BASELINE, FEWEST_SPLITS, task_of_measure
 TARGET_MEASURE = "classification_metric"
 MEASURES_OF_ONE_CLASS = frozenset({"precision", "recall", "sensitivity", "specificity", "f1"})
 _NEED_PROBABILITIES = frozenset({"brier_score", "log_loss"})
+# A constant answer has 1, the best there is.
+_WON_BY_A_CONSTANT = frozenset({"recall", "sensitivity", "specificity"})
 _WITHOUT_PROBABILITIES = frozenset({"linear_svm", "kernel_svm"})
 
 
@@ -107,6 +109,21 @@ def _positive_fits_the_measure(quality: Mapping[str, Any], task: str | None) -> 
                     'Add one of its values, for example positive: "yes".',
                     "nothing",
                 )
+
+
+def _a_constant_answer_is_not_best(
+    quality: Mapping[str, Any], _task: str | None
+) -> Iterator[Problem]:
+    measure = quality.get("measure")
+    if isinstance(measure, str) and measure in _WON_BY_A_CONSTANT:
+        answer = "never answers" if measure == "specificity" else "always answers"
+        yield Problem(
+            ("quality", "measure"),
+            f"must not be {measure}, which is 1 for a model that {answer} the class, so that no "
+            "effort beats the zero rule",
+            f"Choose balanced_accuracy, f1 or roc_auc; {measure} is reported beside it.",
+            measure,
+        )
 
 
 def _time_belongs_to_an_event(quality: Mapping[str, Any], task: str | None) -> Iterator[Problem]:
@@ -329,6 +346,7 @@ _RULES: tuple[Callable[[Mapping[str, Any], str | None], Iterator[Problem]], ...]
     _one_way_to_split,
     _one_way_to_name_models,
     _positive_fits_the_measure,
+    _a_constant_answer_is_not_best,
     _time_belongs_to_an_event,
     _outer_records_are_unseen,
     _shares_are_added_up,

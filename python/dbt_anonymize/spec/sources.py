@@ -26,6 +26,11 @@ class Source(Strict):
             )
         return self
 
+    @property
+    def name(self) -> str:
+        """Its name in sentences, and in what a vault remembers."""
+        return self.ref or ".".join(self.source or ())
+
 
 class Population(Strict):
     """The people among whom an attacker looks: a relation, a number, or both."""

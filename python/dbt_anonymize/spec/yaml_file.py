@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,9 @@ _TOO_LARGE = (
     f"must stand for at most {MOST_VALUES} values, each alias written out",
     "Write it without aliases.",
 )
+_NUMBERS = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("int", "float"))
+# Not octal (010), of base 60 (1:30), hexadecimal, binary or with underscores.
+_PLAIN_NUMBER = re.compile(r"[-+]?(0|[1-9]\d*|\d*\.\d*([eE][-+]\d+)?|\.(inf|nan))", re.I | re.ASCII)
 _TEXT, _BOOLEAN, _MERGE = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "bool", "merge"))
 
 
@@ -75,6 +79,13 @@ def _problems(node: yaml.Node, path: KeyPath, above: frozenset[int]) -> Iterator
             path,
             f"must not be {node.value} without quotes, which YAML reads as true or false",
             f'Write "{node.value}" for the text, or true or false.',
+        )
+    elif node.tag in _NUMBERS and not _PLAIN_NUMBER.fullmatch(node.value):
+        number = yaml.safe_load(node.value)
+        yield Problem(
+            path,
+            f"must not be {node.value} without quotes, which YAML reads as {number}",
+            f'Write {number} for the number, or "{node.value}" for the text.',
         )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from dbt_anonymize.errors import VaultError
 from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
+from dbt_anonymize.project.vault_owner import require_own_vault
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
@@ -19,10 +20,11 @@ def spend_on_search(warehouse: Warehouse, spec: Spec, private: DifferentialPriva
     A search is drawn anew each time, so each costs ``search_epsilon``.
     """
     assert private.search_epsilon is not None  # the caller refuses a search without
+    require_own_vault(warehouse, spec)
     budget = warehouse.macro(
         "_budget_relation", anonymization=spec.name, beside=_sample(warehouse, spec)
     )
-    source = spec.source.ref or ".".join(spec.source.source or ())
+    source = spec.source.name
     mark = "?" if warehouse.is_duckdb else "%s"
     with warehouse.transaction() as cursor:
         cursor.execute(warehouse.macro("_budget_table", budget=budget))

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dbt_anonymize.errors import VaultError
+from dbt_anonymize.errors import VaultError, safe_reason
 from dbt_anonymize.literals import quote_path
 
 if TYPE_CHECKING:
@@ -34,12 +34,16 @@ _SPILL_SUFFIX = ".tmp"
 # What `_require_closed_vault` looks for.
 KEY_SUFFIX = ".key"
 KEY_BYTES = 32
+_DAMAGED = re.compile(
+    r"not a valid DuckDB database|checksum|corrupt|WAL file|WAL was created|Serialization|INTERNAL",
+    re.IGNORECASE,
+)
 # A drive of Windows has one letter.
 _ELSEWHERE = re.compile(r"\w\w+:")
 
 
 def require_folders(credentials: Any) -> None:
-    """Raise a `VaultError` where an attached database file has no folder.
+    """Raise a `VaultError` where an attached database file has no folder, or is damaged.
 
     DuckDB creates the file but no folder, and reports only that it cannot open the file. Relative
     paths of the ``credentials`` (dbt's profile) are read from the working directory.
@@ -56,6 +60,31 @@ def require_folders(credentials: Any) -> None:
                 f"{name}: its database file must have a folder, which only its owner can read; "
                 f"there is no {folder}. Run `mkdir {parents}-m 700 {shlex.quote(str(folder))}`."
             )
+        if is_file and not (attachment.options or {}).get("encryption_key"):
+            _require_sound(attachment.alias or Path(attachment.path).stem, Path(attachment.path))
+
+
+def _require_sound(name: str, file: Path) -> None:
+    """Raise a `VaultError` where a database file cannot be opened for what is in it."""
+    import duckdb  # noqa: PLC0415 (not every adapter has it)
+
+    if not file.is_file() or not file.stat().st_size:
+        return
+    try:
+        duckdb.connect(str(file), read_only=True).close()
+    except duckdb.Error as error:
+        if not _DAMAGED.search(str(error)):  # locked, open already, or not ours to read
+            return
+        raise VaultError(
+            f"{name}: {file} must be a database file of DuckDB; it is damaged, or none "
+            f"({safe_reason(error)}). "
+            "A vault holds what nothing can compute again: tokens, draws of samples, keys of "
+            "masks, members of frozen releases, what was spent, and who was re-linked and erased. "
+            f"Keep the file, and put back a backup of it with its log ({file.name}.wal), in a "
+            "folder of mode 700 that belongs to whoever builds; then run `dbt build` and "
+            "`dbt-anonymize verify`, and repeat erasures since the backup. Only where no "
+            "such rows are lost may a build start a new vault: move the file away."
+        ) from None
 
 
 def protect_vault(

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -14,6 +15,8 @@ import duckdb
 from dbt_anonymize.errors import VaultError, safe_reason
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.generate import HISTORY
+from dbt_anonymize.project.results import release_file
+from dbt_anonymize.project.vault_owner import renamed_owner
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.release.copies import places_of_copies
 from dbt_anonymize.release.publish import RELEASE_MODE
@@ -62,6 +65,53 @@ def relations_to_drop(
     return sorted(found, key=lambda one: not one.is_view)
 
 
+@dataclass(frozen=True)
+class Existing:
+    """The names of what there is of an anonymization, by where it lies, and its published files."""
+
+    working: Sequence[str] = ()
+    vault: Sequence[str] = ()
+    audits: Sequence[str] = ()
+    files: Sequence[str] = ()
+
+
+def existing_relations(warehouse: Warehouse, spec: Spec, others: Collection[str]) -> Existing:
+    """Look what there is of an anonymization in warehouse, vault and release, on any engine."""
+    audits = {f"{spec.name}_{kind}" for kind in AUDITS}
+    of_vault = {f"{spec.name}_{kind}" for kind in OF_VAULT}
+    found = set[str]()
+    for database, schema in places_of(warehouse, names_of(spec)):
+        place = warehouse.adapter.Relation.create(database=database, schema=schema)
+        found |= set(warehouse.macro("_tables_of_schema", place=place)) & names_of(spec)
+    if warehouse.is_duckdb:
+        dropped = {
+            is_in_vault: {
+                one.identifier
+                for one in relations_to_drop(warehouse, spec, others, of_vault=is_in_vault)
+            }
+            for is_in_vault in (True, False)
+        }
+        working, vault = dropped[False], dropped[True]
+    else:
+        working, vault = found - of_vault, found & of_vault
+    return Existing(
+        sorted(working - audits),
+        sorted(vault - audits),
+        sorted(found & audits),
+        _published_files(warehouse, spec),
+    )
+
+
+def _published_files(warehouse: Warehouse, spec: Spec) -> list[str]:
+    is_generated = any(
+        node.name == f"{spec.name}_anonymized" for node in warehouse.manifest.nodes.values()
+    )
+    if not warehouse.is_duckdb or not is_generated:
+        return []
+    file = release_file(warehouse, spec.name)
+    return [str(one) for one in (file, *places_of_copies(file).values()) if one.is_file()]
+
+
 def drop_relations(warehouse: Warehouse, relations: Collection[Owned]) -> None:
     """Drop relations of one database, all or none."""
     with warehouse.transaction() as cursor:
@@ -102,7 +152,7 @@ def rename_relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[st
                 f"{', '.join(sorted(here & theirs))}. Take another name, or let a custodian drop "
                 "them if nobody needs them."
             )
-    renamed = []
+    renamed, memory = list[str](), renamed_owner(warehouse, before.name, after.name)
     for of_vault in (True, False):
         chosen = [
             one for one in found if (one.database == vault) == of_vault and one.identifier in ours
@@ -111,6 +161,8 @@ def rename_relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[st
         # has other labels than its spec, and no build goes on from there.
         with warehouse.transaction() as cursor:
             _rename_in_rows(warehouse, before, after, cursor, vault if of_vault else None)
+            for sql, values in memory if of_vault else ():
+                cursor.execute(sql, values)
         with warehouse.transaction() as cursor:
             for one in sorted(chosen, key=lambda one: not one.is_view):
                 if one.is_view:

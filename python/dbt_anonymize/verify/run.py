@@ -10,9 +10,10 @@ from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError, WarehouseError, safe_reason
 from dbt_anonymize.pluralize import counted
-from dbt_anonymize.project.engines import ENGINES
+from dbt_anonymize.project.engines import ENGINES, require_reached
 from dbt_anonymize.project.erasures import count_erasures
 from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.open_seeds import open_seeds
 from dbt_anonymize.project.register import digest_released
 from dbt_anonymize.project.results import is_built, release_file
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
@@ -49,6 +50,7 @@ def verify(
     ``<n>_attacks``, and all findings are kept in ``<n>_verification``; nothing else is changed.
     """
     found: list[Finding] = []
+    require_reached(project, target)
     # Compiling has dbt open the warehouse for itself.
     if "provenance" in checks:
         found += _proved("provenance", spec, lambda: check_provenance(project, spec, target=target))
@@ -198,11 +200,20 @@ def _on_rows(proved: _Proved, earlier: Sequence[Path]) -> dict[Check, Callable[[
         return check_copies(read, spec, release=release) if release else iter(())
 
     return {
-        "content": lambda: check_content(read, project, spec, release=release),
+        "content": lambda: [
+            *check_content(read, project, spec, release=release),
+            *_of_seeds(project, spec),
+        ],
         "recomputation": lambda: [*_of("recomputation", recomputed()), *copies()],
         "guarantees": lambda: _of("guarantees", recomputed()),
         "attacks": lambda: _attacks(proved, earlier),
     }
+
+
+def _of_seeds(project: Project, spec: Spec) -> Iterator[Finding]:
+    """Name seeds with identifiers that others read, or git."""
+    for seed in open_seeds(project, [spec]):
+        yield Finding("content", seed.file.as_posix(), None, f"{seed}", is_warning=True)
 
 
 def _attacks(proved: _Proved, earlier: Sequence[Path]) -> list[Finding]:

@@ -12,8 +12,6 @@ from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.arrays import Codes, Floats
 from dbt_anonymize.evaluation.data import features
 from dbt_anonymize.evaluation.data.features import (
-    POSITIONS,
-    VALUES,
     Arrays,
     Column,
     Reading,
@@ -145,8 +143,8 @@ class Category:
         own, original = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
         return Column(
             codes,
-            {POSITIONS: own, VALUES: own},
-            {POSITIONS: original, VALUES: original},
+            dict.fromkeys(features.SPACES, own),
+            dict.fromkeys(features.SPACES, original),
             hidden=size if self.may_be_hidden else None,
             is_quasi=True,
             raw=raw,

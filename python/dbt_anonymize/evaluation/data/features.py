@@ -1,20 +1,22 @@
 """How a value enters a model: generalized and untouched values share one feature space.
 
-A model trained on labels must read values it has never seen. So every feature belongs to the
-*effort*, and the hierarchy carries an untouched value up to it:
+A model trained on labels is asked with labels. So every feature belongs to the *effort*, and the
+hierarchy carries an untouched value up to its label at that level:
 
 =================  ===============================================================================
 value              as features
 =================  ===============================================================================
-interval           for models that split: its position among all intervals of its level, so that a
-                   threshold between neighbours is their common bound. For other models its
-                   midpoint, or the mean of its class (``class_mean``); untouched values are
-                   themselves. With ``bounds`` two features, lower and upper
+interval           for models that split and for classifiers its position among the intervals of its
+                   level, so that a threshold between neighbours is their common bound. For other
+                   models its midpoint. With ``bounds`` two features, lower and upper. With
+                   ``midpoint``, or the mean of its class (``class_mean``), untouched values are
+                   themselves
 category           a feature for each label of its level; an untouched value has that of its label
 level per record   a category: features for each level that training records show; what is finer
                    than a record shows is zero, an untouched value is known at every level. An
-                   interval, for models that split: the ranks of its bounds among those that
-                   training records show; an untouched value is read as the finest one around it
+                   interval: its bounds among those that training records show, as ranks, their mean
+                   or the midpoint; an untouched value is read as the finest one around it
+mean of a group    itself; an untouched value is itself
 plain number       itself; where it is masked, models learn from the mask and read the value itself
 plain text, bool   a feature for each value
 =================  ===============================================================================
@@ -37,6 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.evaluation.arrays import Codes, Floats
 from dbt_anonymize.evaluation.data.relations import (
     column_kind,
@@ -54,8 +57,8 @@ if TYPE_CHECKING:
 MOST_CATEGORIES = 2000
 # Of single precision, in which trees compute.
 LARGEST = float(np.finfo(np.float32).max)
-# The spaces of models that split, and of all others.
-POSITIONS, VALUES = "positions", "values"
+# The spaces of models that split, of other classifiers, and of all others.
+POSITIONS, RANKS, VALUES = SPACES = "positions", "ranks", "values"
 
 Arrays = Mapping[str, NDArray[Any]]
 Blocks = Mapping[str, Sequence[Block]]
@@ -72,9 +75,13 @@ class Reading:
     numbers: str = "by_model"
     categories: str = "label"
 
-    def space(self, *, splits: bool) -> str:
-        """Return the space of a model, by whether it splits features."""
-        return POSITIONS if splits and self.numbers == "by_model" else VALUES
+    def space(self, model: str, task: str) -> str:
+        """Return the space of a model."""
+        if self.numbers != "by_model":
+            return VALUES
+        if estimators.estimator_type(model, task).splits:
+            return POSITIONS
+        return RANKS if task == "classification" else VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +142,7 @@ class Plain:
         blocks: list[Block] = [OneHot(positions, known)]
         if known < len(labels):
             blocks.append(Indicator(positions == UNKNOWN))
-        both = {POSITIONS: blocks, VALUES: blocks}
+        both = dict.fromkeys(SPACES, blocks)
         return Column(codes, both, both)
 
     def masked(self, arrays: Arrays, first: Column) -> Column:
@@ -148,7 +155,7 @@ class Plain:
         values, codes = np.unique(arrays["value"], return_inverse=True)
         # A mask keeps NULL, so both know of the same missing numbers.
         own, original = (
-            dict.fromkeys((POSITIONS, VALUES), (Numbers(numbers[:, None], has_nan(values)),))
+            dict.fromkeys(SPACES, (Numbers(numbers[:, None], has_nan(values)),))
             for numbers in (values, values if untouched is None else untouched)
         )
         return Column(codes, own, original, raw=values)

@@ -36,11 +36,14 @@ class Hierarchy:
         Sorted: values of a category, lower bounds of an interval.
     texts : tuple of sequence of str or None
         Label of each leaf, from level 1 upward.
+    uppers : array of float, shape (leaves,)
+        Upper bounds of an interval.
     """
 
     name: str
     leaves: NDArray[Any]
     texts: tuple[Sequence[str | None], ...]
+    uppers: NDArray[Any] = field(default_factory=lambda: np.zeros(0))
     _known: dict[int, Codes] = field(default_factory=dict, repr=False)
 
     @property
@@ -72,6 +75,15 @@ class Hierarchy:
     def size(self, level: int) -> int:
         """Return the number of labels of a level, without ``*``."""
         return int(self.positions(level).max(initial=UNKNOWN)) + 1
+
+    def bounds(self, level: int) -> Floats:
+        """Return both bounds of each interval of a level, shape (labels, 2)."""
+        own = self.positions(level)
+        is_known = own != UNKNOWN
+        found = np.tile([np.inf, -np.inf], (self.size(level), 1))
+        np.minimum.at(found[:, 0], own[is_known], self.leaves[is_known])
+        np.maximum.at(found[:, 1], own[is_known], self.uppers[is_known])
+        return found
 
     def ancestors(self, level: int, coarser: int) -> Codes:
         """Return for each label of a level its position at a coarser one.
@@ -115,26 +127,21 @@ class Hierarchy:
 def read_hierarchy(name: str, kind: str, relation: duckdb.DuckDBPyRelation) -> Hierarchy:
     """Read the hierarchy of a quasi-identifier from a relation with one row per leaf.
 
-    Its columns are ``lower_bound`` (``kind`` interval) or ``value`` (categorical), then
-    ``level_1``, ``level_2``, …. No leaf, or a leaf with different labels, is an `EvaluationError`.
+    Its columns are ``lower_bound`` and ``upper_bound`` (``kind`` interval) or ``value``
+    (categorical), then ``level_1``, ``level_2``, …. No leaf, or a leaf with different labels, is an
+    `EvaluationError`.
     """
     found = {column.lower() for column in relation.columns}
     levels = 0
     while f"level_{levels + 1}" in found:
         levels += 1
     if kind == "interval":
-        bound = column_kind(relation, "lower_bound")
-        if bound == "text":
-            raise EvaluationError(
-                f"hierarchy of `{name}` must have bounds that are numbers or dates; got text. "
-                "Check the hierarchy's kind in the spec."
-            )
-        leaf = number_sql("lower_bound", bound)
+        leaf, *uppers = (_bound_sql(name, relation, f"{end}_bound") for end in ("lower", "upper"))
     else:
-        leaf = f"encode({text_sql('value')})"
+        leaf, uppers = f"encode({text_sql('value')})", []
     # Bytes: a collation would take different labels for the same.
     labels = [f"encode({text_sql(f'level_{level}')})" for level in range(1, levels + 1)]
-    sql = f"select distinct {', '.join([leaf, *labels])} from {SOURCE} order by all"  # noqa: S608
+    sql = f"select distinct {', '.join([leaf, *labels, *uppers])} from {SOURCE} order by all"  # noqa: S608
     fetched = query(relation, sql).fetchall()
     rows = [[_decoded(cell) for cell in row] for row in fetched if row[0] is not None]
     leaves = np.array([row[0] for row in rows], dtype=float if kind == "interval" else object)
@@ -144,7 +151,18 @@ def read_hierarchy(name: str, kind: str, relation: duckdb.DuckDBPyRelation) -> H
             f"rows for {len(set(leaves.tolist()))} values. Correct the hierarchy."
         )
     texts = tuple(tuple(row[level] for row in rows) for level in range(1, levels + 1))
-    return Hierarchy(name, leaves, texts)
+    bounds = np.array([row[levels + 1] for row in rows] if uppers else [], dtype=float)
+    return Hierarchy(name, leaves, texts, bounds)
+
+
+def _bound_sql(name: str, relation: duckdb.DuckDBPyRelation, column: str) -> str:
+    kind = column_kind(relation, column)
+    if kind == "text":
+        raise EvaluationError(
+            f"hierarchy of `{name}` must have bounds that are numbers or dates; got text. "
+            "Check the hierarchy's kind in the spec."
+        )
+    return number_sql(column, kind)
 
 
 def _decoded(cell: Any) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.arrays import Codes, Floats
 from dbt_anonymize.evaluation.data.features import (
     POSITIONS,
+    RANKS,
     VALUES,
     Arrays,
     Column,
@@ -27,6 +29,10 @@ from dbt_anonymize.privacy.grouping import distinct_rows
 
 if TYPE_CHECKING:
     import duckdb
+
+
+# By space, the numbers of own and of untouched codes, and the block that they make.
+Spaces = Mapping[str, tuple[Floats, Floats, Callable[[Floats, bool], Block]]]
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ class Interval:
         """Return the column of effort 0: the numbers themselves."""
         check_numbers(self.name, arrays["lower"])
         values, codes = np.unique(arrays["lower"], return_inverse=True)
-        return self._column(codes, {VALUES: (values[:, None], values[:, None])}, values)
+        return self._column(codes, {VALUES: (values[:, None], values[:, None], Numbers)}, values)
 
     def generalized(self, arrays: Arrays, level: int | None, first: Column) -> Column:
         """Return the column of another effort; ``first`` is that of effort 0.
@@ -84,24 +90,50 @@ class Interval:
         raw = first.raw[:, None]
         if "mean" in arrays:
             means, codes = np.unique(arrays["mean"], return_inverse=True)
-            return self._column(codes, {VALUES: (means[:, None], raw)})
+            return self._column(codes, {VALUES: (means[:, None], raw, Numbers)})
         lower, of_lower = np.unique(arrays["lower"], return_inverse=True)
         upper, of_upper = np.unique(arrays["upper"], return_inverse=True)
         sample, codes = distinct_rows([of_lower, of_upper])
         bounds = np.column_stack([lower[of_lower[sample]], upper[of_upper[sample]]])
-        twice = np.repeat(raw, 2, axis=1)
+        has_labels = self.reading.numbers in {"by_model", "bounds"}
+        if has_labels and level is None:
+            return self._column(codes, self._among_shown(bounds, np.repeat(raw, 2, axis=1)))
+        if has_labels and level:
+            at = self._positions(bounds[:, 0], level, is_bound=True)
+            return self._column(codes, self._at_level(level, at, self._positions(raw[:, 0], level)))
         if self.reading.numbers == "bounds":
-            return self._column(codes, {VALUES: (bounds, twice)})
-        spaces = {VALUES: (bounds.mean(axis=1, keepdims=True), raw)}
-        if self.reading.numbers == "by_model" and level is None:
-            spaces[POSITIONS] = _ends(bounds), _ends(twice)
-        elif self.reading.numbers == "by_model" and level:
-            positions = self._position(bounds[:, 0], level, is_bound=True)
-            spaces[POSITIONS] = positions, self._position(first.raw, level)
-        return self._column(codes, spaces, kind=Ends if level is None else Numbers)
+            return self._column(codes, {VALUES: (bounds, np.repeat(raw, 2, axis=1), Numbers)})
+        return self._column(codes, {VALUES: (bounds.mean(axis=1, keepdims=True), raw, Numbers)})
 
-    def _position(self, numbers: Floats, level: int, *, is_bound: bool = False) -> Floats:
-        """Return the position among the intervals of a level; NaN for ``*`` and NULL."""
+    def _at_level(self, level: int, own: Codes, original: Codes) -> Spaces:
+        """Return the spaces of positions at one level."""
+        bounds = self.hierarchy.bounds(level)
+        places = np.arange(len(bounds), dtype=np.float64)
+        tables = {VALUES: bounds}
+        if self.reading.numbers == "by_model":
+            tables = {VALUES: bounds.mean(axis=1, keepdims=True), POSITIONS: places[:, None]}
+            # A hierarchy that is finer where nobody is changes nothing.
+            shown = np.unique(own[own != UNKNOWN])
+            if 0 < len(shown) < len(places):
+                tables[RANKS] = np.interp(places, shown, np.arange(len(shown)))[:, None]
+        return {
+            space: (_picked(table, own), _picked(table, original), Numbers)
+            for space, table in tables.items()
+        }
+
+    def _among_shown(self, bounds: Floats, raw: Floats) -> Spaces:
+        """Return the spaces of intervals of several levels, or of none."""
+        ends = _ends(bounds), _ends(raw)
+        if self.reading.numbers == "bounds":
+            return {VALUES: (*ends, Ends)}
+        return {
+            VALUES: (*ends, partial(Ends, is_one=True)),
+            POSITIONS: (*ends, partial(Ends, is_ranked=True)),
+            RANKS: (*ends, partial(Ends, is_ranked=True, is_one=True)),
+        }
+
+    def _positions(self, numbers: Floats, level: int, *, is_bound: bool = False) -> Codes:
+        """Return the position among the intervals of a level; `UNKNOWN` for ``*`` and NULL."""
         leaf = self.hierarchy.leaf_of(numbers)
         wrong = int(((leaf != UNKNOWN) & (self.hierarchy.leaves[leaf] != numbers)).sum())
         if is_bound and wrong:
@@ -109,38 +141,39 @@ class Interval:
                 f"every interval of feature `{self.name}` must begin at a bound of its hierarchy; "
                 f"{wrong} of {len(numbers)} do not. Build the efforts and the hierarchy again."
             )
-        found = np.where(leaf == UNKNOWN, UNKNOWN, self.hierarchy.positions(level)[leaf])
-        return np.where(found == UNKNOWN, np.nan, found.astype(np.float64))[:, None]
+        return np.where(leaf == UNKNOWN, UNKNOWN, self.hierarchy.positions(level)[leaf])
 
-    def _column(
-        self,
-        codes: Codes,
-        spaces: Mapping[str, tuple[Floats, Floats]],
-        raw: Floats | None = None,
-        *,
-        kind: type[Numbers] = Numbers,
-    ) -> Column:
+    def _column(self, codes: Codes, spaces: Spaces, raw: Floats | None = None) -> Column:
         """Return a column by the numbers of its own and of untouched codes in each space.
 
-        A hidden record has none; positions are ``kind``.
+        A hidden record has none.
         """
         own: dict[str, list[Block]] = {}
         original: dict[str, list[Block]] = {}
-        for space, (released, untouched) in spaces.items():
+        for space, (released, untouched, make) in spaces.items():
             hidden = np.full((int(self.may_be_hidden), released.shape[1]), np.nan)
             numbers = np.vstack([released, hidden])
-            made, is_unknown = kind if space == POSITIONS else Numbers, has_nan(numbers)
-            own[space] = [made(numbers, is_unknown)]
-            original[space] = [made(untouched, is_unknown)]
+            is_unknown = has_nan(numbers)
+            own[space] = [make(numbers, is_unknown)]
+            original[space] = [make(untouched, is_unknown)]
         return Column(
             codes,
             # The same object where there is no other.
-            {POSITIONS: own[VALUES], **own},
-            {POSITIONS: original[VALUES], **original},
+            {POSITIONS: own[VALUES], RANKS: own.get(POSITIONS, own[VALUES]), **own},
+            {POSITIONS: original[VALUES], RANKS: original.get(POSITIONS, original[VALUES])}
+            | original,
             hidden=len(spaces[VALUES][0]) if self.may_be_hidden else None,
             is_quasi=True,
             raw=np.zeros(0) if raw is None else raw,
         )
+
+
+def _picked(table: Floats, at: Codes) -> Floats:
+    """Return rows of a table; NaN for `UNKNOWN`."""
+    found = np.full((len(at), table.shape[1]), np.nan)
+    is_known = at != UNKNOWN
+    found[is_known] = table[at[is_known]]
+    return found
 
 
 def _ends(bounds: Floats) -> Floats:

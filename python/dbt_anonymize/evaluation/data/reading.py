@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.data.categories import Category
 from dbt_anonymize.evaluation.data.design import class_means, make_design, make_space
-from dbt_anonymize.evaluation.data.features import POSITIONS, VALUES, Column, Plain, Reading
+from dbt_anonymize.evaluation.data.features import SPACES, Column, Plain, Reading
 from dbt_anonymize.evaluation.data.hierarchy import read_hierarchy
 from dbt_anonymize.evaluation.data.intervals import Interval
 from dbt_anonymize.evaluation.data.relations import column_kind, ranked_texts, read_arrays
@@ -238,11 +238,15 @@ class FirstArrays:
 
 
 def _spaces(columns: Sequence[Column], *, is_original: bool = False) -> dict[str, Space]:
-    """Return both spaces by name; one object where they do not differ."""
-    found = {VALUES: make_space(columns, VALUES, is_original=is_original)}
-    differ = any(column.own[POSITIONS] is not column.own[VALUES] for column in columns)
-    own = make_space(columns, POSITIONS, is_original=is_original) if differ else found[VALUES]
-    return {**found, POSITIONS: own}
+    """Return all spaces by name; one object where they do not differ."""
+    made: dict[tuple[int, ...], Space] = {}
+    found: dict[str, Space] = {}
+    for name in SPACES:
+        same = tuple(id(column.own[name]) for column in columns)
+        if same not in made:
+            made[same] = make_space(columns, name, is_original=is_original)
+        found[name] = made[same]
+    return found
 
 
 def _check_keys(keys: NDArray[Any], record_key: str) -> None:

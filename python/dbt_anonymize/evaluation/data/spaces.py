@@ -52,7 +52,13 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Ends(Numbers):
-    """The first and the largest number of an interval; `ranked` puts ranks in their place."""
+    """The first and the largest number of an interval, among those of training records.
+
+    `read_ends` makes them ranks (``is_ranked``), or their mean and 0 (``is_one``), or both.
+    """
+
+    is_ranked: bool = False
+    is_one: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,12 +171,12 @@ class Space:
         return np.repeat(np.array(self.is_quasi, dtype=np.bool_), np.diff(self.starts))
 
     @cached_property
-    def ends(self) -> list[int]:
-        """The first feature of each `Ends` block; the second follows it."""
+    def ends(self) -> list[tuple[int, Ends]]:
+        """Each `Ends` block and its first feature; the second follows it."""
         found, at = [], 0
         for block in (block for blocks in self.columns for block in blocks):
             if isinstance(block, Ends):
-                found.append(at)
+                found.append((at, block))
             at += len(block.scaled)
         return found
 
@@ -213,18 +219,26 @@ class Space:
         return np.hstack(parts) if parts else np.zeros((len(rows), 0))
 
 
-def ranked(rows: Sequence[Floats], ends: Sequence[int]) -> None:
-    """Replace, in place, the ends of intervals by ranks among the training rows, ``rows[0]``.
+def read_ends(rows: Sequence[Floats], ends: Sequence[tuple[int, Ends]]) -> None:
+    """Read, in place, a number as the finest interval that training rows, ``rows[0]``, show.
 
-    A number is read as the finest interval that training rows show around it: from the last start
-    at or before the number to the first end at or after it. So a threshold between neighbours is a
-    bound, however the intervals overlap. ``ends`` are the features in which intervals begin; the
-    next feature is their end.
+    It goes from the last start at or before the number to the first end at or after it, or to the
+    outermost where there is none. So a threshold between neighbours is a bound, however the
+    intervals overlap. ``ends`` are those of a space.
     """
-    for feature, side, less in ((f + i, s, n) for f in ends for i, s, n in _SIDES):
-        known = np.unique(rows[0][:, feature])
-        known = known[~np.isnan(known)]
-        for each in rows:
-            values = each[:, feature]
-            rank = np.searchsorted(known, values, side=side) - less
-            each[:, feature] = np.where(np.isnan(values), np.nan, rank)
+    for first, block in ends:
+        for at, side, less in _SIDES:
+            known = np.unique(rows[0][:, first + at])
+            known = known[~np.isnan(known)]
+            if not len(known):
+                continue
+            for each in rows:
+                values = each[:, first + at]
+                rank = np.searchsorted(known, values, side=side) - less
+                rank = np.clip(rank, 0, len(known) - 1)
+                own = rank if block.is_ranked else known[rank]
+                each[:, first + at] = np.where(np.isnan(values), np.nan, own)
+        if block.is_one:
+            for each in rows:
+                each[:, first] = each[:, first : first + 2].mean(axis=1)
+                each[:, first + 1] = 0.0

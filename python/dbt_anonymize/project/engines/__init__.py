@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.profile import read_profile
 
 if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
+    from dbt_anonymize.project.layout import Project
     from dbt_anonymize.project.warehouse import Warehouse
 
 ENGINES = ("duckdb", "postgres", "spark")
@@ -136,6 +138,22 @@ def engine_of(warehouse: Warehouse) -> Engine:
             "docs/engines.md."
         )
     return _module(kind)
+
+
+def unreached(method: str) -> str:
+    """Return why commands read no rows of a Spark that is not in their process."""
+    return (
+        f"spark: evaluate and verify reach only a Spark with `method: session`, in their own "
+        f"process; the profile says {method}. dbt itself builds with any: give the commands a "
+        "target with a session of the same metastore. See docs/engines.md."
+    )
+
+
+def require_reached(project: Project, target: str | None) -> None:
+    """Stop before anything is read where rows of the target cannot be."""
+    credentials = read_profile(project.root, target).credentials
+    if credentials.type == "spark" and credentials.method != "session":
+        raise WarehouseError(unreached(str(credentials.method)))
 
 
 def works_in_one_process(kind: str) -> bool:

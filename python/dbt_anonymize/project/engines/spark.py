@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.literals import quote_text
-from dbt_anonymize.project.engines import Copied, reading_copies
+from dbt_anonymize.project.engines import Copied, reading_copies, unreached
 from dbt_anonymize.project.engines.spark_text import write_as_spark
 
 if TYPE_CHECKING:
@@ -61,10 +61,7 @@ def _spark(warehouse: Warehouse) -> Any:
     """Return the session that dbt works in."""
     method = str(warehouse.adapter.config.credentials.method)
     if method != "session":
-        raise WarehouseError(
-            "spark: the method of the profile must be session, in which rows are handed over as "
-            f"Arrow; got {method}. See docs/engines.md."
-        )
+        raise WarehouseError(unreached(method))
     from pyspark.sql import SparkSession  # noqa: PLC0415 (not installed elsewhere)
 
     warehouse.rows("select 1")  # starts it with the parameters of the profile

@@ -9,6 +9,7 @@ from typing import Literal
 
 from dbt_anonymize.project.generate import HISTORY, render
 from dbt_anonymize.project.steps import steps_of
+from dbt_anonymize.project.vault_owner import TABLE as OWNER
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
@@ -47,9 +48,10 @@ OF_VAULT = (
     "relinkings",
     "erasures",
 )
-# Of all anonymizations: the budget is cleared of digests, the history holds results of efforts.
+# Of all anonymizations: the budget is cleared of digests, the history holds results of efforts, and
+# whose the vault is names no person.
 BUDGET = "dbt_anonymize_budget"
-SHARED = frozenset({BUDGET, HISTORY})
+SHARED = frozenset({BUDGET, HISTORY, OWNER})
 # A build makes them anew, and nothing of the rows before is left in the tables; in partitions those
 # that have lost a row.
 _REBUILT = frozenset(

@@ -10,7 +10,9 @@ import duckdb
 
 from dbt_anonymize.errors import VaultError, safe_reason
 from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.register import publishes
 from dbt_anonymize.project.results import release_file
+from dbt_anonymize.project.vault_owner import require_own_vault
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.vault.erase.begun import digest_file, is_of_another, write_digest
@@ -81,10 +83,12 @@ def plan_erasure(
     Raises
     ------
     VaultError
-        If the engine or the mapping is another, the source still has the person, nothing is known
-        of her, or the vault does not remember the release.
+        If the engine or the mapping is another, the vault is of another project or target, the
+        source still has the person, nothing is known of her, or the vault does not remember the
+        release.
     """
     _require_support(warehouse, spec)
+    require_own_vault(warehouse, spec)
     if any("\ud800" <= letter <= "\udfff" for text in (key, *records) for letter in text):
         raise VaultError(f"{spec.name}: {spec.person} must be text that UTF-8 can hold.")
     vault = Vault(warehouse, spec, warehouse.place_of_ref(f"{spec.name}_identifiers"))
@@ -107,7 +111,8 @@ def plan_erasure(
             f"{spec.name}: {spec.person} must be of somebody whom the vault or a working table "
             f"knows, as text; nothing was found.{more} See that the key is written as it is there."
         )
-    if found and not is_resumed:
+    # Nobody has a draft to see a difference by.
+    if found and not is_resumed and (spec.waits or publishes(warehouse, spec.name)):
         require_known_release(vault)
     withheld, released = find_group(vault, person)
     is_certain = is_resumed and digest.is_file()

@@ -82,7 +82,7 @@ def _transaction(warehouse: Warehouse) -> Iterator[Any]:
     connections = warehouse.adapter.connections
     if connections.get_thread_connection().transaction_open:
         connections.commit()  # a rollback would take temporary tables away
-    connections.begin()
+    warehouse.begin()
     try:
         yield warehouse.cursor()
         connections.commit()

@@ -4,11 +4,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.pluralize import counted
-from dbt_anonymize.release.composition import Composition, Remainders, compare_releases
+from dbt_anonymize.project.register import PUBLISHED_TARGETS, published_targets, publishes
+from dbt_anonymize.release.composition import (
+    UNNAMED_DRAFTS,
+    Composition,
+    Remainders,
+    compare_releases,
+)
 from dbt_anonymize.verify.attacks.composition import (
     OtherRelease,
     attack_composition,
@@ -31,6 +39,17 @@ def attack_remembered(release: Released) -> list[AttackResult]:
         return []
     vault = session.warehouse.relation_of_ref(f"{known.spec.name}_identifiers")
     relation = vault.incorporate(path={"identifier": f"{known.spec.name}_releases"})
+    if not publishes(session.warehouse, known.spec.name):
+        return [
+            AttackResult(
+                "composition",
+                "joint_classes_below_k",
+                None,
+                "not intersected with earlier releases: this target builds drafts, which are for "
+                f"nobody else ({PUBLISHED_TARGETS}).",
+                against="all remembered releases",
+            )
+        ]
     if session.warehouse.find(relation) is None:  # built before releases were remembered
         return []
     remembered = session.rows(
@@ -46,7 +65,30 @@ def attack_remembered(release: Released) -> list[AttackResult]:
         # The last one is usually this one, which tells nothing about itself.
         if not is_last or joint["joint_classes"].main != joint["joint_classes"].naive:
             results += found
-    return results
+    is_named = published_targets(session.warehouse) is not None
+    return results if is_named else _with_one_warning(results, len(remembered))
+
+
+def _with_one_warning(results: Sequence[AttackResult], remembered: int) -> list[AttackResult]:
+    """Put one warning, which names the setting, in the place of those about each release.
+
+    Where the project does not say which targets publish, each may be about a draft.
+    """
+    warnings = [result for result in results if result.is_warning]
+    if not warnings:
+        return list(results)
+    broken = len({result.against for result in warnings})
+    below = [result for result in results if result.measure == "joint_classes_below_k"]
+    worst = max(below, key=lambda result: result.main or 0.0)
+    whole = replace(
+        worst,
+        against="all remembered releases",
+        is_warning=True,
+        explanation=f"{broken} of {counted(remembered, 'release')} that the vault remembers show, "
+        "beside this one, who joined or left, or joint classes below k; the most with "
+        f"{worst.against}: {worst.main or 0:,.0f} such classes. {UNNAMED_DRAFTS}",
+    )
+    return [*(replace(result, is_warning=False) for result in results), whole]
 
 
 def _joint_with(

@@ -147,8 +147,7 @@ def _read(session: Session, spec: Spec, effort: int, repetitions: int, largest: 
     subjects = {"relation": relation(f"{spec.name}_microdata"), "column": "subject"}
     choice = spec.quality.chosen_models[spec.quality.deciding_model]
     name = str(choice.model)
-    splits = estimators.estimator_type(name, spec.quality.task).splits
-    space = reading.space(splits=splits)
+    space = reading.space(name, spec.quality.task)
     further = Effort(effort, relation(f"{spec.name}_effort_{effort}"), levels, released.k)
     return read_problem(
         reader,

@@ -10,6 +10,7 @@ from pathlib import Path
 from dbt_anonymize.errors import VerificationError, WarehouseError
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.register import publishes
 from dbt_anonymize.project.results import read_results, release_file
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec, load_specs
@@ -198,7 +199,9 @@ def _compose_with(
         published=other,
         origin=theirs if is_same_key else None,
     )
-    results = attack_composition(released, beside, OtherRelease(name, shown))
+    # Beside a draft there are other drafts.
+    is_published = publishes(session.warehouse, spec.name)
+    results = attack_composition(released, beside, OtherRelease(name, shown, is_published))
     turned = learn(session, other)
     attacked = read_release(turned, their_relation, shown, published=other, origin=theirs)
     if attacked is None:
@@ -208,7 +211,7 @@ def _compose_with(
         turned, relation, shown, published=spec, origin=ours if is_same_key else None
     )
     return results + attack_composition(
-        attacked, beside, OtherRelease(f"{name}, by its quasi-identifiers", shown)
+        attacked, beside, OtherRelease(f"{name}, by its quasi-identifiers", shown, is_published)
     )
 
 

@@ -101,7 +101,7 @@ def provenance_findings(relations: Relations, spec: Spec) -> list[Finding]:
 
 
 def _source(spec: Spec) -> str:
-    return spec.source.ref or ".".join(spec.source.source or ())
+    return spec.source.name
 
 
 def _released(spec: Spec) -> list[str]:

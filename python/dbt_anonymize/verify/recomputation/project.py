@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.hierarchies.label_types import RULE, is_text
+from dbt_anonymize.hierarchies.table import Kind
 from dbt_anonymize.literals import quote_text
 from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.seed_types import SeedTypes
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.copied import CopiedWarehouse
@@ -117,9 +121,10 @@ def _committed(
         relations[spec.frozen_labels] = tables.frozen
     for ref, relation in relations.items():
         seed = seeds[ref]
+        kinds = tables.types(f"select * from {relation}")  # noqa: S608
+        yield from changed_labels(warehouse, spec, seed, kinds)
         if seed.resource_type != "seed":
             continue
-        kinds = tables.types(f"select * from {relation}")  # noqa: S608
         columns = ", ".join(f"{quote_text(n)}: {quote_text(kind)}" for n, kind in kinds.items())
         # dbt keeps the folder in which it read a file first; the project may have moved since.
         is_own = seed.package_name == warehouse.manifest.metadata.project_name
@@ -141,6 +146,30 @@ def _committed(
         if differing:
             message = f"the table must be that of its file; {differing}. Run `dbt build` again."
         yield Finding("recomputation", ref, not differing, message)
+
+
+def changed_labels(
+    warehouse: Warehouse, spec: Spec, node: Any, kinds: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Require labels that are text; a frozen release keeps those that it has."""
+    levels = [column for column in kinds if column.startswith("level_")]
+    wrong = [column for column in levels if not is_text(kinds[column])]
+    if not wrong:
+        return
+    remedy = "Cast them to text in the model."
+    if node.resource_type == "seed":
+        form: Kind = "categorical" if "value" in kinds else "interval"
+        remedy = SeedTypes.of_node(warehouse.manifest, node).remedy(form, len(levels))
+    message = f"{RULE}; {', '.join(wrong)} are not. "
+    if spec.freeze:
+        message += "The frozen release keeps them until an effort is chosen anew. "
+    yield Finding(
+        "recomputation",
+        f"labels of {node.name}",
+        None if spec.freeze else False,
+        message + remedy,
+        is_warning=spec.freeze,
+    )
 
 
 def _surroundings(warehouse: Warehouse, spec: Spec, root: Path, release: Path) -> Iterator[Finding]:

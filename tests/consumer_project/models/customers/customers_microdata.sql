@@ -15,4 +15,6 @@
     guarantees=[
         {'model': 'k_anonymity', 'k': 4},
     ],
+    repeats=['full name'],
+    spec={'source': 'customers', 'digest': '362f3a59889286cb'},
 ) }}

@@ -1,0 +1,62 @@
+"""What a dbt project says about the types of a seed."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dbt_anonymize.errors import AnonymizeError
+from dbt_anonymize.hierarchies.label_types import is_text, text_lines
+from dbt_anonymize.hierarchies.table import Kind
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.warehouse import parsed
+
+
+@dataclass(frozen=True)
+class SeedTypes:
+    """The declared types of a seed, where they are declared, and the engine that they are of."""
+
+    name: str
+    types: dict[str, str]
+    place: str | None
+    engine: str
+
+    @classmethod
+    def of_node(cls, manifest: Any, node: Any) -> SeedTypes:
+        """Read them from the manifest."""
+        types = {str(name): str(kind) for name, kind in (node.config.column_types or {}).items()}
+        place = node.patch_path.partition("://")[2] if node.patch_path else None
+        return cls(node.name, types, place, str(manifest.metadata.adapter_type))
+
+    def is_text(self, column: str) -> bool:
+        """Whether a column is declared to be text."""
+        return is_text(self.types.get(column, ""))
+
+    def remedy(self, kind: Kind, levels: int) -> str:
+        """Return the lines that make its labels text, and how it is loaded again."""
+        lines = text_lines(self.name, kind, levels, declared=self.types, engine=self.engine)
+        where = (
+            f"its entry in {self.place}"
+            if self.place
+            else "a file of properties, such as seeds/hierarchies.yml"
+        )
+        loading = f"dbt seed --full-refresh --select {self.name}"
+        return f"Write into {where}\n{lines}\nand run `{loading}`."
+
+
+def declared_types(file: Path) -> SeedTypes | None:
+    """Return the types of the seed that a file is; None where no project that can be read has it.
+
+    dbt reads the project for that, which takes seconds.
+    """
+    with contextlib.suppress(AnonymizeError):
+        project = find_project(file.parent)
+        with contextlib.chdir(project.root):
+            manifest = parsed(project, ())
+        for node in manifest.nodes.values():
+            path = project.root / node.original_file_path
+            if node.resource_type == "seed" and path.resolve() == file.resolve():
+                return SeedTypes.of_node(manifest, node)
+    return None

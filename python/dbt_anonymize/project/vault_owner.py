@@ -1,0 +1,172 @@
+"""Whose a vault is: each schema of one belongs to one project and target, which it remembers."""
+
+# ruff: noqa: S608 (names are quoted)
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dbt_anonymize.errors import VaultError, WarehouseError
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+
+TABLE = "dbt_anonymize_owner"
+_OF_VAULT = frozenset({"dbt_anonymize_vault", "dbt_anonymize_tokens"})
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A project of dbt and a target of its profile."""
+
+    project: str
+    target: str
+
+    @property
+    def shown(self) -> str:
+        """Its name in sentences."""
+        return f"project {self.project}, target {self.target}"
+
+
+@dataclass(frozen=True)
+class Takeover:
+    """A schema of a vault, to whom it belongs so far, and what it remembers once it is taken over.
+
+    ``before`` is None where it remembers nobody; ``rows`` are those of the table.
+    """
+
+    table: Any
+    before: Owner | None
+    after: Owner
+    rows: Sequence[tuple[str, str, str | None, str | None]]
+
+
+def require_own_vault(warehouse: Warehouse, spec: Spec) -> None:
+    """Stop a command that would write into a vault of another project or target, as a build does.
+
+    Who only reads need not own it, nor who re-links, which adds an attempt to the audit.
+    """
+    found = [
+        error
+        for place in _places(warehouse, [spec.name])
+        for error in warehouse.macro(
+            "_vault_owner_errors",
+            database=place.database,
+            schema=place.schema,
+            sources={spec.name: spec.source.name},
+            registers=_registers(warehouse),
+        )
+    ]
+    if found:
+        raise VaultError("\n".join(f"{spec.name}: {error}" for error in found))
+
+
+def takeovers(warehouse: Warehouse, specs: Sequence[Spec]) -> Iterator[Takeover]:
+    """Yield what has to be taken over for this target, and these anonymizations, to build.
+
+    What is remembered of others stays, if it is of this project.
+    """
+    config = warehouse.adapter.config
+    here = Owner(config.project_name, config.target_name)
+    for place in _places(warehouse, [spec.name for spec in specs]):
+        table = warehouse.macro(
+            "_vault_owner_relation", database=place.database, schema=place.schema
+        )
+        known = []
+        if warehouse.find(table) is not None:
+            known = warehouse.rows(f"select project, target, anonymization, source from {table}")
+        before = next((Owner(*row[:2]) for row in known if row[2] is None), None)
+        sources = {row[2]: row[3] for row in known if row[2] and row[0] == here.project}
+        names = [spec.name for spec in specs if place in _places(warehouse, [spec.name])]
+        sources |= {spec.name: spec.source.name for spec in specs if spec.name in names}
+        rows = [(here.project, here.target, *one) for one in [(None, None), *sources.items()]]
+        if before != here or sorted(map(str, known)) != sorted(map(str, rows)):
+            yield Takeover(table, before, here, rows)
+
+
+def take_over(warehouse: Warehouse, takeover: Takeover) -> None:
+    """Have the vault remember its new owner."""
+    from dbt_anonymize.project.engines import engine_of  # noqa: PLC0415 (it types by this)
+
+    literal = engine_of(warehouse).literal
+    names = ("project", "target", "anonymization", "source")
+    warehouse.macro("create_schema", package="dbt", relation=takeover.table.without_identifier())
+    text = warehouse.macro("type_string", package="dbt")
+    with warehouse.replacing(takeover.table, dict.fromkeys(names, text)) as cursor:
+        for row in takeover.rows:
+            values = ", ".join("null" if value is None else literal(value) for value in row)
+            cursor.execute(f"insert into {takeover.table} values ({values})")
+        closing = warehouse.macro("_closed_to_others", relation=takeover.table, rights="select")
+        if closing and closing.strip():
+            cursor.execute(closing)
+
+
+def renamed_owner(warehouse: Warehouse, before: str, after: str) -> list[tuple[str, list[str]]]:
+    """Return statements, with values, by which the vaults of this target remember another name."""
+    return [
+        (f"update {table} set anonymization = ? where anonymization = ?", [after, before])
+        for table in _tables(warehouse, [before, after])
+    ]
+
+
+def forget_source(warehouse: Warehouse, name: str) -> None:
+    """Have the vault forget an anonymization of which it has nothing any more."""
+    for table in _tables(warehouse, [name]):
+        with warehouse.transaction() as cursor:
+            cursor.execute(f"delete from {table} where anonymization = ?", [name])
+
+
+def owners_in_file(session: Any) -> dict[str, Owner]:
+    """Return the owner of each schema of a vault's file that is open, as far as it knows one."""
+    schemas = session.execute(
+        "select schema_name from duckdb_tables() where table_name = ?", [TABLE]
+    ).fetchall()
+    found = dict[str, Owner]()
+    for (schema,) in schemas:
+        rows = session.execute(
+            f"select project, target from {quote_name(schema)}.{TABLE} where anonymization is null"
+        ).fetchall()
+        for row in rows:
+            found[schema] = Owner(*row)
+    return found
+
+
+def _tables(warehouse: Warehouse, names: Sequence[str]) -> list[Any]:
+    tables = [
+        warehouse.macro("_vault_owner_relation", database=one.database, schema=one.schema)
+        for one in _places(warehouse, names)
+    ]
+    return [table for table in tables if warehouse.find(table) is not None]
+
+
+@dataclass(frozen=True)
+class _Place:
+    database: str | None
+    schema: str
+
+
+def _places(warehouse: Warehouse, names: Sequence[str]) -> list[_Place]:
+    """Return the schemas of vaults into which this target builds anonymizations."""
+    found = {
+        _Place(node.database, node.schema): None
+        for node in warehouse.manifest.nodes.values()
+        if node.config.materialized in _OF_VAULT
+        and node.config.meta.get("dbt_anonymize", {}).get("anonymization") in names
+    }
+    return list(found)
+
+
+def _registers(warehouse: Warehouse) -> dict[str, Any]:
+    """Return where this target has the registers of its anonymizations."""
+    found = {}
+    for node in warehouse.manifest.nodes.values():
+        if node.config.materialized == "dbt_anonymize_release":
+            name = node.config.meta["dbt_anonymize"]["anonymization"]
+            try:
+                beside = warehouse.place_of_ref(f"{name}_results")
+            except WarehouseError:
+                continue
+            found[name] = warehouse.macro("_register_relation", beside=beside, anonymization=name)
+    return found
