@@ -64,6 +64,10 @@ class Measured:
                     "non_uniform_entropy", frequencies=frequencies, **factored
                 ),
             }
+        models[f"{self.name}_modes"] = call("total_information_loss", has_modes=True, **common)
+        models[f"{self.name}_sampled"] = call(
+            "sse_sst", frequencies=frequencies, sample_shares={1: 0.5, 2: 1}, **common
+        )
         return models
 
     def seeds(self) -> list[str]:
