@@ -40,14 +40,17 @@
         {%- endif -%}
     {%- endfor -%}
     {%- set loading = "dbt seed --full-refresh --select " ~ seed.name -%}
-    {%- if not added -%}{{ return("Its column_types say so, but it was loaded before: run `" ~ loading ~ "`.") }}{%- endif -%}
+    {%- if not added -%}
+        {{ return("Its column_types say so, but it was loaded before: run `" ~ loading ~ "`.") }}
+    {%- endif -%}
     {%- set lines = [] -%}
     {%- for column, type in types.items() -%}{%- do lines.append(column ~ ": " ~ type) -%}{%- endfor -%}
     {%- set place = (seed.patch_path or "").split("://") | last -%}
     {{ return(
         ("Write into its entry in " ~ place if place else "Write into a file of properties, such as"
         ~ " seeds/hierarchies.yml")
-        ~ "\nseeds:\n  - name: " ~ seed.name ~ "\n    config:\n      column_types: {" ~ lines | join(", ") ~ "}\nand run `"
+        ~ "\nseeds:\n  - name: " ~ seed.name ~ "\n    config:\n      column_types: {" ~ lines | join(", ")
+        ~ "}\nand run `"
         ~ loading ~ "`."
     ) }}
 {%- endmacro %}
@@ -62,7 +65,7 @@
 {%- endmacro %}
 
 
-{# Stops where the hierarchy of a sensitive attribute has labels that are no texts: along it its distances are measured. #}
+{# Stops where the hierarchy of a sensitive attribute, along which distances are measured, has labels that are no texts. #}
 {% macro _check_sensitive_labels(sensitive_hierarchies, is_frozen) -%}
     {%- if not dbt_anonymize._is_building() -%}{{ return("") }}{%- endif -%}
     {%- set errors = [] -%}

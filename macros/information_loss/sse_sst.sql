@@ -79,8 +79,8 @@ from ratios
 {%- endmacro %}
 
 
-{# CTEs `samples`, the share of each effort that has one, and `records_of_samples`: the frequencies of each share, and of
-   the whole source, whose share is 1. #}
+{# CTEs `samples`, the share of each effort that has one, and `records_of_samples`: the frequencies of each share, and
+   of the whole source, whose share is 1. #}
 {% macro _records_of_samples(numbers, frequencies, sample_shares) %}
 
 samples as (

@@ -48,8 +48,8 @@ from costs
 {%- endmacro %}
 
 
-{# CTE `modes_<i>`: of each mode, a value with the share of the label that covers its group, the lowest level that has it.
-   A label of another effort may be the same text with the same share, at the level that it has by itself. #}
+{# CTE `modes_<i>`: of each mode, a value with the share of the label that covers its group, the lowest level that has
+   it. A label of another effort may be the same text with the same share, at the level that it has by itself. #}
 {% macro _heights_of_modes(classes, quasi_identifier, position) -%}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set label = dbt_anonymize._quote(quasi_identifier.name) -%}

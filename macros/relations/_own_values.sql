@@ -51,7 +51,8 @@
     {%- if repeated -%}
         {%- do exceptions.warn(
             "WARNING: anonymization " ~ anonymization ~ ": k counts records, no subject is declared, and several"
-            ~ " records have the same " ~ repeated | join(", ") ~ ": a class of k may be one person. Declare the column that"
+            ~ " records have the same " ~ repeated | join(", ")
+            ~ ": a class of k may be one person. Declare the column that"
             ~ " says who it is as `subject`, or, where several people have the same, `repeats: accepted` of the"
             ~ " column, in anonymizations/" ~ anonymization ~ ".yml."
         ) -%}

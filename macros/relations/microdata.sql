@@ -379,7 +379,8 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
     ).rows[0][0] -%}
     {%- if empty > 0 -%}
         {{ return(
-            "; " ~ empty ~ " of these are an empty text, which no seed can hold. For those write `unknown: \"*\"` for the"
+            "; " ~ empty ~ " of these are an empty text, which no seed can hold. For those write"
+            ~ " `unknown: \"*\"` for the"
             ~ " hierarchy, or nullif(" ~ quasi_identifier.name ~ ", '') in the source; for others extend it"
             ~ " (`dbt-anonymize hierarchy extend`) or correct the source."
         ) }}

@@ -336,7 +336,8 @@ classes as (
     {%- set largest = dbt_anonymize._largest_subset(number) -%}
     {%- if largest < number - 1 -%}
         {%- do log(
-            model.name ~ ": measures all subsets of at most " ~ largest ~ " of " ~ number ~ " quasi-identifiers, and all"
+            model.name ~ ": measures all subsets of at most " ~ largest ~ " of " ~ number ~ " quasi-identifiers,"
+            ~ " and all"
             ~ " together; those of " ~ (largest + 1) ~ " to " ~ (number - 1) ~ " are left out", info=True
         ) -%}
     {%- endif -%}

@@ -55,7 +55,10 @@ reasoned as (
         {{ "coarser.coarser_features" if evaluation else dbt_anonymize._as_text("null") ~ " as coarser_features" }},
         {%- for column in certainty %}
         {%- if chooses_by_q %}
-        {%- set value = "case when not chosen.is_undetermined then shares.choice_share end as " if column == "choice_share" else "runner_up." %}
+        {%- set value = "runner_up." %}
+        {%- if column == "choice_share" -%}
+            {%- set value = "case when not chosen.is_undetermined then shares.choice_share end as " -%}
+        {%- endif %}
         {{ value ~ column }}{{ "," if not loop.last }}
         {%- else %}
         {%- set type = dbt.type_int() if column == "runner_up" else double %}

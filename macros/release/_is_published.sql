@@ -1,15 +1,16 @@
 {#
   Whether what this target builds is a release. Else it is a draft: checked as any, and left out by register, memory and
-  composition. The variable `dbt_anonymize_published_targets` names the targets that publish, all by default. One that has
-  released stays published, whatever it is called, until `dbt_anonymize_draft_targets` names it: nobody calls a release
-  back that others have.
+  composition. The variable `dbt_anonymize_published_targets` names the targets that publish, all by default. One that
+  has released stays published, whatever it is called, until `dbt_anonymize_draft_targets` names it: nobody calls a
+  release back that others have.
 #}
 {% macro _is_published(anonymization, register=none) -%}
     {%- set published = dbt_anonymize._listed_targets("dbt_anonymize_published_targets") -%}
     {%- set drafts = dbt_anonymize._listed_targets("dbt_anonymize_draft_targets") or [] -%}
     {%- for name in drafts if published and name in published -%}
         {{ exceptions.raise_compiler_error(
-            "dbt_anonymize: a target publishes or builds drafts; " ~ name ~ " is in both dbt_anonymize_published_targets"
+            "dbt_anonymize: a target publishes or builds drafts; " ~ name
+            ~ " is in both dbt_anonymize_published_targets"
             ~ " and dbt_anonymize_draft_targets. Take it out of one of them, in dbt_project.yml."
         ) }}
     {%- endfor -%}

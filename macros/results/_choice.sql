@@ -52,7 +52,9 @@ ranked as (
         *,
         is_eligible and row_number() over (
             partition by is_eligible
-            order by {{ dbt_anonymize._better_first("q desc" if is_sequential, "case when is_undetermined then qf_mean end desc") }}
+            order by {{ dbt_anonymize._better_first(
+                "q desc" if is_sequential, "case when is_undetermined then qf_mean end desc"
+            ) }}
         ) = 1 as is_chosen
     from compared
 

@@ -106,7 +106,10 @@ ranked_merits as (
 
     select
         effort,
-        row_number() over (partition by resample order by {{ dbt_anonymize._better_first(none, "qf_of_ties desc" if alpha == "auto") }}) as rank_of_merit
+        row_number() over (
+            partition by resample
+            order by {{ dbt_anonymize._better_first(none, "qf_of_ties desc" if alpha == "auto") }}
+        ) as rank_of_merit
     from compared_merits
 
 ),

@@ -81,13 +81,13 @@
 {% macro _remedy_of_effort(reason, qualifies) -%}
     {%- if qualifies -%}
         {{ return(
-            "where an effort qualifies and the rule does not choose it, add a weaker effort, whose QF is less below that"
-            ~ " of effort 0, more repetitions, or change the margin, the rule of choice or release.effort"
+            "where an effort qualifies and the rule does not choose it, add a weaker effort, whose QF is less below"
+            ~ " that of effort 0, more repetitions, or change the margin, the rule of choice or release.effort"
         ) }}
     {%- elif "a guarantee" in reason or "record" in reason -%}
         {{ return(
-            "where records break a guarantee or none is released, add a stronger effort, or change the guarantees or the"
-            ~ " suppression limit"
+            "where records break a guarantee or none is released, add a stronger effort, or change the guarantees or"
+            ~ " the suppression limit"
         ) }}
     {%- endif -%}
     {{ return(

@@ -11,7 +11,8 @@
     {%- set collated = dbt_anonymize._collated(relation, columns) -%}
     {%- if not collated -%}{{ return([]) }}{%- endif -%}
     {{ return([
-        "texts of " ~ relation.identifier ~ " must be compared by their bytes; the collation of " ~ collated | join(", ")
+        "texts of " ~ relation.identifier ~ " must be compared by their bytes; the collation of "
+        ~ collated | join(", ")
         ~ " takes different ones for equal (upper and lower case, accents or characters that are not shown), so that"
         ~ " records would be repeated and classes look larger. Remove it in a model before, such as "
         ~ dbt_anonymize._by_bytes(collated[0]) ~ "."
@@ -31,7 +32,8 @@
         {%- set empty = "coalesce(left(" ~ dbt_anonymize._quote(column.name) ~ ", 0), '')" -%}
         {%- set equal = [] -%}
         {%- for one, other in [["a", "A"], ["e", "é"], ["é", "e\u0301"], ["a", "a\u200b"]] -%}
-            {%- do equal.append(dbt.concat([empty, "'" ~ one ~ "'"]) ~ " = " ~ dbt.concat([empty, "'" ~ other ~ "'"])) -%}
+            {%- set left, right = dbt.concat([empty, "'" ~ one ~ "'"]), dbt.concat([empty, "'" ~ other ~ "'"]) -%}
+            {%- do equal.append(left ~ " = " ~ right) -%}
         {%- endfor -%}
         {%- do texts.append(column.name) -%}
         {%- do probes.append("case when " ~ equal | join(" or ") ~ " then 1 else 0 end") -%}
@@ -40,7 +42,9 @@
     {%- for row in run_query(
         "select " ~ probes | join(", ") ~ " from (select * from " ~ relation ~ " limit 1) as first_row"
     ).rows -%}
-        {%- for name in texts -%}{%- if row[loop.index0] == 1 -%}{%- do collated.append(name) -%}{%- endif -%}{%- endfor -%}
+        {%- for name in texts -%}
+            {%- if row[loop.index0] == 1 -%}{%- do collated.append(name) -%}{%- endif -%}
+        {%- endfor -%}
     {%- endfor -%}
     {{ return(collated) }}
 {%- endmacro %}

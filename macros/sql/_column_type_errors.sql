@@ -5,7 +5,8 @@
         {{ return([]) }}
     {%- endif -%}
     {{ return([
-        "the quasi-identifier " ~ column.name ~ " must have no time zone, or its labels follow the zone of each session; got "
+        "the quasi-identifier " ~ column.name ~ " must have no time zone, or its labels follow the zone of each session;"
+        ~ " got "
         ~ (column.dtype | lower) ~ ". Cast it in a model before, with the zone that is meant: "
         ~ dbt_anonymize._without_zone(column.name) ~ "."
     ]) }}
@@ -50,7 +51,8 @@
     {%- endif -%}
     {%- if "collate" in type -%}
         {{ return([
-            "column " ~ column.name ~ " must be compared by its bytes; it has a collation, which may take different texts"
+            "column " ~ column.name ~ " must be compared by its bytes; it has a collation, which may take different"
+            ~ " texts"
             ~ " for equal. Cast it in a model before: " ~ dbt_anonymize._by_bytes(column.name) ~ "."
         ]) }}
     {%- endif -%}

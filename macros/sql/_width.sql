@@ -32,6 +32,8 @@
 {# A value may be a point in time where bounds are dates, and the difference then an interval. #}
 {% macro default___days_between(lower, upper) -%}
     {%- set ends = [] -%}
-    {%- for end in [upper, lower] -%}{%- do ends.append("extract(epoch from cast(" ~ end ~ " as timestamp))") -%}{%- endfor -%}
+    {%- for end in [upper, lower] -%}
+        {%- do ends.append("extract(epoch from cast(" ~ end ~ " as timestamp))") -%}
+    {%- endfor -%}
     {{ return("(" ~ ends | join(" - ") ~ ") / 86400") }}
 {%- endmacro %}

@@ -77,15 +77,16 @@
     {%- do dbt_anonymize._raise_errors(cost.anonymization, [
         "draw " ~ draw ~ " of this differentially private release is paid for and " ~ (
             "another release took its place" if paid[2] > 0 else "was of other records, draws or labels"
-        ) ~ ". Two releases of the same draws would show by whom they differ, so what is published stays. For a new one,"
-        ~ " drawn and paid for by itself, write `draw: " ~ (draw + 1) ~ "` under differential_privacy in anonymizations/"
+        ) ~ ". Two releases of the same draws would show by whom they differ, so what is published stays. For a new"
+        ~ " one, drawn and paid for by itself, write `draw: " ~ (draw + 1)
+        ~ "` under differential_privacy in anonymizations/"
         ~ cost.anonymization ~ ".yml, run `dbt-anonymize generate " ~ cost.anonymization ~ "`, and build."
     ]) -%}
 {%- endmacro %}
 
 
-{# Stops unless the candidate is what the draws of its mechanism make of the records: tables between may be of an earlier
-   build, with other draws. #}
+{# Stops unless the candidate is what the draws of its mechanism make of the records: tables between may be of an
+   earlier build, with other draws. #}
 {% macro _check_draws(candidate, declaration) -%}
     {%- set name, budget = declaration.anonymization, declaration.budget -%}
     {%- set microdata, sample = ref(name ~ "_microdata"), ref(name ~ "_sample") -%}

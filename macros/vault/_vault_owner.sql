@@ -217,8 +217,8 @@
 
 
 {#
-  Writes what is not known yet: in one call, which is a transaction, and in one of its own, as DuckDB writes one database
-  at a time. Of two that begin at once the second waits, and is refused.
+  Writes what is not known yet: in one call, which is a transaction, and in one of its own, as DuckDB writes one
+  database at a time. Of two that begin at once the second waits, and is refused.
 #}
 {% macro _remember_vault_owner(database, schema, sources) -%}
     {%- set relation = dbt_anonymize._vault_owner_relation(database, schema) -%}

@@ -145,8 +145,8 @@
 
 
 {#
-  Runs a statement that takes a lock; where that is not had in time, says by which sessions it is held: process, user and
-  application, never what they ask.
+  Runs a statement that takes a lock; where that is not had in time, says by which sessions it is held: process, user
+  and application, never what they ask.
     key    SQL of a number that tells the lock
     found  condition on pg_locks
 #}

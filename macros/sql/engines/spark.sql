@@ -117,7 +117,9 @@
 {# The type of a column shows its collation. #}
 {% macro spark___collated(relation, columns) -%}
     {%- set collated = [] -%}
-    {%- for column in columns if "collate" in column.dtype | lower -%}{%- do collated.append(column.name) -%}{%- endfor -%}
+    {%- for column in columns if "collate" in column.dtype | lower -%}
+        {%- do collated.append(column.name) -%}
+    {%- endfor -%}
     {{ return(collated) }}
 {%- endmacro %}
 

@@ -254,30 +254,30 @@ precision_by_effort as (
         select
             effort,
             case
-                when count(case when not is_suppressed and "birth_date_level" is null then 1 end) = 0
+                when count(case when not is_suppressed and classes."birth_date_level" is null and classes."birth_date" <> '*' then 1 end) = 0
                     then
                         sum(case
                             when is_suppressed then records
-                            else records * cast("birth_date_level" as double) / 4
+                            else records * case when classes."birth_date" = '*' then 1 else cast(classes."birth_date_level" as double) / 4 end
                         end) / cast(sum(records) as double)
             end as height_1,
             case
-                when count(case when not is_suppressed and "zip_level" is null then 1 end) = 0
+                when count(case when not is_suppressed and classes."zip_level" is null and classes."zip" <> '*' then 1 end) = 0
                     then
                         sum(case
                             when is_suppressed then records
-                            else records * cast("zip_level" as double) / 3
+                            else records * case when classes."zip" = '*' then 1 else cast(classes."zip_level" as double) / 3 end
                         end) / cast(sum(records) as double)
             end as height_2,
             case
-                when count(case when not is_suppressed and "gender_level" is null then 1 end) = 0
+                when count(case when not is_suppressed and classes."gender_level" is null and classes."gender" <> '*' then 1 end) = 0
                     then
                         sum(case
                             when is_suppressed then records
-                            else records * cast("gender_level" as double) / 1
+                            else records * case when classes."gender" = '*' then 1 else cast(classes."gender_level" as double) / 1 end
                         end) / cast(sum(records) as double)
             end as height_3
-        from "shop"."main"."customers_classes"
+        from "shop"."main"."customers_classes" as classes
         group by effort
 
     )
@@ -622,13 +622,16 @@ sse_sst_by_effort as (
             from offsets_1 as offsets
             cross join means_1 as means
         ) as centred
-        group by leaf
+        group by
+            leaf
 
     ),
 
     totals_1 as (
 
-        select sum(squares) as squares from leaves_1
+        select
+            sum(squares) as squares
+        from leaves_1
 
     ),
 
@@ -650,7 +653,8 @@ sse_sst_by_effort as (
                 sum(leaves.squares) as squares
             from "shop"."main"."customers_hierarchy_birth_date" as hierarchy
             inner join leaves_1 as leaves on hierarchy.lower_bound = leaves.leaf
-            group by hierarchy.level_1
+            group by
+                hierarchy.level_1
         ) as labels
 
         union all
@@ -665,7 +669,8 @@ sse_sst_by_effort as (
                 sum(leaves.squares) as squares
             from "shop"."main"."customers_hierarchy_birth_date" as hierarchy
             inner join leaves_1 as leaves on hierarchy.lower_bound = leaves.leaf
-            group by hierarchy.level_2
+            group by
+                hierarchy.level_2
         ) as labels
 
         union all
@@ -680,7 +685,8 @@ sse_sst_by_effort as (
                 sum(leaves.squares) as squares
             from "shop"."main"."customers_hierarchy_birth_date" as hierarchy
             inner join leaves_1 as leaves on hierarchy.lower_bound = leaves.leaf
-            group by hierarchy.level_3
+            group by
+                hierarchy.level_3
         ) as labels
 
         union all
@@ -695,7 +701,8 @@ sse_sst_by_effort as (
                 sum(leaves.squares) as squares
             from "shop"."main"."customers_hierarchy_birth_date" as hierarchy
             inner join leaves_1 as leaves on hierarchy.lower_bound = leaves.leaf
-            group by hierarchy.level_4
+            group by
+                hierarchy.level_4
         ) as labels
 
     ),
@@ -743,21 +750,21 @@ total_information_loss_by_effort as (
     costs as (
 
         select
-            effort,
+            classes.effort,
             sum(case
-                when is_suppressed then records
-                else records * "birth_date_share"
+                when classes.is_suppressed then records
+                else records * classes."birth_date_share"
             end) as cost_1,
             sum(case
-                when is_suppressed then records
-                else records * cast("zip_level" as double) / 3
+                when classes.is_suppressed then records
+                else records * case when classes."zip" = '*' then 1 else cast(classes."zip_level" as double) / 3 end
             end) as cost_2,
             sum(case
-                when is_suppressed then records
-                else records * cast("gender_level" as double) / 1
+                when classes.is_suppressed then records
+                else records * case when classes."gender" = '*' then 1 else cast(classes."gender_level" as double) / 1 end
             end) as cost_3
-        from "shop"."main"."customers_classes"
-        group by effort
+        from "shop"."main"."customers_classes" as classes
+        group by classes.effort
 
     )
 

@@ -1,29 +1,14 @@
 with
 
-tuples as (
-
-    select
-        "birth_date" as value_1,
-        "zip" as value_2,
-        "gender" as value_3,
-        sum(records) as records
-    from "shop"."main"."customers_frequencies"
-    group by
-        "birth_date",
-        "zip",
-        "gender"
-
-),
-
 codes_1 as (
 
     select
-        value_1,
-        cast(row_number() over (order by value_1) as integer) as code
+        "birth_date" as found,
+        cast(row_number() over (order by "birth_date") as integer) as code
     from (
-        select distinct value_1
-        from tuples
-        where value_1 is not null
+        select distinct "birth_date"
+        from "shop"."main"."customers_frequencies"
+        where "birth_date" is not null
     ) as found
 
 ),
@@ -31,12 +16,12 @@ codes_1 as (
 codes_2 as (
 
     select
-        value_2,
-        cast(row_number() over (order by value_2) as integer) as code
+        "zip" as found,
+        cast(row_number() over (order by "zip") as integer) as code
     from (
-        select distinct value_2
-        from tuples
-        where value_2 is not null
+        select distinct "zip"
+        from "shop"."main"."customers_frequencies"
+        where "zip" is not null
     ) as found
 
 ),
@@ -44,12 +29,12 @@ codes_2 as (
 codes_3 as (
 
     select
-        value_3,
-        cast(row_number() over (order by value_3) as integer) as code
+        "gender" as found,
+        cast(row_number() over (order by "gender") as integer) as code
     from (
-        select distinct value_3
-        from tuples
-        where value_3 is not null
+        select distinct "gender"
+        from "shop"."main"."customers_frequencies"
+        where "gender" is not null
     ) as found
 
 ),
@@ -60,11 +45,15 @@ coded as (
         coalesce(codes_1.code, 0) as code_1,
         coalesce(codes_2.code, 0) as code_2,
         coalesce(codes_3.code, 0) as code_3,
-        cast(tuples.records as bigint) as records
-    from tuples
-    left join codes_1 on tuples.value_1 = codes_1.value_1
-    left join codes_2 on tuples.value_2 = codes_2.value_2
-    left join codes_3 on tuples.value_3 = codes_3.value_3
+        cast(sum(tuples.records) as bigint) as records
+    from "shop"."main"."customers_frequencies" as tuples
+    left join codes_1 on tuples."birth_date" = codes_1.found
+    left join codes_2 on tuples."zip" = codes_2.found
+    left join codes_3 on tuples."gender" = codes_3.found
+    group by
+        coalesce(codes_1.code, 0),
+        coalesce(codes_2.code, 0),
+        coalesce(codes_3.code, 0)
 
 ),
 

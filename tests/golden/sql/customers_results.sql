@@ -224,6 +224,8 @@ eligible as (
 
     select
         *,
+        1 = 0 as is_undetermined,
+        max(alpha_from) over () as break_point,
         qualifies as is_eligible,
         q as merit
     from scored
@@ -245,7 +247,7 @@ ranked as (
         *,
         is_eligible and row_number() over (
             partition by is_eligible
-            order by case when merit >= best_merit - 1e-12 * (1 + abs(best_merit)) then 0 else 1 end, k desc, effort asc
+            order by case when merit >= best_merit - 1e-12 * (1 + abs(best_merit)) then 0 else 1 end, case when is_undetermined then qf_mean end desc, k desc, effort asc
         ) = 1 as is_chosen
     from compared
 
@@ -259,7 +261,8 @@ chosen as (
         max(case when is_chosen then effort end) over () as chosen_effort,
         max(case when is_chosen then merit end) over () as chosen_merit,
         max(case when is_chosen then k end) over () as chosen_k,
-        max(case when is_chosen then q end) over () as chosen_q
+        max(case when is_chosen then q end) over () as chosen_q,
+        max(case when is_chosen then qf_mean end) over () as chosen_qf
     from ranked
 
 ),
@@ -567,7 +570,7 @@ reasoned as (
     select
         chosen.*,
         coarser.coarser_features,
-        shares.choice_share,
+        case when not chosen.is_undetermined then shares.choice_share end as choice_share,
         runner_up.runner_up,
         runner_up.q_difference_to_runner_up,
         runner_up.q_difference_to_runner_up_low,
@@ -624,12 +627,21 @@ select
         when not qualifies then 'does not qualify: ' || shortfall
         when is_chosen and eligible_efforts = 1
             then 'chosen: the only effort that qualifies'
+        when is_chosen and is_undetermined
+            then
+                'chosen: highest QF of a frontier of 2 efforts, whose Q is the same at their break point, alpha '
+                || cast(floor((break_point) * 1e4 + 0.5) / 1e4 as TEXT)
         when is_chosen
             then 'chosen: highest Q among ' || cast(eligible_efforts as TEXT) || ' efforts that qualify'
         when merit < chosen_merit - 1e-12 * (1 + abs(chosen_merit))
             then
                 'not chosen: Q ' || cast(case when floor((q) * 1e4 + 0.5) = floor((chosen_q) * 1e4 + 0.5) then floor((q) * power(10, 12 - ceil(log10(greatest(abs(q), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(q), 1)))) else floor((q) * 1e4 + 0.5) / 1e4 end as TEXT)
                 || ' is below ' || cast(case when floor((chosen_q) * 1e4 + 0.5) = floor((q) * 1e4 + 0.5) then floor((chosen_q) * power(10, 12 - ceil(log10(greatest(abs(chosen_q), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(chosen_q), 1)))) else floor((chosen_q) * 1e4 + 0.5) / 1e4 end as TEXT) || ' of effort ' || cast(chosen_effort as TEXT)
+        when is_undetermined and qf_mean < chosen_qf
+            then
+                'not chosen: at the break point Q is that of effort ' || cast(chosen_effort as TEXT)
+                || ' by construction, and QF ' || cast(case when floor((qf_mean) * 1e4 + 0.5) = floor((chosen_qf) * 1e4 + 0.5) then floor((qf_mean) * power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(qf_mean), 1)))) else floor((qf_mean) * 1e4 + 0.5) / 1e4 end as TEXT)
+                || ' is below ' || cast(case when floor((chosen_qf) * 1e4 + 0.5) = floor((qf_mean) * 1e4 + 0.5) then floor((chosen_qf) * power(10, 12 - ceil(log10(greatest(abs(chosen_qf), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(chosen_qf), 1)))) else floor((chosen_qf) * 1e4 + 0.5) / 1e4 end as TEXT)
         when k < chosen_k
             then
                 'not chosen: as good as effort ' || cast(chosen_effort as TEXT)
