@@ -1,13 +1,10 @@
 {% macro privacy(classes, efforts, sensitive, guarantees, suppression_limit, population_size=none, released=none) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._after_steps() + dbt_anonymize._analyzed()) }}
-{%- set double = dbt_anonymize._type_double() -%}
 {%- set bigint = dbt.type_bigint() -%}
 {%- set measures = [] -%}
 {%- for attribute in (sensitive + dbt_anonymize._guaranteed_attributes(guarantees)) | unique(case_sensitive=true) -%}
     {%- do measures.extend(dbt_anonymize._attribute_measures(attribute, guarantees, true)) -%}
 {%- endfor -%}
-{%- set told = ["effort", "class_size", "records", "population_size"] -%}
-{%- for measure in measures -%}{%- do told.append(dbt_anonymize._quote(measure.column)) -%}{%- endfor -%}
 {%- set broken = dbt_anonymize._parts_of_violations(guarantees) -%}
 {%- set risks = dict(dbt_anonymize._risks_of_effort(), **dbt_anonymize._payouts_of_effort(guarantees)) -%}
 {%- set rounds = ["alpha_1", "alpha_2", "alpha_3", "alpha_4", "logit_2", "logit_5"] -%}
@@ -22,12 +19,7 @@ classes as (
 
 released as (
 
-    {% if released -%}
-    {{ dbt_anonymize._told_classes("classes", released, told) }}
-    {%- else -%}
-    select * from classes
-    where not is_suppressed
-    {%- endif %}
+    {{ dbt_anonymize._classes_of_release(released, measures) | indent(4) }}
 
 ),
 {%- if population_size %}
@@ -110,7 +102,7 @@ select
     {%- if population_size %}
     uniques.uniques / {{ population_size }} as population_uniqueness
     {%- else %}
-    cast(null as {{ double }}) as population_uniqueness
+    cast(null as {{ dbt_anonymize._type_double() }}) as population_uniqueness
     {%- endif %}
     {%- for measure in measures %},
     measured.{{ dbt_anonymize._quote(measure.column) }}
@@ -123,6 +115,17 @@ left join uniques on efforts.effort = uniques.case_id
 {%- endif %}
 order by efforts.effort
 {%- endcall %}
+{%- endmacro %}
+
+
+{# The classes that are released: by default all that are not suppressed. #}
+{% macro _classes_of_release(released, measures) -%}
+    {%- if not released -%}
+        {{ return("select * from classes\nwhere not is_suppressed") }}
+    {%- endif -%}
+    {%- set told = ["effort", "class_size", "records", "population_size"] -%}
+    {%- for measure in measures -%}{%- do told.append(dbt_anonymize._quote(measure.column)) -%}{%- endfor -%}
+    {{ return(dbt_anonymize._told_classes("classes", released, told)) }}
 {%- endmacro %}
 
 

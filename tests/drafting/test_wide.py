@@ -14,7 +14,8 @@ from dbt_anonymize.drafting.plans import Plan
 from dbt_anonymize.drafting.roles import Proposal
 from dbt_anonymize.drafting.table import Drafted, _combinations
 from dbt_anonymize.hierarchies.intervals import equal_width_intervals
-from dbt_anonymize.project.warehouse import Warehouse, _explained
+from dbt_anonymize.project.driver_errors import explained
+from dbt_anonymize.project.warehouse import Warehouse
 
 
 class Asked:
@@ -77,4 +78,4 @@ def test_a_wide_table_is_read_in_parts() -> None:
 
 
 def test_memory_that_runs_out_is_not_a_warehouse_that_cannot_be_read() -> None:
-    assert "must have more memory" in str(_explained(MemoryError()))
+    assert "must have more memory" in str(explained(MemoryError()))

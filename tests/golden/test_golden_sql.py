@@ -214,6 +214,17 @@ def _of_a_frozen_effort(age: dict[str, object]) -> dict[str, str]:
             anonymization="visits",
             fingerprint="0a1b2c3d",
         ),
+        "released_classes": call(
+            "released_classes",
+            membership=Ref("population"),
+            microdata=rows,
+            classes=rows,
+            effort=2,
+            quasi_identifiers=["age"],
+            columns=["age", 'it\'s "her"', "illness"],
+            sensitive=["illness"],
+            guarantees=[k_anonymity, diversity],
+        ),
         "membership": call(
             "_membership_rows",
             effort=rows,

@@ -10,8 +10,8 @@ import duckdb
 import numpy as np
 import pytest
 
+from dbt_anonymize.project.driver_errors import explained
 from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.project.warehouse import _explained as explained
 
 ROWS = [
     (1, 2, 0.1, "checked", True, None),

@@ -11,7 +11,7 @@ from dbt_anonymize.errors import AnonymizeError
 from dbt_anonymize.hierarchies.label_types import is_text, text_lines
 from dbt_anonymize.hierarchies.table import Kind
 from dbt_anonymize.project.layout import find_project
-from dbt_anonymize.project.warehouse import parsed
+from dbt_anonymize.project.manifest import parse_project
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def declared_types(file: Path) -> SeedTypes | None:
     with contextlib.suppress(AnonymizeError):
         project = find_project(file.parent)
         with contextlib.chdir(project.root):
-            manifest = parsed(project, ())
+            manifest = parse_project(project, ())
         for node in manifest.nodes.values():
             path = project.root / node.original_file_path
             if node.resource_type == "seed" and path.resolve() == file.resolve():

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import AnonymizeError, WarehouseError, safe_reason
+from dbt_anonymize.project.driver_errors import explained
 from dbt_anonymize.project.layout import Project
-from dbt_anonymize.project.profile import dbt_arguments, read_profile, run_dbt
+from dbt_anonymize.project.manifest import parse_project
+from dbt_anonymize.project.profile import dbt_arguments, read_profile
 from dbt_anonymize.spec.problems import did_you_mean
 from dbt_anonymize.vault.files import (
     database_file,
@@ -32,17 +32,8 @@ if TYPE_CHECKING:
 _ROWS_AT_ONCE = 100_000
 # Rows of one `insert ... values`: few enough for the limits of every warehouse.
 _ROWS_OF_A_STATEMENT = 500
-_LOCKED = "could not set lock on file"
 # What is left of an interrupt when DuckDB and dbt have passed it on.
 _INTERRUPTED = "query interrupted"
-# Kinds of errors that no connection is to blame for: of drivers as PEP 249 names them, and DuckDB.
-_OF_OUR_SQL = re.compile(
-    r"(Binder|Catalog|Parser|Syntax|Conversion|TypeMismatch|OutOfRange|InvalidInput|Constraint)"
-    r"(Exception|Error)\b|(ProgrammingError|DataError|NotSupportedError|Undefined\w+|Ambiguous\w+)\b"
-)
-# Where dbt reads files, and those that it reads as text.
-_FOLDERS = ("seeds", "models", "macros", "tests", "snapshots", "analyses")
-_TEXTS = frozenset({".csv", ".sql", ".yml", ".yaml", ".md", ".py"})
 
 
 @dataclass(frozen=True)
@@ -317,7 +308,7 @@ def open_warehouse(
         read_profile(project.root, target)
         target = target or os.environ.get("DBT_TARGET")
         choice = ["--target", target] if target else []
-        manifest = parsed(project, choice)
+        manifest = parse_project(project, choice)
         # What dbt falls back to; parsing has proved that it leads to a profile.
         config = RuntimeConfig.from_args(dbt_arguments(project.root, target))
         require_folders(config.credentials)
@@ -340,69 +331,13 @@ def open_warehouse(
         except Exception as error:
             if _INTERRUPTED in str(error).lower():
                 raise KeyboardInterrupt from error
-            raise _explained(error) from error
+            raise explained(error) from error
         finally:
             adapter.cleanup_connections()
             if adapter.type() == "duckdb":
                 # Else the next project of this process would read the databases of this one.
                 adapter.connections.close_all_connections()
             reset_adapters()
-
-
-def parsed(project: Project, choice: Sequence[str]) -> Any:
-    """Return the manifest of a project, which is the working directory, as dbt reads it."""
-    # Not a word of dbt: what it has to say is in the exception.
-    parsed = run_dbt(["--quiet", "--log-level", "none", "parse", *choice])
-    if not parsed.success:
-        if isinstance(parsed.exception, UnicodeDecodeError):
-            raise WarehouseError(_not_utf8(project))
-        raise WarehouseError(
-            f"{project.root}: must be a project that dbt can parse; got {parsed.exception}. "
-            "See `dbt parse`."
-        )
-    return parsed.result
-
-
-def _not_utf8(project: Project) -> str:
-    """Name the files that dbt cannot read; it names none."""
-    folders = {project.seeds, project.models, *(project.root / name for name in _FOLDERS)}
-    files = [file for folder in folders for file in folder.rglob("*") if file.suffix in _TEXTS]
-    found = sorted({str(file.relative_to(project.root)) for file in files if not _is_utf8(file)})
-    return (
-        f"{', '.join(found[:8]) or project.root}: must be UTF-8, as dbt reads it; got bytes of "
-        "another encoding. Convert it, for example `iconv -f LATIN1 -t UTF-8 old.csv > new.csv`."
-    )
-
-
-def _is_utf8(file: Path) -> bool:
-    try:
-        file.read_bytes().decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _explained(error: Exception) -> WarehouseError:
-    if isinstance(error, MemoryError):
-        return WarehouseError(
-            "this process must have more memory; it has run out of it. Read fewer columns or rows."
-        )
-    if _LOCKED in str(error).lower():
-        return WarehouseError(
-            "the warehouse must not be open in another process: DuckDB lets only one process in "
-            "while one writes. Close the other one (a dbt run, a notebook, a database browser) "
-            "and try again."
-        )
-    if _OF_OUR_SQL.match(safe_reason(error)):
-        return WarehouseError(
-            f"the warehouse refused a statement ({safe_reason(error)}). If `dbt build` has just "
-            "run with this version, it is an error of dbt-anonymize: please report it with this "
-            "message."
-        )
-    return WarehouseError(
-        f"the warehouse could not be read ({safe_reason(error)}). Check the connection with "
-        "`dbt debug`."
-    )
 
 
 def _protect_vaults(

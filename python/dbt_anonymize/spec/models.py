@@ -5,7 +5,6 @@ Types and single values are checked here; what must hold between keys is in ``ru
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -19,7 +18,8 @@ from pydantic_core import PydanticCustomError
 
 from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
 from dbt_anonymize.privacy.registry import measures_of
-from dbt_anonymize.spec.columns import Column, Hierarchy, Role
+from dbt_anonymize.spec.columns import Column, Hierarchy
+from dbt_anonymize.spec.columns_by_role import ColumnsByRole
 from dbt_anonymize.spec.efforts import AnyEffort, Effort
 from dbt_anonymize.spec.fidelity import Fidelity
 from dbt_anonymize.spec.fingerprint import (
@@ -29,7 +29,6 @@ from dbt_anonymize.spec.fingerprint import (
     mechanism_of,
 )
 from dbt_anonymize.spec.guarantees import Guarantees
-from dbt_anonymize.spec.masks import Mask
 from dbt_anonymize.spec.qnf import Alpha, Qnf, check_columns, qnf_argument
 from dbt_anonymize.spec.quality import Quality
 from dbt_anonymize.spec.release import Owner, Release, Relinking
@@ -68,7 +67,7 @@ SpecName = Annotated[
 SHAPE_ALONE = "shape alone"
 
 
-class Spec(Strict):
+class Spec(ColumnsByRole, Strict):
     """One anonymization.
 
     Examples
@@ -181,73 +180,6 @@ class Spec(Strict):
         """QNF as the macro of the results takes it."""
         return qnf_argument(self.qnf)
 
-    def columns_with_role(self, *roles: Role) -> list[str]:
-        """Return the columns that have one of the roles, in declared order."""
-        return [name for name, column in self.columns.items() if column.role in roles]
-
-    @property
-    def identifiers(self) -> list[str]:
-        """Columns that name a person; of masked ones something else is released."""
-        return self.columns_with_role("identifier", "masked")
-
-    @property
-    def masks(self) -> dict[str, Mask]:
-        """Mask of each column that has one."""
-        return {name: column.mask for name, column in self.columns.items() if column.mask}
-
-    @property
-    def accepted_texts(self) -> list[str]:
-        """Columns that may hold free text and are released as they are."""
-        return [name for name, column in self.columns.items() if column.free_text]
-
-    @property
-    def accepted_unique(self) -> list[str]:
-        """Released columns in which nearly every record may have a value of its own.
-
-        A mask with a key gives such values on purpose.
-        """
-        keyed = [name for name, mask in self.masks.items() if mask.has_key]
-        return [n for n in self.kept_columns if self.columns[n].unique or n in keyed]
-
-    @property
-    def accepted_repeats(self) -> list[str]:
-        """Identifiers whose values several people may share."""
-        return [name for name, column in self.columns.items() if column.repeats]
-
-    @property
-    def has_mask_keys(self) -> bool:
-        """Whether a mask has a key, which is kept in the vault."""
-        return any(mask.has_key for mask in self.masks.values())
-
-    @property
-    def masked_attributes(self) -> list[str]:
-        """Columns whose value effort 0 has, and whose mask the others have."""
-        return [name for name in self.masks if self.columns[name].role == "insensitive"]
-
-    def stored_column(self, name: str) -> str:
-        """Return the column of the microdata that holds what is released of a kept column."""
-        return f"{name}_masked" if name in self.masked_attributes else name
-
-    @cached_property
-    def quasi_identifiers(self) -> dict[str, Hierarchy]:
-        """Hierarchy of each quasi-identifier, in declared order."""
-        return {
-            name: column.hierarchy
-            for name, column in self.columns.items()
-            if column.hierarchy is not None and column.role == "quasi_identifier"
-        }
-
-    @property
-    def weights(self) -> dict[str, float]:
-        """Weight of each quasi-identifier in information loss; 1 by default."""
-        return {name: self.columns[name].weight or 1.0 for name in self.quasi_identifiers}
-
-    def kind_of_feature(self, name: str) -> str:
-        """Return how models read a feature: interval, categorical, masked or plain."""
-        if name in self.quasi_identifiers:
-            return self.quasi_identifiers[name].kind
-        return "masked" if name in self.masks else "plain"
-
     @property
     def sensitive_hierarchies(self) -> dict[str, Hierarchy]:
         """Hierarchy of each sensitive column whose distance a guarantee measures along it."""
@@ -329,16 +261,6 @@ class Spec(Strict):
         return self.population.size if self.population else None
 
     @property
-    def sensitive(self) -> list[str]:
-        """Columns whose values nobody may link to a person."""
-        return self.columns_with_role("sensitive")
-
-    @property
-    def kept_columns(self) -> list[str]:
-        """Columns that are released ungeneralized, the target included; masked where declared."""
-        return self.columns_with_role("sensitive", "insensitive", "masked")
-
-    @property
     def shown_columns(self) -> list[str]:
         """Columns of the source of which values are released as they are."""
         exact = {
@@ -348,16 +270,6 @@ class Spec(Strict):
             for name in effort.exact(self.quasi_identifiers)
         }
         return [name for name in (*exact, *self.kept_columns) if name not in self.masks]
-
-    @property
-    def generalized_columns(self) -> list[str]:
-        """Released columns that make a class: of each quasi-identifier the label and its bounds."""
-        columns = []
-        for name, hierarchy in self.quasi_identifiers.items():
-            columns.append(name)
-            if hierarchy.kind == "interval":
-                columns += [f"{name}_lower", f"{name}_upper"]
-        return columns
 
     @property
     def mapping_columns(self) -> list[str]:

@@ -1,0 +1,48 @@
+"""Parse a project as dbt does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.profile import run_dbt
+
+# Where dbt reads files, and those that it reads as text.
+_FOLDERS = ("seeds", "models", "macros", "tests", "snapshots", "analyses")
+_TEXTS = frozenset({".csv", ".sql", ".yml", ".yaml", ".md", ".py"})
+
+
+def parse_project(project: Project, choice: Sequence[str]) -> Any:
+    """Return the manifest of a project, which is the working directory, as dbt reads it."""
+    # Not a word of dbt: what it has to say is in the exception.
+    outcome = run_dbt(["--quiet", "--log-level", "none", "parse", *choice])
+    if not outcome.success:
+        if isinstance(outcome.exception, UnicodeDecodeError):
+            raise WarehouseError(_not_utf8(project))
+        raise WarehouseError(
+            f"{project.root}: must be a project that dbt can parse; got {outcome.exception}. "
+            "See `dbt parse`."
+        )
+    return outcome.result
+
+
+def _not_utf8(project: Project) -> str:
+    """Name the files that dbt cannot read; it names none."""
+    folders = {project.seeds, project.models, *(project.root / name for name in _FOLDERS)}
+    files = [file for folder in folders for file in folder.rglob("*") if file.suffix in _TEXTS]
+    found = sorted({str(file.relative_to(project.root)) for file in files if not _is_utf8(file)})
+    return (
+        f"{', '.join(found[:8]) or project.root}: must be UTF-8, as dbt reads it; got bytes of "
+        "another encoding. Convert it, for example `iconv -f LATIN1 -t UTF-8 old.csv > new.csv`."
+    )
+
+
+def _is_utf8(file: Path) -> bool:
+    try:
+        file.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
