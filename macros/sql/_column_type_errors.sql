@@ -5,8 +5,8 @@
         {{ return([]) }}
     {%- endif -%}
     {{ return([
-        "the quasi-identifier " ~ column.name ~ " must have no time zone, or its labels follow the zone of each session;"
-        ~ " got "
+        "the quasi-identifier " ~ column.name ~ " must have no time zone, or its labels follow the zone of each"
+        ~ " session; got "
         ~ (column.dtype | lower) ~ ". Cast it in a model before, with the zone that is meant: "
         ~ dbt_anonymize._without_zone(column.name) ~ "."
     ]) }}

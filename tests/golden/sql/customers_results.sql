@@ -424,7 +424,10 @@ ranked_merits as (
 
     select
         effort,
-        row_number() over (partition by resample order by case when merit >= best_merit - 1e-12 * (1 + abs(best_merit)) then 0 else 1 end, k desc, effort asc) as rank_of_merit
+        row_number() over (
+            partition by resample
+            order by case when merit >= best_merit - 1e-12 * (1 + abs(best_merit)) then 0 else 1 end, k desc, effort asc
+        ) as rank_of_merit
     from compared_merits
 
 ),
