@@ -19,7 +19,7 @@
             {%- do errors.append(
                 bound.name ~ " of hierarchy " ~ quasi_identifier.hierarchy
                 ~ " must have a type that holds every value of " ~ quasi_identifier.name ~ ", which is "
-                ~ (column.dtype | lower) ~ "; got " ~ (bound.dtype | lower)
+                ~ dbt_anonymize._shown_type(column.dtype) ~ "; got " ~ dbt_anonymize._shown_type(bound.dtype)
                 ~ ". Set column_types of the seed, or cast " ~ quasi_identifier.name ~ " in a model before."
             ) -%}
         {%- endif -%}

@@ -1,6 +1,6 @@
 {# The measures of `<n>_information_loss` in the order of its columns: each has what selects one row per effort, and the
    quasi-identifiers that have a column of their own in it. They may read the CTE `covered_tuples`. #}
-{% macro _loss_measures(classes, frequencies, quasi_identifiers, factor, aggregate, target, target_weights) -%}
+{% macro _loss_measures(classes, frequencies, quasi_identifiers, factor, aggregate, target, options) -%}
     {%- set all, none_ = quasi_identifiers, [] -%}
     {%- set numbers = quasi_identifiers | selectattr("kind", "equalto", "interval") | list -%}
     {{ return({
@@ -16,9 +16,11 @@
         "kl_divergence": [dbt_anonymize.kl_divergence("covered_tuples", frequencies, quasi_identifiers), none_],
         "entropy_based_loss": [dbt_anonymize.entropy_based_loss("covered_tuples", factor), none_],
         "classification_metric": [
-            dbt_anonymize.classification_metric(classes, factor, target, target_weights), none_
+            dbt_anonymize.classification_metric(classes, factor, target, options.target_weights), none_
         ],
-        "sse_sst": [dbt_anonymize.sse_sst(classes, frequencies, quasi_identifiers), numbers],
-        "total_information_loss": [dbt_anonymize.total_information_loss(classes, quasi_identifiers, factor), none_],
+        "sse_sst": [dbt_anonymize.sse_sst(classes, frequencies, quasi_identifiers, options.sample_shares), numbers],
+        "total_information_loss": [
+            dbt_anonymize.total_information_loss(classes, quasi_identifiers, factor, options.has_modes), none_
+        ],
     }) }}
 {%- endmacro %}

@@ -11,19 +11,20 @@ heights as (
         effort,
         {%- for quasi_identifier in quasi_identifiers %}
         {%- do heights.append("height_" ~ loop.index) %}
-        {%- set level = dbt_anonymize._quote(quasi_identifier.name ~ "_level") %}
-        {%- set levels = "records * cast(" ~ level ~ " as " ~ double ~ ")" %}
+        {%- set level = dbt_anonymize._quote(quasi_identifier.name ~ "_level", "classes") %}
+        {%- set height = dbt_anonymize._label_height(quasi_identifier, level) %}
+        {%- set label = dbt_anonymize._quote(quasi_identifier.name, "classes") %}
         {#- An interval that is no level of the hierarchy has no height. #}
         case
-            when count(case when not is_suppressed and {{ level }} is null then 1 end) = 0
+            when count(case when not is_suppressed and {{ level }} is null and {{ label }} <> '*' then 1 end) = 0
                 then
                     sum(case
                         when is_suppressed then {{ dbt_anonymize._times(factors.suppression, "records") }}
-                        else {{ dbt_anonymize._times(factors.generalization, levels) }} / {{ quasi_identifier.levels }}
+                        else {{ dbt_anonymize._times(factors.generalization, "records") }} * {{ height }}
                     end) / cast(sum(records) as {{ double }})
         end as height_{{ loop.index }}{{ "," if not loop.last }}
         {%- endfor %}
-    from {{ classes }}
+    from {{ classes }} as classes
     group by effort
 
 )

@@ -1,28 +1,43 @@
 {# Select with one row per effort and its `total_information_loss`. #}
-{% macro total_information_loss(classes, quasi_identifiers, generalization_suppression_factor=0.5) -%}
+{% macro total_information_loss(
+    classes, quasi_identifiers, generalization_suppression_factor=0.5, has_modes=false
+) -%}
 {%- set factors = dbt_anonymize._loss_factors(generalization_suppression_factor) -%}
 {%- set double = dbt_anonymize._type_double() -%}
-{%- set costs = [] -%}
+{%- set costs, categories = [], quasi_identifiers | rejectattr("kind", "equalto", "interval") | list -%}
 with
+{%- for quasi_identifier in categories if has_modes %}
+{{- dbt_anonymize._heights_of_modes(classes, quasi_identifier, quasi_identifiers.index(quasi_identifier) + 1) }}
+{%- endfor %}
 
 costs as (
 
     select
-        effort,
+        classes.effort,
         {%- for quasi_identifier in quasi_identifiers %}
         {%- do costs.append("cost_" ~ loop.index) %}
-        {%- set width = dbt_anonymize._quote(quasi_identifier.name ~ "_share") %}
+        {%- set width = dbt_anonymize._quote(quasi_identifier.name ~ "_share", "classes") %}
         {%- if quasi_identifier.kind != "interval" %}
-            {%- set level = dbt_anonymize._quote(quasi_identifier.name ~ "_level") %}
-            {%- set width = "cast(" ~ level ~ " as " ~ double ~ ") / " ~ quasi_identifier.levels %}
+            {%- set level = dbt_anonymize._quote(quasi_identifier.name ~ "_level", "classes") %}
+            {%- if has_modes %}
+                {%- set level = "coalesce(" ~ level ~ ", modes_" ~ loop.index ~ ".level)" %}
+            {%- endif %}
+            {%- set width = dbt_anonymize._label_height(quasi_identifier, level) %}
         {%- endif %}
         sum(case
-            when is_suppressed then {{ dbt_anonymize._times(factors.suppression, "records") }}
+            when classes.is_suppressed then {{ dbt_anonymize._times(factors.suppression, "records") }}
             else {{ dbt_anonymize._times(factors.generalization, "records") }} * {{ width }}
         end) as cost_{{ loop.index }}{{ "," if not loop.last }}
         {%- endfor %}
-    from {{ classes }}
-    group by effort
+    from {{ classes }} as classes
+    {%- for quasi_identifier in categories if has_modes %}
+    {%- set modes = "modes_" ~ (quasi_identifiers.index(quasi_identifier) + 1) %}
+    left join {{ modes }}
+        on
+            {{ dbt_anonymize._quote(quasi_identifier.name, "classes") }} = {{ modes }}.label
+            and {{ dbt_anonymize._quote(quasi_identifier.name ~ "_share", "classes") }} = {{ modes }}.share
+    {%- endfor %}
+    group by classes.effort
 
 )
 
@@ -30,4 +45,49 @@ select
     effort,
     {{ dbt_anonymize._aggregate_attributes(costs, quasi_identifiers, "sum") }} as total_information_loss
 from costs
+{%- endmacro %}
+
+
+{# CTE `modes_<i>`: of each mode, a value with the share of the label that covers its group, the lowest level that has it.
+   A label of another effort may be the same text with the same share, at the level that it has by itself. #}
+{% macro _heights_of_modes(classes, quasi_identifier, position) -%}
+{%- set double = dbt_anonymize._type_double() -%}
+{%- set label = dbt_anonymize._quote(quasi_identifier.name) -%}
+{%- set share = dbt_anonymize._quote(quasi_identifier.name ~ "_share") -%}
+{%- set value = dbt_anonymize._as_text("value") %}
+
+ancestors_{{ position }} as (
+    {%- for level in range(quasi_identifier.levels + 1) %}
+
+    select
+        {{ level }} as level,
+        {{ value }} as label,
+        cast(count(*) over (partition by {{ "level_" ~ level if level else value }}) as {{ double }})
+        / count(*) over () as share
+    from {{ quasi_identifier.hierarchy }}
+    {{- "\n\n    union all" if not loop.last }}
+    {%- endfor %}
+
+),
+
+modes_{{ position }} as (
+
+    select
+        shown.label,
+        shown.share,
+        min(ancestors.level) as level
+    from (
+        select distinct
+            {{ label }} as label,
+            {{ share }} as share
+        from {{ classes }}
+        where {{ dbt_anonymize._quote(quasi_identifier.name ~ "_level") }} is null and {{ label }} <> '*'
+    ) as shown
+    inner join ancestors_{{ position }} as ancestors
+        on shown.label = ancestors.label and shown.share <= ancestors.share + 1e-12
+    group by
+        shown.label,
+        shown.share
+
+),
 {%- endmacro %}

@@ -157,6 +157,6 @@
     {%- if not rule or modules.re.fullmatch(rule.types, type) -%}{{ return([]) }}{%- endif -%}
     {{ return([
         "the mask " ~ kind ~ " of " ~ column.name ~ " needs " ~ rule.needs ~ "; got "
-        ~ modules.re.match("[a-z_ ]*", type).group() | trim ~ ". Cast it in a model before, or use another mask."
+        ~ dbt_anonymize._shown_type(type) ~ ". Cast it in a model before, or use another mask."
     ]) }}
 {%- endmacro %}

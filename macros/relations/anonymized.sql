@@ -40,6 +40,10 @@
     }},
 ) }}
 {%- do dbt_anonymize._recomputed_from(recompute) -%}
+{%- if dbt_anonymize._is_building() -%}
+    {%- do dbt_anonymize._require_own_vault(anonymization, membership, "membership") -%}
+    {%- do dbt_anonymize._require_own_vault(anonymization, sample if budget else none, "sample") -%}
+{%- endif -%}
 {%- set chosen = dbt_anonymize._chosen_effort(anonymization, results, efforts, fingerprint) -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._check_context(

@@ -1,10 +1,11 @@
 {% macro information_loss(
     classes, frequencies, quasi_identifiers, efforts, generalization_suppression_factor=0.5, aggregate="geometric_mean",
-    target=none, target_weights={}
+    target=none, target_weights={}, has_modes=false, sample_shares={}
 ) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._after_steps() + dbt_anonymize._analyzed()) }}
 {%- set measures = dbt_anonymize._loss_measures(
-    classes, frequencies, quasi_identifiers, generalization_suppression_factor, aggregate, target, target_weights
+    classes, frequencies, quasi_identifiers, generalization_suppression_factor, aggregate, target,
+    {"target_weights": target_weights, "has_modes": has_modes, "sample_shares": sample_shares}
 ) -%}
 {%- set columns = [] -%}
 {%- for measure in measures -%}

@@ -1,7 +1,8 @@
 {% macro microdata(
     anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none,
     masks={}, dropped=[], sample=none, sample_shares=[], person=none, mask_keys=none,
-    free_text=[], outer=none, partition_by=none, partitions=none, is_frozen=false, formats=[], shown=[], spec=none
+    free_text=[], outer=none, partition_by=none, partitions=none, unique=[], repeats=[], is_frozen=false, formats=[],
+    shown=[], spec=none
 ) -%}
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
 {%- set checked = [] -%}
@@ -9,6 +10,10 @@
     {%- do checked.append({
         "name": quasi_identifier.name, "kind": quasi_identifier.kind, "unknown": quasi_identifier.get("unknown"),
     }) -%}
+{%- endfor -%}
+{%- set telling = {} -%}
+{%- for column in kept_columns | reject("in", unique) -%}
+    {%- do telling.update({column ~ ("_masked" if column in masks and column not in identifiers else ""): column}) -%}
 {%- endfor -%}
 {{ config(
     materialized="dbt_anonymize_partitions" if partitions else "table",
@@ -21,6 +26,7 @@
         "guarantees": guarantees,
         "subject": subject,
         "has_sample": sample is not none,
+        "telling": telling,
         "plain": kept_columns | reject("in", masks.keys() | list + free_text) | list,
         "parts": dbt_anonymize._parts_of(anonymization ~ "_partitions", dbt_anonymize._microdata_rows(
             anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, subject, masks, sample,
@@ -46,6 +52,16 @@
         guarantees | selectattr("model", "equalto", "differential_privacy") | list | length > 0, is_frozen,
         (identifiers + dropped) | reject("in", kept_columns + [record_key, subject]) | list
     ) -%}
+    {%- if not subject -%}
+        {%- set people = "(" ~ dbt_anonymize._taking_part(source, anonymization, record_key) ~ ") as people" -%}
+        {%- set names = [] -%}
+        {%- for name in identifiers if name not in repeats -%}
+            {#- Values of other types cannot be compared on every engine. -#}
+            {%- set problems = dbt_anonymize._column_type_errors(found.get(name), "compared") -%}
+            {%- if not problems -%}{%- do names.append(name) -%}{%- endif -%}
+        {%- endfor -%}
+        {%- do dbt_anonymize._warn_of_repeats(anonymization, people, names) -%}
+    {%- endif -%}
 {%- endif -%}
 {%- if formats and dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._raise_errors(anonymization, dbt_anonymize._format_errors(
@@ -348,6 +364,9 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
         {%- endfor -%}
     {%- endif -%}
     {%- do dbt_anonymize._raise_errors(declaration.anonymization, errors) -%}
+    {%- do dbt_anonymize._warn_of_own_values(
+        declaration.anonymization, declaration.telling, declaration.subject is not none
+    ) -%}
 {%- endmacro %}
 
 

@@ -101,6 +101,6 @@ cross join shared
     {%- if modules.re.fullmatch(types, type) -%}{{ return([]) }}{%- endif -%}
     {{ return([
         "partition_by must name a column of texts, whole numbers or dates; " ~ partition_by ~ " is "
-        ~ modules.re.match("[a-z_ ]*", type).group() | trim ~ ". Cast it in a model before."
+        ~ dbt_anonymize._shown_type(type) ~ ". Cast it in a model before."
     ]) }}
 {%- endmacro %}

@@ -1,5 +1,9 @@
 {% macro quasi_identifier_risk(frequencies, quasi_identifiers) -%}
-{{ dbt_anonymize._quasi_identifier_risk(frequencies, quasi_identifiers, 1000000) }}
+{#- As many classes of all subsets together as fit in a gigabyte, and of one no more than it needs to be exact. -#}
+{%- set subsets = dbt_anonymize._subsets(quasi_identifiers | length) -%}
+{{ dbt_anonymize._quasi_identifier_risk(
+    frequencies, quasi_identifiers, [1000000, 20000000 // (subsets | length)] | min
+) }}
 {%- endmacro %}
 
 
@@ -11,6 +15,7 @@
 ) }}
 {%- set plan = none -%}
 {%- if dbt_anonymize._is_building() -%}
+    {%- do dbt_anonymize._tell_left_out(quasi_identifiers | length) -%}
     {%- set plan = dbt_anonymize._plan_of_subsets(frequencies, quasi_identifiers, counted_whole) -%}
 {%- endif -%}
 {{ dbt_anonymize._risk_of_subsets(frequencies, quasi_identifiers, plan) }}
@@ -148,47 +153,35 @@ subsets as (
 
 {# CTEs that end in `coded`. Every subset groups it: numbers take half the time and memory of texts. 0 is NULL. #}
 {% macro _coded_tuples(frequencies, quasi_identifiers) %}
-tuples as (
-
-    select
-        {%- for name in quasi_identifiers %}
-        {{ dbt_anonymize._quote(name) }} as value_{{ loop.index }},
-        {%- endfor %}
-        sum(records) as records
-    from {{ frequencies }}
-    group by
-        {%- for name in quasi_identifiers %}
-        {{ dbt_anonymize._quote(name) }}{{ "," if not loop.last }}
-        {%- endfor %}
-
-),
 {%- for name in quasi_identifiers %}
-
 codes_{{ loop.index }} as (
 
     select
-        value_{{ loop.index }},
-        cast(row_number() over (order by value_{{ loop.index }}) as integer) as code
+        {{ dbt_anonymize._quote(name) }} as found,
+        cast(row_number() over (order by {{ dbt_anonymize._quote(name) }}) as integer) as code
     from (
-        select distinct value_{{ loop.index }}
-        from tuples
-        where value_{{ loop.index }} is not null
+        select distinct {{ dbt_anonymize._quote(name) }}
+        from {{ frequencies }}
+        where {{ dbt_anonymize._quote(name) }} is not null
     ) as found
 
 ),
-{%- endfor %}
-
+{% endfor %}
 coded as (
 
     select
         {%- for name in quasi_identifiers %}
         coalesce(codes_{{ loop.index }}.code, 0) as code_{{ loop.index }},
         {%- endfor %}
-        cast(tuples.records as {{ dbt.type_bigint() }}) as records
-    from tuples
+        cast(sum(tuples.records) as {{ dbt.type_bigint() }}) as records
+    from {{ frequencies }} as tuples
     {%- for name in quasi_identifiers %}
-    left join codes_{{ loop.index }} on tuples.value_{{ loop.index }} = codes_{{ loop.index }}.value_{{ loop.index }}
+    left join codes_{{ loop.index }} on {{ dbt_anonymize._quote(name, "tuples") }} = codes_{{ loop.index }}.found
     {%- endfor %}
+    group by
+        {%- for name in quasi_identifiers %}
+        coalesce(codes_{{ loop.index }}.code, 0){{ "," if not loop.last }}
+        {%- endfor %}
 
 )
 {%- endmacro %}
@@ -305,12 +298,11 @@ classes as (
 {%- endmacro %}
 
 
-{# The positions of every non-empty subset, small subsets first; beyond ten columns, where there are too many of them,
-   those of at most three. #}
+{# The positions of the subsets that are measured: the small ones, and all columns together at last. #}
 {% macro _subsets(number) -%}
     {%- set subsets = [] -%}
     {%- set smaller = [[]] -%}
-    {%- for size in range(1, (number if number <= 10 else 3) + 1) -%}
+    {%- for size in range(1, dbt_anonymize._largest_subset(number) + 1) -%}
         {%- set extended = [] -%}
         {%- for subset in smaller -%}
             {%- for position in range(subset[-1] + 1 if subset else 0, number) -%}
@@ -321,5 +313,31 @@ classes as (
         {%- do smaller.clear() -%}
         {%- do smaller.extend(extended) -%}
     {%- endfor -%}
+    {%- if subsets[-1] | length < number -%}{%- do subsets.append(range(number) | list) -%}{%- endif -%}
     {{ return(subsets) }}
+{%- endmacro %}
+
+
+{# Columns of the largest subsets before all together: as many as make at most a hundred subsets; up to three, 500. #}
+{% macro _largest_subset(number) -%}
+    {%- set found = namespace(size=1, subsets=number, of_size=number) -%}
+    {%- for size in range(2, number + 1) -%}
+        {%- set found.of_size = found.of_size * (number - size + 1) // size -%}
+        {%- set found.subsets = found.subsets + found.of_size -%}
+        {%- if found.subsets <= (500 if size <= 3 else 100) and found.size == size - 1 -%}
+            {%- set found.size = size -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(found.size) }}
+{%- endmacro %}
+
+
+{% macro _tell_left_out(number) -%}
+    {%- set largest = dbt_anonymize._largest_subset(number) -%}
+    {%- if largest < number - 1 -%}
+        {%- do log(
+            model.name ~ ": measures all subsets of at most " ~ largest ~ " of " ~ number ~ " quasi-identifiers, and all"
+            ~ " together; those of " ~ (largest + 1) ~ " to " ~ (number - 1) ~ " are left out", info=True
+        ) -%}
+    {%- endif -%}
 {%- endmacro %}

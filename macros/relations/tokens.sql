@@ -39,8 +39,9 @@ where {{ dbt_anonymize._quote(person, "source") }} is not null
         ]) -%}
     {%- elif wanted and types.person != wanted[0] -%}
         {%- do dbt_anonymize._raise_errors(anonymization, [
-            drawn ~ "s are stored for people whose " ~ person ~ " is of type " ~ types.person ~ "; in the source it is "
-            ~ wanted[0] ~ " now, so that"
+            drawn ~ "s are stored for people whose " ~ person ~ " is of type "
+            ~ dbt_anonymize._shown_type(types.person) ~ "; in the source it is "
+            ~ dbt_anonymize._shown_type(wanted[0]) ~ " now, so that"
             ~ " nobody would be recognized. Cast it back in a model before, or let a custodian convert the column"
             ~ " person of " ~ stored ~ "."
         ]) -%}

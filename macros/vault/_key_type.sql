@@ -22,10 +22,12 @@
         {%- set is_same = dbt_anonymize._key_kind(before.data_type) == dbt_anonymize._key_kind(column.data_type) -%}
         {%- if before.name != record_key or not is_same -%}
             {%- do dbt_anonymize._raise_errors(anonymization, [
-                "the vault remembers records by " ~ before.name ~ " of type " ~ before.data_type ~ " ("
+                "the vault remembers records by " ~ before.name ~ " of type "
+                ~ dbt_anonymize._shown_type(before.data_type) ~ " ("
                 ~ remembering | join(", ") ~ "); now they are told apart by " ~ record_key ~ " of type "
-                ~ column.data_type ~ ", so that the key of the same record may be another text. Cast it back in a"
-                ~ " model before; or let a custodian write the keys in these tables anew, and drop " ~ known[0] ~ "."
+                ~ dbt_anonymize._shown_type(column.data_type) ~ ", so that the key of the same record may be another"
+                ~ " text. Cast it back in a model before; or let a custodian write the keys in these tables anew, and"
+                ~ " drop " ~ known[0] ~ "."
             ]) -%}
         {%- endif -%}
     {%- endfor -%}

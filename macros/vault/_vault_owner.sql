@@ -85,6 +85,20 @@
 {%- endmacro %}
 
 
+{# A release writes beside what it reads of the vault: with `--defer` that could be the vault of another target. #}
+{% macro _require_own_vault(anonymization, relation, kind) -%}
+    {%- for node in graph.nodes.values()
+        if relation and node.resource_type == "model" and node.name == anonymization ~ "_" ~ kind -%}
+        {%- if (node.database or "", node.schema) != (relation.database or "", relation.schema) -%}
+            {%- do dbt_anonymize._raise_errors(anonymization, [
+                "a release is remembered in the vault of its own target; `--defer` leads to " ~ relation
+                ~ " of another one, beside which it would write. Build " ~ node.name ~ " for this target too."
+            ]) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+
 {% macro _vault_owner_relation(database, schema) -%}
     {{ return(api.Relation.create(
         database=database, schema=schema, identifier="dbt_anonymize_owner", type="table"
@@ -192,7 +206,7 @@
     {{ return(run_query(
         "select table_name from information_schema.tables where table_schema = "
         ~ dbt_anonymize._literal(place.schema)
-        ~ (" and table_catalog = " ~ dbt_anonymize._literal(place.database) if place.database else "")
+        ~ (" and lower(table_catalog) = " ~ dbt_anonymize._literal(place.database | lower) if place.database else "")
     ).columns[0].values()) }}
 {%- endmacro %}
 

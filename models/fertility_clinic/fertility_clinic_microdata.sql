@@ -15,5 +15,6 @@
         {'model': 'k_anonymity', 'k': 5},
         {'model': 'l_diversity', 'attribute': 'pregnancy_result', 'l': 2, 'variant': 'distinct'},
     ],
-    spec={'source': 'fertility_clinic_patients', 'digest': '6bacd70d16db515f'},
+    repeats=['first_name', 'surname', 'address'],
+    spec={'source': 'fertility_clinic_patients', 'digest': '5b1e19d8ee418d72'},
 ) }}

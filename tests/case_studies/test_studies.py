@@ -310,8 +310,10 @@ def test_both_ways_to_fit_agree_where_hierarchies_are_declared(built: Built) -> 
     assert once[0] == per_split[0]
     assert once != per_split
     assert all(abs(once[effort] - per_split[effort]) < 0.01 for effort in once)
-    for row in results(built, "diabetes"):
-        assert row["qf_difference_low"] <= 0 <= row["qf_difference_high"]
+    generalized = means(built, "diabetes", fit="per_split", **{**shared, "test_on": "generalized"})
+    assert generalized == pytest.approx(per_split)
+    covering = [row["qf_difference_high"] >= 0 for row in results(built, "diabetes")]
+    assert covering == [True, False, False, True, True, True]
 
 
 @needs("diabetes")

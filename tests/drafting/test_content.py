@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
+import duckdb
 import pytest
 
 from dbt_anonymize.drafting.content import content_of
-from dbt_anonymize.drafting.facts import ColumnFacts, Kind, kind_of
+from dbt_anonymize.drafting.facts import ColumnFacts, Kind, kind_of, read_facts
 from dbt_anonymize.drafting.names import said_by
 from dbt_anonymize.drafting.plans import plan
-from dbt_anonymize.drafting.roles import KEY, propose
+from dbt_anonymize.drafting.roles import KEY, propose, propose_subject
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.project.warehouse import Warehouse
+from tests.verify.clinic import SmallWarehouse
 
 
 @pytest.mark.parametrize(
@@ -29,6 +34,11 @@ from dbt_anonymize.errors import HierarchyError
         (["2024-01-31", "31.12.2023"], None),
         (["192.168.0.1", "10.0.0.7"], "addresses of machines (IP)"),
         (["f81d4fae-7dec-11d0-a765-00a0c91e6bf6"], "random identifiers (UUID)"),
+        (["900150983cd24fb0d6963f7d28e17f72"], "hashes"),
+        (["0xA9993E364706816ABA3E25717850C26C9CD0D89D"], "hashes"),
+        (["qZk+NkcGgWq6PiVxeFDCbJzQ2J0=", "2jmj7l5rSw0yVb/vlWAYkK/YBwk="], "hashes"),
+        (["8a3f09b1c27d4e56", "0b1f09b1c27d4e56"], "hashes"),
+        (["1234567890123456", "6543210987654321"], None),
         (["a@b.org", "none", "none"], None),
         ([], None),
     ],
@@ -60,7 +70,7 @@ def test_words_within_words_say_nothing() -> None:
     assert not said_by("product_name", "identifier")
 
 
-def facts(name: str, data_type: str = "varchar", distinct: int = 50, **more: int) -> ColumnFacts:
+def facts(name: str, data_type: str = "varchar", distinct: int = 50, **more: Any) -> ColumnFacts:
     counts = {"records": 1000, "known": 1000, "distinct": distinct} | more
     return ColumnFacts(name, data_type, kind_of(data_type), **counts)
 
@@ -71,7 +81,19 @@ def facts(name: str, data_type: str = "varchar", distinct: int = 50, **more: int
         (facts("x", distinct=1), "dropped", True),
         (facts("x", known=0, distinct=0), "dropped", True),
         (facts("name"), "identifier", True),
-        (facts("name", distinct=3), "identifier", False),
+        # Values outrank names, and keys and digests that repeat are identifiers.
+        (facts("name", distinct=3), "sensitive", False),
+        (facts("insurance", distinct=2), "sensitive", False),
+        (facts("patient_no", "integer", distinct=60), "identifier", True),
+        (facts("PatientID", "integer", distinct=8), "identifier", True),
+        (facts("order_id", distinct=60), "identifier", True),
+        (facts("car", distinct=60, looks="hashes"), "identifier", True),
+        (facts("car", distinct=60, is_code=True, shortest=7, longest=7), "identifier", False),
+        (facts("chart", "bigint", distinct=60, shortest=8, longest=9), "identifier", False),
+        (facts("chart", "bigint", distinct=60, shortest=6, longest=6), "quasi_identifier", False),
+        (facts("number_of_visits", "integer", distinct=20), "insensitive", False),
+        (facts("ward_id", "integer", distinct=20), "insensitive", False),
+        (facts("country_id", "integer", distinct=20), "quasi_identifier", True),
         (facts("x", distinct=950), "identifier", True),
         (facts("x", distinct=950, phrases=940), "dropped", True),
         (facts("x", distinct=400, longest=101), "dropped", True),
@@ -85,7 +107,7 @@ def facts(name: str, data_type: str = "varchar", distinct: int = 50, **more: int
         (facts("x", "bigint", distinct=1000), "identifier", True),
         (facts("x", "varchar[]"), "dropped", False),
         # A build takes neither: no rule reads an enumeration, no mask a time zone.
-        (facts("x", "enum('a', 'b')", distinct=2), "dropped", False),
+        (facts("x", "enum", distinct=2), "dropped", False),
         (facts("x", "timestamp with time zone", distinct=999), "dropped", False),
         (facts("x", "timestamp without time zone", distinct=999), "insensitive", False),
         (facts("x", "timestamp_ntz", distinct=999), "insensitive", False),
@@ -98,6 +120,40 @@ def test_a_role_is_proposed(column: ColumnFacts, role: str, is_decided: bool) ->
     assert first.role == KEY
     assert (found.role, found.is_decided) == (role, is_decided), found.reason
     assert found.reason
+
+
+def test_whose_records_they_are_is_proposed_where_people_have_several() -> None:
+    name, mail = facts("name", distinct=90), facts("mail", distinct=100, looks="e-mail addresses")
+    key, own = facts("visit_id", "bigint", distinct=1000), facts("order_no", "integer", distinct=99)
+    patient = facts("patient_no", "integer", distinct=990)
+
+    def subject(*columns: ColumnFacts) -> str | None:
+        found = propose_subject(propose([key, *columns]))
+        return found and found.name
+
+    assert subject(own, name, mail, patient) == "patient_no"
+    assert subject(name, mail, own) == "order_no"
+    assert subject(name, mail) == "mail"
+    assert subject(name) == "name"
+    unique = facts("mail", distinct=1000, looks="e-mail addresses")
+    assert subject(name, unique) is None
+    # Others share a first name or a telephone, and two people a name.
+    assert subject(facts("first_name"), facts("phone"), facts("name", distinct=950)) is None
+    assert subject(facts("patient_no", "integer", known=900, distinct=60)) is None
+    assert subject(facts("patient_no", "integer", distinct=1000)) is None
+
+
+def test_facts_hold_no_value_of_an_enumeration() -> None:
+    with duckdb.connect() as connection:
+        connection.execute(
+            "create table stays as select i % 60 + 100000 as patient_no, "
+            "md5((i % 9)::varchar) as car, cast(if(i % 2 = 0, 'Ann Lind', 'Bo (2)') "
+            "as enum('Ann Lind', 'Bo (2)')) as nurse from range(600) as numbers(i)"
+        )
+        found = read_facts(cast(Warehouse, SmallWarehouse(connection, {})), "stays")
+    assert [one.type for one in found] == ["bigint", "varchar", "enum"]
+    assert [one.role for one in propose(found)] == ["identifier", "identifier", "dropped"]
+    assert "Ann" not in repr(found)
 
 
 def test_the_target_is_the_column_called_so_else_the_last_of_few_classes() -> None:

@@ -130,6 +130,12 @@ def test_tables_with_little_in_them_are_drafted(consumer: Project) -> None:
             "time '10:00' as t, interval 3 days as iv, {'a': i} as st, 'x'::blob as bl, "
             "1.5::decimal(38, 5) as dec, now() as tz from range(9) as t(i)"
         ),
+        "stays": (
+            "select i as id, 700 + i // 10 as patient_no, 30 + i // 10 % 9 as age, "
+            "if(i // 10 % 2 = 0, 'Ann Lind', 'Bo') as insurance, "
+            "cast(if(i % 2 = 0, 'Ann Lind', 'Bo') as enum('Ann Lind', 'Bo')) as nurse "
+            "from range(600) as t(i)"
+        ),
         "infinite": "select i as id, cast('nan' as double) + i % 2 as height from range(9) as t(i)",
     }
     for name, sql in models.items():
@@ -140,4 +146,13 @@ def test_tables_with_little_in_them_are_drafted(consumer: Project) -> None:
         assert done.exit_code == 0, (name, done.output)
         assert ("holds no record" in done.stderr) == (name == "nobody")
         drafted: Path = consumer.folder / "anonymizations" / f"of_{name}.yml"
-        assert yaml.safe_load(drafted.read_text())["name"] == f"of_{name}"
+        text = drafted.read_text()
+        assert yaml.safe_load(text)["name"] == f"of_{name}"
+        # Parameters of a type are values of people.
+        assert "Ann" not in text + done.output
+    spec = load_spec(consumer.folder / "anonymizations" / "of_stays.yml")
+    assert (spec.subject, spec.columns["patient_no"].role) == ("patient_no", "identifier")
+    assert "insurance" not in spec.identifiers
+    # Efforts keep k people, not records.
+    assert spec.efforts
+    assert all((effort.levels or {})["age"] > 0 for effort in spec.efforts)

@@ -50,6 +50,8 @@ def chosen(project: Project, name: str) -> dict[str, object]:
 def test_dbt_has_nothing_to_warn_of(demonstration: Demonstration) -> None:
     assert "WARN=0 ERROR=0" in demonstration.printed
     assert "[WARNING]" not in demonstration.printed
+    # Neither columns that are keys, nor identifiers that repeat.
+    assert "WARNING: " not in demonstration.printed
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -194,7 +194,7 @@ def mean_height(effort: Effort, weighing: Weighing, position: int, height: int) 
     """Return the mean level as a part of the height; None where a label has no level."""
     costs = []
     for record, kept in zip(effort.as_shown, effort.is_kept, strict=True):
-        level = record[position].level
+        level = height if record[position].label == "*" else record[position].level
         if kept and level is None:
             return None
         costs.append(
@@ -212,7 +212,7 @@ def total_information_loss(effort: Effort, weighing: Weighing, height: int) -> f
             shown = record[position]
             width = shown.share
             if isinstance(hierarchy, CategoricalHierarchy):
-                width = (shown.level or 0) / height
+                width = 1.0 if shown.label == "*" else (shown.level or 0) / height
             cost += weighing.generalization * width if kept else weighing.suppression
         costs.append(cost)
     return weighing.combine(costs, "sum") or 0.0

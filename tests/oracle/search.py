@@ -190,6 +190,13 @@ class Released:
         attribute, level = self.table.attributes[position], self.node[position]
         return float(attribute.shares[level][attribute.levels[level][leaf]])
 
+    def height(self, position: int, leaf: int) -> float:
+        """Return how far up its hierarchy the label of a leaf is; NULL is the root everywhere."""
+        attribute = self.table.attributes[position]
+        if _is_null(attribute, leaf):
+            return 1.0
+        return self.node[position] / max(attribute.height, 1)
+
     def cells(self, position: int, leaf: int) -> float:
         """Count the raw values that the label of a leaf may stand for."""
         attribute, level = self.table.attributes[position], self.node[position]
@@ -272,26 +279,29 @@ def precision(released: Released, factors: Factors) -> list[float]:
     gone = len(released.gone)
     return [
         (
-            (released.total - gone) * level / max(attribute.height, 1) * factors.generalization
+            sum(
+                released.height(position, record.leaves[position])
+                for found in released.kept
+                for record in found.records
+            )
+            * factors.generalization
             + gone * factors.suppression
         )
         / released.total
-        for attribute, level in zip(released.table.attributes, released.node, strict=True)
+        for position in range(len(released.node))
     ]
 
 
 def total_information_loss(released: Released, factors: Factors) -> list[float]:
     """Total information loss of each attribute: widths of intervals, heights of categories."""
     losses = []
-    for position, (attribute, level) in enumerate(
-        zip(released.table.attributes, released.node, strict=True)
-    ):
+    for position, attribute in enumerate(released.table.attributes):
         lost = factors.suppression * len(released.gone)
         for record in (r for found in released.kept for r in found.records):
             leaf = record.leaves[position]
             width = released.share(position, leaf)
             if attribute.smallest_share > 0.0:
-                width = level / max(attribute.height, 1)
+                width = released.height(position, leaf)
             lost += factors.generalization * width
         losses.append(lost)
     return losses

@@ -64,6 +64,10 @@ class Measured:
                     "non_uniform_entropy", frequencies=frequencies, **factored
                 ),
             }
+        models[f"{self.name}_modes"] = call("total_information_loss", has_modes=True, **common)
+        models[f"{self.name}_sampled"] = call(
+            "sse_sst", frequencies=frequencies, sample_shares={1: 0.5, 2: 1}, **common
+        )
         return models
 
     def seeds(self) -> list[str]:
@@ -113,7 +117,7 @@ def risk_models() -> dict[str, str]:
         "many_quasi_identifiers_risk": call(
             "quasi_identifier_risk",
             frequencies=Ref("wide_frequencies"),
-            quasi_identifiers=[f"attribute_{i}" for i in range(11)],
+            quasi_identifiers=[f"attribute_{i}" for i in range(31)],
         ),
     }
     for who, subject in (("records", None), ("subjects", "person")):

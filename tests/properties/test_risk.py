@@ -244,18 +244,20 @@ def test_subsets_come_from_the_smallest_to_the_largest(warehouse: Warehouse) -> 
     assert found == [", ".join(RISK_COLUMNS[p] for p in subset) for subset in SUBSETS]
 
 
-def test_of_more_than_ten_quasi_identifiers_small_subsets_are_measured(
+def test_of_many_quasi_identifiers_small_subsets_and_all_together_are_measured(
     warehouse: Warehouse,
 ) -> None:
-    columns = {f"attribute_{i}": "integer" for i in range(11)}
-    rows = [(*((n >> i) & 1 for i in range(11)), 2) for n in range(16)]
+    columns = {f"attribute_{i}": "integer" for i in range(31)}
+    rows = [(*((n >> i) & 1 for i in range(31)), 2) for n in range(16)]
     warehouse.load("wide_frequencies", {**columns, "records": "bigint"}, rows)
     found = warehouse.rows("many_quasi_identifiers_risk")
     sizes = Counter(row["size"] for row in found)
-    assert sizes == {1: 11, 2: 55, 3: 165}
+    assert sizes == {1: 31, 2: 465, 31: 1}
     by_names = {row["quasi_identifiers"]: row for row in found}
     assert by_names["attribute_0, attribute_3"]["distinction"] == 4 / 32
-    assert by_names["attribute_8, attribute_9, attribute_10"]["separation"] == 0
+    assert by_names["attribute_8, attribute_30"]["separation"] == 0
+    assert found[-1]["quasi_identifiers"] == ", ".join(f"attribute_{i}" for i in range(31))
+    assert found[-1]["distinction"] == 16 / 32
 
 
 def test_of_many_combinations_one_in_some_stands_for_all(warehouse: Warehouse) -> None:

@@ -39,6 +39,18 @@ def page() -> str:
     return as_html(findings(), now=NOW)
 
 
+def test_the_first_card_names_columns_that_are_keys() -> None:
+    columns = spec().model_dump(mode="json")["columns"]
+    assert "Keys:" not in as_markdown(findings(), now=NOW)
+    told = replace(findings(), own_values={"single": ["value"], "fractions": ["town"]})
+    text = as_markdown(told, now=NOW)
+    assert "Keys: in value nine of ten records or more have a value of their own" in text
+    assert "Measurements like this, a value for nearly every record: town." in text
+    accepted = spec(columns=columns | {"value": columns["value"] | {"unique": "accepted"}})
+    shown = replace(told, evidence=replace(told.evidence, spec=accepted))
+    assert "Keys: in value (accepted) nine" in as_markdown(shown, now=NOW)
+
+
 class _Elements(HTMLParser):
     """Collects elements and what scripts hold."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from decimal import Decimal
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -15,7 +16,12 @@ from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Attribute, Node, SensitiveAttribute, Table
+from dbt_anonymize.search import local_recoding
+from dbt_anonymize.search.efforts import Found, Task
+from dbt_anonymize.search.limits import is_flat
 from dbt_anonymize.search.local_recoding import local_rounds
+from dbt_anonymize.search.optimum import search
+from dbt_anonymize.search.results import SearchResult
 
 PROPERTY = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 LOSS = make_loss("loss", gs=0.05)
@@ -153,3 +159,66 @@ def test_a_population_is_refused() -> None:
     known = Table((a,), table.leaves, table.records, population=np.array([3]))
     with pytest.raises(SearchError, match="without a population"):
         local_rounds(known, guarantees, LOSS)
+
+
+def rare_class(records: int, step: int) -> Table:
+    """Return a table of three attributes in which every class has 7 % of a rare value at most."""
+    rng = np.random.default_rng(1)
+    sizes = (40, 20, 12)
+    attributes = tuple(
+        attribute(name, [i // 4 for i in range(size)])
+        for name, size in zip("abc", sizes, strict=True)
+    )
+    leaves = np.column_stack([rng.integers(0, size, records) for size in sizes])
+    values = (np.arange(records) % step == 0).astype(np.int64)
+    return Table(
+        attributes,
+        leaves=leaves,
+        records=np.ones(records, dtype=np.int64),
+        sensitive=((SensitiveAttribute("s", 2), values),),
+        targets=((values, 1.0),),
+    )
+
+
+@pytest.mark.parametrize("measure", ["classification_metric", "loss"])
+def test_rounds_by_a_measure_of_classes_check_a_bounded_number_of_nodes(
+    measure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_recoding, "CHECKS_OF_A_ROUND", 3)
+    found: list[SearchResult] = []
+
+    def kept(*args: Any, **named: Any) -> SearchResult:
+        found.append(search(*args, **named))
+        return found[-1]
+
+    monkeypatch.setattr(local_recoding, "search", kept)
+    table = rare_class(600, 14)
+    guarantees = compile_guarantees([{"model": "k_anonymity", "k": 10}], table)
+    rounds = local_rounds(table, guarantees, make_loss(measure, gs=0.05))
+    assert sum(count for _, count in rounds) == 600
+    # The loss bounds nodes before they are checked.
+    checked = [one.checked for one in found]
+    is_bounded = max(checked) <= 5
+    assert is_bounded == (measure != "loss")
+    assert any(one.is_complete for one in found) == (measure == "loss")
+
+
+@pytest.mark.parametrize(
+    ("measure", "k", "expected"),
+    [
+        ("classification_metric", 10, True),
+        ("loss", 10, False),
+        ("classification_metric", 500, False),
+    ],
+)
+def test_a_measure_is_flat_where_levels_that_tell_something_lose_no_less_than_the_root(
+    measure: str, k: int, expected: bool
+) -> None:
+    table, limit = rare_class(600, 14), Decimal("0.05")
+    guarantees = compile_guarantees([{"model": "k_anonymity", "k": k}], table)
+    loss = make_loss(measure)
+    result = search(table, guarantees, loss, limit)
+    task = SimpleNamespace(
+        table=table, guarantees=guarantees, loss=lambda: loss, suppression_limit=limit
+    )
+    assert is_flat(cast("Task", task), cast("Found", SimpleNamespace(result=result))) is expected

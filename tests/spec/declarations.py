@@ -77,7 +77,12 @@ def rich() -> dict[str, Any]:
     content["columns"]["income"]["mask"] = {"round": 100, "top": 90_000}
     content["columns"]["note"] = {"role": "dropped"}
     content["columns"]["day"] = {"role": "insensitive", "mask": {"shift_days": 9}}
-    content["columns"]["remark"] = {"role": "insensitive", "free_text": "accepted"}
+    content["columns"]["remark"] = {
+        "role": "insensitive",
+        "free_text": "accepted",
+        "unique": "accepted",
+    }
+    content["columns"]["phone"]["repeats"] = "accepted"
     content["guarantees"] |= {
         "k_map": {"k": 5, "estimator": "poisson", "significance": 0.05},
         "t_closeness": {"attribute": "ill", "t": 0.5, "distance": "hierarchical"},

@@ -33,6 +33,8 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("income", {"role": "insensitive", "mask": {"keyed_hash": True}}, "read alike"),
     ("income", {"role": "insensitive", "mask": {"shift_days": 9, "round": 1}}, "stand together"),
     ("phone", {"role": "identifier", "free_text": "accepted"}, "released as it is"),
+    ("phone", {"role": "identifier", "unique": "accepted"}, "of a released column"),
+    ("income", {"role": "insensitive", "repeats": "accepted"}, "of an identifier"),
     ("income_masked", {"role": "insensitive"}, "a column that we add for income"),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import yaml
 
 from tests.commands.conftest import command
 from tests.projects import Project
+from tests.second_month.test_freeze import frozen_copy
 
 pytestmark = [pytest.mark.dbt, pytest.mark.sampled_tests(group="builds")]
 
@@ -109,3 +111,21 @@ def test_a_vault_without_memory_is_of_whose_register_has_its_last_release(
     assert "cannot be told to be of this one" in refused.messages
     assert members.dbt("seed", "-s", "customers").succeeded
     assert members.query(f"from {OWNER}") == [("shop", "dev", None, None)]
+
+
+def test_a_deferred_release_writes_into_no_vault_of_another_target(
+    built_consumer: Project, tmp_path: Path
+) -> None:
+    """New records of a frozen effort wait in the vault, beside the plan that production made."""
+    project = frozen_copy(built_consumer, tmp_path / "project")
+    assert project.dbt("parse").succeeded
+    shutil.copytree(project.folder / "target", project.folder / "state")
+    with_prod(project, path="warehouse/shop.duckdb", schema="prod")
+    before = project.query("from vault.customers_members order by all")
+    deferred = ("--defer", "--state", "state", "-s", "customers_anonymized")
+    refused = project.dbt("run", "--target", "prod", *deferred)
+    assert not refused.succeeded
+    said = " ".join(refused.messages.split())
+    assert 'leads to "vault"."main"."customers_membership" of another one' in said
+    assert "Build customers_membership for this target too." in said
+    assert project.query("from vault.customers_members order by all") == before

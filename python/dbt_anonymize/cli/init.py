@@ -89,7 +89,7 @@ def _asked(proposal: Proposal) -> Proposal:
     if proposal.is_decided:
         return proposal
     roles = [role for role in ROLES if role != "masked"]
-    say(f"{proposal.name} ({proposal.facts.type.lower()}): {proposal.reason}")
+    say(f"{proposal.name} ({proposal.facts.type}): {proposal.reason}")
     role = ""
     while role not in roles:
         role = typer.prompt(f"  role ({', '.join(roles)})", default=proposal.role)
@@ -128,6 +128,10 @@ def _show(drafted: Drafted) -> None:
     for one in drafted.proposals:
         mark = "" if one.is_decided else " (undecided)"
         note(f"{one.name}: {one.role}{mark}, {one.reason}")
+    if drafted.subject:
+        facts = drafted.subject.facts
+        people = f"{counted(facts.records, 'record')} are of {facts.distinct:,}"
+        note(f"subject: {facts.name}, since {people}; k counts these.")
     if drafted.singled:
         names, count = drafted.singled[-1]
         note(f"{', '.join(names)} together single out {counted(count, 'record')}.")

@@ -207,6 +207,8 @@ def _progress(measure: str) -> Iterator[Steps]:
         def start(step: str) -> ProgressCallback:
             for shown in bars.task_ids:
                 bars.remove_task(shown)
+            if step.startswith("rounds") and not console.is_terminal:
+                console.print(f"Searching {step} ...")  # they take the longest
             bar: TaskID = bars.add_task(step, total=None, state="")
 
             def update(state: State) -> None:

@@ -24,6 +24,8 @@ def lost(measure: str, loss: float) -> str:
 
 def show(console: SafeConsole, task: Task, found: Found, seconds: float, *, verbose: bool) -> None:
     """Show a search that took so many seconds; the Pareto front only where it is asked for."""
+    from dbt_anonymize.search.limits import is_flat  # noqa: PLC0415 (keeps --help fast)
+
     best, measure = found.result.optimum, task.options.measure
     if best is None:
         return
@@ -33,7 +35,13 @@ def show(console: SafeConsole, task: Task, found: Found, seconds: float, *, verb
         f"with k = {best.k} and {best.suppressed} of {counted(task.table.total, 'record')} "
         f"suppressed."
     )
-    if list(best.node) == [tree.levels for tree in task.spec.quasi_identifiers.values()]:
+    if is_flat(task, found):
+        console.print(
+            f"The measure is flat here: finer levels keep the guarantees too, but by {measure} "
+            "none loses less than everything at the root, which tells nothing. Search by a measure "
+            "that tells them apart, such as `--measure loss`."
+        )
+    elif list(best.node) == [tree.levels for tree in task.spec.quasi_identifiers.values()]:
         console.print(
             "Everything is at the root: found so far, only a release that tells nothing about the "
             "quasi-identifiers keeps the guarantees."

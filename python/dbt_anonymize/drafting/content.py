@@ -61,10 +61,10 @@ def _is_phone(value: str) -> bool:
     if not re.fullmatch(r"(\+|00)?[\d ()./-]{7,20}", value.strip(), re.ASCII):
         return False
     is_marked = value.strip().startswith(("+", "00")) or re.search(r"[ ()./-]", value.strip())
-    return bool(is_marked) and 7 <= len(_digits(value)) <= 15 and not _is_date(value)
+    return bool(is_marked) and 7 <= len(_digits(value)) <= 15 and not is_date(value)
 
 
-_is_date = _matches(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}")
+is_date = _matches(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}")
 _is_dni_form = _matches(r"[XYZ]?\d{7,8}-?[A-Z]")
 
 
@@ -98,5 +98,11 @@ _LOOKS: dict[str, Callable[[str], bool]] = {
         r"(\d{1,3}\.){3}\d{1,3}|([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}"
     ),
     "random identifiers (UUID)": _matches(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}"),
+    # Also where many rows have the same: it names whom or what it was made of.
+    "hashes": _matches(
+        r"(0x|\\x)?([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128}"
+        r"|(?=.*[a-f])(?=.*\d)[0-9a-f]{16})|[a-z0-9+/_-]{22}==|[a-z0-9+/_-]{27}=|[a-z0-9+/_-]{43}="
+        r"|[a-z0-9+/_-]{86}=="
+    ),
     "phone numbers": _is_phone,
 }

@@ -22,7 +22,7 @@ from dbt_anonymize.search.chain import chain
 
 # More combinations are not counted for a draft: classes of a part are smaller, so efforts are
 # rather too strong than too weak.
-_MOST_COMBINATIONS = 200_000
+_MOST_COMBINATIONS, _MOST_CELLS = 200_000, 2_000_000
 _SECONDS = 20.0
 
 
@@ -34,11 +34,15 @@ def first_efforts(
     k: int,
     suppression_limit: float,
     length: int,
+    subject: str | None = None,
 ) -> list[dict[str, int]]:
-    """Return levels from weak to strong that keep k within the limit; none if nothing does."""
+    """Return levels from weak to strong that keep k within the limit; none if nothing does.
+
+    With a ``subject``, a column, k counts its values.
+    """
     if not plans:
         return []
-    table = _table(warehouse, relation, plans)
+    table = _table(warehouse, relation, plans, subject)
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": k}], table)
     limit = Decimal(str(suppression_limit))
     found = chain(table, guarantees, make_loss("loss"), limit, length, time_limit=_SECONDS)
@@ -46,12 +50,16 @@ def first_efforts(
     return [{plan.column: level for plan, level in zip(plans, node, strict=True)} for node in nodes]
 
 
-def _table(warehouse: Warehouse, relation: Any, plans: Sequence[Plan]) -> Table:
+def _table(
+    warehouse: Warehouse, relation: Any, plans: Sequence[Plan], subject: str | None
+) -> Table:
     raw = [_raw(warehouse, plan) for plan in plans]
-    keys = ", ".join(str(number) for number in range(1, len(plans) + 1))
+    raw += [quote_name(subject)] if subject else []
+    keys = ", ".join(str(number) for number in range(1, len(raw) + 1))
+    most = min(_MOST_COMBINATIONS, _MOST_CELLS // len(plans))
     rows = warehouse.rows(
         f"select {', '.join(raw)}, count(*) from {relation} "  # noqa: S608 (quoted)
-        f"group by {keys} limit {_MOST_COMBINATIONS}"
+        f"group by {keys} limit {most}"
     )
     columns = list(zip(*rows, strict=True))
     attributes, leaves = [], []
@@ -63,7 +71,13 @@ def _table(warehouse: Warehouse, relation: Any, plans: Sequence[Plan]) -> Table:
         attributes=tuple(attributes),
         leaves=np.column_stack(leaves).astype(np.int64, order="F"),
         records=np.array([int(count) for count in columns[-1]], dtype=np.int64),
+        subject=_codes(columns[len(plans)]) if subject else None,
     )
+
+
+def _codes(values: Sequence[Any]) -> IntArray:
+    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    return np.array([places[value] for value in values], dtype=np.int64)
 
 
 def _raw(warehouse: Warehouse, plan: Plan) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal
 
-from dbt_anonymize.drafting.content import content_of
+from dbt_anonymize.drafting.content import content_of, is_date
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 
@@ -20,6 +21,8 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     ("number", r"u?(tiny|small|big|huge)?int(eger)?\d*\b|decimal|numeric|number|float|double|real"),
     ("text", r"(var)?char|character|text|string|uuid"),
 )
+# Different values are counted of so many columns at once, since all of them are in memory.
+_COLUMNS_AT_ONCE = 8
 _HAS_ZONE = re.compile("with (local )?time zone|timestamptz|_l?tz")
 # Of so many different values the looks are judged.
 _VALUES_LOOKED_AT = 500
@@ -29,8 +32,10 @@ _VALUES_LOOKED_AT = 500
 class ColumnFacts:
     """What is known of a column; nothing in it is a value.
 
-    ``known`` counts records with a value, ``phrases`` different values of several words,
-    ``singled`` records whose value nobody else has, ``looks`` what most values look like.
+    ``type`` is without parameters: those of an enumeration are values. ``known`` counts records
+    with a value, ``phrases`` different values of several words, ``singled`` records whose value
+    nobody else has, ``looks`` what most values look like; ``longest`` and ``shortest`` are lengths
+    of texts and whole numbers.
     """
 
     name: str
@@ -50,6 +55,11 @@ class ColumnFacts:
     def is_unique(self) -> bool:
         """Whether every record has a value of its own."""
         return self.records > 1 and self.distinct == self.known == self.records
+
+    @property
+    def repeats(self) -> bool:
+        """Whether some value is that of several records."""
+        return self.distinct < self.known
 
     @property
     def distinction(self) -> float:
@@ -87,15 +97,32 @@ def kind_of(data_type: str) -> Kind:
     return next((kind for kind, pattern in _KINDS if re.match(pattern, plain)), "other")
 
 
+def name_of_type(data_type: str) -> str:
+    """Return a type without its parameters, which may be values or names.
+
+    Examples
+    --------
+    >>> name_of_type("ENUM('Ann', 'Bo (2)')[]"), name_of_type("TIMESTAMP(6) WITH TIME ZONE")
+    ('enum[]', 'timestamp with time zone')
+    """
+    return " ".join(re.sub(r"[(<].*[)>]", " ", data_type.lower(), flags=re.DOTALL).split()).replace(
+        " [", "["
+    )
+
+
 def read_facts(warehouse: Warehouse, relation: Any) -> list[ColumnFacts]:
     """Return the facts of all columns of a relation, in their order."""
     columns = [(name, kind, kind_of(kind)) for name, kind in warehouse.columns(relation)]
     quoted = {name: quote_name(name) for name, _, _ in columns}
-    parts = ["count(*)"]
-    for name, data_type, kind in columns:
-        parts += _counts(quoted[name], kind, has_length="uuid" not in data_type.lower())
-    (row,) = warehouse.rows(f"select {', '.join(parts)} from {relation}")  # noqa: S608 (quoted)
-    records, found = int(row[0]), [int(value or 0) for value in row[1:]]
+    parts = [
+        _counts(warehouse, quoted[name], kind, data_type.lower())
+        for name, data_type, kind in columns
+    ]
+    records, found = 0, list[int]()
+    for start in range(0, len(parts), _COLUMNS_AT_ONCE):
+        counts = ["count(*)", *chain(*parts[start : start + _COLUMNS_AT_ONCE])]
+        (row,) = warehouse.rows(f"select {', '.join(counts)} from {relation}")  # noqa: S608 (quoted)
+        records, found = int(row[0]), found + [int(value or 0) for value in row[1:]]
     facts = []
     for place, (name, data_type, kind) in enumerate(columns):
         known, distinct, longest, shortest, phrases = found[5 * place : 5 * place + 5]
@@ -103,7 +130,7 @@ def read_facts(warehouse: Warehouse, relation: Any) -> list[ColumnFacts]:
         facts.append(
             ColumnFacts(
                 name=name,
-                type=data_type,
+                type=name_of_type(data_type),
                 kind=kind,
                 records=records,
                 known=known,
@@ -133,11 +160,14 @@ def _singled(warehouse: Warehouse, relation: Any, quoted: Sequence[str]) -> int:
     return int(count)
 
 
-def _counts(quoted: str, kind: Kind, *, has_length: bool) -> list[str]:
+def _counts(warehouse: Warehouse, quoted: str, kind: Kind, data_type: str) -> list[str]:
     if kind == "other":
         return [f"count({quoted})", "0", "0", "0", "0"]
     counts = [f"count({quoted})", f"count(distinct {quoted})"]
-    if kind != "text" or not has_length:
+    if kind == "number" and "int" in data_type:
+        text = warehouse.macro("_as_text", expression=f"abs({quoted})")
+        return [*counts, f"max(length({text}))", f"min(length({text}))", "0"]
+    if kind != "text" or "uuid" in data_type:
         return [*counts, "0", "0", "0"]
     return [
         *counts,
@@ -156,4 +186,5 @@ def _some_values(warehouse: Warehouse, relation: Any, quoted: str) -> list[str]:
 
 
 def _is_code(value: str) -> bool:
-    return any(character.isdigit() for character in value) and " " not in value.strip()
+    has_digit = any(character.isdigit() for character in value)
+    return has_digit and " " not in value.strip() and not is_date(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-_KEY = {"id", "key", "uuid", "guid", "nr", "no", "number", "code", "index", "pk"}
+_KEY = "id key uuid guid nr no number code index pk"
 _IDENTIFIER = """
     name names firstname lastname fullname surname forename nickname vorname nachname familienname
     nombre nombres apellido apellidos nome cognome sobrenome apelido prenom nom email mail correo
@@ -30,7 +30,14 @@ _QUASI = """
     occupation profession job beruf profesion employer workclass department height weight children
     household veteran latitude longitude lat lon
 """
-_BIRTH = frozenset({"birth", "birthdate", "birthday", "born", "dob", "geburtsdatum", "nacimiento"})
+_BIRTH = "birth birthdate birthday born dob geburtsdatum nacimiento"
+_FULL_NAME = "name names fullname nombre nome username login"
+# A part of a name is that of many.
+_PARTS = {"first", "last", "given", "family", "middle", "maiden", "street"}
+_SHARED_NAMES = """
+    firstname lastname surname forename nickname vorname nachname familienname apellido apellidos
+    cognome sobrenome apelido prenom address adresse direccion endereco street strasse calle rua
+"""
 _SENSITIVE = """
     diagnosis diagnose diagnoses disease illness condition icd treatment therapy medication drug
     salary income wage earnings gehalt einkommen salario renda debt credit score criminal offence
@@ -40,6 +47,20 @@ _TARGET = """
     target label outcome class churn churned default defaulted fraud survived readmitted readmission
     converted response responded event died death diagnosis approved left attrition result
 """
+_NUMBER = {"number", "num", "no", "nr", "nummer", "numero"}
+# Codes and indexes are of anything, unless a person is named beside.
+_KEY_OF_ROWS = {"id", "key", "uuid", "guid", "pk"} | _NUMBER
+_PERSON = """
+    patient patients patienten customer client member person personal people user employee staff
+    subject student pupil participant donor guest driver tenant citizen resident insured beneficiary
+    kunde kunden mitglied mitglieds versicherten paciente cliente usuario empleado utente doente
+"""
+# Keys of things that many people have in common.
+_SHARED = {
+    *("ward", "hospital", "clinic", "department", "dept", "region", "district", "area", "country"),
+    *("store", "shop", "branch", "site", "station", "room", "type", "status", "group", "class"),
+    *("level", "version", "line", "page", "zone", "team", "currency", "course", "diagnosis"),
+}
 _WORDS = {
     kind: frozenset(text.split())
     for kind, text in {
@@ -48,6 +69,11 @@ _WORDS = {
         "quasi_identifier": _QUASI,
         "sensitive": _SENSITIVE,
         "target": _TARGET,
+        "person": _PERSON,
+        "full_name": _FULL_NAME,
+        "birth": _BIRTH,
+        "shared": _SHARED_NAMES,
+        "key": _KEY,
     }.items()
 }
 # Names of things, not of people.
@@ -78,8 +104,37 @@ def said_by(name: str, kind: str) -> bool:
     found = set(words(name))
     if kind == "identifier" and found & _NOT_OF_PEOPLE:
         return False
-    if kind == "key":
-        return bool(found & _KEY)
-    if kind == "birth":
-        return bool(found & _BIRTH)
+    if kind == "full_name" and found & _PARTS:
+        return False
     return bool(found & _WORDS[kind])
+
+
+def is_key(name: str) -> bool:
+    """Whether a name says that a column is a key of somebody, or of what somebody has.
+
+    Examples
+    --------
+    >>> [is_key(name) for name in ("patient_no", "order_id", "customer code", "MRN")]
+    [True, True, True, True]
+    >>> [is_key(name) for name in ("number_of_visits", "ward_id", "icd_code", "product_id")]
+    [False, False, False, False]
+    """
+    found = {*words(name)}
+    if found & (_NOT_OF_PEOPLE | _SHARED) or (found & _NUMBER and found & {"of", "de", "der"}):
+        return False
+    return bool(found & _KEY_OF_ROWS) or is_key_of_person(name)
+
+
+def is_key_of_person(name: str) -> bool:
+    """Whether a name says whose number, key or code it is.
+
+    Examples
+    --------
+    >>> [is_key_of_person(name) for name in ("patient_no", "PatientID", "customerid", "order_id")]
+    [True, True, True, False]
+    """
+    found, keys = {*words(name)}, _WORDS["key"] | _KEY_OF_ROWS
+    is_named = found & _WORDS["person"] and found & keys and not found & _SHARED
+    endings = [(word, key) for word in found for key in keys if word.endswith(key)]
+    joined = any(word.removesuffix(key) in _WORDS["person"] for word, key in endings)
+    return bool(is_named or joined or "mrn" in found)

@@ -6,12 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dbt_anonymize.drafting.facts import ColumnFacts
-from dbt_anonymize.drafting.names import said_by
+from dbt_anonymize.drafting.names import is_key, is_key_of_person, said_by
 from dbt_anonymize.pluralize import counted
 
 # From so many different texts per record on, a text finds a record by itself.
 _NEAR_UNIQUE = 0.9
 _FEW = 10
+# Codes and whole numbers from so many characters on are of somebody rather than of something.
+_LONG_CODE, _LONG_NUMBER, _PRECISE_NUMBER = 6, 8, 5
+# A name that so many records repeat on average is of somebody with several.
+_RECORDS_OF_A_NAME = 1.5
+# Rank of a name among what may say whose record it is.
+_NAME = 3
 # Texts of more different values are no hierarchy that anybody reads; they are left to a person.
 _MOST_CATEGORIES = 100
 KEY = "record_key"
@@ -73,8 +79,7 @@ def _role(facts: ColumnFacts) -> Proposal:
         what = "always NULL" if facts.known == 0 else "constant: it tells nothing"
         return Proposal(facts, "dropped", what)
     if facts.kind == "other":
-        kind = facts.type.lower().partition("(")[0]
-        return Proposal(facts, "dropped", f"cast {kind} in a model before", False)
+        return Proposal(facts, "dropped", f"cast {facts.type} in a model before", False)
     for rule in (_identifier, _text, _by_name):
         found = rule(facts)
         if found is not None:
@@ -85,11 +90,29 @@ def _role(facts: ColumnFacts) -> Proposal:
 def _identifier(facts: ColumnFacts) -> Proposal | None:
     if facts.looks:
         return Proposal(facts, "identifier", f"values look like {facts.looks}")
-    if said_by(facts.name, "identifier") and facts.kind in {"text", "number"}:
-        is_sure = facts.distinct > _FEW or facts.distinction > 0.5
-        return Proposal(facts, "identifier", "its name says so", is_sure)
-    if facts.is_unique and facts.kind in {"number", "text"}:
+    if facts.kind not in {"number", "text"}:
+        return None
+    # Few values name nobody, whatever the column is called: `insurance`, yes or no.
+    is_telling = facts.distinct > _FEW or facts.distinction > 0.5
+    if said_by(facts.name, "identifier") and is_telling:
+        return Proposal(facts, "identifier", "its name says so")
+    if facts.is_unique:
         return Proposal(facts, "identifier", "every record has another value")
+    if said_by(facts.name, "quasi_identifier") or said_by(facts.name, "sensitive"):
+        return None
+    return _repeating_key(facts, is_telling=is_telling)
+
+
+def _repeating_key(facts: ColumnFacts, *, is_telling: bool) -> Proposal | None:
+    many = f"{counted(facts.distinct, 'value')} in {counted(facts.known, 'record')}"
+    is_of_person = is_key_of_person(facts.name) and facts.distinct > 2
+    if is_of_person or (is_key(facts.name) and is_telling):
+        return Proposal(facts, "identifier", f"a key that several records have: {many}")
+    length = _LONG_NUMBER if facts.kind == "number" else _LONG_CODE
+    is_code = facts.kind == "number" or facts.is_code
+    if is_code and is_telling and facts.shortest >= length:
+        what = f"{length} and more characters, as keys have"
+        return Proposal(facts, "identifier", f"{what}: {many}", False)
     return None
 
 
@@ -125,11 +148,50 @@ def _by_content(facts: ColumnFacts) -> Proposal:
         return Proposal(facts, "insensitive", reason, False, mask="{truncate: quarter}")
     if facts.kind == "date":
         return Proposal(facts, "quasi_identifier", f"a date; {_alone(facts)}", False)
-    if facts.kind == "number" and facts.distinct > _MOST_CATEGORIES:
+    is_long = facts.shortest >= _PRECISE_NUMBER and facts.distinct > _FEW
+    if facts.kind == "number" and (is_long or facts.distinct > _MOST_CATEGORIES):
         return Proposal(facts, "quasi_identifier", f"precise number; {_alone(facts)}", False)
     if facts.kind == "text" and facts.distinct > _MOST_CATEGORIES:
         return Proposal(facts, "dropped", f"many texts; {_alone(facts)}", False)
-    return Proposal(facts, "insensitive", f"tells little of a person; {_alone(facts)}", False)
+    what = "tells little of a person"
+    if said_by(facts.name, "identifier"):
+        what = "too few values to name anybody, whatever the column is called"
+    return Proposal(facts, "insensitive", f"{what}; {_alone(facts)}", False)
+
+
+def propose_subject(proposals: Sequence[Proposal]) -> Proposal | None:
+    """Return the identifier that says whose record it is, where people have several.
+
+    A key of people comes first, another key, what looks like the number or address of somebody,
+    and a name at last.
+    """
+    identifiers = [one for one in proposals if one.role == "identifier"]
+    found = {one.name: rank for one in identifiers if (rank := _rank(one.facts)) is not None}
+    if any(one.facts.looks and one.facts.is_unique for one in identifiers):
+        # Each record has an address or a number of somebody of its own: others have the same name.
+        found = {name: rank for name, rank in found.items() if rank < _NAME}
+    return min(
+        (one for one in identifiers if one.name in found),
+        key=lambda one: found[one.name],
+        default=None,
+    )
+
+
+def may_share(one: Proposal) -> bool:
+    """Whether several people have a value of an identifier in common, as its name says."""
+    return one.role == "identifier" and one.facts.repeats and said_by(one.name, "shared")
+
+
+def _rank(facts: ColumnFacts) -> int | None:
+    if not facts.repeats or facts.known < facts.records:
+        return None
+    if is_key(facts.name):
+        return 0 if is_key_of_person(facts.name) else 1
+    if facts.known < _RECORDS_OF_A_NAME * facts.distinct:
+        return None
+    if facts.looks and facts.looks not in {"phone numbers", "addresses of machines (IP)"}:
+        return 2
+    return _NAME if said_by(facts.name, "full_name") else None
 
 
 def _target(found: Sequence[Proposal]) -> Proposal | None:

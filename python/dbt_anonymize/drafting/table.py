@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -10,14 +11,14 @@ from typing import Any
 from dbt_anonymize.drafting.efforts import first_efforts
 from dbt_anonymize.drafting.facts import singled_out
 from dbt_anonymize.drafting.plans import Plan, plan, seed_name
-from dbt_anonymize.drafting.roles import Proposal
+from dbt_anonymize.drafting.roles import Proposal, propose_subject
 from dbt_anonymize.errors import HierarchyError, WarehouseError
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.values import TableColumn
 from dbt_anonymize.project.warehouse import Warehouse
 
 K, SUPPRESSION_LIMIT, EFFORTS = 5, 0.05, 3
-# Combinations are counted one by one; all of a large table would take longer than they tell.
+# Combinations are counted one by one, the small ones first; all would take longer than they tell.
 _MOST_COMBINATIONS, _MOST_RECORDS = 40, 5_000_000
 # From this share of the most frequent class on, accuracy mostly tells how often it is guessed.
 _UNBALANCED = 0.6
@@ -25,7 +26,10 @@ _UNBALANCED = 0.6
 
 @dataclass(frozen=True)
 class Drafted:
-    """What a draft says; ``largest_share`` is that of the most frequent class of the target."""
+    """What a draft says; ``largest_share`` is that of the most frequent class of the target.
+
+    ``subject`` is the identifier that says whose record it is, where people have several.
+    """
 
     proposals: Sequence[Proposal]
     plans: dict[str, Plan]
@@ -33,6 +37,15 @@ class Drafted:
     singled: list[tuple[tuple[str, ...], int]]
     efforts: list[dict[str, int]]
     largest_share: float | None
+    subject: Proposal | None = None
+
+    @property
+    def uncounted(self) -> tuple[int, int] | None:
+        """From and to how many quasi-identifiers no combinations were counted, if so."""
+        sizes = sorted({len(names) for names, _ in self.singled})
+        most = sizes[-1] if sizes else 0
+        first = next((size for size in range(1, most) if size not in sizes), most)
+        return (first, most - 1) if first < most else None
 
     @property
     def measure(self) -> str:
@@ -69,6 +82,7 @@ def draft_table(
             plans[one.name] = plan(one.facts, column, seed, place, folder)
         except (HierarchyError, WarehouseError) as error:
             failed[one.name] = str(error)
+    subject = propose_subject(proposals)
     efforts: list[dict[str, int]] = []
     if not failed:
         efforts = first_efforts(
@@ -78,6 +92,7 @@ def draft_table(
             k=K,
             suppression_limit=SUPPRESSION_LIMIT,
             length=EFFORTS,
+            subject=subject.name if subject else None,
         )
     target = next((one for one in proposals if one.is_target), None)
     return Drafted(
@@ -87,6 +102,7 @@ def draft_table(
         singled=_combinations(warehouse, relation, quasi),
         efforts=efforts,
         largest_share=_largest_share(warehouse, relation, target.name) if target else None,
+        subject=subject,
     )
 
 
@@ -95,10 +111,12 @@ def _combinations(
 ) -> list[tuple[tuple[str, ...], int]]:
     """Return sets of quasi-identifiers with the records that each singles out, all last."""
     names = [one.name for one in quasi]
-    sets = [one for size in range(2, len(names)) for one in combinations(names, size)]
-    records = quasi[0].facts.records if quasi else 0
-    if len(sets) > _MOST_COMBINATIONS or records > _MOST_RECORDS:
-        sets = []
+    sets: list[tuple[str, ...]] = []
+    is_large = bool(quasi) and quasi[0].facts.records > _MOST_RECORDS
+    for size in range(2, 2 if is_large else len(names)):
+        if len(sets) + math.comb(len(names), size) > _MOST_COMBINATIONS:
+            break
+        sets += combinations(names, size)
     wanted = [*sets, *([tuple(names)] if len(names) > 1 else [])]
     return [
         *(((one.name,), one.facts.singled) for one in quasi),

@@ -8,7 +8,7 @@ from pathlib import Path
 import jinja2
 
 from dbt_anonymize import literals
-from dbt_anonymize.drafting.roles import KEY, Proposal
+from dbt_anonymize.drafting.roles import KEY, Proposal, may_share
 from dbt_anonymize.drafting.table import SUPPRESSION_LIMIT, Drafted, K
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.pluralize import counted
@@ -73,8 +73,8 @@ def seeds_text(name: str, drafted: Drafted) -> str:
 
 
 def shown_type(one: Proposal) -> str:
-    """Return a type on one line; it may hold names: the labels of an enum."""
-    return literals.printable(" ".join(one.facts.type.lower().split()))
+    """Return a type on one line."""
+    return literals.printable(one.facts.type)
 
 
 def _environment() -> jinja2.Environment:
@@ -92,4 +92,5 @@ def _environment() -> jinja2.Environment:
     environment.filters["comment"] = lambda text: literals.printable(" ".join(str(text).split()))
     environment.filters["records"] = lambda number: counted(number, "record")
     environment.globals["shown_type"] = shown_type
+    environment.globals["may_share"] = may_share
     return environment

@@ -83,6 +83,26 @@ class TableSums:
         ]
 
     @cached_property
+    def heights(self) -> list[list[FloatArray]]:
+        """Height of the label of each leaf as a part of its hierarchy's; NULL is the root."""
+        return [
+            # A hierarchy that is the root alone has nothing to lose.
+            [
+                np.where(is_null, 1.0, level / max(attribute.height, 1))
+                for level in range(len(attribute.levels))
+            ]
+            for attribute, is_null in zip(self.table.attributes, self._are_null, strict=True)
+        ]
+
+    @cached_property
+    def height_totals(self) -> list[list[float]]:
+        """Sum over the records of the height of their label, by attribute and level."""
+        return [
+            [float(leaves @ by_leaf) for by_leaf in heights]
+            for leaves, heights in zip(self.leaf_counts, self.heights, strict=True)
+        ]
+
+    @cached_property
     def log_domain(self) -> float:
         """Bits of the number of combinations of raw values."""
         return math.fsum(math.log2(domain) for domain in self._domains)

@@ -46,6 +46,12 @@ class Suppressed:
             return 0.0
         return float(self.leaf_counts(position) @ self._sums.shares[position][level])
 
+    def heights(self, position: int, level: int) -> float:
+        """Add up the heights of the labels of an attribute."""
+        if self.records == 0:
+            return 0.0
+        return float(self.leaf_counts(position) @ self._sums.heights[position][level])
+
     def label_counts(self, position: int, level: int) -> FloatArray:
         """Count the records of each label of an attribute, of its parts where they are counted."""
         if (position, level) not in self._label_counts:

@@ -364,6 +364,10 @@ def _is_utf8(file: Path) -> bool:
 
 
 def _explained(error: Exception) -> WarehouseError:
+    if isinstance(error, MemoryError):
+        return WarehouseError(
+            "this process must have more memory; it has run out of it. Read fewer columns or rows."
+        )
     if _LOCKED in str(error).lower():
         return WarehouseError(
             "the warehouse must not be open in another process: DuckDB lets only one process in "

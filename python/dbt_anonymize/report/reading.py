@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dbt_anonymize.dossier.evidence import Evidence, Row, collect, find_relation, read_relation
@@ -51,13 +51,15 @@ class Findings:
     """The evidence, and further relations by their part of the name; None is missing.
 
     ``labels``: for each quasi-identifier how many records have a label, per effort, none of fewer
-    than ``fewest``. ``hierarchies``: rows of labels, without values.
+    than ``fewest``. ``hierarchies``: rows of labels, without values. ``own_values``: released
+    columns in which nearly every record has a value of its own, ``single`` or ``fractions``.
     """
 
     evidence: Evidence
     parts: Mapping[str, Sequence[Row] | None]
     labels: Mapping[str, Sequence[Row]]
     hierarchies: Mapping[str, Sequence[Row]]
+    own_values: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def spec(self) -> Spec:
@@ -127,7 +129,26 @@ def find(warehouse: Warehouse, spec: Spec) -> Findings:
     }
     by_size = _filled(_CLASS_SIZES, sizes=sizes)
     parts["classes"] = read_relation(warehouse, _told_classes(warehouse, spec), by_size)
-    return Findings(evidence, parts, _labels(warehouse, spec), _hierarchies(warehouse, spec))
+    return Findings(
+        evidence,
+        parts,
+        _labels(warehouse, spec),
+        _hierarchies(warehouse, spec),
+        _own_values(warehouse, spec),
+    )
+
+
+def _own_values(warehouse: Warehouse, spec: Spec) -> dict[str, Sequence[str]]:
+    """Name the released columns that are keys, as the build does, accepted ones too."""
+    relation = find_relation(warehouse, f"{spec.name}_microdata")
+    keyed = [name for name, mask in spec.masks.items() if mask.has_key]
+    names = {spec.stored_column(name): name for name in spec.kept_columns if name not in keyed}
+    if relation is None:
+        return {}
+    found: dict[str, list[str]] = warehouse.macro(
+        "_own_values", relation=relation, names=list(names), has_subject=spec.subject is not None
+    )
+    return {kind: [names[stored] for stored in columns] for kind, columns in found.items()}
 
 
 def _filled(query: str, **parts: str) -> str:

@@ -81,10 +81,24 @@ def _released(found: Findings) -> Iterator[str]:
         + (f" As they are: {', '.join(as_they_are)}." if as_they_are else "")
         + (f" Masked: {', '.join(spec.masks)}." if spec.masks else "")
     )
+    yield from _keys(found)
     if found.evidence.release is None:
         yield "It is not published yet: run `dbt build`."
     elif published is None or found.evidence.is_published:
         yield f"It lies in {found.evidence.release}."
+
+
+def _keys(found: Findings) -> Iterator[str]:
+    """Name released columns in which nearly every record has a value of its own."""
+    if single := found.own_values.get("single"):
+        columns = found.spec.columns
+        shown = [f"{n} (accepted)" if columns[n].unique else n for n in single]
+        yield (
+            f"Keys: in {', '.join(shown)} nine of ten records or more have a value of their own, "
+            "and whoever has these values finds the record."
+        )
+    if fractions := found.own_values.get("fractions"):
+        yield f"Measurements like this, a value for nearly every record: {', '.join(fractions)}."
 
 
 def _records(release: Release) -> str:

@@ -19,6 +19,8 @@ class Clock:
         self._limit = time_limit
         self._progress = progress
         self._reported = self._started
+        # Whether more than time is used up.
+        self.is_spent: Callable[[], bool] = lambda: False
 
     @property
     def elapsed(self) -> float:
@@ -26,8 +28,8 @@ class Clock:
         return time.monotonic() - self._started
 
     def is_over(self) -> bool:
-        """Whether the time limit has passed."""
-        return self._limit is not None and self.elapsed >= self._limit
+        """Whether the time limit has passed, or something else is used up."""
+        return self.is_spent() or (self._limit is not None and self.elapsed >= self._limit)
 
     def report(self, progress: Callable[[], Progress], *, is_last: bool = False) -> None:
         """Report if it is due."""

@@ -36,6 +36,8 @@ _FACTOR_OF_ROUNDS = 0.05
 _SHARE_OF_OPTIMUM, _SHARE_OF_CHAIN = 0.5, 0.6
 # No effort depends on the Pareto front, which takes a search for each of up to a hundred points.
 SECONDS_OF_FRONT = 60.0
+# Rounds of a local recoding are no nodes of it.
+_SECONDS_OF_FRONT_BESIDE_ROUNDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -164,10 +166,12 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
         efforts, local = _local_efforts(task, found, guarantees, clock, steps)
     else:
         efforts = _full_domain_efforts(task, found, guarantees)
+    is_local = task.options.recoding == "local"
+    seconds = _SECONDS_OF_FRONT_BESIDE_ROUNDS if is_local else SECONDS_OF_FRONT
     left = clock.share(1.0)
     front = pareto_front(
         *common,
-        time_limit=SECONDS_OF_FRONT if left is None else left,
+        time_limit=seconds if left is None else min(left, seconds) if is_local else left,
         progress=steps("Pareto front"),
     )
     return Found(result, found, front, efforts, local)

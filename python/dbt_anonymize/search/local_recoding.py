@@ -23,6 +23,10 @@ from dbt_anonymize.search.results import ProgressCallback
 # At most fifty rounds. ARX asks for a share of the records left, which makes hundreds of rounds.
 SMALLEST_SHARE = Decimal("0.02")
 
+# Of other measures than those of each attribute, which have sharp bounds, so many nodes are checked
+# in a round, beginning with the one that is best by the loss: whole lattices take minutes.
+CHECKS_OF_A_ROUND = 200
+
 
 @dataclass(frozen=True)
 class _Round:
@@ -52,7 +56,8 @@ def local_rounds(
     ``guarantees`` are compiled for this table, so that distances refer to all records. A low
     generalization/suppression factor of ``loss`` (ARX: 0 to 0.05) makes suppression cheap, so that
     rounds release a few records with little generalization; with 0.5 the first releases nearly all.
-    ``time_limit`` (seconds) ends searches early: rounds may then lose more.
+    ``time_limit`` (seconds) ends searches early: rounds may then lose more. So do
+    `CHECKS_OF_A_ROUND` by measures that depend on classes.
 
     Returns levels and released records (> 0) of each round. Together they are all records, unless
     not even the coarsest node keeps the guarantees; then records are left, or the list is empty.
@@ -75,7 +80,13 @@ def local_rounds(
         if time_limit is not None:
             remaining = max(0.0, time_limit - (time.monotonic() - started))
         found = search(
-            _part(table, left), guarantees, loss, limit, time_limit=remaining, progress=progress
+            _part(table, left),
+            guarantees,
+            loss,
+            limit,
+            time_limit=remaining,
+            most_checks=None if isinstance(loss, PerAttribute) else CHECKS_OF_A_ROUND,
+            progress=progress,
         ).optimum
         return None if found is None else found.node
 

@@ -29,6 +29,7 @@ def search(
     suppression_limit: Decimal,
     *,
     time_limit: float | None = None,
+    most_checks: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> SearchResult:
     """Find the feasible node with the least information loss.
@@ -37,7 +38,8 @@ def search(
     records, 0 to 1, rounded down to whole records. The same input gives the same node.
 
     After ``time_limit`` (seconds) the best node so far is returned; with a slow measure it is no
-    worse than what the fast loss finds in a part of that time. ``progress`` is called about ten
+    worse than what the fast loss finds in a part of that time. So it is after ``most_checks`` nodes
+    are checked, for whatever time. ``progress`` is called about ten
     times a second. Above a million nodes the search is best-first: it finds a feasible node at once
     if the coarsest is one, but may take long to prove the optimum.
 
@@ -48,17 +50,19 @@ def search(
     lattice = Lattice.of(table)
     clock = Clock(time_limit, progress)
     start = None
-    if time_limit is not None and not isinstance(loss, Loss):
+    if (time_limit, most_checks) != (None, None) and not isinstance(loss, Loss):
         first = search(
             table,
             guarantees,
             Loss(),
             suppression_limit,
-            time_limit=time_limit * _SHARE_OF_START,
+            time_limit=None if time_limit is None else time_limit * _SHARE_OF_START,
             progress=progress,
         )
         start = first.optimum
     checker = Checker(table, guarantees, loss, suppression_limit, lattice.lowest)
+    if most_checks is not None:
+        clock.is_spent = lambda: checker.checked >= most_checks
     state = lattice_search(checker, lattice)
     if start is not None:
         state.start(start.node)

@@ -65,6 +65,14 @@ class Column(Strict):
     """
     free_text: Literal["accepted"] | None = None
     """accepted: release texts that look like prose as they are."""
+    unique: Literal["accepted"] | None = None
+    """accepted: release a column in which nearly every record has a value of its own; without it,
+    builds warn.
+    """
+    repeats: Literal["accepted"] | None = None
+    """accepted: several people share a value of this identifier, as they do a surname; without it,
+    builds warn where it repeats and there is no subject.
+    """
     weight: Annotated[float, Field(gt=0)] | None = None
     """How much a loss in this quasi-identifier counts, relative to the others; 1 by default."""
     derived_from: Annotated[
@@ -83,6 +91,14 @@ class Column(Strict):
             raise rule_error(
                 "must accept free text only of a column that is released as it is", "Remove it."
             )
+        return self
+
+    @model_validator(mode="after")
+    def _accepted_where_it_occurs(self) -> Column:
+        if self.unique and self.role not in {"sensitive", "insensitive", "masked"}:
+            raise rule_error("must accept unique values only of a released column", "Remove it.")
+        if self.repeats and self.role not in {"identifier", "masked"}:
+            raise rule_error("must accept repeated values only of an identifier", "Remove it.")
         return self
 
     @model_validator(mode="after")

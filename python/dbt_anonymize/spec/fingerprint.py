@@ -19,7 +19,7 @@ _NOT_OF_RESULTS: dict[str, Any] = {
     "tolerance": True,
     "partition_by": True,
     "release": {"access", "composition", "formats", "joiners", "recompute"},
-    "columns": {"__all__": {"data_type", "derived_from", "free_text"}},
+    "columns": {"__all__": {"data_type", "derived_from", "free_text", "unique", "repeats"}},
     "quality": {"groups", "importance", "decision_grid"},
 }
 
@@ -50,7 +50,7 @@ def labels_digest_of(spec: BaseModel) -> str:
     kept = {"name", "record_key", "columns", "efforts", "release", "sample"}
     content = spec.model_dump(mode="json", include=kept, exclude_none=True)
     for column in content["columns"].values():
-        for name in ("data_type", "derived_from", "free_text", "weight"):
+        for name in ("data_type", "derived_from", "free_text", "unique", "repeats", "weight"):
             column.pop(name, None)
     number = content.pop("release")["effort"]
     content["efforts"] = [number, content["efforts"][number - 1]]

@@ -196,6 +196,20 @@ class Spec(Strict):
         return [name for name, column in self.columns.items() if column.free_text]
 
     @property
+    def accepted_unique(self) -> list[str]:
+        """Released columns in which nearly every record may have a value of its own.
+
+        A mask with a key gives such values on purpose.
+        """
+        keyed = [name for name, mask in self.masks.items() if mask.has_key]
+        return [n for n in self.kept_columns if self.columns[n].unique or n in keyed]
+
+    @property
+    def accepted_repeats(self) -> list[str]:
+        """Identifiers whose values several people may share."""
+        return [name for name, column in self.columns.items() if column.repeats]
+
+    @property
     def has_mask_keys(self) -> bool:
         """Whether a mask has a key, which is kept in the vault."""
         return any(mask.has_key for mask in self.masks.values())

@@ -33,7 +33,9 @@ def test_nothing_is_found_where_nothing_was_planted(tmp_path: Path, mapping: str
     coverage, _, compared = (finding.message for finding in findings[-3:])
     assert "0 record keys were searched for" in coverage
     assert "120 values of visit were not: dates, numbers of" in coverage
-    assert compared.startswith("3 of 3 kept columns do not tell any of name, phone, visit")
+    assert compared.startswith(
+        "3 of 3 kept columns do not tell any of name, phone, visit, age, zip"
+    )
     assert "in more of 120 records than by chance" in compared
 
 
@@ -285,6 +287,20 @@ def test_a_kept_column_is_compared_with_identifiers_row_by_row(
     findings = search(replace(clinic, spec=declared))
     assert set(broken(findings)) == {"visits_anonymized.note"}
     assert "Not compared, as it is declared: cost with name" in findings[-1].message
+
+
+def test_a_kept_column_that_tells_a_quasi_identifier_is_warned_of(
+    honest: Callable[[Path], Clinic], tmp_path: Path
+) -> None:
+    clinic = honest(tmp_path / "clinic")
+    with clinic.open() as warehouse:
+        warehouse.rows("update work.visits_microdata set cost = 2026 - age")
+    warned = [finding for finding in search(clinic) if finding.is_warning]
+    assert [finding.subject for finding in warned] == ["visits_anonymized.cost"]
+    assert warned[0].message.startswith(
+        "tells the quasi-identifier age, ungeneralized: it is it but"
+    )
+    assert "in 119 of 119 records" in warned[0].message
 
 
 JSON = [

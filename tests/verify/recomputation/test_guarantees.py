@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.spec import Spec
+from tests.verify.recomputation import world as worlds
 from tests.verify.recomputation.world import COLUMNS, World, open_world, spec_of
 from tests.worlds.visits import AGES, ZIPS
 
@@ -197,3 +198,16 @@ def test_more_suppressed_records_than_may_be_are_named() -> None:
     assert messages["suppression"].startswith(
         "1 of 120 records must be suppressed; at most 0 may be"
     )
+
+
+def test_an_identifier_that_repeats_is_warned_of_where_no_subject_is_declared() -> None:
+    repeated = worlds.SOURCE.replace("'Person ' || i || 'owsky'", "'Person ' || i % 4 || 'owsky'")
+    # Every fourth record is of the same person, and so is every class of an age.
+    told = "k counts records, and 80 have 4 values of name; a class has as few as 1"
+    accepted = COLUMNS | {"name": COLUMNS["name"] | {"repeats": "accepted"}}
+    for columns, warned in ((COLUMNS, [told]), (accepted, [])):
+        with open_world(spec_of(mapping="none", columns=columns), source=repeated) as world:
+            findings = world.findings()
+        found = [finding.message for finding in findings if finding.is_warning]
+        assert [message.partition(".")[0] for message in found] == warned
+        assert not [finding for finding in findings if finding.holds is False]

@@ -21,8 +21,8 @@ class Loss(PerAttribute):
     name = "loss"
     column = (
         "Share of the domains that labels cover, aggregated over the quasi-identifiers "
-        "({aggregate}); 0 for the untouched table, lower is better. What a search minimizes "
-        "by default."
+        "({aggregate}); lower is better, 0 where no value is generalized or missing. What a search "
+        "minimizes by default."
     )
     of_attribute_column = "Loss of {} alone, 0 to 1; lower is better."
     default_aggregate = "geometric_mean"

@@ -12,19 +12,17 @@ class Precision(PerAttribute):
 
     name = "precision"
     column = (
-        "1 minus the mean height of generalization, 0 to 1; higher is better. NULL for a "
-        "multidimensional effort whose intervals are no levels of the hierarchy."
+        "1 minus the mean height of generalization, 0 to 1; higher is better. NULL where a "
+        "label is no level of the hierarchy: an interval between levels, or a mode."
     )
     of_attribute_column = "Precision of {} alone, 0 to 1; higher is better."
     higher_is_better = True
     default_aggregate = "arithmetic_mean"
 
     def _of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
-        # A hierarchy that is the root alone has nothing to lose.
-        height = max(sums.table.attributes[position].height, 1)
-        kept = self.generalization_factor * level / height
-        share = gone.records / sums.total
-        return kept + share * (self.suppression_factor - kept)
+        kept = sums.height_totals[position][level] - gone.heights(position, level)
+        lost = self.generalization_factor * kept + self.suppression_factor * gone.records
+        return lost / sums.total
 
     def _bound(self, loss: float, gone: Suppressed) -> float:
         # Suppressing everything may be cheaper.

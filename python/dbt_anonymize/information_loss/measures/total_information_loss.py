@@ -13,15 +13,14 @@ class TotalInformationLoss(PerAttribute):
     name = "total_information_loss"
     column = (
         "Share of the range that intervals cover and of the height that categories are generalized "
-        "to, summed over records and quasi-identifiers; 0 for the untouched table, lower is better."
+        "to, summed over records and quasi-identifiers; lower is better, 0 where no value is "
+        "generalized or missing."
     )
     default_aggregate = "sum"
 
     def _of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
-        attribute = sums.table.attributes[position]
-        if attribute.smallest_share > 0.0:
-            # A hierarchy that is the root alone has nothing to lose.
-            kept = (sums.total - gone.records) * level / max(attribute.height, 1)
+        if sums.table.attributes[position].smallest_share > 0.0:
+            kept = sums.height_totals[position][level] - gone.heights(position, level)
         else:
             kept = sums.share_totals[position][level] - gone.shares(position, level)
         return self.generalization_factor * kept + self.suppression_factor * gone.records

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbt_anonymize.pluralize import counted
@@ -125,12 +126,20 @@ def columns(found: Findings) -> Section:
         "columns",
         title,
         f"Without generalization, {first['columns']} {alone} "
-        f"{first['uniqueness'] or 0:.0%} of the records.",
+        f"{first['uniqueness'] or 0:.0%} of the records.{_left_out(rows)}",
         ("columns", "records singled out", "separation", "distinction"),
         [(r["columns"], r["uniqueness"], r["separation"], r["distinction"]) for r in data],
         data,
         "columns",
     )
+
+
+def _left_out(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say which subsets were not measured: those between the small ones and all columns."""
+    *_, largest, most = [0, *sorted({int(row["size"]) for row in rows})]
+    if largest >= most - 1:
+        return ""
+    return f" Subsets of {largest + 1} to {most - 1} of the {most} columns were not measured."
 
 
 def attacks(found: Findings) -> Section:

@@ -37,7 +37,7 @@ _RULE_OF_THREE = 3
 # How near a value must be to the one computed: a share of the distance between values.
 _NEAR = 0.01
 # Digests take a while: if none of so many rows has one, others are not looked at.
-_FIRST = 20
+_FIRST = 10
 _DIGITS = re.compile("[1-9]")
 
 
@@ -77,8 +77,11 @@ class SampledColumn:
         return _each(lambda text: "".join(sorted(_DIGITS.findall(text))), self.written)
 
     def taken(self, rows: NDArray[Any]) -> SampledColumn:
-        """Return the column in other rows."""
-        return SampledColumn(self.written[rows], self.numbers[rows])
+        """Return the column in other rows, with all that is known of it."""
+        column = SampledColumn(self.written[rows], self.numbers[rows])
+        known = ("texts", "digits", "sorted_digits")
+        column.__dict__.update((n, self.__dict__[n][rows]) for n in known if n in self.__dict__)
+        return column
 
 
 @dataclass(frozen=True)
@@ -104,8 +107,9 @@ def agreement(column: SampledColumn, secret: SampledColumn) -> Agreement | None:
     >>> agreement(column.taken(np.arange(49, -1, -1)), secret) is None
     True
     """
-    known = np.flatnonzero((column.texts != "") & (secret.texts != ""))
-    column, secret = column.taken(known), secret.taken(known)
+    known = (column.texts != "") & (secret.texts != "")
+    if not known.all():
+        column, secret = column.taken(known), secret.taken(known)
     for relation, (agrees, must_be_one_to_one) in _RELATIONS.items():
         same = agrees(column, secret)
         if same.sum() < max(1, _LEAST_COPIED * len(same)):

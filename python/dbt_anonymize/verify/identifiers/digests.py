@@ -12,8 +12,9 @@ _ALGORITHMS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_256"
 _NO_DIGIT = re.compile(r"[^0-9]+")
 _NOT_OF_DIGESTS = re.compile(r"[^0-9a-z]+")
 _PREFIX = re.compile(r"^(0x|\\x)")
-# As hexadecimal digits, as a number, or in base 64; digests are cut at will.
-_SHORTEST = 7
+_HEXADECIMAL = re.compile("[0-9a-f]+")
+# Digests are cut at will, yet what is shorter may be anything.
+_SHORTEST, _SHORTEST_NUMBER, _SHORTEST_BASE_64 = 7, 5, 12
 # Hexadecimal digits at either end of a digest that are read as a number.
 _AS_NUMBER = (7, 8, 12, 13, 15, 16)
 
@@ -29,11 +30,12 @@ def is_digest_of(text: str, value: str) -> bool:
     (False, False)
     """
     found = _NOT_OF_DIGESTS.sub("", _PREFIX.sub("", text.lower()))
-    is_long, number = len(found) >= _SHORTEST, int(found) if found.isdecimal() else None
-    if not is_long and number is None:
+    number = int(found) if found.isdecimal() and len(found) >= _SHORTEST_NUMBER else None
+    is_text = len(found) >= (_SHORTEST if _HEXADECIMAL.fullmatch(found) else _SHORTEST_BASE_64)
+    if number is None and not is_text:
         return False
     return any(
-        number in numbers or (is_long and (written.startswith(found) or written.endswith(found)))
+        number in numbers or (is_text and (written.startswith(found) or written.endswith(found)))
         for written, numbers in _digests(value)
     )
 

@@ -1,4 +1,4 @@
-"""Kept columns, compared with identifiers and the record key in the rows of the same records.
+"""Kept columns, compared with columns that are not released so, in the rows of the same records.
 
 This finds what a search for values cannot: numbers, dates and codes that are too short to be told
 from others, and values that a one-to-one function has changed.
@@ -23,12 +23,13 @@ _MOST_ROWS = 2_000
 
 
 def compare_rows(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
-    """Compare each kept column, as it is released, with each identifier and the record key.
+    """Compare each kept column, as it is released, with identifiers, record key, quasi-identifiers.
 
     The warehouse is DuckDB, or a copy. There is a finding for each column that is one of them, or a
-    one-to-one function of one, in more rows than by chance; the last one says what was compared.
+    one-to-one function of one, in more rows than by chance: a warning where it is that of a
+    quasi-identifier, which may be what models learn. The last one says what was compared.
     """
-    secrets = list(dict.fromkeys([*spec.identifiers, spec.record_key]))
+    secrets = list(dict.fromkeys([*spec.identifiers, spec.record_key, *spec.quasi_identifiers]))
     kept, of_source = _sampled(warehouse, spec, secrets)
     clear, declared = 0, []
     for name, column in kept.items():
@@ -45,14 +46,20 @@ def compare_rows(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
 
 def _agreeing(spec: Spec, name: str, secret: str, found: Agreement) -> Finding:
     what = "the record key" if secret == spec.record_key else "the identifier"
-    return Finding(
-        "content",
-        f"{spec.name}_anonymized.{name}",
-        False,
-        f"must not tell {what} {secret}: it {found.relation} in {found.found:,} of {found.rows:,} "
-        f"records ({found.by_chance:,.0f} by chance). Give {name} the role identifier or dropped, "
-        f"mask it, or declare `derived_from: {secret}` if it may tell that much.",
+    how = (
+        f"it {found.relation} in {found.found:,} of {found.rows:,} records "
+        f"({found.by_chance:,.0f} by chance)"
     )
+    declare = f"mask it, or declare `derived_from: {secret}` if it may tell that much."
+    subject = f"{spec.name}_anonymized.{name}"
+    if secret in spec.quasi_identifiers:
+        message = (
+            f"tells the quasi-identifier {secret}, ungeneralized: {how}. Who knows {secret} finds "
+            f"the record, whatever k is. Make {name} a quasi-identifier, drop or {declare}"
+        )
+        return Finding("content", subject, None, message, is_warning=True)
+    message = f"must not tell {what} {secret}: {how}. Give {name} the role identifier or dropped, "
+    return Finding("content", subject, False, f"{message}{declare}")
 
 
 def _compared(

@@ -30,6 +30,8 @@ from dbt_anonymize.verify.recomputation.members import members_findings
 from dbt_anonymize.verify.recomputation.modes import wrong_modes
 from dbt_anonymize.verify.recomputation.tables import Tables
 
+# Identifiers with fewer values per record repeat.
+_MOST_DIFFERENT = 0.95
 _HEXADECIMAL = "^[0-9a-f]{32}$"
 
 
@@ -86,6 +88,7 @@ def _findings(expected: Expected) -> Iterator[Finding]:
         yield Finding("recomputation", comparison.subject, not differing, message)
     yield from _forms(expected)
     yield from _guarantees(expected)
+    yield from _repeats(expected)
 
 
 def _forms(expected: Expected) -> Iterator[Finding]:
@@ -240,6 +243,24 @@ def _tokens(expected: Expected, subject: str, relation: str) -> Finding:
             "of one subject could be joined, or a token could say more. Build again."
         )
     return Finding("recomputation", subject, records == tokens == formed, message)
+
+
+def _repeats(expected: Expected) -> Iterator[Finding]:
+    """Warn of identifiers that repeat, since classes count records where no subject is declared."""
+    spec = expected.spec
+    names = [name for name in spec.identifiers if name not in spec.accepted_repeats]
+    for name in names if spec.subject is None else ():
+        ((known, different),) = expected.tables.rows(
+            f"select count({quote_name(name)}), count(distinct {quote_name(name)}) "  # noqa: S608
+            f"from {expected.tables.source}"
+        )
+        if known and different <= _MOST_DIFFERENT * known:
+            message = (
+                f"k counts records, and {known:,} have {different:,} values of {name}; a class has "
+                f"as few as {expected.fewest_in_class(name):,}. Declare who it is as `subject`, "
+                "or, where several people have the same, `repeats: accepted` of the column."
+            )
+            yield Finding("guarantees", f"{name} repeats", None, message, is_warning=True)
 
 
 def _guarantees(expected: Expected) -> Iterator[Finding]:

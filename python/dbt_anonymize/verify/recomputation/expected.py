@@ -214,6 +214,15 @@ class Expected:
         rows = f"(select * from ({self.effort}) as rows_ where not is_suppressed) as rows_"  # noqa: S608
         return replace(self.classes, relation=rows)
 
+    def fewest_in_class(self, identifier: str) -> int:
+        """Return how few different values of an identifier a released class has."""
+        column = quote_name(_RAW + identifier if self._is_hidden(identifier) else identifier)
+        ((fewest,),) = self.tables.rows(
+            f"select min(found) from (select count(distinct {column}) as found "  # noqa: S608
+            f"from {self.released_classes.relation} group by equivalence_class) as counted"
+        )
+        return int(fewest or 0)
+
     def count_classes(self) -> NDArray[Any]:
         """Store the classes, in the order of their labels; return how many records each has."""
         labels = ", ".join(map(quote_name, self.spec.quasi_identifiers))

@@ -15,5 +15,6 @@
     guarantees=[
         {'model': 'k_anonymity', 'k': 4},
     ],
-    spec={'source': 'customers', 'digest': '827d49b0f5314354'},
+    repeats=['full name'],
+    spec={'source': 'customers', 'digest': '362f3a59889286cb'},
 ) }}
