@@ -1,4 +1,4 @@
-"""What proofs read, and how: relations of the project, and the release by itself."""
+"""What checks read, and how: relations of the project, and the release by itself."""
 
 from __future__ import annotations
 
@@ -118,6 +118,15 @@ def spill_in_private(warehouse: Warehouse) -> None:
     folder = tempfile.mkdtemp(prefix="dbt_anonymize_")  # mode 0700
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     warehouse.cursor().execute(f"set global temp_directory = {quote_text(folder)}")
+
+
+def is_of(warehouse: Warehouse, spec: Spec, table: str) -> bool:
+    """Whether a table is called as one of an anonymization, or as a model of it is by a macro."""
+    prefix = f"{spec.name}_"
+    return table.startswith(prefix) or any(
+        node.alias == table and node.name.startswith(prefix)
+        for node in warehouse.manifest.nodes.values()
+    )
 
 
 def members_relation(warehouse: Warehouse, spec: Spec) -> str:

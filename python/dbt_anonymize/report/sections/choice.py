@@ -42,7 +42,9 @@ def quality(found: Findings) -> Section:
         "Usefulness QF, privacy QNF, and both in Q",
         f"{verdict(found)} Q is QF + alpha * QNF: QF is {sign}{name}, QNF is "
         f"{found.spec.model_dump(mode='json')['qnf']}, "
-        "and alpha says what a unit of QNF is worth.",
+        "and alpha says what a unit of QNF is worth. How often an effort is chosen when redrawn is "
+        "its stability over splits of this table, not the probability that it is best: of two "
+        "equally good efforts one is above 95 % in half of simulated tables.",
         ("effort", "k", "QF", "QF from", "QF to", "QNF", "Q", "qualifies", "chosen when redrawn"),
         [
             (
