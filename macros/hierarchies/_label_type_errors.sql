@@ -65,7 +65,7 @@
 {%- endmacro %}
 
 
-{# Stops where the hierarchy of a sensitive attribute, along which distances are measured, has labels that are no text. #}
+{# Stops where the hierarchy of a sensitive attribute, of distances has labels that are no text. #}
 {% macro _check_sensitive_labels(sensitive_hierarchies, is_frozen) -%}
     {%- if not dbt_anonymize._is_building() -%}{{ return("") }}{%- endif -%}
     {%- set errors = [] -%}
