@@ -28,7 +28,7 @@
         "suppression_limit": suppression_limit,
         "record_key": record_key,
         "has_subject": has_subject,
-        "path": dbt_anonymize._release_path(anonymization),
+        "folder": dbt_anonymize._release_folder(),
         "composition": composition,
         "formats": formats,
         "recompute": recompute,

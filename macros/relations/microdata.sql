@@ -1,6 +1,6 @@
 {% macro microdata(
     anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none,
-    masks={}, dropped=[], sample=none, sample_shares=[], person=none, mask_keys=none,
+    masks={}, dropped=[], sample=none, sample_shares=[], person=none, mechanism=none, mask_keys=none,
     free_text=[], outer=none, partition_by=none, partitions=none, unique=[], repeats=[], is_frozen=false, formats=[],
     shown=[], spec=none
 ) -%}
@@ -30,7 +30,7 @@
         "plain": kept_columns | reject("in", masks.keys() | list + free_text) | list,
         "parts": dbt_anonymize._parts_of(anonymization ~ "_partitions", dbt_anonymize._microdata_rows(
             anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, subject, masks, sample,
-            sample_shares, person, mask_keys, outer, partition_by, partitions, {}
+            sample_shares, person, mask_keys, outer, partition_by, partitions, {}, mechanism
         )) if partitions else none,
     }},
     post_hook=dbt_anonymize._after_steps()
@@ -76,7 +76,7 @@
 {% call dbt_anonymize._in_steps(steps) -%}
 {{ dbt_anonymize._microdata_rows(
     anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, subject, masks, sample,
-    sample_shares, person, mask_keys, outer, partition_by, partitions, found
+    sample_shares, person, mask_keys, outer, partition_by, partitions, found, mechanism
 ) }}
 {%- endcall %}
 {%- endmacro %}
@@ -85,7 +85,7 @@
 {# The rows, and in partitions those of which they have to be built again. `found`: columns of the source by name. #}
 {% macro _microdata_rows(
     anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, subject, masks, sample,
-    sample_shares, person, mask_keys, outer, partition_by, partitions, found
+    sample_shares, person, mask_keys, outer, partition_by, partitions, found, mechanism
 ) -%}
 {#- What stands behind the columns of the source. -#}
 {%- set added = ["subjects.subject"] if subject else [] -%}
@@ -167,7 +167,7 @@ from source
 left join partitions on {{ dbt_anonymize._quote(partition_by, "source") }} = partitions.partition_value
 {%- endif %}
 {%- if sample %}
-left join {{ sample }} as drawn on {{ dbt_anonymize._quote(person, "source") }} = drawn.person
+{{ dbt_anonymize._join_draws(sample, dbt_anonymize._quote(person, "source"), mechanism) }}
 {%- endif %}
 {%- if subject %}
 left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.found

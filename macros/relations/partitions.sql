@@ -1,5 +1,6 @@
 {% macro partitions(
-    anonymization, source, record_key, partition_by, columns, hierarchies, mask_keys=none, sample=none, person=none
+    anonymization, source, record_key, partition_by, columns, hierarchies, mask_keys=none, sample=none, person=none,
+    mechanism=none
 ) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- do dbt_anonymize._check_stored(anonymization, [source] + hierarchies) -%}
@@ -33,7 +34,7 @@ digested as (
         {{ read | join(",\n        ") }}
     from source
     {%- if sample %}
-    left join {{ sample }} as drawn on {{ dbt_anonymize._quote(person, "source") }} = drawn.person
+    {{ dbt_anonymize._join_draws(sample, dbt_anonymize._quote(person, "source"), mechanism) }}
     {%- endif %}
 
 ),

@@ -1,4 +1,4 @@
-{% macro sample(anonymization, source, person, strata=[]) -%}
+{% macro sample(anonymization, source, person, strata=[], mechanism=none) -%}
 {{ config(
     materialized="dbt_anonymize_tokens",
     pre_hook="{{ dbt_anonymize._refuse_clone() }}",
@@ -10,12 +10,13 @@
         "person": person,
         "drawn": "draw",
         "strata": strata | length,
+        "mechanism": mechanism,
     }},
 ) }}
 {%- do dbt_anonymize._check_stored(anonymization, [source]) -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._check_vault_place(anonymization) -%}
-    {%- do dbt_anonymize._check_stored_tokens(anonymization, source, person, "draw") -%}
+    {%- do dbt_anonymize._check_stored_tokens(anonymization, source, person, "draw", mechanism) -%}
 {%- endif -%}
 select
     {{ dbt_anonymize._quote(person, "source") }} as person
@@ -26,6 +27,14 @@ select
 from {{ source }} as source
 where {{ dbt_anonymize._quote(person, "source") }} is not null
 group by {{ dbt_anonymize._quote(person, "source") }}
+{%- endmacro %}
+
+
+{# Join of a table with what its persons have drawn. Under differential privacy everybody has drawn once for each
+   mechanism, so that no two releases share a sample. #}
+{% macro _join_draws(sample, person, mechanism=none) -%}
+left join {{ sample }} as drawn on {{ person }} = drawn.person
+{%- if mechanism %} and drawn.mechanism = {{ dbt_anonymize._literal(mechanism) }}{% endif -%}
 {%- endmacro %}
 
 

@@ -20,7 +20,7 @@ where {{ dbt_anonymize._quote(person, "source") }} is not null
 
 {# The stored tokens are of people who are written as they are now: 7 and '07' would be two people. So are the draws of
    a sample, which must not become those of somebody else. #}
-{% macro _check_stored_tokens(anonymization, source, person, drawn="token") -%}
+{% macro _check_stored_tokens(anonymization, source, person, drawn="token", mechanism=none) -%}
     {%- set stored = load_relation(this) -%}
     {%- if stored is none -%}{{ return("") }}{%- endif -%}
     {%- set types = {} -%}
@@ -31,7 +31,10 @@ where {{ dbt_anonymize._quote(person, "source") }} is not null
     {%- for column in adapter.get_columns_in_relation(source) if column.name == person -%}
         {%- do wanted.append(column.dtype) -%}
     {%- endfor -%}
-    {%- if types.keys() | list != ["person", drawn, "identified_by"] -%}
+    {%- set columns = ["person", drawn, "identified_by"] -%}
+    {#- Draws of no mechanism are left as they are, and serve no private release. -#}
+    {%- set known = [columns] + ([columns + ["mechanism"]] if mechanism else []) -%}
+    {%- if types.keys() | list not in known -%}
         {%- do dbt_anonymize._raise_errors(anonymization, [
             "the stored " ~ drawn ~ "s " ~ stored ~ " must have the columns person, " ~ drawn ~ ", identified_by; got "
             ~ types.keys() | join(", ")

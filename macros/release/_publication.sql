@@ -31,9 +31,9 @@
     } -%}
     {{ return(dbt_anonymize._python_step("dbt_anonymize.release.publish", "publish", {
         "relation": candidate | string,
-        "table": this.identifier,
+        "table": declaration.anonymization ~ "_anonymized",
         "folder": dbt_anonymize._project_folder(),
-        "path": declaration.path,
+        "path": dbt_anonymize._release_path(declaration.anonymization),
         "composition": composition if not declaration.waits
             and dbt_anonymize._is_published(declaration.anonymization) else none,
         "formats": declaration.formats,

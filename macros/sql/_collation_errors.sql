@@ -5,13 +5,28 @@
 {%- endmacro %}
 
 
-{#
-  Why texts of a relation cannot be told apart, as messages: a collation takes different ones for equal, so that a join
-  finds several rows for one, and one class or group has what are several. No engine names the collation of a column of
-  a view; pairs that only bytes tell apart do. One row is read. `columns`: those to look at, with their types.
-#}
+{# Why texts of a relation cannot be told apart, as messages: a collation takes different ones for equal, so that a join
+   finds several rows for one, and one class or group has what are several. `columns`: those to look at, with types. #}
 {% macro _collation_errors(relation, columns) -%}
-    {%- set texts, probes = [], [] -%}
+    {%- set collated = dbt_anonymize._collated(relation, columns) -%}
+    {%- if not collated -%}{{ return([]) }}{%- endif -%}
+    {{ return([
+        "texts of " ~ relation.identifier ~ " must be compared by their bytes; the collation of " ~ collated | join(", ")
+        ~ " takes different ones for equal (upper and lower case, accents or characters that are not shown), so that"
+        ~ " records would be repeated and classes look larger. Remove it in a model before, such as "
+        ~ dbt_anonymize._by_bytes(collated[0]) ~ "."
+    ]) }}
+{%- endmacro %}
+
+
+{# The names of the columns that have such a collation. #}
+{% macro _collated(relation, columns) -%}
+    {{ return(adapter.dispatch("_collated", "dbt_anonymize")(relation, columns)) }}
+{%- endmacro %}
+
+{# Nothing names the collation of a column of a view; pairs that only bytes tell apart show it. One row is read. #}
+{% macro default___collated(relation, columns) -%}
+    {%- set texts, probes, collated = [], [], [] -%}
     {%- for column in columns if dbt_anonymize._is_text_type(column.dtype) -%}
         {%- set empty = "coalesce(left(" ~ dbt_anonymize._quote(column.name) ~ ", 0), '')" -%}
         {%- set equal = [] -%}
@@ -22,19 +37,12 @@
         {%- do probes.append("case when " ~ equal | join(" or ") ~ " then 1 else 0 end") -%}
     {%- endfor -%}
     {%- if not texts -%}{{ return([]) }}{%- endif -%}
-    {%- set collated = [] -%}
     {%- for row in run_query(
         "select " ~ probes | join(", ") ~ " from (select * from " ~ relation ~ " limit 1) as first_row"
     ).rows -%}
         {%- for name in texts -%}{%- if row[loop.index0] == 1 -%}{%- do collated.append(name) -%}{%- endif -%}{%- endfor -%}
     {%- endfor -%}
-    {%- if not collated -%}{{ return([]) }}{%- endif -%}
-    {{ return([
-        "texts of " ~ relation.identifier ~ " must be compared by their bytes; the collation of " ~ collated | join(", ")
-        ~ " takes different ones for equal (upper and lower case, accents or characters that are not shown), so that"
-        ~ " records would be repeated and classes look larger. Remove it in a model before, such as "
-        ~ dbt_anonymize._by_bytes(collated[0]) ~ "."
-    ]) }}
+    {{ return(collated) }}
 {%- endmacro %}
 
 

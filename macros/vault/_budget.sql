@@ -1,12 +1,14 @@
 {#
   `dbt_anonymize_budget` in the vault: what every differentially private release of a source has cost. It is written
-  before publishing, so that a build that stops in between has paid. The same rows made in the same way of the same data
-  and the same sample cost nothing again; whatever else is released adds its epsilon and delta.
+  before publishing, so that a build that stops in between has paid. Costs add up because each mechanism has draws of
+  its own. The same mechanism gives the same rows of the same data for nothing, as long as no other release took their
+  place; of other data it gives none, since both would be of the same draws.
 #}
 {% macro _cost_of_release(candidate) -%}
     {%- set declaration = model.config.meta.dbt_anonymize -%}
     {%- set budget = declaration.budget -%}
     {%- if not budget -%}{{ return(none) }}{%- endif -%}
+    {%- do dbt_anonymize._check_draws(candidate, declaration) -%}
     {%- set microdata = ref(declaration.anonymization ~ "_microdata") -%}
     {%- set columns = [declaration.record_key, "sample_share"] + declaration.quasi_identifiers | map(attribute="name")
         | list -%}
@@ -17,20 +19,15 @@
         "spent_at": run_started_at.strftime("%Y-%m-%d %H:%M:%S"),
         "epsilon": budget.epsilon,
         "delta": budget.delta,
+        "mechanism": budget.mechanism,
         "data": run_query(dbt_anonymize._digest_of_rows(microdata, columns)).rows[0][0],
-        "content": budget.mechanism ~ " effort " ~ dbt_anonymize._released_effort(declaration) ~ " " ~ run_query(
-            dbt_anonymize._digest_of_rows(candidate, declaration.columns)
-        ).rows[0][0],
+        "content": run_query(dbt_anonymize._digest_of_rows(candidate, declaration.columns)).rows[0][0],
     } -%}
     {%- if load_relation(cost.relation) is none -%}{{ return(cost) }}{%- endif -%}
-    {%- set of_source = " from " ~ cost.relation ~ " where source = " ~ dbt_anonymize._literal(cost.source) -%}
-    {%- set known = run_query(
-        "select count(*)" ~ of_source ~ " and data = " ~ dbt_anonymize._literal(cost.data) ~ " and content = "
-        ~ dbt_anonymize._literal(cost.content)
-    ).rows[0][0] -%}
-    {%- if known > 0 -%}{{ return(none) }}{%- endif -%}
+    {%- if dbt_anonymize._is_paid(cost, budget.draw) -%}{{ return(none) }}{%- endif -%}
     {%- set spent = run_query(
-        "select coalesce(sum(epsilon), 0), coalesce(sum(delta), 0), count(*)" ~ of_source
+        "select coalesce(sum(epsilon), 0), coalesce(sum(delta), 0), count(*) from " ~ cost.relation
+        ~ " where source = " ~ dbt_anonymize._literal(cost.source)
     ).rows[0] -%}
     {%- set spent = {"epsilon": spent[0] | float, "delta": spent[1] | float, "releases": spent[2] | int} -%}
     {#- Sums of decimals in double precision. -#}
@@ -40,12 +37,92 @@
         {%- do dbt_anonymize._raise_errors(declaration.anonymization, [
             "all differentially private releases of " ~ cost.source ~ " together may cost epsilon "
             ~ budget.total_epsilon ~ " and delta " ~ budget.total_delta ~ "; " ~ spent.releases ~ " paid for have cost "
-            ~ spent.epsilon ~ " and " ~ spent.delta ~ ", and this one, of other data or of another kind, adds "
+            ~ spent.epsilon ~ " and " ~ spent.delta ~ ", and this one, with draws of its own, adds "
             ~ cost.epsilon ~ " and " ~ cost.delta ~ ". Keep the earlier release, or raise total_epsilon and total_delta"
             ~ " of differential_privacy if the people of the source can bear it."
         ]) -%}
     {%- endif -%}
     {{ return(cost) }}
+{%- endmacro %}
+
+
+{# Whether this release is the one that was paid for last. Stops where its mechanism was paid for and would give
+   something else: what is published then stays, as it does where it is published again. #}
+{% macro _is_paid(cost, draw) -%}
+    {%- if "mechanism" not in adapter.get_columns_in_relation(cost.relation) | map(attribute="name") -%}
+        {{ return(false) }}
+    {%- endif -%}
+    {%- set mechanism = dbt_anonymize._literal(cost.mechanism) -%}
+    {%- set paid -%}
+        select
+            paid.data,
+            paid.content,
+            (
+                select count(*) from {{ cost.relation }} as later
+                where
+                    later.anonymization = paid.anonymization
+                    and later.mechanism <> paid.mechanism
+                    and later.spent_at > paid.spent_at
+            ) as others_since
+        from {{ cost.relation }} as paid
+        where
+            paid.source = {{ dbt_anonymize._literal(cost.source) }}
+            and paid.anonymization = {{ dbt_anonymize._literal(cost.anonymization) }}
+            and paid.mechanism = {{ mechanism }}
+    {%- endset -%}
+    {%- set found = run_query(paid).rows -%}
+    {%- if not found -%}{{ return(false) }}{%- endif -%}
+    {%- set paid = found[0] -%}
+    {%- if paid[2] == 0 and paid[0] == cost.data and paid[1] == cost.content -%}{{ return(true) }}{%- endif -%}
+    {%- do dbt_anonymize._raise_errors(cost.anonymization, [
+        "draw " ~ draw ~ " of this differentially private release is paid for and " ~ (
+            "another release took its place" if paid[2] > 0 else "was of other records, draws or labels"
+        ) ~ ". Two releases of the same draws would show by whom they differ, so what is published stays. For a new one,"
+        ~ " drawn and paid for by itself, write `draw: " ~ (draw + 1) ~ "` under differential_privacy in anonymizations/"
+        ~ cost.anonymization ~ ".yml, run `dbt-anonymize generate " ~ cost.anonymization ~ "`, and build."
+    ]) -%}
+{%- endmacro %}
+
+
+{# Stops unless the candidate is what the draws of its mechanism make of the records: tables between may be of an earlier
+   build, with other draws. #}
+{% macro _check_draws(candidate, declaration) -%}
+    {%- set name, budget = declaration.anonymization, declaration.budget -%}
+    {%- set microdata, sample = ref(name ~ "_microdata"), ref(name ~ "_sample") -%}
+    {%- set effort = ref(name ~ "_effort_" ~ dbt_anonymize._released_effort(declaration)) -%}
+    {%- set share = "cast(" ~ dbt_anonymize._number(budget.share) ~ " as " ~ dbt_anonymize._type_double() ~ ")" -%}
+    {%- set counts -%}
+        select
+            (
+                select count(*)
+                from {{ microdata }} as microdata
+                {{ dbt_anonymize._join_draws(
+                    sample, dbt_anonymize._quote(declaration.record_key, "microdata"), budget.mechanism
+                ) }}
+                where drawn.draw is null or (drawn.draw < {{ share }}) <> (microdata.sample_share <= {{ share }})
+            ) as drawn_otherwise,
+            (select count(*) from {{ candidate }}) as released,
+            (
+                select coalesce(sum(records), 0)
+                from (
+                    select count(*) as records
+                    from {{ effort }}
+                    where equivalence_class is not null
+                    group by equivalence_class
+                    having count(*) >= {{ budget.k }}
+                ) as large_classes
+            ) as expected
+    {%- endset -%}
+    {%- set found = run_query(counts).rows[0] -%}
+    {%- if found[0] > 0 or found[1] != found[2] -%}
+        {%- do dbt_anonymize._raise_errors(name, [
+            "a differentially private release must be all classes of at least " ~ budget.k ~ " of the people who were"
+            ~ " drawn for it; " ~ (
+                found[0] ~ " records were drawn for another one" if found[0] > 0
+                else found[1] ~ " records would be released, and " ~ found[2] ~ " are in such classes"
+            ) ~ ". Tables are of an earlier build; run `dbt build -s +" ~ model.name ~ "`."
+        ]) -%}
+    {%- endif -%}
 {%- endmacro %}
 
 
@@ -55,7 +132,7 @@
     {% call statement("spend_budget") -%}
         {{ dbt_anonymize._budget_table(cost.relation) }};
         {{ dbt_anonymize._closed_to_others(cost.relation, "select") }}
-        insert into {{ cost.relation }} (source, anonymization, spent_at, epsilon, delta, data, content)
+        insert into {{ cost.relation }} (source, anonymization, spent_at, epsilon, delta, data, content, mechanism)
         values (
             {{ dbt_anonymize._literal(cost.source) }},
             {{ dbt_anonymize._literal(cost.anonymization) }},
@@ -63,7 +140,8 @@
             {{ dbt_anonymize._number(cost.epsilon) }},
             {{ dbt_anonymize._number(cost.delta) }},
             {{ dbt_anonymize._literal(cost.data) }},
-            {{ dbt_anonymize._literal(cost.content) }}
+            {{ dbt_anonymize._literal(cost.content) }},
+            {{ dbt_anonymize._literal(cost.mechanism) }}
         )
     {%- endcall %}
     {%- do dbt_anonymize._commit_step() -%}
@@ -78,8 +156,10 @@ create table if not exists {{ budget }} (
     epsilon {{ dbt_anonymize._type_double() }},
     delta {{ dbt_anonymize._type_double() }},
     data {{ dbt.type_string() }},
-    content {{ dbt.type_string() }}
-)
+    content {{ dbt.type_string() }},
+    mechanism {{ dbt.type_string() }}
+);
+alter table {{ budget }} add column if not exists mechanism {{ dbt.type_string() }}
 {%- endmacro %}
 
 

@@ -11,7 +11,8 @@
         if node.resource_type == "model" and node.name == anonymization ~ "_identifiers" -%}
         {%- for kind in ("identifiers", "withheld", "members", "releases") -%}
             {%- set found = load_relation(api.Relation.create(
-                database=node.database, schema=node.schema, identifier=anonymization ~ "_" ~ kind
+                database=node.database, schema=node.schema,
+                identifier=node.alias if kind == "identifiers" else anonymization ~ "_" ~ kind
             )) -%}
             {%- if found -%}{%- do (known if kind == "identifiers" else remembering).append(found) -%}{%- endif -%}
         {%- endfor -%}

@@ -7,6 +7,7 @@
     {%- set target_relation = this.incorporate(type="table") -%}
     {%- set is_new = load_cached_relation(this) is none -%}
     {%- set drawn = model.config.meta.dbt_anonymize.drawn -%}
+    {%- set mechanism = model.config.meta.dbt_anonymize.get("mechanism") -%}
     {%- set protection = dbt_anonymize._vault_protection() -%}
     {%- if protection -%}
         {% call statement("protect_vault", language="python") -%}
@@ -27,8 +28,15 @@
                 {{ dbt_anonymize._as_text("null") if drawn == "token"
                     else "cast(null as " ~ dbt_anonymize._type_double() ~ ")" }} as {{ drawn }},
                 {{ dbt_anonymize._as_text("null") }} as identified_by
+                {%- if mechanism %},
+                {{ dbt_anonymize._as_text("null") }} as mechanism
+                {%- endif %}
             from ({{ sql }}) as people
             where 1 = 0
+        {%- endcall %}
+    {%- elif mechanism -%}
+        {% call statement("draws_are_of_mechanisms") -%}
+            alter table {{ target_relation }} add column if not exists mechanism {{ dbt.type_string() }}
         {%- endcall %}
     {%- endif -%}
     {%- set addition = dbt_anonymize._token_addition(target_relation, sql) -%}
@@ -102,16 +110,17 @@
 
 {% macro default___token_addition(draws, people) -%}
     {%- set declaration = model.config.meta.dbt_anonymize -%}
+    {%- set mechanism = dbt_anonymize._mechanism_of_draws() -%}
     {%- set code -%}
         {{ dbt_anonymize._lock_table(draws) }}
-        insert into {{ draws }} (person, {{ declaration.drawn }}, identified_by)
+        insert into {{ draws }} (person, {{ declaration.drawn }}, identified_by{{ ", mechanism" if mechanism }})
         select
             people.person,
             {{ dbt_anonymize._random_token() if declaration.drawn == "token"
                 else dbt_anonymize._drawn_number(dbt_anonymize._random_number(), declaration.strata) }},
-            {{ dbt_anonymize._literal(declaration.person) }}
+            {{ dbt_anonymize._literal(declaration.person) }}{{ ", " ~ mechanism if mechanism }}
         from ({{ people }}) as people
-        where not exists (select 1 from {{ draws }} as known where known.person = people.person)
+        where not exists ({{ dbt_anonymize._known_draws(draws, mechanism) }})
     {%- endset -%}
     {{ return({"language": "sql", "code": code}) }}
 {%- endmacro %}
@@ -125,7 +134,9 @@
     {%- set arguments = {
         "relation": draws | string, "people": people, "identified_by": declaration.person
     } -%}
-    {%- if declaration.drawn == "draw" -%}{%- do arguments.update({"strata": declaration.strata}) -%}{%- endif -%}
+    {%- if declaration.drawn == "draw" -%}
+        {%- do arguments.update({"strata": declaration.strata, "mechanism": declaration.mechanism}) -%}
+    {%- endif -%}
     {%- set function = "append_tokens" if declaration.drawn == "token" else "append_draws" -%}
     {{ return({"language": "python", "code": dbt_anonymize._python_code(
         dbt_anonymize._python_step("dbt_anonymize.vault.tokens", function, arguments)
@@ -140,6 +151,7 @@
 #}
 {% macro _keyed_draws(draws, people) -%}
     {%- set declaration = model.config.meta.dbt_anonymize -%}
+    {%- set mechanism = dbt_anonymize._mechanism_of_draws() -%}
     {%- set file = dbt_anonymize._file_of_vault() -%}
     {%- if not file -%}
         {%- do dbt_anonymize._raise_errors(declaration.anonymization, [
@@ -148,19 +160,21 @@
         ]) -%}
     {%- endif -%}
     {%- set key = "read_blob(" ~ dbt_anonymize._literal(file ~ ".key") ~ ")" -%}
-    {%- set run = dbt_anonymize._literal(invocation_id ~ " " ~ draws ~ " ") -%}
+    {%- set run = dbt_anonymize._literal(
+        invocation_id ~ " " ~ draws ~ " " ~ (declaration.mechanism ~ " " if mechanism else "")
+    ) -%}
     {%- set digits = [] -%}
     {%- for first in [1, 14] -%}
         {%- do digits.append(
             "(cast('0x' || substr(people.digits, " ~ first ~ ", 13) as bigint) / 4503599627370496.0)"
         ) -%}
     {%- endfor -%}
-    insert into {{ draws }} (person, {{ declaration.drawn }}, identified_by)
+    insert into {{ draws }} (person, {{ declaration.drawn }}, identified_by{{ ", mechanism" if mechanism }})
     select
         people.person,
         {{ "substr(people.digits, 1, 32)" if declaration.drawn == "token"
             else dbt_anonymize._drawn_number(digits[0], declaration.strata, digits[1]) }},
-        {{ dbt_anonymize._literal(declaration.person) }}
+        {{ dbt_anonymize._literal(declaration.person) }}{{ ", " ~ mechanism if mechanism }}
     from (
         select
             found.*,
@@ -168,7 +182,21 @@
         from ({{ people }}) as found
         cross join {{ key }} as key
     ) as people
-    where not exists (select 1 from {{ draws }} as known where known.person = people.person)
+    where not exists ({{ dbt_anonymize._known_draws(draws, mechanism) }})
+{%- endmacro %}
+
+
+{# Query of what a person, of the rows `people`, has drawn before. #}
+{% macro _known_draws(draws, mechanism) -%}
+    select 1 from {{ draws }} as known
+    where known.person = people.person{{ " and known.mechanism = " ~ mechanism if mechanism }}
+{%- endmacro %}
+
+
+{# The mechanism for which draws are kept, as a literal; none: for all releases. #}
+{% macro _mechanism_of_draws() -%}
+    {%- set mechanism = model.config.meta.dbt_anonymize.get("mechanism") -%}
+    {{ return(dbt_anonymize._literal(mechanism) if mechanism else none) }}
 {%- endmacro %}
 
 

@@ -14,7 +14,7 @@ from dbt_anonymize.cli import app
 from dbt_anonymize.spec import load_spec
 from tests.spec.declarations import SPEC, write_project
 
-ANONYMIZED = """{{ config(meta={"dbt_anonymize": {"path": "release/dev/visits.duckdb"}}) }}
+ANONYMIZED = """{{ config(meta={"dbt_anonymize": {"folder": "release"}}) }}
 select 1 as nothing"""
 
 

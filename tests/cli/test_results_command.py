@@ -36,8 +36,8 @@ REGISTERED = f"select {_REGISTERED} from visits_results where is_chosen"
 
 
 def test_results_show_every_effort_and_the_release(project: Path) -> None:
-    (project / "release" / "dev").mkdir(parents=True)
-    (project / "release" / "dev" / "visits.duckdb").touch()
+    (project / "release" / "duckdb").mkdir(parents=True)
+    (project / "release" / "duckdb" / "visits.duckdb").touch()
     result = run("results", "--project-dir", project)
     assert result.exit_code == 0, result.output
     rows = [" ".join(line.split()) for line in result.stdout.splitlines()]
@@ -49,7 +49,7 @@ def test_results_show_every_effort_and_the_release(project: Path) -> None:
     assert "4 9 99 0.020 (≤ 0.070) 9.000 10.900 yes -" in rows
     assert "zero rule, always guessing the most frequent class: QF 0.703" in rows
     assert "effort 1 is chosen: highest Q" in rows
-    assert "released: release/dev/visits.duckdb" in rows
+    assert "released: release/duckdb/visits.duckdb" in rows
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 
@@ -77,8 +77,8 @@ def test_results_name_what_comes_next(project: Path) -> None:
         return printed().partition("next: ")[2] or None
 
     assert next_step() == "`dbt build` publishes the release"
-    (project / "release" / "dev").mkdir(parents=True)
-    (project / "release" / "dev" / "visits.duckdb").touch()
+    (project / "release" / "duckdb").mkdir(parents=True)
+    (project / "release" / "duckdb" / "visits.duckdb").touch()
     assert next_step() == "`dbt-anonymize verify visits` checks what is promised"
     with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
         connection.execute(f"create table visits_register as {REGISTERED}")
@@ -89,7 +89,7 @@ def test_results_name_what_comes_next(project: Path) -> None:
         )
     assert next_step() == "`dbt-anonymize report visits` shows it with charts"
     assert "Verified independently of the build: nothing failed." in printed()
-    assert "released: release/dev/visits.duckdb" in printed()
+    assert "released: release/duckdb/visits.duckdb" in printed()
     with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
         connection.execute(
             "insert into visits_register select * replace (2 as release, 'other' as content)"
@@ -99,7 +99,9 @@ def test_results_name_what_comes_next(project: Path) -> None:
     assert "the last verification is of another release than the published one." in printed()
     with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
         connection.execute("update visits_register set effort = 3 where release = 2")
-    assert "nothing from these results; release/dev/visits.duckdb comes from release 2" in printed()
+    assert (
+        "nothing from these results; release/duckdb/visits.duckdb comes from release 2" in printed()
+    )
     with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
         connection.execute("update visits_results set is_chosen = false")
     assert (next_step() or "").startswith("no effort may be released: see `reason`")
@@ -178,13 +180,13 @@ def test_results_of_another_version_of_the_spec_say_so(project: Path) -> None:
 def test_results_without_a_choice_do_not_claim_the_release_of_an_earlier_build(
     project: Path,
 ) -> None:
-    (project / "release" / "dev").mkdir(parents=True)
-    (project / "release" / "dev" / "visits.duckdb").touch()
+    (project / "release" / "duckdb").mkdir(parents=True)
+    (project / "release" / "duckdb" / "visits.duckdb").touch()
     with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
         connection.execute("update visits_results set is_chosen = false")
     printed = " ".join(run("results", "--project-dir", project).stdout.split())
     assert (
-        "nothing from these results; release/dev/visits.duckdb comes from an earlier build"
+        "nothing from these results; release/duckdb/visits.duckdb comes from an earlier build"
         in printed
     )
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
 from dbt_anonymize.project.generate import generate
+from tests.docs.pages import DOCS
 from tests.projects import Project
 
 builds = pytest.mark.sampled_tests(group="builds")
@@ -32,10 +35,10 @@ def of_type(manifest: dict[str, Any], kind: str) -> dict[str, dict[str, Any]]:
     return {n["name"]: n for n in manifest["nodes"].values() if n["resource_type"] == kind}
 
 
-def selected(project: Project, selection: str) -> set[str]:
+def selected(project: Project, selection: str, *more: str) -> set[str]:
     """Return the names of what dbt selects."""
     command = ("ls", "--resource-type", "model", "--output", "name", "--select", selection)
-    outcome = project.dbt(*command)
+    outcome = project.dbt(*command, *more)
     assert outcome.succeeded, outcome.messages
     return {line for line in outcome.messages.split("\n") if re.fullmatch(r"\w+", line)}
 
@@ -169,9 +172,16 @@ def with_ci(text: str) -> str:
 
 PUBLISHED = "vars: {{dbt_anonymize_published_targets: [{}]}}"
 CLONE = ("clone", "--target", "ci", "--state", "state")
-OURS = [f"config.materialized:dbt_anonymize_{kind}" for kind in ("vault", "tokens", "release")]
 # The project's own, which lies in the vault; a folder of models has its name.
 SEED = "path:seeds/customers.csv"
+
+
+def documented_clone() -> list[str]:
+    """Return the command of the page, with what this project has instead."""
+    page = (DOCS / "dbt.md").read_text("utf-8").replace("\\\n", " ")
+    _, *words = shlex.split(re.findall(r"^dbt clone .*$", page, re.MULTILINE)[0])
+    own = {"path/to/production": "state", "path:seeds/patients.csv": SEED}
+    return [own.get(word, word) for word in words]
 
 
 @builds
@@ -190,7 +200,8 @@ def test_a_clone_shows_neither_vault_nor_release(built_members: Project, tmp_pat
     cloned = "select table_name from information_schema.tables where table_schema like 'ci%'"
     assert not {*names, "customers"} & {name for (name,) in project.query(cloned)}
     before = project.query("select * from vault.main.members_tokens order by all")
-    outcome = project.dbt(*CLONE, "--exclude", "members_evaluation", SEED, *OURS)
+    assert not selected(project, "state:modified", *CLONE[1:])
+    outcome = project.dbt(*documented_clone())
     assert outcome.succeeded, outcome.messages
     project.release_file("members").unlink()
     rest = ("-s", "members_tokens", "members_identifiers+")
@@ -241,8 +252,13 @@ def test_names_of_project_and_schemas_may_be_others(consumer: Project) -> None:
         {{ "prod_" ~ (custom_schema_name or node.fqn[1]) | trim }}
     {%- endmacro %}
     """
+    macro += """
+    {% macro generate_alias_name(custom_alias_name=none, node=none) -%}
+        {{ "t_" ~ (custom_alias_name or node.name) | trim }}
+    {%- endmacro %}
+    """
     (consumer.folder / "macros").mkdir()
-    (consumer.folder / "macros" / "generate_schema_name.sql").write_text(macro, encoding="utf-8")
+    (consumer.folder / "macros" / "generate_names.sql").write_text(macro, encoding="utf-8")
     consumer.edit(
         "dbt_project.yml",
         lambda text: (
@@ -255,19 +271,30 @@ def test_names_of_project_and_schemas_may_be_others(consumer: Project) -> None:
     schemas = dict(
         consumer.query(
             "select table_name, table_schema from information_schema.tables where table_name in"
-            " ('customers_anonymized', 'customers_identifiers', 'customers_results')"
+            " ('t_customers_anonymized', 't_customers_identifiers', 't_customers_results')"
             " and table_catalog in ('shop', 'vault')"
         )
     )
     assert schemas == {
-        "customers_anonymized": "prod_release",
-        "customers_identifiers": "prod_customers",
-        "customers_results": "prod_customers",
+        "t_customers_anonymized": "prod_release",
+        "t_customers_identifiers": "prod_customers",
+        "t_customers_results": "prod_customers",
     }
-    command = ["results", "customers", "--format", "json", "--project-dir", str(consumer.folder)]
-    shown = CliRunner().invoke(app, command, env={"DBT_PROFILES_DIR": str(consumer.folder)})
+    run = functools.partial(CliRunner().invoke, app, env={"DBT_PROFILES_DIR": str(consumer.folder)})
+    place = ["customers", "--project-dir", str(consumer.folder)]
+    shown = run(["results", *place, "--format", "json"])
     assert shown.exit_code == 0, shown.output
     assert "is_chosen" in shown.stdout
+    verified = run(["verify", *place])
+    assert verified.exit_code == 0, verified.output
+    # What the vault has of a person is found by its model, and another name is dbt's to give.
+    keys = "select min(customer_id) from vault.prod_customers.t_customers_identifiers"
+    ((key,),) = consumer.query(keys)
+    refused = run(["erase", *place, "--subject", str(key), "--yes"])
+    assert "the source must have forgotten" in refused.output, refused.output
+    refused = run(["rename", *place[:1], "clients", *place[1:], "--yes"])
+    assert refused.exit_code == 2
+    assert "rename needs relations that are called as their models" in refused.output
 
 
 @builds

@@ -220,7 +220,8 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
     frozen["efforts"] = frozen["efforts"][:2]
     for key in ("subject", "population"):
         del frozen[key]
-    contents = (SPEC, rich(), sampled, outer, grouped, apart, frozen, changed(name="visits"))
+    private = changed(name="visits", partition_by="gender")
+    contents = (SPEC, rich(), sampled, outer, grouped, apart, frozen, private)
     for content in contents:
         for file, sql in files_of(content).items():
             if file.endswith(".sql"):

@@ -241,6 +241,8 @@ def test_draws_and_digests_are_erased(built_samples: Project, tmp_path: Path) ->
     assert digests
     assert {row[0] for row in digests} == {""}
     assert project.query(f"select distinct source, content from {name}_register") == [(None, None)]
+    # Draws of its own hide her in the next release; others who left with her would show her.
+    assert project.query(f"from vault.{name}_withheld") == []
 
 
 def test_records_of_a_subject_whom_the_vault_no_longer_knows_are_named(members: Project) -> None:

@@ -68,6 +68,10 @@ def test_a_renamed_anonymization_goes_on(members: Project) -> None:
     assert members.query("select distinct name from anonymization_results") == [("people",)]
     assert members.release("people") == before
     assert not list((members.folder / "release").rglob("members*"))
+    for command, exit_code in (("verify", 2), ("results", 0)):
+        said = run(members, command, "people")
+        assert said.exit_code == exit_code, said.output
+        assert "people: is not built" in said.output or "people is not built" in said.output
     # Where files have the name already, as for another target, the relations follow.
     again = run(members, "rename", "members", "people", "--yes")
     assert again.exit_code == 0, again.output

@@ -90,9 +90,10 @@ class SmallWarehouse:
 
     def __post_init__(self) -> None:
         handle = SimpleNamespace(cursor=lambda: self.connection)
-        release = {"dbt_anonymize": {"path": "release/visits.duckdb"}}
-        node = SimpleNamespace(config=SimpleNamespace(meta=release))
-        self.manifest = SimpleNamespace(nodes={"visits_anonymized": node})
+        name = "visits_anonymized"
+        config = SimpleNamespace(meta={"dbt_anonymize": {"folder": "release"}})
+        node = SimpleNamespace(config=config, name=name, alias=name)
+        self.manifest = SimpleNamespace(nodes={name: node})
         self.adapter = SimpleNamespace(
             type=lambda: "duckdb",
             connections=SimpleNamespace(

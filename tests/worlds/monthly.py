@@ -20,7 +20,7 @@ MONTHS = ("2026-01", "2026-02", "2026-'03\"", "", "null", None)
 # What is compared of both.
 RELATIONS = ("microdata", "frequencies")
 AGES = "lower_bound,upper_bound,level_1,level_2\n" + "".join(
-    f"{i},{i + 10},{i},*\n" for i in range(0, 100, 10)
+    f"{i},{i + 10},{i}s,*\n" for i in range(0, 100, 10)
 )
 Row = tuple[int, str, int | None, float | None, str, str | None]
 

@@ -114,6 +114,13 @@
     {{ return("(unix_micros(" ~ upper ~ ") - unix_micros(" ~ lower ~ ")) / 1e6") }}
 {%- endmacro %}
 
+{# The type of a column shows its collation. #}
+{% macro spark___collated(relation, columns) -%}
+    {%- set collated = [] -%}
+    {%- for column in columns if "collate" in column.dtype | lower -%}{%- do collated.append(column.name) -%}{%- endfor -%}
+    {{ return(collated) }}
+{%- endmacro %}
+
 {% macro spark___by_bytes(name) -%}{{ return(name ~ " collate UTF8_BINARY") }}{%- endmacro %}
 
 {# `timestamp` is a point in time that is shown in the zone of the session. #}

@@ -43,6 +43,7 @@ class _Found:
     of_outer: Sequence[str]
     verified: Evidence
     failure: Failure | None
+    is_built: bool
 
     def levels(self, effort: EffortResult) -> str | None:
         """Return the levels of an effort, if the spec is still the one that was built."""
@@ -166,6 +167,7 @@ def _count(number: int | None) -> str:
 def _find(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _Found:
     from dbt_anonymize.dossier.evidence import verified  # noqa: PLC0415
     from dbt_anonymize.project.results import (  # noqa: PLC0415 (keeps --help fast)
+        is_built,
         outer_quality,
         read_results,
     )
@@ -176,6 +178,7 @@ def _find(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _Found:
         of_outer=outer_quality(warehouse, spec),
         verified=verified(warehouse, spec),
         failure=failure,
+        is_built=is_built(warehouse, spec),
     )
 
 
@@ -225,6 +228,8 @@ def _warnings(place: Place, found: _Found) -> Iterator[str]:
             f"anonymizations/{name}.yml has changed since: run `dbt-anonymize generate` and "
             "`dbt build`."
         )
+    elif not found.is_built and not found.failure:
+        yield f"{name} is not built under this name: run `dbt build`."
     elif not found.verified.is_current and not found.failure:
         yield f"anonymizations/{name}.yml has changed since: run `dbt build`."
 

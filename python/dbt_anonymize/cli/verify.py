@@ -5,7 +5,8 @@ Exit codes: 0 every promise holds, 1 one does not, 2 bad input.
 
 from __future__ import annotations
 
-from collections import Counter
+import time
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from enum import Enum, StrEnum
@@ -77,7 +78,11 @@ def verify(
         Form, typer.Option("--format", help="How findings are shown; json is JSON lines.")
     ] = Form.text,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Show also all that holds and all numbers.")
+        bool,
+        typer.Option(
+            "--verbose",
+            help="Show also all that holds, all numbers, and the CPU seconds of each check.",
+        ),
     ] = False,
 ) -> None:
     """Check what is promised about releases, with code that does not trust the build.
@@ -140,10 +145,13 @@ def _show_text(
     """Show by cause what somebody must do something about, and count the rest."""
     notes = SafeConsole(soft_wrap=True, quiet=is_quiet())
     notes.print(name, style="bold")
-    found = list[Finding]()
+    found, spent, begin = list[Finding](), defaultdict[str, float](float), time.process_time()
     with console.status(f"{name}: at work ...") as status:
         for finding in findings:
             found.append(finding)
+            # Each check yields what it found at its end.
+            spent[finding.check] += time.process_time() - begin
+            begin = time.process_time()
             done = dict.fromkeys(one.check for one in found)
             status.update(f"{name}: at work, {' and '.join(done)} done ...")
     _show_causes(console, causes(found))
@@ -153,7 +161,8 @@ def _show_text(
             _show_line(console, finding, f"{finding.subject}: {finding.message}")
     for check in dict.fromkeys(one.check for one in found):
         number = Counter(one.status for one in found if one.check == check)
-        notes.print(f"  {check:<10}  {_counted(number)}")
+        cost = f" ({spent[check]:.1f} CPU s)" if is_verbose else ""
+        notes.print(f"  {check:<10}  {_counted(number)}{cost}")
     total = Counter(finding.status for finding in found)
     verdict = console if total["FAILED"] else notes
     verdict.print(f"{name}: {_verdict(total)}\n", style=_STYLES[_worst(total)])

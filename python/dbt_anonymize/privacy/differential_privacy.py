@@ -38,6 +38,8 @@ class DifferentialPrivacy(PrivacyModel):
     beta: Share | None = None
     """Probability of each person to be in the sample; by default the largest that epsilon allows.
     """
+    draw: Annotated[int, Field(ge=1)] = 1
+    """Which sample is drawn: another number is another release, drawn and paid for by itself."""
     search_epsilon: Epsilon | None = None
     """Part of epsilon that a search for the levels may spend."""
     total_epsilon: Annotated[float, Field(gt=0)] | None = None
@@ -79,11 +81,6 @@ class DifferentialPrivacy(PrivacyModel):
     def release_epsilon(self) -> float:
         """What the release may spend."""
         return float(Decimal(str(self.epsilon)) - Decimal(str(self.search_epsilon or 0)))
-
-    @property
-    def mechanism(self) -> str:
-        """How a release is made, as a text by which equal ones are known."""
-        return f"epsilon {self.epsilon} delta {self.delta} share {self.share} k {self.k}"
 
     @computed_field  # type: ignore[prop-decorator]
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import itertools
 import os
 import shutil
 import stat
@@ -64,7 +65,8 @@ def open_seeds(project: Project, specs: Sequence[Spec]) -> Iterator[OpenSeed]:
                 continue
             mode, is_ignored = _open_mode(path, project.root), _is_ignored(path, project.root)
             if mode is not None or is_ignored is False:
-                shown = path.relative_to(project.root)
+                is_inside = path.is_relative_to(project.root)
+                shown = path.relative_to(project.root) if is_inside else path
                 yield OpenSeed(spec.name, shown, columns, mode, is_ignored)
 
 
@@ -96,7 +98,7 @@ def _open_mode(path: Path, root: Path) -> int | None:
     if os.name != "posix":
         return None
     mode = stat.S_IMODE(path.stat().st_mode)
-    folders = [path.parent, *(one for one in path.parents if one.is_relative_to(root))]
+    folders = itertools.takewhile(lambda folder: folder != root.parent, path.parents)
     is_reached = all(folder.stat().st_mode & stat.S_IXOTH for folder in folders)
     return mode if mode & stat.S_IROTH and is_reached else None
 

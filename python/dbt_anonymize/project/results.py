@@ -161,9 +161,22 @@ def results_are_current(warehouse: Warehouse, spec: Spec) -> bool:
     return warehouse.rows(sql) == [(spec.fingerprint,)]
 
 
+def is_built(warehouse: Warehouse, spec: Spec) -> bool:
+    """Whether there are efforts, or results of the spec as it is and the efforts of another target.
+
+    A renamed anonymization has tables only, and results of its former name, until it is built.
+    """
+    try:
+        place = warehouse.place_of_ref(f"{spec.name}_effort_0")
+        return warehouse.find(place) is not None or results_are_current(warehouse, spec)
+    except WarehouseError:  # nothing is generated or built: what needs it says so
+        return True
+
+
 def release_file(warehouse: Warehouse, name: str) -> Path:
     """Return where the release is published with the current target, relative to the project."""
-    return Path(warehouse.meta(f"{name}_anonymized")["path"])
+    folder = warehouse.meta(f"{name}_anonymized")["folder"]
+    return Path(folder, warehouse.adapter.config.target_name, f"{name}.duckdb")
 
 
 def release_location(warehouse: Warehouse, name: str) -> str | None:

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,24 @@ class Warehouse:
         return self.adapter.Relation.create(
             database=node.database, schema=node.schema, identifier=node.alias
         )
+
+    def identifier_of(self, name: str) -> str:
+        """Return what the relation of a name is called: `generate_alias_name` may say otherwise."""
+        models = {node.name: node.alias for node in self._named.values()}
+        return str(models.get(name, name))
+
+    def name_of(self, database: str, schema: str, identifier: str) -> str:
+        """Return the name of the model or seed of a relation; its own where it is of none."""
+        node = self._named.get((database, schema, identifier))
+        return identifier if node is None else str(node.name)
+
+    @cached_property
+    def _named(self) -> dict[tuple[str, str, str], Any]:
+        return {
+            (node.database, node.schema, node.alias): node
+            for node in self.manifest.nodes.values()
+            if node.resource_type in {"model", "seed", "snapshot"}
+        }
 
     def _node(self, name: str, remedy: str | None = None) -> Any:
         nodes = {
@@ -391,8 +410,8 @@ def _protect_vaults(
 ) -> None:
     """Call `protect_vault` for every vault of a project; ``database`` is that of the warehouse."""
     # The release of an anonymization is <folder>/<target>/<name>.duckdb.
-    paths = [node.config.meta["dbt_anonymize"].get("path") for node in _ours(warehouse)]
-    folders = {Path(path).parent.parent for path in paths if path} or {Path("release")}
+    declared = {node.config.meta["dbt_anonymize"].get("folder") for node in _ours(warehouse)}
+    folders = declared - {None} or {"release"}
     session = warehouse.cursor()
     for vault in _vaults(warehouse, database):
         for folder in folders:

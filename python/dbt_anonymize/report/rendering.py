@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import functools
 import hashlib
 import json
+import os
+import tempfile
 from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -24,6 +28,9 @@ from dbt_anonymize.report.summary import answers
 
 # Steps of the slider; the declared alpha is one of them.
 _STEPS = 200
+_VEGA_LITE = "6.4"
+# What the kept script ends in when it is whole.
+_END = "\n// whole\n"
 
 
 def as_json(found: Findings, *, now: datetime | None = None) -> str:
@@ -153,10 +160,28 @@ def _embedded(content: Any) -> Markup:
 
 @functools.cache
 def _bundle() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script."""
+    """Return Vega, Vega-Lite and Vega-Embed as one script.
+
+    It is the same for each version, and takes longer to make than everything else, so that it is
+    kept in the user's cache.
+    """
+    cache = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    folder = Path(cache) / "dbt_anonymize"
+    kept = folder / f"vega-{version('vl-convert-python')}-{_VEGA_LITE}.js"
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        text = kept.read_text(encoding="utf-8")
+        if text.endswith(_END):
+            return text
     import vl_convert  # noqa: PLC0415 (needs the extra)
 
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version="6.4"))
+    snippet = "window.vegaEmbed = vegaEmbed;"
+    made = str(vl_convert.javascript_bundle(snippet, vl_version=_VEGA_LITE)) + _END
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=folder, delete=False, encoding="utf-8") as file:
+            file.write(made)
+        Path(file.name).replace(kept)
+    return made
 
 
 def _file(name: str) -> str:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
+
+if TYPE_CHECKING:
+    from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
+    from dbt_anonymize.spec.models import Spec
 
 # What changes neither which records are released nor what was measured of them.
 _NOT_OF_RESULTS: dict[str, Any] = {
@@ -23,6 +27,8 @@ _NOT_OF_RESULTS: dict[str, Any] = {
     "quality": {"groups", "importance", "decision_grid"},
 }
 
+# What a column says that no released row depends on.
+_NOT_OF_ROWS = {"data_type", "derived_from", "free_text", "unique", "repeats", "weight"}
 # What changes no generated model but its description.
 _NOT_OF_MODELS = {"description", "owner", "relinking", "search", "tolerance"}
 
@@ -45,12 +51,39 @@ def fingerprint_of(spec: BaseModel) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]
 
 
+def mechanism_of(spec: Spec, private: DifferentialPrivacy) -> str:
+    """Return digits that change with whatever makes a private release another mechanism.
+
+    That is everything of a spec that decides which rows come of the records, but for its name: a
+    renamed anonymization takes its draws along. Releases of other digits draw independently.
+    """
+    number = spec.release.effort
+    released = spec.numbered_efforts.get(number) if isinstance(number, int) else None
+    columns = {
+        name: spec.columns[name].model_dump(mode="json", exclude_none=True, exclude=_NOT_OF_ROWS)
+        for name in spec.quasi_identifiers
+    }
+    content = {
+        "source": spec.source.model_dump(mode="json", exclude_none=True),
+        "record_key": spec.record_key,
+        "columns": columns,
+        "effort": released and released.model_dump(mode="json", exclude_none=True),
+        "mapping": spec.mapping,
+        "epsilon": private.release_epsilon,
+        "delta": private.delta,
+        "share": private.share,
+        "k": spec.least_people,
+        "draw": private.draw,
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+
+
 def labels_digest_of(spec: BaseModel) -> str:
     """Return digits that change with what a row shows of a record: columns, labels and masks."""
     kept = {"name", "record_key", "columns", "efforts", "release", "sample"}
     content = spec.model_dump(mode="json", include=kept, exclude_none=True)
     for column in content["columns"].values():
-        for name in ("data_type", "derived_from", "free_text", "unique", "repeats", "weight"):
+        for name in _NOT_OF_ROWS:
             column.pop(name, None)
     number = content.pop("release")["effort"]
     content["efforts"] = [number, content["efforts"][number - 1]]

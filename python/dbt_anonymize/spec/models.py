@@ -22,7 +22,12 @@ from dbt_anonymize.privacy.registry import measures_of
 from dbt_anonymize.spec.columns import Column, Hierarchy, Role
 from dbt_anonymize.spec.efforts import AnyEffort, Effort
 from dbt_anonymize.spec.fidelity import Fidelity
-from dbt_anonymize.spec.fingerprint import digest_of, fingerprint_of, labels_digest_of
+from dbt_anonymize.spec.fingerprint import (
+    digest_of,
+    fingerprint_of,
+    labels_digest_of,
+    mechanism_of,
+)
 from dbt_anonymize.spec.guarantees import Guarantees
 from dbt_anonymize.spec.masks import Mask
 from dbt_anonymize.spec.qnf import Alpha, Qnf, check_columns, qnf_argument
@@ -300,6 +305,12 @@ class Spec(Strict):
         """The guarantee by which the release is a sample, if it is declared."""
         declared = (guarantee for _, guarantee in self.guarantees.declared)
         return next((g for g in declared if isinstance(g, DifferentialPrivacy)), None)
+
+    @property
+    def mechanism(self) -> str | None:
+        """Digits by which a private release is known, and under which its draws are kept."""
+        private = self.differential_privacy
+        return None if private is None else mechanism_of(self, private)
 
     @property
     def sample_shares(self) -> dict[int, float]:

@@ -140,6 +140,7 @@ def rename_relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[st
     alone. Views are dropped, as a build makes them anew. Both names at once are a `VaultError`.
     """
     found = _relations(warehouse, before, after)
+    _require_own_names(warehouse, before, found)
     vault = _vault_database(warehouse, before) or _vault_database(warehouse, after)
     _require_vault(warehouse, before, after, [one for one in found if one.database != vault])
     ours, theirs = names_of(before), names_of(after)
@@ -173,6 +174,20 @@ def rename_relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[st
         if of_vault:
             _rename_digest(warehouse, before, after)
     return renamed
+
+
+def _require_own_names(warehouse: Warehouse, before: Spec, found: Collection[Owned]) -> None:
+    """Refuse where a macro of the project names relations: what it will say, dbt alone knows."""
+    others = [
+        one.name for one in found if warehouse.identifier_of(one.identifier) != one.identifier
+    ]
+    if others:
+        raise VaultError(
+            f"{before.name}: rename needs relations that are called as their models; "
+            f"generate_alias_name calls {len(others)} otherwise, among them {others[0]}. Nothing "
+            "is renamed. Let a custodian rename those of the vault to what dbt will call them, and "
+            "change name and file of the spec, before the next build."
+        )
 
 
 def _rename_digest(warehouse: Warehouse, before: Spec, after: Spec) -> None:

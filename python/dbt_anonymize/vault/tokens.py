@@ -57,11 +57,17 @@ def append_tokens(
     >>> connection.sql("select count(distinct token), max(length(token)) from tokens").fetchall()
     [(3, 32)]
     """
-    return _append(session, relation, people, identified_by, {"token": _TOKEN})
+    return _append(session, relation, people, ("token", _TOKEN), {"identified_by": identified_by})
 
 
 def append_draws(
-    session: DuckDBPyConnection, *, relation: str, people: str, identified_by: str, strata: int = 0
+    session: DuckDBPyConnection,
+    *,
+    relation: str,
+    people: str,
+    identified_by: str,
+    strata: int = 0,
+    mechanism: str | None = None,
 ) -> int:
     """Draw a number from 0 to below 1 for each person without one; return how many.
 
@@ -69,6 +75,9 @@ def append_draws(
     are as random as tokens; see `append_tokens` for the parameters and errors. With ``strata``
     (``people`` has ``stratum_1``, .. too) the numbers of the new people of a stratum are spread
     evenly, so that below any share are as many as that share of them, rounded up or down.
+
+    With a ``mechanism`` (digits, in a column of that name) everybody draws for each one anew: their
+    samples are independent, and what differentially private releases cost adds up.
 
     Examples
     --------
@@ -92,29 +101,32 @@ def append_draws(
             f"(row_number() over (partition by {partition} order by {draw}) - 1 "
             f"+ {_NUMBER.format(first=14)}) / count(*) over (partition by {partition})"
         )
-    return _append(session, relation, people, identified_by, {"draw": draw})
+    kept = {"identified_by": identified_by} | ({"mechanism": mechanism} if mechanism else {})
+    return _append(session, relation, people, ("draw", draw), kept)
 
 
 def _append(
     session: DuckDBPyConnection,
     relation: str,
     people: str,
-    identified_by: str,
-    drawn: Mapping[str, str],
+    drawn: tuple[str, str],
+    kept: Mapping[str, str],
 ) -> int:
-    ((column, sql),) = drawn.items()
+    """Append what is drawn, a column and its SQL; ``kept`` is the same in all rows."""
+    column, sql = drawn
+    same = "known.mechanism = $mechanism" if "mechanism" in kept else "true"
     # A cursor of its own, so that the transaction is ours from beginning to end.
     cursor = session.cursor()
     try:
         cursor.execute("begin transaction")
         ((before,),) = cursor.execute(f"select count(*) from {relation}").fetchall()  # noqa: S608
         cursor.execute(
-            f"insert into {relation} (person, {column}, identified_by) "  # noqa: S608 (quoted by dbt)
-            f"select person, {sql}, $whose from (select *, "
+            f"insert into {relation} (person, {column}, {', '.join(kept)}) "  # noqa: S608 (quoted by dbt)
+            f"select person, {sql}, {', '.join(f'${name}' for name in kept)} from (select *, "
             "sha256(cast($key as blob) || encode(cast(person as varchar))) as digits "
             f"from ({people}) as found) as people where not exists "
-            f"(select 1 from {relation} as known where known.person = people.person)",
-            {"key": secrets.token_bytes(_KEY_BYTES), "whose": identified_by},
+            f"(select 1 from {relation} as known where known.person = people.person and {same})",
+            {"key": secrets.token_bytes(_KEY_BYTES), **kept},
         ).fetchall()
         ((after,),) = cursor.execute(f"select count(*) from {relation}").fetchall()  # noqa: S608
         cursor.execute("commit")

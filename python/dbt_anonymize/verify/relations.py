@@ -120,6 +120,15 @@ def spill_in_private(warehouse: Warehouse) -> None:
     warehouse.cursor().execute(f"set global temp_directory = {quote_text(folder)}")
 
 
+def is_of(warehouse: Warehouse, spec: Spec, table: str) -> bool:
+    """Whether a table is called as one of an anonymization, or as a model of it is by a macro."""
+    prefix = f"{spec.name}_"
+    return table.startswith(prefix) or any(
+        node.alias == table and node.name.startswith(prefix)
+        for node in warehouse.manifest.nodes.values()
+    )
+
+
 def members_relation(warehouse: Warehouse, spec: Spec) -> str:
     """Return where the vault remembers who is released, where new records wait."""
     membership = warehouse.relation_of_ref(f"{spec.name}_membership")

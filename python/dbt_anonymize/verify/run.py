@@ -8,14 +8,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dbt_anonymize.errors import VerificationError, safe_reason
+from dbt_anonymize.errors import VerificationError, WarehouseError, safe_reason
 from dbt_anonymize.pluralize import counted
 from dbt_anonymize.project.engines import ENGINES, require_reached
 from dbt_anonymize.project.erasures import count_erasures
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.open_seeds import open_seeds
 from dbt_anonymize.project.register import digest_released
-from dbt_anonymize.project.results import release_file
+from dbt_anonymize.project.results import is_built, release_file
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.release.audit import why_unreadable
 from dbt_anonymize.spec import Spec
@@ -57,6 +57,11 @@ def verify(
         yield from found
     with contextlib.ExitStack() as until_proved:
         warehouse = until_proved.enter_context(open_warehouse(project, target))
+        if not is_built(warehouse, spec):
+            raise WarehouseError(
+                f"{spec.name}: is not built under this name, so nothing can be verified. Run "
+                f"`dbt build --select +{spec.name}_anonymized`."
+            )
         content = _content(warehouse, spec)
         proofs: dict[Check, Callable[[], list[Finding]]] = {}
         on_rows = [check for check in _ON_ROWS if check in checks]

@@ -16,6 +16,7 @@ from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.copied import reading
 from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.relations import is_of
 
 # What is granted on schemas, and on tables and their columns; 0 is everybody.
 _GRANTS = """
@@ -54,8 +55,7 @@ def check_surroundings(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
         return
     yield from _readers(warehouse, spec, release)
     if spec.mapping != "none":
-        vault = warehouse.relation_of_ref(f"{spec.name}_identifiers")
-        yield from _vault(warehouse, spec, str(vault.schema))
+        yield from _vault(warehouse, spec, warehouse.relation_of_ref(f"{spec.name}_identifiers"))
 
 
 def texts_of(warehouse: Warehouse, spec: Spec) -> Sequence[str]:
@@ -126,17 +126,18 @@ def _readers(warehouse: Warehouse, spec: Spec, release: Any) -> Iterator[Finding
         yield Finding("recomputation", f"{subject} to read", None, message, is_warning=True)
 
 
-def _vault(warehouse: Warehouse, spec: Spec, schema: str) -> Iterator[Finding]:
+def _vault(warehouse: Warehouse, spec: Spec, identifiers: Any) -> Iterator[Finding]:
     """Require that nobody but owner and custodians may enter the vault or has rights in it."""
+    schema = str(identifiers.schema)
     found_there = warehouse.rows(
         "select relname, pg_get_userbyid(relowner) from pg_class inner join pg_namespace "
         f"on relnamespace = pg_namespace.oid where nspname = {quote_text(schema)} "
         "and relkind in ('r', 'v', 'm', 'p')"
     )
     owners = {str(name): str(owner) for name, owner in found_there}
-    tables = [name for name in owners if name.startswith(f"{spec.name}_")]
+    tables = [name for name in owners if is_of(warehouse, spec, name)]
     # Whoever builds has to enter a schema of somebody else.
-    custodians = {owners[f"{spec.name}_identifiers"]} | _custodians(warehouse)
+    custodians = {owners[str(identifiers.identifier)]} | _custodians(warehouse)
     for subject, places in ((f"vault, schema {schema}", None), ("vault, tables", tables)):
         found = _granted(warehouse, schema, places)
         others = sorted({who for _, who, _ in found} - custodians)

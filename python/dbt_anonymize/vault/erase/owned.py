@@ -73,7 +73,10 @@ Account = Literal[
 
 @dataclass(frozen=True)
 class Owned:
-    """A relation, and what becomes of it; ``name`` is quoted."""
+    """A relation, and what becomes of it; ``name`` is quoted.
+
+    ``identifier`` is the name of its model, also where `generate_alias_name` calls it otherwise.
+    """
 
     name: str
     identifier: str
@@ -120,16 +123,20 @@ def owned_relations(warehouse: Warehouse, spec: Spec, others: Collection[str] = 
         "group by all order by all"
     )
     found = []
-    for database, schema, table, columns, is_view in rows:
-        is_ours = table.removesuffix(_suffix(table)) in names
+    for database, schema, identifier, columns, is_view in rows:
+        left = _suffix(identifier)
+        table = warehouse.name_of(database, schema, identifier.removesuffix(left)) + left
+        is_ours = table.removesuffix(left) in names
         if not table.startswith(f"{spec.name}_"):
             continue
         if table.startswith(tuple(longer)) and not is_ours:
             continue
         name = str(
-            warehouse.adapter.Relation.create(database=database, schema=schema, identifier=table)
+            warehouse.adapter.Relation.create(
+                database=database, schema=schema, identifier=identifier
+            )
         )
-        account = _account(warehouse, spec, (database, schema, table), models)
+        account = _account(warehouse, spec, table, (database, schema, identifier), models)
         is_elsewhere = (database, schema) not in places and account != "of the project"
         if is_elsewhere and is_ours:
             account = "of another target"
@@ -143,9 +150,12 @@ def _suffix(table: str) -> str:
 
 
 def _account(
-    warehouse: Warehouse, spec: Spec, place: tuple[str, str, str], models: Collection[str]
+    warehouse: Warehouse,
+    spec: Spec,
+    table: str,
+    place: tuple[str, str, str],
+    models: Collection[str],
 ) -> Account:
-    table = place[2]
     kind = table.removeprefix(f"{spec.name}_")
     if _suffix(kind):
         return "left over"

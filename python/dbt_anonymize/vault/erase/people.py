@@ -29,15 +29,17 @@ class Vault:
 
     def name(self, kind: str) -> str:
         """Return the quoted name of a relation, whether or not it is there."""
-        return self._named(f"{self.spec.name}_{kind}")
+        return self._named(self._identifier(kind))
 
     def _named(self, identifier: str) -> str:
         return str(self.identifiers.incorporate(path={"identifier": identifier}))
 
     def find(self, kind: str) -> str | None:
         """Return the quoted name of a relation that is there."""
-        identifier = f"{self.spec.name}_{kind}"
-        return self.name(kind) if identifier in self._tables else None
+        return self.name(kind) if self._identifier(kind) in self._tables else None
+
+    def _identifier(self, kind: str) -> str:
+        return self.warehouse.identifier_of(f"{self.spec.name}_{kind}")
 
     def find_shared(self, identifier: str) -> str | None:
         """Return the quoted name of a relation of all anonymizations that is there."""
@@ -151,7 +153,8 @@ def find_group(vault: Vault, person: Person) -> tuple[int, int]:
 
     By default all of her class (where new records wait: of her cohort), which kept every guarantee
     as it was released. If k-anonymity is all that is promised, k - 1 of them hide her as well,
-    drawn at random, if those who stay are k at least.
+    drawn at random, if those who stay are k at least. A differentially private release hides her by
+    draws of its own, and takes nobody else.
     """
     warehouse, spec = vault.warehouse, vault.spec
     remembered = vault.find("members" if spec.waits else "releases")
@@ -172,6 +175,8 @@ def find_group(vault: Vault, person: Person) -> tuple[int, int]:
         "(select unnest(?::varchar[]))",
         [keys],
     )
+    if spec.differential_privacy is not None:
+        cursor.execute(f"delete from {GROUP}")
     ((others,),) = warehouse.rows(f"select count(*) from {GROUP}")
     k = _enough(spec)
     if k and hers == 1 and others + 1 >= 2 * k:

@@ -222,9 +222,10 @@ def _check_file(links: Links) -> None:
     # Relative to the project, which is the working directory while its warehouse is open.
     file = release_file(links.warehouse, links.spec.name)
     session = links.warehouse.cursor()
-    if not holds_release(session, relation=str(relation), table=relation.identifier, file=file):
+    table = f"{links.spec.name}_anonymized"
+    if not holds_release(session, relation=str(relation), table=table, file=file):
         raise RelinkingError(
-            f"{links.spec.name}: the published file must hold the rows of {relation.identifier} in "
+            f"{links.spec.name}: the published file must hold the rows of {table} in "
             f"the warehouse; {file} does not or cannot be read, as after a build that was killed "
             "while it published. Run `dbt build`."
         )

@@ -23,7 +23,7 @@ from dbt_anonymize.verify.identifiers.text_variants import (
     variants_in_cells,
 )
 from dbt_anonymize.verify.identifiers.values import Patterns, Variants
-from dbt_anonymize.verify.relations import Released, source_relation
+from dbt_anonymize.verify.relations import Released, is_of, source_relation
 
 _ROWS_AT_ONCE = 100_000
 
@@ -110,7 +110,7 @@ def warehouse_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:
     source = source_relation(warehouse, spec.source).identifier
     for schema, table, column, data_type in found:
         # Working tables have the record key, which may well be the number of somebody.
-        is_ours = table.startswith(f"{spec.name}_") or table == source
+        is_ours = is_of(warehouse, spec, table) or table == source
         relation = ".".join(map(quote_name, (database, schema, table)))
         sql = _distinct_cells(relation, quote_name(column), data_type)
         if sql is not None and not (is_ours and column.lower() == spec.record_key.lower()):

@@ -105,7 +105,9 @@ class Expected:
     def _draws(self) -> str:
         """Join of the stored draws with the source."""
         person = _of("rows_", self.spec.person)
-        return f"left join {self.tables.sample} as draws on {person} = draws.person"
+        drawn = f"left join {self.tables.sample} as draws on {person} = draws.person"
+        digits = self.spec.mechanism
+        return f"{drawn} and draws.mechanism = {quote_text(digits)}" if digits else drawn
 
     @cached_property
     def labelled(self) -> str:
