@@ -14,6 +14,7 @@
 {%- endfor -%}
 {%- set mapped = {"class": ["cqi"], "token": ["token"], "none": []}[mapping] -%}
 {%- set released = generalized + kept_columns + mapped -%}
+{#- Lists where tuples would do: `state:modified` compares with what JSON has kept. -#}
 {{ config(
     materialized="dbt_anonymize_release",
     pre_hook="{{ dbt_anonymize._refuse_clone() }}",
@@ -32,8 +33,8 @@
         "composition": composition,
         "formats": formats,
         "recompute": recompute,
-        "sample_shares": sample_shares.items() | list,
-        "levels": levels.items() | list,
+        "sample_shares": sample_shares.items() | map("list") | list,
+        "levels": levels.items() | map("list") | list,
         "hierarchies": hierarchies,
         "budget": budget,
         "waits": {"columns": generalized + kept_columns, "labels": labels} if membership else none,

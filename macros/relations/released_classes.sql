@@ -4,11 +4,21 @@
 ) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set measured = dbt_anonymize._measured_columns(sensitive, guarantees) -%}
-{%- set places = {} -%}
+{%- set places, labels, numbered, trees, kept = {}, [], [], {}, [] -%}
 {%- for column in columns -%}{%- do places.update({column: "v_" ~ loop.index}) -%}{%- endfor -%}
-{%- set labels = [] -%}
+{#- By number: whatever they are called, they are not taken for columns of our own. -#}
 {%- for name in quasi_identifiers -%}
-    {%- do labels.append({"name": name, "sql": "max(label_" ~ loop.index ~ ")"}) -%}
+    {%- do labels.append({"name": "label_" ~ loop.index, "sql": "max(label_" ~ loop.index ~ ")"}) -%}
+{%- endfor -%}
+{%- for attribute in measured -%}
+    {%- do numbered.append("a_" ~ loop.index) -%}
+    {%- if attribute in sensitive_hierarchies -%}
+        {%- do trees.update({"a_" ~ loop.index: sensitive_hierarchies[attribute]}) -%}
+    {%- endif -%}
+{%- endfor -%}
+{%- for guarantee in guarantees -%}
+    {%- set number = measured.index(guarantee.attribute) + 1 if guarantee.attribute in measured else none -%}
+    {%- do kept.append(dict(guarantee, attribute="a_" ~ number) if number else guarantee) -%}
 {%- endfor -%}
 with
 
@@ -16,14 +26,14 @@ microdata as (
 
     select
         {%- for attribute in measured %}
-        {{ dbt_anonymize._quote(attribute) }},
+        {{ dbt_anonymize._quote(attribute) }} as a_{{ loop.index }},
         {%- endfor %}
         {{ "sample_share" if share else "1 as sample_share" }}
     from {{ microdata }}
 
 ),
 {{- dbt_anonymize._global_distributions(
-    "microdata", measured, guarantees, "table_", "count(*)", sensitive_hierarchies=sensitive_hierarchies, share=share
+    "microdata", numbered, kept, "table_", "count(*)", sensitive_hierarchies=trees, share=share
 ) }}
 
 members_generalized as (
@@ -34,7 +44,7 @@ members_generalized as (
         {{ places[name] }} as label_{{ loop.index }},
         {%- endfor %}
         {%- for attribute in measured %}
-        {{ places[attribute] }} as {{ dbt_anonymize._quote(attribute) }},
+        {{ places[attribute] }} as a_{{ loop.index }},
         {%- endfor %}
         1 as records
     from {{ membership }}
@@ -42,8 +52,8 @@ members_generalized as (
 
 ),
 {{- dbt_anonymize._class_measures(
-    ["equivalence_class"], guarantees, measured, prefix="members_", whole="table_",
-    sensitive_hierarchies=sensitive_hierarchies, has_all_measures=true, further=labels
+    ["equivalence_class"], kept, numbered, prefix="members_", whole="table_", sensitive_hierarchies=trees,
+    has_all_measures=true, further=labels
 ) }}
 {#- The population of a class is that of its labels, whoever of them is released. #}
 
@@ -60,15 +70,16 @@ classes as (
 select
     cast({{ effort }} as {{ dbt.type_int() }}) as effort,
     {%- for name in quasi_identifiers %}
-    found.{{ dbt_anonymize._quote(name) }},
+    found.label_{{ loop.index }} as {{ dbt_anonymize._quote(name) }},
     {%- endfor %}
     found.equivalence_class,
     found.class_size,
     found.records,
     classes.population_size
     {%- for attribute in measured %}
+    {%- set own = dbt_anonymize._attribute_measures(numbered[loop.index0], kept, true) %}
     {%- for measure in dbt_anonymize._attribute_measures(attribute, guarantees, true) %},
-    found.{{ dbt_anonymize._quote(measure.column) }}
+    found.{{ dbt_anonymize._quote(own[loop.index0].column) }} as {{ dbt_anonymize._quote(measure.column) }}
     {%- endfor %}
     {%- endfor %}
 from members_measures as found
@@ -76,12 +87,10 @@ left join classes on found.equivalence_class = classes.equivalence_class
 {%- endmacro %}
 
 
-{# Query of the classes of which `columns` are told: those that are released, where that is another relation. #}
+{# Query of the classes of which `columns` are told where records wait: of the untouched table, and those released. #}
 {% macro _told_classes(classes, released, columns) -%}
     {%- set listed = columns | join(", ") -%}
-    {%- set told = "select " ~ listed ~ " from " ~ classes ~ " where not is_suppressed" -%}
-    {%- if released -%}
-        {%- set told = told ~ " and effort = 0 union all select " ~ listed ~ " from " ~ released -%}
-    {%- endif -%}
-    {{ return(told) }}
+    {{ return(
+        "select " ~ listed ~ " from " ~ classes ~ " where effort = 0 union all select " ~ listed ~ " from " ~ released
+    ) }}
 {%- endmacro %}

@@ -43,10 +43,15 @@
 {%- endmacro %}
 
 
-{# What a build of a draft says, where a release would be registered. #}
-{% macro _say_that_it_is_a_draft(anonymization) -%}
+{# What a build says of what it has released; `is_in_place`: no command publishes it first. #}
+{% macro _say_what_is_next(anonymization, is_in_place=true) -%}
+    {%- set done = "released" if is_in_place else "built and checked, not published" -%}
+    {%- if not dbt_anonymize._is_published(anonymization) -%}
+        {%- set done = "a draft, since dbt_anonymize_published_targets does not name " ~ target.name ~ ": it is in no"
+            ~ " register, and nothing tells what it shows beside other releases; hand it to nobody" -%}
+    {%- endif -%}
     {%- do log(
-        anonymization ~ ": a draft, since dbt_anonymize_published_targets does not name " ~ target.name
-        ~ ": it is in no register, and nothing tells what it shows beside other releases. Hand it to nobody.", info=True
+        anonymization ~ ": " ~ done ~ ". Next: `dbt-anonymize " ~ ("results " if is_in_place else "publish ")
+        ~ anonymization ~ "`", info=True
     ) -%}
 {%- endmacro %}

@@ -5,10 +5,7 @@
 #}
 {% macro _register_release(declaration, released=none) -%}
     {%- set name = declaration.anonymization -%}
-    {%- if not dbt_anonymize._is_published(name) -%}
-        {%- do dbt_anonymize._say_that_it_is_a_draft(name) -%}
-        {{ return("") }}
-    {%- endif -%}
+    {%- if not dbt_anonymize._is_published(name) -%}{{ return("") }}{%- endif -%}
     {%- set results = ref(name ~ "_results") -%}
     {%- set register = dbt_anonymize._own_register(name) -%}
     {%- set types = dbt_anonymize._register_types() -%}

@@ -77,12 +77,7 @@
     {%- if not dbt_anonymize._is_trial() -%}
         {%- do dbt_anonymize._remember_release(model.config.meta.dbt_anonymize) -%}
         {%- do dbt_anonymize._compose_register(model.config.meta.dbt_anonymize) -%}
-        {%- set name = declaration.anonymization -%}
-        {%- set is_published = has_python or not steps -%}
-        {%- do log(
-            name ~ (": released. Next: `dbt-anonymize results " if is_published
-                else ": built and checked, not published. Next: `dbt-anonymize publish ") ~ name ~ "`", info=True
-        ) -%}
+        {%- do dbt_anonymize._say_what_is_next(declaration.anonymization, has_python or not steps) -%}
     {%- endif -%}
     {{ drop_relation_if_exists(backup_relation) }}
     {{ run_hooks(post_hooks, inside_transaction=False) }}

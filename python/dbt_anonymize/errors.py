@@ -77,7 +77,7 @@ class VaultError(AnonymizeError, RuntimeError):
 
 
 class VerificationError(AnonymizeError, RuntimeError):
-    """A proof could not be carried out, so nothing is proved."""
+    """A check could not be carried out, so what it checks does not hold."""
 
 
 class RelinkingError(AnonymizeError, RuntimeError):

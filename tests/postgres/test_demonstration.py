@@ -168,6 +168,12 @@ def test_verify_finds_what_was_changed_and_names_what_it_cannot_run(built: OnPos
     server.query(f"revoke select on shop_vault.customers_identifiers from {server.analyst}")
     server.query(f"truncate {release}; insert into {release} select * from public.released")
     assert result.exit_code == 1
+    # Changed rows are not those of the register.
+    registered = server.query("select content from shop.customers_register")
+    found = server.query("select distinct content from shop.customers_verification")
+    assert len(found) == 1
+    assert None not in found[0]
+    assert found[0] not in registered
     said = " ".join(result.output.split())
     assert said.count("not run: ") == 2
     for check, subject in (

@@ -161,7 +161,7 @@ def statuses(findings: list[dict[str, Any]], without: set[tuple[str, str]]) -> C
 
 
 def test_verify_holds_as_on_duckdb_but_for_what_it_names(
-    built: Project, built_consumer: Project
+    built: Project, built_consumer: Project, server: Server
 ) -> None:
     here, result = verified(built)
     there, _ = verified(built_consumer)
@@ -181,6 +181,11 @@ def test_verify_holds_as_on_duckdb_but_for_what_it_names(
     assert numbers[0] == numbers[1]
     text = command(built, "verify", "customers", "--check", "content")
     assert "not run" in text.output
+    # What was found belongs to the rows that the register has.
+    registered = server.query("select content, spec from shop.customers_register")
+    for part in ("verification", "attacks"):
+        found = server.query(f"select distinct content, spec from shop.customers_{part}")
+        assert found == registered, part
 
 
 @pytest.mark.parametrize("name", LEAKS)

@@ -19,6 +19,10 @@ from tests.second_month.test_waiting import SEED, Customers, K, diverse_copy, me
 pytestmark = [pytest.mark.slow, pytest.mark.dbt]
 
 _MEMBERS = "select record_key, cqi, entered, left_at from {}.customers_members order by 1, 3"
+_CLASSES = (
+    "select zip, gender, class_size, records, churned_distinct_l "
+    "from {}.customers_released_classes order by 1, 2, 3, 4"
+)
 _STATES = "select record_key, state from {}.customers_membership order by 1"
 
 
@@ -61,6 +65,8 @@ def test_every_promise_is_kept_as_on_duckdb(
         for sql in (_MEMBERS, _STATES):
             ours = server.query(sql.format("shop_vault"))
             assert sorted(map(str, ours)) == sorted(map(str, duckdb.query(sql.format("vault"))))
+        told = duckdb.query(_CLASSES.format("main"))
+        assert server.query(_CLASSES.format("shop")) == told
         columns = "birth_date, birth_date_lower, birth_date_upper, zip, gender, churned, cqi"
         rows = server.query(f"select {columns} from shop_release.customers_anonymized")
         with duckdb.connection() as connection:

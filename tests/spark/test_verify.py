@@ -73,6 +73,11 @@ def test_verify_holds_as_on_duckdb_but_for_what_it_names(built: OnSpark) -> None
         for found in (here, there)
     ]
     assert numbers[0] == numbers[1]
+    # What was found belongs to the rows that the register has.
+    registered = query("select content, spec from shop.customers_register order by release")
+    for part in ("verification", "attacks"):
+        found = query(f"select distinct content, spec from shop.customers_{part}")
+        assert found == registered[-1:], part
 
 
 def test_what_was_changed_or_copied_is_found(built: OnSpark, rows: list[dict[str, Any]]) -> None:

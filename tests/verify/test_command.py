@@ -138,7 +138,7 @@ def test_an_attempt_that_is_gone_is_reported(built_consumer: Project, tmp_path: 
 def test_another_warehouse_is_refused_in_each_proof_on_rows(
     built_consumer: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only provenance and audit can be proved where no rows are read."""
+    """Only provenance and audit can be checked where no rows are read."""
     elsewhere = SimpleNamespace(is_duckdb=False, adapter=SimpleNamespace(type=lambda: "snowflake"))
 
     @contextmanager
@@ -146,6 +146,7 @@ def test_another_warehouse_is_refused_in_each_proof_on_rows(
         yield elsewhere
 
     monkeypatch.setattr(module, "open_warehouse", opened)
+    monkeypatch.setattr(module, "is_built", lambda *_: True)
     monkeypatch.setattr(module, "check_provenance", lambda *_, **__: [])
     monkeypatch.setattr(module, "write_findings", lambda *_: None)
     audited = Finding("audit", "customers_relinkings", True, "whole.")

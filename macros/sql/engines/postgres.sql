@@ -55,8 +55,7 @@
     {%- endcall %}
     {%- do adapter.commit() -%}
     {%- if not is_trial -%}
-        {%- set name = declaration.anonymization -%}
-        {%- do log(name ~ ": released. Next: `dbt-anonymize results " ~ name ~ "`", info=True) -%}
+        {%- do dbt_anonymize._say_what_is_next(declaration.anonymization) -%}
         {%- do dbt_anonymize._warn_of_closed_schema(target_relation) -%}
     {%- endif -%}
     {{ run_hooks(post_hooks, inside_transaction=False) }}

@@ -185,8 +185,7 @@
     {%- do dbt_anonymize._drop_earlier_folders(folder) -%}
     {%- do dbt_anonymize._drop_tables([checked]) -%}
     {%- if not dbt_anonymize._is_trial() -%}
-        {%- set name = declaration.anonymization -%}
-        {%- do log(name ~ ": released. Next: `dbt-anonymize results " ~ name ~ "`", info=True) -%}
+        {%- do dbt_anonymize._say_what_is_next(declaration.anonymization) -%}
     {%- endif -%}
     {{ run_hooks(post_hooks) }}
 

@@ -1,1 +1,1 @@
-"""Proofs about what is released: `dbt-anonymize verify` runs them, none trusts the build."""
+"""Checks of what is released: `dbt-anonymize verify` runs them, none trusts the build."""

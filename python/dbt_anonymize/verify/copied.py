@@ -1,6 +1,6 @@
-"""A warehouse whose relations are read into a DuckDB in memory, where all proofs run.
+"""A warehouse whose relations are read into a DuckDB in memory, where all checks run.
 
-Each relation is read once, when a proof asks for it, and has the same name there. Nothing of it
+Each relation is read once, when a check asks for it, and has the same name there. Nothing of it
 touches a disk: the memory of the process must hold what is read.
 """
 

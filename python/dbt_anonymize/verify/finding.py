@@ -1,4 +1,4 @@
-"""What a proof found: the one form in which all parts of `verify` report."""
+"""What a check found: the one form in which all parts of `verify` report."""
 
 from __future__ import annotations
 

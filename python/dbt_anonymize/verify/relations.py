@@ -1,4 +1,4 @@
-"""What proofs read, and how: relations of the project, and the release by itself."""
+"""What checks read, and how: relations of the project, and the release by itself."""
 
 from __future__ import annotations
 

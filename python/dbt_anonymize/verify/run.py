@@ -1,4 +1,4 @@
-"""All proofs about one anonymization, one after the other."""
+"""All checks of one anonymization, one after the other."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def verify(
     earlier: Sequence[Path] = (),
     target: str | None = None,
 ) -> Iterator[Finding]:
-    """Prove what is promised about the release of an anonymization, as it lies there now.
+    """Check what is promised about the release of an anonymization, as it lies there now.
 
     The project must be built, and no other process may have its warehouse open. ``earlier`` are
     release files of the same people, for the attack by composition; the vault remembers those of
-    its own last ten releases. Findings are yielded as soon as they are known; what cannot be proved
+    its own last ten releases. Findings are yielded as they are known; what cannot be checked
     does not hold. An anonymization that is not built is a `WarehouseError`. The attacks write
     ``<n>_attacks``, and all findings are kept in ``<n>_verification``; nothing else is changed.
     """
@@ -53,36 +53,38 @@ def verify(
     require_reached(project, target)
     # Compiling has dbt open the warehouse for itself.
     if "provenance" in checks:
-        found += _proved("provenance", spec, lambda: check_provenance(project, spec, target=target))
+        found += _carried_out(
+            "provenance", spec, lambda: check_provenance(project, spec, target=target)
+        )
         yield from found
-    with contextlib.ExitStack() as until_proved:
-        warehouse = until_proved.enter_context(open_warehouse(project, target))
+    with contextlib.ExitStack() as until_checked:
+        warehouse = until_checked.enter_context(open_warehouse(project, target))
         if not is_built(warehouse, spec):
             raise WarehouseError(
                 f"{spec.name}: is not built under this name, so nothing can be verified. Run "
                 f"`dbt build --select +{spec.name}_anonymized`."
             )
         content = _content(warehouse, spec)
-        proofs: dict[Check, Callable[[], list[Finding]]] = {}
+        runs: dict[Check, Callable[[], list[Finding]]] = {}
         on_rows = [check for check in _ON_ROWS if check in checks]
-        if on_rows and (reason := _why_unproved(warehouse, project, spec)):
-            unproved = [Finding(check, spec.name, False, reason) for check in on_rows]
-            found += unproved
-            yield from unproved
+        if on_rows and (reason := _why_unchecked(warehouse, project, spec)):
+            unchecked = [Finding(check, spec.name, False, reason) for check in on_rows]
+            found += unchecked
+            yield from unchecked
         elif on_rows:
             read, release = warehouse, None
             if warehouse.is_duckdb:
                 spill_in_private(warehouse)
                 release = project.root / release_file(warehouse, spec.name)
             else:
-                read = until_proved.enter_context(copying(warehouse, spec))
-            proofs = _on_rows(_Proved(warehouse, read, project, spec, release, content), earlier)
-        proofs["audit"] = lambda: _audit(warehouse, spec)
-        for check, proof in proofs.items():
+                read = until_checked.enter_context(copying(warehouse, spec))
+            runs = _on_rows(_Checked(warehouse, read, project, spec, release, content), earlier)
+        runs["audit"] = lambda: _audit(warehouse, spec)
+        for check, run in runs.items():
             if check in checks:
-                proved = _proved(check, spec, proof, warehouse)
-                found += proved
-                yield from proved
+                of_check = _carried_out(check, spec, run, warehouse)
+                found += of_check
+                yield from of_check
         yield from _kept(
             warehouse,
             spec,
@@ -109,17 +111,17 @@ def _same(warehouse: Warehouse, spec: Spec, content: str | None) -> str | None:
     return content if is_same else None
 
 
-def _why_unproved(warehouse: Warehouse, project: Project, spec: Spec) -> str | None:
-    """Say why nothing can be proved on the release, or None where it can."""
+def _why_unchecked(warehouse: Warehouse, project: Project, spec: Spec) -> str | None:
+    """Say why nothing can be checked on the release, or None where it can."""
     if not warehouse.is_duckdb:
         if warehouse.adapter.type() in ENGINES:
             return None
         return (
-            f"this can be proved on {', '.join(ENGINES)} only; the warehouse is "
+            f"this can be checked on {', '.join(ENGINES)} only; the warehouse is "
             f"{warehouse.adapter.type()}. Verify a target of one of these with the same spec."
         )
     release = project.root / release_file(warehouse, spec.name)
-    if not release.is_file():  # each proof says so
+    if not release.is_file():  # each check says so
         return None
     reason = why_unreadable(warehouse.cursor(), release)
     return reason and (
@@ -128,15 +130,15 @@ def _why_unproved(warehouse: Warehouse, project: Project, spec: Spec) -> str | N
     )
 
 
-def _proved(
+def _carried_out(
     check: Check,
     spec: Spec,
-    proof: Callable[[], list[Finding]],
+    run: Callable[[], list[Finding]],
     warehouse: Warehouse | None = None,
 ) -> list[Finding]:
-    """Return what a proof finds; one that cannot be carried out proves nothing."""
+    """Return what a check finds; one that cannot be carried out does not hold."""
     try:
-        return proof()
+        return run()
     except VerificationError as error:
         message = str(error)
     except Exception as error:
@@ -174,8 +176,8 @@ def _of(check: Check, findings: list[Finding]) -> list[Finding]:
 
 
 @dataclass(frozen=True)
-class _Proved:
-    """What is proved, and where it is read: in the warehouse itself, or in a copy of it.
+class _Checked:
+    """What is checked, and where it is read: in the warehouse itself, or in a copy of it.
 
     ``release`` is its file, or None where it is a table; ``content`` the digest of its rows.
     """
@@ -188,9 +190,11 @@ class _Proved:
     content: str | None
 
 
-def _on_rows(proved: _Proved, earlier: Sequence[Path]) -> dict[Check, Callable[[], list[Finding]]]:
-    """Return the proofs that read rows."""
-    read, project, spec, release = proved.read, proved.project, proved.spec, proved.release
+def _on_rows(
+    checked: _Checked, earlier: Sequence[Path]
+) -> dict[Check, Callable[[], list[Finding]]]:
+    """Return the checks that read rows."""
+    read, project, spec, release = checked.read, checked.project, checked.spec, checked.release
 
     @functools.cache
     def recomputed() -> list[Finding]:
@@ -206,7 +210,7 @@ def _on_rows(proved: _Proved, earlier: Sequence[Path]) -> dict[Check, Callable[[
         ],
         "recomputation": lambda: [*_of("recomputation", recomputed()), *copies()],
         "guarantees": lambda: _of("guarantees", recomputed()),
-        "attacks": lambda: _attacks(proved, earlier),
+        "attacks": lambda: _attacks(checked, earlier),
     }
 
 
@@ -216,18 +220,18 @@ def _of_seeds(project: Project, spec: Spec) -> Iterator[Finding]:
         yield Finding("content", seed.file.as_posix(), None, f"{seed}", is_warning=True)
 
 
-def _attacks(proved: _Proved, earlier: Sequence[Path]) -> list[Finding]:
-    spec = proved.spec
+def _attacks(checked: _Checked, earlier: Sequence[Path]) -> list[Finding]:
+    spec = checked.spec
     results = run_attacks(
-        proved.read, proved.project, spec, release=proved.release, earlier=earlier
+        checked.read, checked.project, spec, release=checked.release, earlier=earlier
     )
 
     def write() -> None:
-        content = _same(proved.warehouse, spec, proved.content)
+        content = _same(checked.warehouse, spec, checked.content)
         rows = [replace(one, content=content, spec=spec.fingerprint) for one in results]
-        write_rows(proved.warehouse, spec, "attacks", AttackResult, rows)
+        write_rows(checked.warehouse, spec, "attacks", AttackResult, rows)
 
-    kept = _kept(proved.warehouse, spec, ["attacks"], write)
+    kept = _kept(checked.warehouse, spec, ["attacks"], write)
     return [*findings(results), *kept]
 
 

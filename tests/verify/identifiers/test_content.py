@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.identifiers.places import cells_place
+from dbt_anonymize.verify.identifiers.values import identifier_values
 from tests.verify.clinic import SPEC, Clinic, broken, open_clinic
 from tests.verify.identifiers.searching import NAME, RELEASE, in_warehouse, rename, search
 from tests.worlds.specs import INSENSITIVE
@@ -331,3 +333,24 @@ def test_a_backslash_is_no_escape_where_there_is_no_json(
     for text in (r"C:\table\users", r"\uable", r'{"path": "C:\\stable"}'):
         clinic.change_release(*note(text))
         assert broken(search(clinic)) == {}
+
+
+def test_numbers_too_short_to_be_searched_for_are_counted_and_cells_are_not_read(
+    honest: Callable[[Path], Clinic], tmp_path: Path
+) -> None:
+    """Nothing is read for nothing: a million record keys took as long as all other checks."""
+    clinic = honest(tmp_path / "clinic")
+    with clinic.open() as warehouse:
+        warehouse.rows("alter table vault.visits_identifiers alter visit type uinteger")
+        columns = ("phone", "name")
+        for name in columns:
+            warehouse.rows(f"update vault.visits_identifiers set {name} = '1'")
+        with identifier_values(warehouse, clinic.spec) as parts:
+            (values,) = parts
+    assert (list(values.texts), values.left_out) == ([], {"phone": 1, "name": 1, "visit": 120})
+
+    def read() -> list[list[str]]:
+        raise AssertionError
+
+    place = cells_place("a.b", "", read, has_keys=True)
+    assert place.search(values.patterns(place.variants)).tolist() == []

@@ -99,7 +99,7 @@ class Engine(Protocol):
 
 
 class Server(Engine, Protocol):
-    """A module of an engine that serves tables where DuckDB has files: what proofs ask of it."""
+    """A module of an engine that serves tables where DuckDB has files: what checks ask of it."""
 
     # Whether roles have rights.
     HAS_GRANTS: bool

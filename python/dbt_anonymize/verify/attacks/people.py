@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 Codes = NDArray[np.int64]
-_NOBODY: Codes = np.zeros(0, dtype=np.int64)
+# Records that are looked at together.
+_AT_ONCE = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,39 @@ class People:
         (True, False)
         """
         first = min(allowed, key=lambda column: self._ranges(column, allowed[column])[1].sum())
-        starts, sizes = self._ranges(first, allowed[first])
-        slices = [self._order[first][a : a + n] for a, n in zip(starts, sizes, strict=True)]
-        records = np.concatenate(slices) if slices else _NOBODY
-        for column in allowed.keys() - {first}:
-            records = records[np.isin(self.codes[column][records], allowed[column])]
-        persons = self.persons[records]
-        return len(persons) > 0 and bool(persons.min() == persons.max())
+        others = {
+            column: self._marked(column, allowed[column]) for column in allowed.keys() - {first}
+        }
+        found: int | None = None
+        for some in self._records(first, allowed[first]):
+            records = some
+            for column, is_allowed in others.items():
+                records = records[is_allowed[self.codes[column][records]]]
+            persons = self.persons[records]
+            if len(persons) and found is None:
+                found = int(persons[0])
+            if (persons != found).any():
+                return False
+        return found is not None
+
+    def _records(self, column: int, codes: Codes) -> Iterator[Codes]:
+        """Give the records with these codes, some at a time: two persons are often found early."""
+        slices, held = list[Codes](), 0
+        for start, size in zip(*self._ranges(column, codes), strict=True):
+            for begin in range(start, start + size, _AT_ONCE):
+                slices.append(self._order[column][begin : min(begin + _AT_ONCE, start + size)])
+                held += len(slices[-1])
+                if held >= _AT_ONCE:
+                    yield np.concatenate(slices)
+                    slices, held = [], 0
+        if slices:
+            yield np.concatenate(slices)
+
+    def _marked(self, column: int, codes: Codes) -> NDArray[np.bool_]:
+        """Tell of each code that occurs whether it is one of these."""
+        is_marked = np.zeros(len(self._starts[column]) - 1, dtype=np.bool_)
+        is_marked[codes[codes < len(is_marked)]] = True
+        return is_marked
 
     def _ranges(self, column: int, codes: Codes) -> tuple[Codes, Codes]:
         """Return where records of each code begin, and how many there are."""

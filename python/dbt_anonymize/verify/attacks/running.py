@@ -52,7 +52,7 @@ def run_attacks(
     subjects are attacked in a trial, by at most ``guesses`` guesses of each kind (0 leaves it out).
     Membership inference draws other members in each of ``repetitions`` (0 leaves it out), from at
     most ``membership_sample`` and ``quality.sample`` records. An attack that cannot be carried out
-    proves nothing and is a `VerificationError`; an anonymization that is not built is a
+    checks nothing and is a `VerificationError`; an anonymization that is not built is a
     `WarehouseError`.
     """
     with attacking(warehouse) as session:

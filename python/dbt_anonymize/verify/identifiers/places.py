@@ -156,7 +156,9 @@ def cells_place(
     """Return cells as a place; ``batches`` reads them anew."""
 
     def search(patterns: Patterns) -> NDArray[Any]:
-        texts = (text for cells in batches() for text in joined(cells))
+        # Cells are read only where there is something to search them for.
+        read = batches() if len(patterns.search) else ()
+        texts = (text for cells in read for text in joined(cells))
         return patterns.by_value(patterns.search.occur_in(texts))
 
     return Place(subject, remedy, variants_in_cells, search, has_keys)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,11 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.identifiers.byte_search import BytePatterns
 from dbt_anonymize.verify.identifiers.coincidence import controls
 from dbt_anonymize.verify.identifiers.text_variants import (
+    LONG,
     Variant,
     has_parts,
     is_number,
@@ -32,6 +35,7 @@ Variants = Callable[[str], Iterator[Variant]]
 _BYTES_OF_A_VALUE = 5_000
 _SHARE_OF_MEMORY = 0.25
 _FEWEST_AT_ONCE = 250_000
+_WHOLE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?", re.IGNORECASE)
 
 
 class Patterns:
@@ -112,13 +116,13 @@ def identifier_values(warehouse: Warehouse, spec: Spec) -> Iterator[Iterator[Ide
     else:
         relation = warehouse.relation_of_ref(f"{spec.name}_identifiers")
     columns = list(dict.fromkeys([*spec.identifiers, spec.record_key]))
-    queries = []
-    for place, name in enumerate(columns):
-        text = text_of(name)
-        queries.append(
-            f"select {place} as identifier, {text} as found, count(*) as records "  # noqa: S608
-            f"from {relation} where {text} is not null group by {text}"
-        )
+    described = warehouse.rows(f"describe select * from {relation}")  # noqa: S608
+    types = {str(name).lower(): str(data_type) for name, data_type, *_ in described}
+    queries = [
+        query
+        for place, name in enumerate(columns)
+        for query in _queries(place, name, types.get(name.lower(), ""), str(relation))
+    ]
     # Other queries run while this one is read.
     with contextlib.closing(warehouse.cursor().cursor()) as cursor:
         # In order, so that the numbers beside those of a part are nobody's: see `coincidence`.
@@ -126,12 +130,39 @@ def identifier_values(warehouse: Warehouse, spec: Spec) -> Iterator[Iterator[Ide
         yield _parts(cursor, columns, spec)
 
 
+def _queries(place: int, name: str, data_type: str, relation: str) -> Iterator[str]:
+    """Give SQL of the values of a column; of whole numbers, short ones are only counted."""
+    text = text_of(name)
+    known = f"{text} is not null"
+    if _WHOLE.fullmatch(data_type):
+        number, least = quote_name(name), 10 ** (LONG - 1)
+        is_short = f"{number} > -{least} and {number} < {least}"
+        known = f"not ({is_short})"
+        yield (
+            f"select {place} as identifier, null as found, "  # noqa: S608
+            f"count(distinct {number}) as records from {relation} where {is_short}"
+        )
+    yield (
+        f"select {place} as identifier, {text} as found, count(*) as records "  # noqa: S608
+        f"from {relation} where {known} group by {text}"
+    )
+
+
 def _parts(cursor: Any, columns: Sequence[str], spec: Spec) -> Iterator[IdentifierValues]:
     least = spec.least_people  # which takes a while
     key = -1 if spec.record_key in spec.identifiers else len(columns) - 1
     while rows := cursor.fetchmany(values_at_once()):
-        found = [(place, text, n) for place, value, n in rows if (text := str(value).strip())]
-        kept = [row for row in found if is_searched(row[1])]
+        left_out = Counter({columns[place]: n for place, value, n in rows if value is None and n})
+        found = [
+            (place, text, n)
+            for place, value, n in rows
+            if value is not None and (text := str(value).strip())
+        ]
+        is_kept = [is_searched(text) for _, text, _ in found]
+        kept = list(compress(found, is_kept))
+        left_out.update(
+            columns[place] for (place, _, _), one in zip(found, is_kept, strict=True) if not one
+        )
         texts = [text for _, text, _ in kept]
         column_of = np.array([place for place, _, _ in kept], dtype=np.int64)
         yield IdentifierValues(
@@ -142,7 +173,7 @@ def _parts(cursor: Any, columns: Sequence[str], spec: Spec) -> Iterator[Identifi
             is_common=np.array([records >= least for _, _, records in kept], dtype=bool),
             is_number=np.array([*map(is_number, texts)], dtype=bool),
             has_parts=np.array([*map(has_parts, texts)], dtype=bool),
-            left_out=Counter(columns[place] for place, text, _ in found if not is_searched(text)),
+            left_out=left_out,
         )
 
 

@@ -31,13 +31,15 @@ class Comparison:
     """Rows that must be the same, in any order: those of a query, and those of a relation.
 
     ``columns`` are those of ``actual`` that are compared; by default it must have those of the
-    query and no other, in the same order. ``subject`` names the finding.
+    query and no other, in the same order. ``subject`` names the finding. Where many rows are the
+    same, each is hashed once and counted (``repeats``).
     """
 
     subject: str
     expected: str
     actual: str
     columns: tuple[str, ...] | None = None
+    repeats: bool = False
 
 
 def normalized(expression: str, kind: str) -> str:
@@ -69,6 +71,18 @@ def _cell(column: str, kind: str) -> str:
     return f"coalesce(cast(strlen({text}) as varchar) || ':' || {text}, 'NULL')"
 
 
+def _is_exact(kind: str) -> bool:
+    """Tell whether values are equal only where they are the same."""
+    return kind in _WITHOUT_BARS - FLOATS or kind.startswith("DECIMAL")
+
+
+def _to_the_bit(column: str, kind: str) -> str:
+    """Return what is equal only where a value is the same, whatever its collation."""
+    if kind in FLOATS:
+        return f"cast({column} as bit)"
+    return column if _is_exact(kind) else f"encode({column})"
+
+
 def _without_scale(kind: str) -> str:
     """Return a type as Postgres has it of an expression: a `numeric` forgets its scale there."""
     return "DECIMAL" if kind.startswith("DECIMAL") else kind
@@ -93,16 +107,31 @@ class Comparer:
         if kinds[0] != kinds[1]:
             return "its columns or their types are others" + _named(expected, found)
         sides = (f"({comparison.expected})", comparison.actual)
+        is_plain = all(
+            _is_exact(kind) or kind in {*FLOATS, "VARCHAR"} for kind in expected.values()
+        )
+        types = expected if comparison.repeats and is_plain else {}
         hash_ = f"md5_number_lower(concat({quote_text(self._key)}, {row_text(expected)}))"
-        if self._sum(sides[0], hash_) == self._sum(sides[1], hash_):
+        if self._sum(sides[0], hash_, types) == self._sum(sides[1], hash_, types):
             return None
         ((missing, surplus),) = self.tables.rows(_counted(sides, hash_))
         return (
             f"{int(missing or 0):,} rows are missing and {int(surplus or 0):,} should not be there"
         )
 
-    def _sum(self, relation: str, hash_: str) -> tuple[Any, ...]:
+    def _sum(self, relation: str, hash_: str, repeated: dict[str, str]) -> tuple[Any, ...]:
+        """Return the number of rows and the sum of their hashes; ``repeated`` rows are counted."""
         sql = f"select count(*), sum(cast({hash_} as hugeint)) from {relation} as rows_"  # noqa: S608
+        if repeated:
+            # A name that no column has.
+            times = quote_name(f"times {self._key}")
+            values = (f"any_value({quote_name(n)}) as {quote_name(n)}" for n in repeated)
+            alike = (_to_the_bit(quote_name(n), kind) for n, kind in repeated.items())
+            sql = (
+                f"select sum({times}), sum(cast({hash_} as hugeint) * {times}) from "  # noqa: S608
+                f"(select {', '.join(values)}, count(*) as {times} from {relation} as rows_ "
+                f"group by {', '.join(alike)}) as rows_"
+            )
         if sql not in self._known:
             (self._known[sql],) = self.tables.rows(sql)
         return self._known[sql]

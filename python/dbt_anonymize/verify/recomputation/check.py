@@ -203,7 +203,7 @@ def _comparisons(expected: Expected) -> Iterator[Comparison]:
         subject = f"{spec.name}_effort_{expected.number}"
         yield Comparison(subject, rows, tables.effort, columns)
     for subject, relation in _released(expected):
-        yield Comparison(subject, expected.release, relation)
+        yield Comparison(subject, expected.release, relation, repeats=spec.mapping != "token")
     if tables.identifiers:
         # The tokens themselves, where the vault stores them apart.
         mapped = spec.mapping_columns if spec.mapping == "class" or tables.tokens else []
