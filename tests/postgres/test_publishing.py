@@ -100,6 +100,7 @@ def test_whenever_it_is_killed_all_is_as_it_was(joined: Published) -> None:
         with before_statements(kill) as seen:
             outcome = joined.publish()
         assert not outcome.succeeded
+        assert len(seen) > number, "it ended by itself"
         after = joined.state()
         if after != before:
             break

@@ -25,7 +25,7 @@ SMALLEST_SHARE = Decimal("0.02")
 
 # Of other measures than those of each attribute, which have sharp bounds, so many nodes are checked
 # in a round, beginning with the one that is best by the loss: whole lattices take minutes.
-CHECKS_OF_A_ROUND = 200
+CHECKS_OF_A_ROUND = 50
 
 
 @dataclass(frozen=True)
