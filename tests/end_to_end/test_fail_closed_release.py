@@ -23,6 +23,17 @@ def test_two_chosen_efforts_are_one_too_many(consumer: Project) -> None:
     stops(consumer, "run", "-s", "customers_anonymized", says=("got 2",))
 
 
+def test_a_choice_between_two_ends_of_the_frontier_is_warned_of(consumer: Project) -> None:
+    reason = (
+        "chosen: highest QF of a frontier of 2 efforts, whose Q is the same at their break point"
+    )
+    consumer.execute(f"update customers_results set reason = '{reason}, alpha 0.2' where is_chosen")
+    outcome = consumer.dbt("run", "-s", "customers_anonymized")
+    assert outcome.succeeded, outcome.messages
+    for text in ("break point, alpha 0.2", "Use `choose: strongest_non_inferior` with a margin"):
+        assert text in outcome.messages
+
+
 def test_results_that_are_gone_stop_the_release(consumer: Project) -> None:
     consumer.execute("drop table customers_results")
     stops(consumer, "run", "-s", "customers_anonymized", says=("does not exist",))

@@ -191,8 +191,8 @@ def test_a_clone_shows_neither_vault_nor_release(built_members: Project, tmp_pat
     shutil.copytree(project.folder / "target", project.folder / "state")
     project.edit("profiles.yml", with_ci)
     names = ("members_tokens", "members_identifiers", "members_anonymized")
-    for name, selected in {**{name: name for name in names}, "customers": SEED}.items():
-        outcome = project.dbt(*CLONE, "-s", selected)
+    for name, chosen in {**{name: name for name in names}, "customers": SEED}.items():
+        outcome = project.dbt(*CLONE, "-s", chosen)
         assert not outcome.succeeded
         refused = f'{name}": relations of the vault and releases must be built by their own'
         assert refused in outcome.messages

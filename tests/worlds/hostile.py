@@ -174,7 +174,7 @@ def spec_of(naming: Naming) -> dict[str, Any]:
         quality={
             "model": "decision_tree",
             "parameters": {"max_depth": 4},
-            "measure": "f1",
+            "measure": "roc_auc",
             "positive": text("outcome", "good"),
             "random_state": 3,
         },
