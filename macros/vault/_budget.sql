@@ -4,7 +4,7 @@
   its own. The same mechanism gives the same rows of the same data for nothing, as long as no other release took their
   place; of other data it gives none, since both would be of the same draws.
 #}
-{% macro _cost_of_release(candidate) -%}
+{% macro _cost_of_release(candidate, is_locked=false) -%}
     {%- set declaration = model.config.meta.dbt_anonymize -%}
     {%- set budget = declaration.budget -%}
     {%- if not budget -%}{{ return(none) }}{%- endif -%}
@@ -23,7 +23,7 @@
         "data": run_query(dbt_anonymize._digest_of_rows(microdata, columns)).rows[0][0],
         "content": run_query(dbt_anonymize._digest_of_rows(candidate, declaration.columns)).rows[0][0],
     } -%}
-    {%- if load_relation(cost.relation) is none -%}{{ return(cost) }}{%- endif -%}
+    {%- if not is_locked and load_relation(cost.relation) is none -%}{{ return(cost) }}{%- endif -%}
     {%- if dbt_anonymize._is_paid(cost, budget.draw) -%}{{ return(none) }}{%- endif -%}
     {%- set spent = run_query(
         "select coalesce(sum(epsilon), 0), coalesce(sum(delta), 0), count(*) from " ~ cost.relation

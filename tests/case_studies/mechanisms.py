@@ -22,6 +22,7 @@ from dbt_anonymize.hierarchies import (
     IntervalHierarchy,
     equal_width_intervals,
 )
+from dbt_anonymize.spec import Spec
 from tests.case_studies.building import Built, prepare
 from tests.case_studies.preparation import (
     RECORD_KEY,
@@ -247,9 +248,11 @@ def build(folder: Path) -> Built:
     for table in chosen:
         draws = np.random.default_rng(1).random(len(table.study.rows)).tolist()
         for name in (f"{table.name}_sample", f"{table.name}_private"):
+            mechanism = Spec.model_validate(yaml.safe_load(texts[name])).mechanism
+            known = f", '{mechanism}' as mechanism" if mechanism else ""
             project.execute(
                 f"create table vault.main.{name}_sample as select {RECORD_KEY} as person,"
-                f" list_extract({draws}, {RECORD_KEY}) as draw, '{RECORD_KEY}' as identified_by"
+                f" list_extract({draws}, {RECORD_KEY}) as draw, '{RECORD_KEY}' as identified_by{known}"
                 f" from {table.name}_source"
             )
     project.build()

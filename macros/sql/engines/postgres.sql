@@ -212,7 +212,7 @@ $dbt_anonymize$
     {%- set declaration = model.config.meta.dbt_anonymize -%}
     {%- if declaration.budget -%}
         {%- do dbt_anonymize._lock_budget(dbt_anonymize._budget_relation(declaration.anonymization)) -%}
-        {%- set cost = dbt_anonymize._cost_of_release(candidate) -%}
+        {%- set cost = dbt_anonymize._cost_of_release(candidate, is_locked=true) -%}
         {%- if cost -%}{%- do dbt_anonymize._spend_budget(cost) -%}{%- endif -%}
     {%- endif -%}
 {%- endmacro %}
@@ -225,5 +225,4 @@ $dbt_anonymize$
         {{ dbt_anonymize._closed_to_others(budget, "select") }}
         {{ dbt_anonymize._lock_table(budget) }}
     {%- endcall %}
-    {%- do adapter.cache_added(budget) -%}
 {%- endmacro %}
