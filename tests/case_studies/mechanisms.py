@@ -252,8 +252,8 @@ def build(folder: Path) -> Built:
             known = f", '{mechanism}' as mechanism" if mechanism else ""
             project.execute(
                 f"create table vault.main.{name}_sample as select {RECORD_KEY} as person,"
-                f" list_extract({draws}, {RECORD_KEY}) as draw, '{RECORD_KEY}' as identified_by{known}"
-                f" from {table.name}_source"
+                f" list_extract({draws}, {RECORD_KEY}) as draw, '{RECORD_KEY}' as identified_by"
+                f"{known} from {table.name}_source"
             )
     project.build()
     return Built(project)
