@@ -1,7 +1,7 @@
 {% macro microdata(
     anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none,
     masks={}, dropped=[], sample=none, sample_shares=[], person=none, mechanism=none, mask_keys=none,
-    free_text=[], outer=none, partition_by=none, partitions=none, unique=[], repeats=[], is_frozen=false, formats=[],
+    free_text=[], unique=[], repeats=[], outer=none, partition_by=none, partitions=none, is_frozen=false, formats=[],
     shown=[], spec=none
 ) -%}
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
