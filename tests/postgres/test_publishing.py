@@ -44,6 +44,7 @@ def published(
         result = command(project, *arguments)
         assert result.exit_code == 0, result.output
     server.query(f"grant usage on schema shop_release to {server.analyst}")
+    project.build("-s", "+customers_anonymized", "--exclude", "resource_type:test")
     return Published(project, server)
 
 
