@@ -150,7 +150,8 @@ def test_whoever_cannot_enter_the_schema_of_a_release_is_named(published: Publis
 def test_python_models_stop_the_build_before_it_begins(published: Published) -> None:
     project = published.project.copy(published.project.folder.parent / "python")
     (project.folder / "models" / "evaluated.py").write_text(
-        "def model(dbt, session):\n    from dbt_anonymize.evaluation import evaluate\n",
+        "def model(dbt, session):\n    from dbt_anonymize.evaluation import evaluate\n"
+        "    return evaluate(session)\n",
         encoding="utf-8",
     )
     outcome = project.dbt("build", "-s", "evaluated", "customers_microdata")
