@@ -31,6 +31,7 @@ def declare(project: Project, *insensitive: str) -> None:
         role = "insensitive" if name in insensitive else "dropped"
         spec["columns"][name] = {"role": role}
     spec["features"] = ["birth_date", "zip", "gender"]
+    spec["quality"]["measure"] = "roc_auc"
     path.write_text(yaml.safe_dump(spec, sort_keys=False), encoding="utf-8")
     generate(project.folder)
 
