@@ -94,7 +94,10 @@ def test_a_step_that_a_spec_has_not_is_refused(commanded: Project) -> None:
     ("step", "change"),
     [
         ("groups_4", {"efforts": [{"recoding": "clustering"}]}),
-        ("outer_quality", {"quality": {"outer_share": 0.3, "fit": "per_split"}}),
+        (
+            "outer_quality",
+            {"quality": {"outer_share": 0.3, "fit": "per_split", "measure": "roc_auc"}},
+        ),
     ],
     ids=["groups", "outer_quality"],
 )

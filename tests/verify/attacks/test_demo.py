@@ -21,7 +21,7 @@ from tests.search.running import warehouse_of
 PAGE = REPOSITORY / "docs" / "attacks.md"
 NAMES = ("fertility_clinic", "wdbc", "wdbc_nested")
 
-TEXTS = ("attack", "measure", "against", "attribute", "explanation")
+TEXTS = ("attack", "measure", "against", "attribute", "explanation", "content", "spec")
 OTHERS = {"guesses": "BIGINT", "subjects": "BIGINT", "holds": "BOOLEAN", "is_warning": "BOOLEAN"}
 COLUMNS = {
     field.name: "VARCHAR" if field.name in TEXTS else OTHERS.get(field.name, "DOUBLE")
