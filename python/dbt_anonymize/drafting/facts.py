@@ -165,7 +165,8 @@ def _counts(warehouse: Warehouse, quoted: str, kind: Kind, data_type: str) -> li
         return [f"count({quoted})", "0", "0", "0", "0"]
     counts = [f"count({quoted})", f"count(distinct {quoted})"]
     if kind == "number" and "int" in data_type:
-        text = warehouse.macro("_as_text", expression=f"abs({quoted})")
+        # A macro of dbt: a draft needs no package yet.
+        text = f"cast(abs({quoted}) as {warehouse.macro('type_string', package='dbt')})"
         return [*counts, f"max(length({text}))", f"min(length({text}))", "0"]
     if kind != "text" or "uuid" in data_type:
         return [*counts, "0", "0", "0"]
