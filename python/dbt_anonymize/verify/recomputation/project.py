@@ -179,9 +179,10 @@ def _surroundings(warehouse: Warehouse, spec: Spec, root: Path, release: Path) -
     ]
     releases = {release}
     for one in declared:
-        if path := one.get("path"):
+        if folder := one.get("folder"):
+            beside = root / folder / release.parent.name
             formats = one.get("formats", ["duckdb"])
-            releases |= {(root / path).with_suffix(f".{form}").resolve() for form in formats}
+            releases |= {(beside / f"{one['anonymization']}.{form}").resolve() for form in formats}
     yield check_folder(release.parent, _shown(release.parent, root), releases)
     if spec.mapping == "none":
         return
