@@ -408,7 +408,7 @@ select
     intervals.model,
     intervals.fit,
     intervals.test_on,
-    'f1' as measure,
+    'roc_auc' as measure,
     intervals.feature,
     intervals.splits,
     intervals.paired_splits,
