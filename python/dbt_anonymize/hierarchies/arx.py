@@ -40,7 +40,7 @@ def read_arx(path: Path, *, delimiter: str = ";", nested: bool = True) -> Catego
         raise HierarchyError(
             f"{path} must have a value and its labels in each row; all {len(rows)} have one cell "
             f"only, with a {other!r} in it, read with the delimiter {delimiter!r}. Write "
-            f"--delimiter '{other}'."
+            f"--delimiter {other!r}."
         )
     kept = [row.cells for row in rows if row.cells[0] not in (ARX_NULL, ROOT)]
     if not kept:
