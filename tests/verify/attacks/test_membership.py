@@ -61,7 +61,8 @@ def noise(level: str, target: str = "value") -> Iterator[Session]:
     width, label = {"raw": ("0.1", "lower_bound"), "root": ("40.0", "'*'")}[level]
     connection.execute(
         f"create table ages as select range * {width} as lower_bound, "
-        f"(range + 1) * {width} as upper_bound, {label} as level_1 from range(cast(40 / {width} as integer))"
+        f"(range + 1) * {width} as upper_bound, {label} as level_1 "
+        f"from range(cast(40 / {width} as integer))"
     )
     for effort, columns in ((0, generalized["raw"]), (1, generalized[level])):
         connection.execute(
