@@ -124,13 +124,14 @@ class SmallWarehouse:
         return Relation(self.places.get(name, "work"), "main", name)
 
     def macro(self, name: str, /, **arguments: str) -> str:
-        """Return what a macro writes about a column or an expression."""
+        """Return what a macro writes about a column or an expression, or the type of texts."""
         (argument,) = arguments.values()
         quoted = '"' + argument.replace('"', '""') + '"'
         return {
             "_quote": quoted,
             "_as_text": f"cast({argument} as varchar)",
             "_as_bytes": f"encode({argument})",
+            "type_string": "varchar",
         }[name]
 
 
