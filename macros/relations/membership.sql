@@ -31,20 +31,8 @@
 {% macro _membership_rows(
     effort, microdata, record_key, columns, declared, stored, first, k=none, sensitive_hierarchies={}, share=none
 ) -%}
-{#- Attributes by number: whatever they are called, they are not taken for columns of our own. -#}
 {%- set attributes = dbt_anonymize._guaranteed_attributes(declared) -%}
-{%- set kept, numbered, trees = [], [], {} -%}
-{%- for guarantee in declared -%}
-    {%- set number = attributes.index(guarantee.attribute) + 1 if guarantee.attribute in attributes else none -%}
-    {%- do kept.append(dict(guarantee, attribute="a_" ~ number) if number else guarantee) -%}
-{%- endfor -%}
-{%- for attribute in attributes -%}
-    {%- do numbered.append("a_" ~ loop.index) -%}
-    {%- if attribute in sensitive_hierarchies -%}
-        {%- do trees.update({"a_" ~ loop.index: sensitive_hierarchies[attribute]}) -%}
-    {%- endif -%}
-{%- endfor -%}
-{%- set places = {"kept": kept, "trees": trees, "numbered": numbered, "values": []} -%}
+{%- set places = dict(dbt_anonymize._by_number(attributes, declared, sensitive_hierarchies), values=[]) -%}
 {%- for attribute in attributes -%}
     {%- do places["values"].append("v_" ~ (columns.index(attribute) + 1)) -%}
 {%- endfor -%}
@@ -52,19 +40,7 @@
 {%- set values = dbt_anonymize._member_values(columns) -%}
 with
 
-microdata as (
-
-    select
-        {%- for attribute in attributes %}
-        {{ dbt_anonymize._quote(attribute) }} as a_{{ loop.index }},
-        {%- endfor %}
-        {{ "sample_share" if share else "1 as sample_share" }}
-    from {{ microdata }}
-
-),
-{{- dbt_anonymize._global_distributions(
-    "microdata", numbered, kept, "table_", "count(*)", sensitive_hierarchies=trees, share=share
-) }}
+{{ dbt_anonymize._numbered_distributions(microdata, attributes, places, share) }}
 
 {{ dbt_anonymize._member_versions(effort, record_key, columns, stored) }}
 
@@ -184,6 +160,42 @@ versions as (
     left join current_rows on known.record_key = current_rows.record_key
 
 ),
+{%- endmacro %}
+
+
+{# Attributes by number, as `_movements` takes them: whatever they are called, they are no columns of our own. #}
+{% macro _by_number(attributes, guarantees, sensitive_hierarchies) -%}
+    {%- set kept, numbered, trees = [], [], {} -%}
+    {%- for guarantee in guarantees -%}
+        {%- set number = attributes.index(guarantee.attribute) + 1 if guarantee.attribute in attributes else none -%}
+        {%- do kept.append(dict(guarantee, attribute="a_" ~ number) if number else guarantee) -%}
+    {%- endfor -%}
+    {%- for attribute in attributes -%}
+        {%- do numbered.append("a_" ~ loop.index) -%}
+        {%- if attribute in sensitive_hierarchies -%}
+            {%- do trees.update({"a_" ~ loop.index: sensitive_hierarchies[attribute]}) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return({"kept": kept, "trees": trees, "numbered": numbered}) }}
+{%- endmacro %}
+
+
+{# CTEs `microdata`, with attributes by number, and `table_...`: their distributions in the table, or in a sample. #}
+{% macro _numbered_distributions(microdata, attributes, by_number, share) -%}
+microdata as (
+
+    select
+        {%- for attribute in attributes %}
+        {{ dbt_anonymize._quote(attribute) }} as a_{{ loop.index }},
+        {%- endfor %}
+        {{ "sample_share" if share else "1 as sample_share" }}
+    from {{ microdata }}
+
+),
+{{- dbt_anonymize._global_distributions(
+    "microdata", by_number.numbered, by_number.kept, "table_", "count(*)", sensitive_hierarchies=by_number.trees,
+    share=share
+) }}
 {%- endmacro %}
 
 

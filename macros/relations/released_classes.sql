@@ -4,37 +4,16 @@
 ) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set measured = dbt_anonymize._measured_columns(sensitive, guarantees) -%}
-{%- set places, labels, numbered, trees, kept = {}, [], [], {}, [] -%}
+{%- set by_number = dbt_anonymize._by_number(measured, guarantees, sensitive_hierarchies) -%}
+{%- set places, labels = {}, [] -%}
 {%- for column in columns -%}{%- do places.update({column: "v_" ~ loop.index}) -%}{%- endfor -%}
 {#- By number: whatever they are called, they are not taken for columns of our own. -#}
 {%- for name in quasi_identifiers -%}
     {%- do labels.append({"name": "label_" ~ loop.index, "sql": "max(label_" ~ loop.index ~ ")"}) -%}
 {%- endfor -%}
-{%- for attribute in measured -%}
-    {%- do numbered.append("a_" ~ loop.index) -%}
-    {%- if attribute in sensitive_hierarchies -%}
-        {%- do trees.update({"a_" ~ loop.index: sensitive_hierarchies[attribute]}) -%}
-    {%- endif -%}
-{%- endfor -%}
-{%- for guarantee in guarantees -%}
-    {%- set number = measured.index(guarantee.attribute) + 1 if guarantee.attribute in measured else none -%}
-    {%- do kept.append(dict(guarantee, attribute="a_" ~ number) if number else guarantee) -%}
-{%- endfor -%}
 with
 
-microdata as (
-
-    select
-        {%- for attribute in measured %}
-        {{ dbt_anonymize._quote(attribute) }} as a_{{ loop.index }},
-        {%- endfor %}
-        {{ "sample_share" if share else "1 as sample_share" }}
-    from {{ microdata }}
-
-),
-{{- dbt_anonymize._global_distributions(
-    "microdata", numbered, kept, "table_", "count(*)", sensitive_hierarchies=trees, share=share
-) }}
+{{ dbt_anonymize._numbered_distributions(microdata, measured, by_number, share) }}
 
 members_generalized as (
 
@@ -52,8 +31,8 @@ members_generalized as (
 
 ),
 {{- dbt_anonymize._class_measures(
-    ["equivalence_class"], kept, numbered, prefix="members_", whole="table_", sensitive_hierarchies=trees,
-    has_all_measures=true, further=labels
+    ["equivalence_class"], by_number.kept, by_number.numbered, prefix="members_", whole="table_",
+    sensitive_hierarchies=by_number.trees, has_all_measures=true, further=labels
 ) }}
 {#- The population of a class is that of its labels, whoever of them is released. #}
 
@@ -77,7 +56,7 @@ select
     found.records,
     classes.population_size
     {%- for attribute in measured %}
-    {%- set own = dbt_anonymize._attribute_measures(numbered[loop.index0], kept, true) %}
+    {%- set own = dbt_anonymize._attribute_measures(by_number.numbered[loop.index0], by_number.kept, true) %}
     {%- for measure in dbt_anonymize._attribute_measures(attribute, guarantees, true) %},
     found.{{ dbt_anonymize._quote(own[loop.index0].column) }} as {{ dbt_anonymize._quote(measure.column) }}
     {%- endfor %}
