@@ -7,10 +7,10 @@ import re
 import shutil
 import tempfile
 from collections.abc import Sequence
-from typing import Any
 
+from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.project.layout import PROJECT_FILE, Project
-from dbt_anonymize.project.profile import run_dbt
+from dbt_anonymize.project.manifest import parse_project
 from dbt_anonymize.spec import Spec
 
 _DECLARED = re.compile(r"materialized\W+ephemeral")
@@ -34,10 +34,10 @@ def ephemeral_sources(
         with contextlib.suppress(OSError):
             shutil.copy(project.root / "target" / "partial_parse.msgpack", aside)
         written = ["--target-path", aside, "--target", target]
-        parsed = run_dbt(["--quiet", "--log-level", "none", "parse", *written])
-    if not parsed.success:
-        return {}  # The build says why.
-    manifest: Any = parsed.result
+        try:
+            manifest = parse_project(project, written)
+        except WarehouseError:
+            return {}  # The build says why.
     found = {
         node.name for node in manifest.nodes.values() if node.config.materialized == "ephemeral"
     }

@@ -71,9 +71,7 @@ def takeovers(warehouse: Warehouse, specs: Sequence[Spec]) -> Iterator[Takeover]
     config = warehouse.adapter.config
     here = Owner(config.project_name, config.target_name)
     for place in _places(warehouse, [spec.name for spec in specs]):
-        table = warehouse.macro(
-            "_vault_owner_relation", database=place.database, schema=place.schema
-        )
+        table = _table(warehouse, place)
         known = []
         if warehouse.find(table) is not None:
             known = warehouse.rows(f"select project, target, anonymization, source from {table}")
@@ -134,10 +132,7 @@ def owners_in_file(session: Any) -> dict[str, Owner]:
 
 
 def _tables(warehouse: Warehouse, names: Sequence[str]) -> list[Any]:
-    tables = [
-        warehouse.macro("_vault_owner_relation", database=one.database, schema=one.schema)
-        for one in _places(warehouse, names)
-    ]
+    tables = [_table(warehouse, place) for place in _places(warehouse, names)]
     return [table for table in tables if warehouse.find(table) is not None]
 
 
@@ -145,6 +140,10 @@ def _tables(warehouse: Warehouse, names: Sequence[str]) -> list[Any]:
 class _Place:
     database: str | None
     schema: str
+
+
+def _table(warehouse: Warehouse, place: _Place) -> Any:
+    return warehouse.macro("_vault_owner_relation", database=place.database, schema=place.schema)
 
 
 def _places(warehouse: Warehouse, names: Sequence[str]) -> list[_Place]:

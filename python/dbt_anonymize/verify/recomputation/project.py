@@ -13,6 +13,7 @@ from dbt_anonymize.hierarchies.label_types import RULE, is_text
 from dbt_anonymize.hierarchies.table import Kind
 from dbt_anonymize.literals import quote_text
 from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.seed_types import SeedTypes
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
@@ -179,10 +180,10 @@ def _surroundings(warehouse: Warehouse, spec: Spec, root: Path, release: Path) -
     ]
     releases = {release}
     for one in declared:
-        if folder := one.get("folder"):
-            beside = root / folder / release.parent.name
+        if "folder" in one:
+            file = root / release_file(warehouse, one["anonymization"])
             formats = one.get("formats", ["duckdb"])
-            releases |= {(beside / f"{one['anonymization']}.{form}").resolve() for form in formats}
+            releases |= {file.with_suffix(f".{form}").resolve() for form in formats}
     yield check_folder(release.parent, _shown(release.parent, root), releases)
     if spec.mapping == "none":
         return
