@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Found:
-    """What is known of an anonymization; ``verified`` of its release, and where that lies."""
+    """An anonymization as it was found; ``verified`` is about its release, and where that lies."""
 
     spec: Spec
     efforts: Sequence[EffortResult]

@@ -101,7 +101,7 @@ class Evidence:
 
     @property
     def is_verified(self) -> bool:
-        """Whether there are findings, and all are about the published rows."""
+        """Tell whether there are findings, all about the published rows."""
         return bool(self.rows("verification"))
 
     @property

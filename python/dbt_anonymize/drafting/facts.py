@@ -58,7 +58,7 @@ class ColumnFacts:
 
     @property
     def repeats(self) -> bool:
-        """Whether some value is that of several records."""
+        """Tell whether several records share a value."""
         return self.distinct < self.known
 
     @property
@@ -68,12 +68,12 @@ class ColumnFacts:
 
     @property
     def has_zone(self) -> bool:
-        """Whether it is a point in time whose text depends on the zone of the session."""
+        """Tell whether the text of a timestamp depends on the time zone of the session."""
         return self.kind == "timestamp" and bool(_HAS_ZONE.search(self.type.lower()))
 
     @property
     def is_of_four_bytes(self) -> bool:
-        """Whether it is a number that is not compared with bounds of eight bytes."""
+        """Tell whether it is a single-precision number, not comparable with double bounds."""
         return self.type.strip().lower() in {"float", "float4", "real"}
 
     @property

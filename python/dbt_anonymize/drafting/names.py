@@ -110,7 +110,7 @@ def said_by(name: str, kind: str) -> bool:
 
 
 def is_key(name: str) -> bool:
-    """Whether a name says that a column is a key of somebody, or of what somebody has.
+    """Tell whether a name is that of a key of a person, or of something a person has.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def is_key(name: str) -> bool:
 
 
 def is_key_of_person(name: str) -> bool:
-    """Whether a name says whose number, key or code it is.
+    """Tell whether a name says that a number, key or code is a person's.
 
     Examples
     --------

@@ -178,7 +178,7 @@ def propose_subject(proposals: Sequence[Proposal]) -> Proposal | None:
 
 
 def may_share(one: Proposal) -> bool:
-    """Whether several people have a value of an identifier in common, as its name says."""
+    """Tell whether people may share values of an identifier, judged by its name."""
     return one.role == "identifier" and one.facts.repeats and said_by(one.name, "shared")
 
 
