@@ -49,7 +49,8 @@ def built(connection: duckdb.DuckDBPyConnection, anonymization: Spec) -> pd.Data
         }
     )
     effort = table(connection, frame)
-    ages = pd.DataFrame({"lower_bound": np.arange(RECORDS).astype(float)})
+    lower = np.arange(RECORDS).astype(float)
+    ages = pd.DataFrame({"lower_bound": lower, "upper_bound": lower + 1})
     tree = table(connection, ages.assign(level_1=ages["lower_bound"], level_2="all", level_3="*"))
 
     class Dbt:

@@ -10,6 +10,7 @@ from dbt_anonymize.privacy.table import (
     Node,
     Table,
 )
+from tests.oracle import records
 from tests.oracle import search as recount
 
 Declared = dict[str, Any]
@@ -24,5 +25,5 @@ def presence(_table: Table) -> st.SearchStrategy[Declared]:
 def violating_of(table: Table, node: Node, declared: list[Declared]) -> list[bool]:
     return [
         bool(c.records) and any(recount.is_violating(table, one, c) for one in declared)
-        for c in recount.classes_of(table, node)
+        for c in records.classes_of(table, node)
     ]

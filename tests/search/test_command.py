@@ -13,9 +13,12 @@ import pytest
 
 from dbt_anonymize.cli import app
 from dbt_anonymize.evaluation.data import features
-from dbt_anonymize.search.efforts import Task, find_efforts
+from dbt_anonymize.search.efforts import find_efforts
 from dbt_anonymize.search.report import lattice_rows
-from dbt_anonymize.spec import Hierarchy, load_specs
+from dbt_anonymize.spec import load_specs
+from tests.oracle.records import classes_of
+from tests.oracle.search import Factors, Released
+from tests.oracle.search import precision as precision_of
 from tests.oracle.warehouse import Recount
 from tests.projects import Project
 from tests.search.reports import efforts_of
@@ -205,9 +208,11 @@ def test_precision_is_printed_as_it_is_published(shop: Project) -> None:
     task = load(shop, measure="precision", efforts=2)
     best = find_efforts(task).result.optimum
     assert best is not None
-    heights = [level / tree.levels for level, tree in zip(best.node, _trees(task), strict=True)]
-    kept = 1 - best.suppressed / task.table.total
-    precision = kept * (1 - sum(heights) / len(heights))
+    sizes = [found for found in classes_of(task.table, best.node) if found.records]
+    gone = frozenset(found.labels for found in sizes if found.people < best.k)
+    released = Released(task.table, best.node, sizes, gone)
+    heights = precision_of(released, Factors.of(0.5))
+    precision = 1 - sum(heights) / len(heights)
     shown = text_of(result)
     assert f"loses the least (precision {precision:.6g})" in shown
     assert shown.count("suppressed precision levels") == 1
@@ -216,10 +221,6 @@ def test_precision_is_printed_as_it_is_published(shop: Project) -> None:
     assert float(losses[0]) == pytest.approx(precision, abs=1e-6)
     # Stronger efforts are less precise.
     assert float(losses[0]) > float(losses[-1])
-
-
-def _trees(task: Task) -> list[Hierarchy]:
-    return list(task.spec.quasi_identifiers.values())
 
 
 def test_frequencies_that_are_not_built_are_named(shop: Project) -> None:

@@ -11,6 +11,7 @@ from dbt_anonymize.information_loss.aggregates import AGGREGATES
 from dbt_anonymize.information_loss.registry import LOSSES, make_loss
 from dbt_anonymize.privacy.grouping import classes_of, labels_of
 from dbt_anonymize.privacy.table import Attribute, BoolArray, Classes, Node, Table
+from tests.oracle import records
 from tests.oracle import search as recount
 from tests.oracle.brute_force import numbered_table
 from tests.sampling import examples
@@ -27,7 +28,7 @@ def masks(classes: Classes) -> st.SearchStrategy[BoolArray]:
 
 
 def released(table: Table, node: Node, suppressed: BoolArray) -> recount.Released:
-    classes = recount.classes_of(table, node)
+    classes = records.classes_of(table, node)
     chosen = [c.labels for c, is_gone in zip(classes, suppressed, strict=True) if is_gone]
     return recount.Released(table, node, classes, frozenset(chosen))
 
@@ -134,7 +135,7 @@ def test_bounds_of_known_suppression_hold(data: st.DataObject) -> None:
     node, gs = data.draw(nodes(table)), data.draw(GS)
     classes = classes_of(table, node)
     suppressed = data.draw(masks(classes))
-    labels = [recount.labels_of(table, node, leaves) for leaves in table.leaves.tolist()]
+    labels = [records.labels_of(table, node, leaves) for leaves in table.leaves.tolist()]
     gone = {tuple(classes.codes[i].tolist()) for i in np.flatnonzero(suppressed)}
     known = np.array([label in gone and data.draw(st.booleans()) for label in labels])
     for name in recount.PER_ATTRIBUTE:

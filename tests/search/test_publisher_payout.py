@@ -18,8 +18,7 @@ from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import BoolArray, Node, Table
 from dbt_anonymize.search.optimum import search
 from dbt_anonymize.search.publisher_payout import PublisherPayout
-from tests.oracle import privacy
-from tests.oracle import search as recount
+from tests.oracle import privacy, records
 from tests.oracle.brute_force import feasible_nodes, nodes_of, tables
 from tests.sampling import examples
 
@@ -38,7 +37,7 @@ def total_payout(table: Table, node: Node, game: dict[str, Any], suppressed: Boo
     """Add up the payouts of all released records."""
     return sum(
         len(found.records) * privacy.payout(game, one)
-        for found, is_gone in zip(recount.classes_of(table, node), suppressed, strict=True)
+        for found, is_gone in zip(records.classes_of(table, node), suppressed, strict=True)
         if found.records and not is_gone
         for one in [privacy.Class(found.people, covered=found.covered)]
     )

@@ -74,7 +74,12 @@ def warehouse(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
         cursor = connection if request.param == "own" else PlainCursor(connection)
         kind = "duckdb" if request.param == "own" else "postgres"
         connections = Connections(connection, cursor)
-        yield Warehouse(SimpleNamespace(connections=connections, type=lambda: kind), None)
+        adapter = SimpleNamespace(
+            connections=connections,
+            type=lambda: kind,
+            execute_macro=lambda *_, **__: "",  # nothing more to run to begin a transaction
+        )
+        yield Warehouse(adapter, None)
 
 
 def stored(warehouse: Warehouse) -> list[tuple[Any, ...]]:

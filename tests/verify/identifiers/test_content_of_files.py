@@ -175,7 +175,8 @@ def test_every_value_and_every_column_is_read_once(
         small: Any = warehouse
         small.connection = Cursor(small.connection)
         check_content(warehouse, clinic.project, clinic.spec, release=clinic.release)
-    read = [sql for sql in asked if "visits_identifiers" in sql or "distinct" in sql]
+    of_values = [sql for sql in asked if not sql.startswith("describe ")]
+    read = [sql for sql in of_values if "visits_identifiers" in sql or "distinct" in sql]
     assert len(read) == len(set(read))
     assert sum("visits_identifiers" in sql for sql in read) == 1
 

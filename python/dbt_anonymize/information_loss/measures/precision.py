@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dbt_anonymize.information_loss.base import TableSums
+import numpy as np
+
+from dbt_anonymize.information_loss.base import SLIGHTLY_LESS, TableSums
 from dbt_anonymize.information_loss.per_attribute import PerAttribute
 from dbt_anonymize.information_loss.suppressed import Suppressed
 
@@ -24,6 +26,9 @@ class Precision(PerAttribute):
         lost = self.generalization_factor * kept + self.suppression_factor * gone.records
         return lost / sums.total
 
-    def _bound(self, loss: float, gone: Suppressed) -> float:
-        # Suppressing everything may be cheaper.
-        return min(loss, self.suppression_factor) * (1.0 - 1e-15)
+    def _bound_at(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
+        # Suppressing a record may be cheaper, above all one whose value is missing.
+        costs = self.generalization_factor * sums.heights[position][level]
+        kept = sums.leaf_counts[position] - gone.leaf_counts(position)
+        least = kept @ np.minimum(costs, self.suppression_factor)
+        return float(least + self.suppression_factor * gone.records) / sums.total * SLIGHTLY_LESS
