@@ -15,11 +15,13 @@ from dbt_anonymize.cli.common import Name, RowFormat, SafeConsole, is_quiet, row
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.cli.search_output import lost, rows_of, show
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.information_loss.names import MEASURE_NAMES
+from dbt_anonymize.information_loss.names import GUIDED, MEASURE_NAMES
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
+    from dbt_anonymize.privacy.table import Table
+    from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.search.efforts import Found, Options, Steps
     from dbt_anonymize.search.results import Progress as State
     from dbt_anonymize.search.results import ProgressCallback
@@ -130,12 +132,11 @@ def _search(
     from dbt_anonymize.project.category_limits import limits_in_warehouse  # noqa: PLC0415
     from dbt_anonymize.search.coded_guarantees import coded_guarantees  # noqa: PLC0415
     from dbt_anonymize.search.efforts import Task, find_efforts  # noqa: PLC0415
-    from dbt_anonymize.search.load import load_table  # noqa: PLC0415
     from dbt_anonymize.search.report import lattice_rows, write_lattice  # noqa: PLC0415
 
     begin = time.monotonic()
     with place.warehouse() as warehouse:
-        table = load_table(warehouse, spec, measure=options.measure)
+        table = _load(warehouse, spec, options.measure)
         task = Task(spec, table, coded_guarantees(warehouse, spec), options)
         limits = limits_in_warehouse(warehouse, spec)
     # The warehouse is closed meanwhile: a file of DuckDB would be locked for everybody else.
@@ -150,6 +151,19 @@ def _search(
             relation = write_lattice(warehouse, spec.name, list(spec.quasi_identifiers), rows)
         console.print(f"{relation}: {counted(len(rows), 'node')}.")
     return found
+
+
+def _load(warehouse: Warehouse, spec: Spec, measure: str) -> Table:
+    """Read the coded table; for the guided measure with what models predict."""
+    from dbt_anonymize.search.load import load  # noqa: PLC0415
+
+    loaded = load(warehouse, spec, measure=measure)
+    if measure != GUIDED:
+        return loaded.table
+    from dbt_anonymize.search.predictions import FOLDS, with_predictions  # noqa: PLC0415
+    from dbt_anonymize.search.records import read_records  # noqa: PLC0415
+
+    return with_predictions(loaded.table, read_records(warehouse, spec, loaded, FOLDS))
 
 
 def _search_privately(console: SafeConsole, place: Place, spec: Spec, *, dry_run: bool) -> None:

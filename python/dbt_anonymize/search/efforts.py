@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.base import InformationLoss
-from dbt_anonymize.information_loss.names import PUBLISHER_PAYOUT
+from dbt_anonymize.information_loss.names import GUIDED, PUBLISHER_PAYOUT
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.profitable import Profitable
@@ -18,6 +18,7 @@ from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Node, Table
 from dbt_anonymize.search.chain import Chain, chain
 from dbt_anonymize.search.diagnosis import explain_infeasible
+from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.local_recoding import local_rounds, measure_rounds
 from dbt_anonymize.search.optimum import search
 from dbt_anonymize.search.pareto import ParetoFront, pareto_front
@@ -134,6 +135,8 @@ class Task:
         # Other measures are put together in the way that they are published with.
         aggregate = declared.aggregate if self.options.measure == "loss" else None
         gs = declared.generalization_suppression_factor if factor is None else factor
+        if self.options.measure == GUIDED:
+            return Guided(gs=gs)
         if self.options.measure == PUBLISHER_PAYOUT:
             # Amounts weigh suppression by themselves, but for rounds.
             return PublisherPayout(self._game, gs=0.5 if factor is None else factor)

@@ -192,6 +192,7 @@ def _part(table: Table, rows: BoolArray) -> Table:
         sensitive=tuple((attribute, values[rows]) for attribute, values in table.sensitive),
         subject=None if table.subject is None else table.subject[rows],
         targets=tuple((values[rows], weight) for values, weight in table.targets),
+        predictions=None if table.predictions is None else table.predictions[rows],
     )
 
 
