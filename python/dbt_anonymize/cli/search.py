@@ -15,7 +15,7 @@ from dbt_anonymize.cli.common import Name, RowFormat, SafeConsole, is_quiet, row
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.cli.search_output import lost, rows_of, show
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.information_loss.names import GUIDED, MEASURE_NAMES
+from dbt_anonymize.information_loss.names import GUIDED, MEASURE_NAMES, QUALITY
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
 
@@ -23,9 +23,13 @@ if TYPE_CHECKING:
     from dbt_anonymize.privacy.table import Table
     from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.search.efforts import Found, Options, Steps
+    from dbt_anonymize.search.records import Records
     from dbt_anonymize.search.results import Progress as State
     from dbt_anonymize.search.results import ProgressCallback
     from dbt_anonymize.spec import Effort, Spec
+
+# CPU seconds in which a search by quality trains models.
+SECONDS_OF_RACES = 60.0
 
 # The choices of the spec, as the command line takes them.
 Measure = Enum(  # type: ignore[misc]
@@ -57,7 +61,14 @@ def search(
         typer.Option(help="Information loss to minimize; search.measure of the spec, or loss."),
     ] = None,
     time_limit: Annotated[
-        float | None, typer.Option(min=0, help="Seconds; then the best so far is taken.")
+        float | None,
+        typer.Option(
+            min=0,
+            help="Seconds, then the best so far is taken; by quality of trained models, or 60.",
+        ),
+    ] = None,
+    evaluations: Annotated[
+        int | None, typer.Option(min=1, help="Models to train at most, by quality.")
     ] = None,
     recoding: Annotated[
         Recoding, typer.Option(help="Same levels for all records, or rounds of levels.")
@@ -85,18 +96,26 @@ def search(
         if spec.differential_privacy is not None:
             _search_privately(console, place, spec, dry_run=dry_run)
             return
+        chosen = spec.search.measure if measure is None else str(measure.value)
         options = Options(
             efforts=spec.search.efforts if efforts is None else efforts,
-            measure=spec.search.measure if measure is None else str(measure.value),
+            measure=chosen,
             recoding=recoding.value,
-            time_limit=time_limit,
+            time_limit=_time_limit(chosen, time_limit, evaluations),
             ks=sizes,
+            evaluations=evaluations,
         )
         found = _search(console, place, spec, options, dry_run=dry_run, verbose=verbose)
         if not is_table:
-            columns, rows = rows_of(spec, options.measure, found)
+            columns, rows = rows_of(spec, options.loss, found)
             show_rows(columns, rows, form, out=out)
         _conclude(console, place, spec, found, has_sizes=bool(sizes), dry_run=dry_run)
+
+
+def _time_limit(measure: str, limit: float | None, evaluations: int | None) -> float | None:
+    """Return the seconds of a search: by quality it ends by itself unless models are counted."""
+    is_open = limit is None and evaluations is None and measure == QUALITY
+    return SECONDS_OF_RACES if is_open else limit
 
 
 def _conclude(
@@ -136,11 +155,11 @@ def _search(
 
     begin = time.monotonic()
     with place.warehouse() as warehouse:
-        table = _load(warehouse, spec, options.measure)
-        task = Task(spec, table, coded_guarantees(warehouse, spec), options)
+        table, records = _load(warehouse, spec, options.loss)
+        task = Task(spec, table, coded_guarantees(warehouse, spec), options, records)
         limits = limits_in_warehouse(warehouse, spec)
     # The warehouse is closed meanwhile: a file of DuckDB would be locked for everybody else.
-    with _prefixed(spec.name), _progress(options.measure) as steps:
+    with _prefixed(spec.name), _progress(options.loss) as steps:
         found = find_efforts(task, steps)
     show(console, task, found, time.monotonic() - begin, verbose=verbose)
     for line in limits:
@@ -153,17 +172,18 @@ def _search(
     return found
 
 
-def _load(warehouse: Warehouse, spec: Spec, measure: str) -> Table:
-    """Read the coded table; for the guided measure with what models predict."""
+def _load(warehouse: Warehouse, spec: Spec, measure: str) -> tuple[Table, Records | None]:
+    """Read the coded table; for the guided measure with what models predict about records."""
     from dbt_anonymize.search.load import load  # noqa: PLC0415
 
     loaded = load(warehouse, spec, measure=measure)
     if measure != GUIDED:
-        return loaded.table
+        return loaded.table, None
     from dbt_anonymize.search.predictions import FOLDS, with_predictions  # noqa: PLC0415
     from dbt_anonymize.search.records import read_records  # noqa: PLC0415
 
-    return with_predictions(loaded.table, read_records(warehouse, spec, loaded, FOLDS))
+    records = read_records(warehouse, spec, loaded, FOLDS)
+    return with_predictions(loaded.table, records), records
 
 
 def _search_privately(console: SafeConsole, place: Place, spec: Spec, *, dry_run: bool) -> None:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Literal
 
 from dbt_anonymize.information_loss import measures
 
-# What a search can minimize; the last are not of information alone, but of what models predict and
-# of the guarantee profitable.
-GUIDED, PUBLISHER_PAYOUT = "guided", "publisher_payout"
+# What a search can look for beside information loss: the quality of models and what they predict,
+# and the amounts of the guarantee profitable.
+QUALITY, GUIDED, PUBLISHER_PAYOUT = "quality", "guided", "publisher_payout"
 MEASURE_NAMES = (
-    *sorted(module.name for module in pkgutil.iter_modules(measures.__path__)),
+    QUALITY,
     GUIDED,
+    *sorted(module.name for module in pkgutil.iter_modules(measures.__path__)),
     PUBLISHER_PAYOUT,
 )
 if TYPE_CHECKING:

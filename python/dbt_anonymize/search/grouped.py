@@ -265,6 +265,13 @@ class GroupedClasses(Classes):
         return found
 
     @property
+    def of_table_rows(self) -> IntArray:
+        """Class of each row of the table."""
+        if self.parent is None:
+            return np.arange(len(self))
+        return self.class_of_row[self.parent.of_table_rows]
+
+    @property
     def bytes(self) -> int:
         """Memory that these classes take at most, if few pairs with values are counted."""
         arrays = (*self.words, self.first, self.records, self.population)

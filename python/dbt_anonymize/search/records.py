@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.evaluation.data.features import Reading
 from dbt_anonymize.evaluation.data.hierarchy import ROOT
-from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureColumn
+from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureColumn, FirstArrays
 from dbt_anonymize.evaluation.data.relations import (
     column_kind,
     number_sql,
@@ -22,7 +22,7 @@ from dbt_anonymize.evaluation.data.relations import (
     text_rank_sql,
     text_sql,
 )
-from dbt_anonymize.evaluation.data.sampling import Sample, draw_sample, inner_sql
+from dbt_anonymize.evaluation.data.sampling import draw_sample, inner_sql
 from dbt_anonymize.evaluation.data.targets import TargetColumn
 from dbt_anonymize.evaluation.problem import ZERO_RULE, Problem
 from dbt_anonymize.evaluation.run import models_of, read_problem
@@ -53,10 +53,14 @@ class Records:
         The untouched records, targets and models of the spec, without the zero rule.
     rows : array of int, shape (records,)
         A row of the table with the quasi-identifiers of each record.
+    reader, first : EffortReader and FirstArrays
+        What efforts are made of; the relations of the reader may be closed.
     """
 
     problem: Problem
     rows: IntArray
+    reader: EffortReader
+    first: FirstArrays
 
 
 def read_records(warehouse: Warehouse, spec: Spec, loaded: Loaded, splitting: Splitting) -> Records:
@@ -77,14 +81,16 @@ def read_records(warehouse: Warehouse, spec: Spec, loaded: Loaded, splitting: Sp
 
         microdata = relation(name)
         seen = inner_sql(microdata, spec.record_key) if spec.quality.outer_share else None
-        problem, sample = _read(spec, relation, microdata, splitting, seen)
+        problem, effort_reader = _read(spec, relation, microdata, splitting, seen)
         relations = Source.find(warehouse, spec).relations
-        drawn_records = sample.of(microdata)
+        first = effort_reader.first({})[2]
+        drawn_records = effort_reader.sample.of(microdata)
         codes = [
             _codes(warehouse, relations, drawn_records, spec.record_key, coding)
             for coding in loaded.codings
         ]
-    return Records(problem, _rows(spec, loaded.table, np.column_stack(codes)))
+    rows = _rows(spec, loaded.table, np.column_stack(codes))
+    return Records(problem, rows, effort_reader, first)
 
 
 def _read(
@@ -93,7 +99,7 @@ def _read(
     microdata: duckdb.DuckDBPyRelation,
     splitting: Splitting,
     seen: str | None,
-) -> tuple[Problem, Sample]:
+) -> tuple[Problem, EffortReader]:
     quality = spec.quality
     features = [
         FeatureColumn(name, spec.kind_of_feature(name), relation(tree.ref) if tree else None)
@@ -120,7 +126,7 @@ def _read(
         random_state=state,
         subjects={"relation": microdata, "column": "subject"} if spec.subject else None,
     )
-    return problem, sample
+    return problem, reader
 
 
 def _untouched(
