@@ -180,14 +180,7 @@ def _show_races(
         f"Efforts from weak to strong: those on which {task.spec.quality.deciding_model} did best, "
         f"of {counted(races.trained, 'model')} trained"
     )
-    headings = (
-        "effort",
-        "required k",
-        "reached k",
-        "suppressed",
-        measure,
-        "against untouched (95 %)",
-    )
+    headings = ("effort", "required k", "reached k", "suppressed", measure, "against untouched")
     table = figures_table(headings, [])
     for (required, checked), raced in zip(races.points, races.raced, strict=True):
         table.add_row(
@@ -197,10 +190,11 @@ def _show_races(
             " to ".join(map(_score, raced.interval)),
         )
     console.print(table)
+    splits = counted(first.splits, "split")
     console.print(
         f"{measure} of the untouched table {_score(first.untouched)}, of the zero rule "
-        f"{_score(first.zero_rule)}; means of {counted(first.splits, 'split')}. The build scores "
-        "the efforts again, on other splits of the same records."
+        f"{_score(first.zero_rule)}; means of {splits}, differences with 95 % intervals. The build "
+        "scores the efforts again, on other splits of the same records."
     )
     for (_, checked), number in zip(races.points, range(1, len(races.points) + 1), strict=True):
         if any(checked.node):
