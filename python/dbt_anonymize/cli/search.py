@@ -58,7 +58,7 @@ def search(
     ] = None,
     measure: Annotated[
         Measure | None,
-        typer.Option(help="Information loss to minimize; search.measure of the spec, or loss."),
+        typer.Option(help="What to search by; search.measure of the spec, or quality."),
     ] = None,
     time_limit: Annotated[
         float | None,

@@ -80,6 +80,8 @@ def read_records(warehouse: Warehouse, spec: Spec, loaded: Loaded, splitting: Sp
             return reader.relation(of, drawn)
 
         microdata = relation(name)
+        if spec.sample:
+            microdata = microdata.filter(f"sample_share <= {spec.sample.share}")
         seen = inner_sql(microdata, spec.record_key) if spec.quality.outer_share else None
         problem, effort_reader = _read(spec, relation, microdata, splitting, seen)
         relations = Source.find(warehouse, spec).relations
@@ -172,13 +174,18 @@ def _codes(
     read = number_sql(column, column_kind(records, column)) if is_number else text_rank_sql(column)
     found = read_arrays(records, {"found": read}, order_by=record_key)["found"]
     if is_number:
-        return coding.present[_nearest([_number(value) for value in known], found)]
+        return _coded(coding, _places([_number(value) for value in known], found))
     place = {str(text): code for code, text in enumerate(known)}
     null = len(known)
     of_text = [
-        null if text is None else place.get(text, null) for text in ranked_texts(records, column)
+        null if text is None else place.get(text, -1) for text in ranked_texts(records, column)
     ]
-    return coding.present[np.array(of_text)[found.astype(np.int64)]]
+    return _coded(coding, np.array(of_text, dtype=np.int64)[found.astype(np.int64)])
+
+
+def _coded(coding: Coding, places: IntArray) -> IntArray:
+    """Return codes of the table; -1 of what it does not have."""
+    return np.where(places < 0, -1, coding.present[places])
 
 
 def _number(value: Any) -> float:
@@ -190,12 +197,18 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def _nearest(known: Sequence[float], found: NDArray[Any]) -> IntArray:
-    """Return the place of each number among known ones, ascending; behind them where it is NaN."""
+def _places(known: Sequence[float], found: NDArray[Any]) -> IntArray:
+    """Return the place of each number among known ones, ascending; -1 of others.
+
+    NaN is behind them all. The same number may differ in its last bits.
+    """
     ends = np.array(known, dtype=np.float64)
-    middles = (ends[1:] + ends[:-1]) / 2  # the same number may differ in its last bits
-    places = np.searchsorted(middles, found)
-    return np.asarray(np.where(np.isnan(found), len(ends), places), dtype=np.int64)
+    if not len(ends):
+        return np.where(np.isnan(found), 0, -1).astype(np.int64)
+    nearest = np.searchsorted((ends[1:] + ends[:-1]) / 2, found)
+    is_known = np.isclose(ends[np.minimum(nearest, len(ends) - 1)], found, rtol=1e-12, atol=0.0)
+    places = np.where(np.isnan(found), len(ends), np.where(is_known, nearest, -1))
+    return np.asarray(places, dtype=np.int64)
 
 
 def _rows(spec: Spec, table: Table, codes: IntArray) -> IntArray:
