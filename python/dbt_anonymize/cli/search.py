@@ -44,6 +44,17 @@ class Recoding(StrEnum):
     local = "local"
 
 
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        min=0, help="Seconds, then the best so far is taken; by quality of trained models, or 60."
+    ),
+]
+Evaluations = Annotated[
+    int | None, typer.Option(min=1, help="Models to train at most, by quality.")
+]
+
+
 @on_target
 def search(
     place: Place,
@@ -60,16 +71,8 @@ def search(
         Measure | None,
         typer.Option(help="What to search by; search.measure of the spec, or quality."),
     ] = None,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            help="Seconds, then the best so far is taken; by quality of trained models, or 60.",
-        ),
-    ] = None,
-    evaluations: Annotated[
-        int | None, typer.Option(min=1, help="Models to train at most, by quality.")
-    ] = None,
+    time_limit: Seconds = None,
+    evaluations: Evaluations = None,
     recoding: Annotated[
         Recoding, typer.Option(help="Same levels for all records, or rounds of levels.")
     ] = Recoding.full_domain,
