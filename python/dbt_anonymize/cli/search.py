@@ -6,6 +6,7 @@ import contextlib
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,7 @@ from dbt_anonymize.cli.common import Name, RowFormat, SafeConsole, is_quiet, row
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.cli.search_output import lost, rows_of, show
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.information_loss.names import GUIDED, MEASURE_NAMES, QUALITY
+from dbt_anonymize.information_loss.names import GUIDED, MEASURE_NAMES
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
 
@@ -99,26 +100,25 @@ def search(
         if spec.differential_privacy is not None:
             _search_privately(console, place, spec, dry_run=dry_run)
             return
-        chosen = spec.search.measure if measure is None else str(measure.value)
         options = Options(
             efforts=spec.search.efforts if efforts is None else efforts,
-            measure=chosen,
+            measure=spec.search.measure if measure is None else str(measure.value),
             recoding=recoding.value,
-            time_limit=_time_limit(chosen, time_limit, evaluations),
+            time_limit=time_limit,
             ks=sizes,
             evaluations=evaluations,
         )
-        found = _search(console, place, spec, options, dry_run=dry_run, verbose=verbose)
+        found = _search(console, place, spec, _bounded(options), dry_run=dry_run, verbose=verbose)
         if not is_table:
             columns, rows = rows_of(spec, options.loss, found)
             show_rows(columns, rows, form, out=out)
         _conclude(console, place, spec, found, has_sizes=bool(sizes), dry_run=dry_run)
 
 
-def _time_limit(measure: str, limit: float | None, evaluations: int | None) -> float | None:
-    """Return the seconds of a search: by quality it ends by itself unless models are counted."""
-    is_open = limit is None and evaluations is None and measure == QUALITY
-    return SECONDS_OF_RACES if is_open else limit
+def _bounded(options: Options) -> Options:
+    """Return options with a limit for races, which end by nothing else."""
+    is_open = options.time_limit is None and options.evaluations is None
+    return replace(options, time_limit=SECONDS_OF_RACES) if options.races and is_open else options
 
 
 def _conclude(

@@ -67,6 +67,11 @@ class Options:
         """The measure that nodes are compared by before models are trained on them."""
         return GUIDED if self.measure == QUALITY else self.measure
 
+    @property
+    def races(self) -> bool:
+        """Whether candidates race; rounds of a local recoding do not."""
+        return self.measure == QUALITY and self.recoding == "full_domain"
+
 
 @dataclass(frozen=True)
 class LocalEffort:
@@ -167,7 +172,7 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
     `SearchError` that names the guarantee that fails and the closest feasible parameter.
     """
     is_local = task.options.recoding == "local"
-    is_raced = task.options.measure == QUALITY and not is_local
+    is_raced = task.options.races
     clock = _Deadline(None if is_raced else task.options.time_limit)
     guarantees, loss, limit = task.guarantees, task.loss(), task.suppression_limit
     common = (task.table, guarantees, loss, limit)
