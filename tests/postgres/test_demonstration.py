@@ -136,6 +136,14 @@ def test_tables_are_analyzed_as_they_are_built(built: OnPostgres) -> None:
     assert {name for name, rows in found if rows < 0} == {"customers_register"}
 
 
+def test_a_search_by_what_models_predict_finds_what_it_finds_on_duckdb(built: OnPostgres) -> None:
+    asked = ("search", "customers", "--measure", "guided", "--dry-run", "--format", "csv")
+    here, there = (command(project, *asked) for project in (built.project, built.on_duckdb))
+    assert here.exit_code == 0, here.output
+    assert here.stdout == there.stdout
+    assert here.stdout.count("effort") >= 2
+
+
 def test_a_sample_holds_the_records_that_duckdb_would_draw(built: OnPostgres) -> None:
     key, size = "customer_id", 100
     spec = load_spec(built.project.folder / "anonymizations" / "customers.yml")

@@ -139,7 +139,7 @@ class QualitySearch:
         around = [
             one
             for node in self._neighbours(winner.checked.node)
-            for one in [self._candidate(node, k)]
+            for one in [self.candidate(node, k)]
             if one is not None and one.key not in known
         ]
         if around and not budget.is_spent:
@@ -154,7 +154,7 @@ class QualitySearch:
         nodes = self._best(self._guided, k, SHORTLIST)
         nodes += self._best(self._lossy, k, 1)
         nodes += [one.checked.node for one in winners]
-        found = [*winners, *(self._candidate(node, k) for node in dict.fromkeys(nodes))]
+        found = [*winners, *(self.candidate(node, k) for node in dict.fromkeys(nodes))]
         known = {one.key: one for one in reversed(found) if one is not None}
         return sorted(known.values(), key=lambda one: one.checked.loss)
 
@@ -165,7 +165,7 @@ class QualitySearch:
         state.run(Clock(_SECONDS_OF_SHORTLIST, self._progress))
         return [checked.node for checked in state.leaders.nodes]
 
-    def _candidate(self, node: Node, k: int) -> Candidate | None:
+    def candidate(self, node: Node, k: int) -> Candidate | None:
         """Return a node with what it suppresses; None if it is infeasible."""
         checked = self._guided.check(node, k).result
         if not checked.is_feasible:
@@ -186,7 +186,7 @@ class QualitySearch:
                 yield coarser
 
     def _raced(self, winners: Sequence[Candidate]) -> Iterator[Raced]:
-        untouched, zero_rule = self._track.baselines(SPLITS)
+        untouched, zero_rule = self._track.baselines(range(SPLITS))
         for winner in winners:
             own = self._track.scores.get(winner.key, {})
             splits = sorted(split for split in own if split < SPLITS)

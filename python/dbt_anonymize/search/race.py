@@ -129,7 +129,7 @@ class Track:
         splits = 0
         for of_round, most in ROUNDS:
             left = [one for at, one in enumerate(left) if at < most or one.key in stay]
-            self._train(left, range(splits, splits + of_round), budget)
+            self._advance(left, range(splits, splits + of_round), budget)
             splits += of_round
             left = self._ordered(left)
             if budget.is_spent:
@@ -161,7 +161,7 @@ class Track:
         found = [known.get(split, -math.inf) for split in range(splits)]
         return float(np.mean(found)) if found else -math.inf
 
-    def _train(self, candidates: Sequence[Candidate], splits: range, budget: Budget) -> None:
+    def _advance(self, candidates: Sequence[Candidate], splits: range, budget: Budget) -> None:
         """Train candidates on splits, the first of them first, as far as the budget goes."""
         waiting = [
             (one, split)
@@ -172,11 +172,11 @@ class Track:
         while waiting and not budget.is_spent:
             size = budget.affordable()
             now, waiting = waiting[:size], waiting[size:]
-            budget.spent += self._score(now)
+            budget.spent += self.train(now)
             budget.trained += len(now)
             self.says(len(now))
 
-    def _score(self, pairs: Sequence[tuple[Candidate, int]]) -> float:
+    def train(self, pairs: Sequence[tuple[Candidate, int]]) -> float:
         """Train each candidate on its split; return the seconds of all workers."""
         position: dict[Key, int] = {}
         efforts: list[EffortData] = []
@@ -201,10 +201,10 @@ class Track:
             candidate.class_of_row[rows],
         )
 
-    def baselines(self, splits: int) -> tuple[list[float], list[float]]:
-        """Return scores of the untouched table and of the zero rule on the first splits."""
+    def baselines(self, splits: range) -> tuple[list[float], list[float]]:
+        """Return scores of the untouched table and of the zero rule on splits."""
         zero_rule = replace(self._model, name=ZERO_RULE, model=ZERO_RULE, parameters={})
-        asked = [(0, split) for split in range(splits)]
+        asked = [(0, split) for split in splits]
         untouched, ruled = (self._run([], asked, one)[0] for one in (self._model, zero_rule))
         return [untouched[at] for at in asked], [ruled[at] for at in asked]
 
