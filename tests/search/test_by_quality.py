@@ -158,3 +158,12 @@ def test_records_that_the_frequencies_lack_are_counted(shop: Project) -> None:
     result = run(shop, "--measure", "guided")
     assert result.exit_code == 2
     assert "the frequencies must hold every record of customers_microdata" in text_of(result)
+
+
+def test_a_target_that_no_model_can_learn_is_refused_with_a_way_out(shop: Project) -> None:
+    shop.execute("update customers_microdata set churned = 'no'")
+    result = run(shop, "--measure", "quality")
+    assert result.exit_code == 2
+    assert "must have at least 2 classes" in text_of(result)
+    assert "Or search with `--measure loss`, which trains no model." in text_of(result)
+    assert run(shop, "--measure", "loss", "--dry-run").exit_code == 0

@@ -15,7 +15,7 @@ import typer
 from dbt_anonymize.cli.common import Name, RowFormat, SafeConsole, is_quiet, rows_alone, show_rows
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.cli.search_output import lost, rows_of, show
-from dbt_anonymize.errors import SearchError
+from dbt_anonymize.errors import EvaluationError, SearchError
 from dbt_anonymize.information_loss.names import GUIDED, MEASURE_NAMES
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
@@ -185,8 +185,13 @@ def _load(warehouse: Warehouse, spec: Spec, measure: str) -> tuple[Table, Record
     from dbt_anonymize.search.predictions import FOLDS, with_predictions  # noqa: PLC0415
     from dbt_anonymize.search.records import read_records  # noqa: PLC0415
 
-    records = read_records(warehouse, spec, loaded, FOLDS)
-    return with_predictions(loaded.table, records), records
+    try:
+        records = read_records(warehouse, spec, loaded, FOLDS)
+        return with_predictions(loaded.table, records), records
+    except EvaluationError as error:
+        raise EvaluationError(
+            f"{spec.name}: {error} Or search with `--measure loss`, which trains no model."
+        ) from error
 
 
 def _search_privately(console: SafeConsole, place: Place, spec: Spec, *, dry_run: bool) -> None:
