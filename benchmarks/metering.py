@@ -57,25 +57,28 @@ class Memory:
         watcher.join()
 
 
-def cpu_of_tree() -> tuple[float, float]:
-    """Return user and system seconds of this process and of the children that run."""
+def cpu_of_tree(root: int | None = None) -> tuple[float, float]:
+    """Return user and system seconds of a process, or of this one, and of all its children.
+
+    Those that have ended are counted by the parent that waited for them.
+    """
     ticks = [0, 0]
-    for process in _processes():
+    for process in _processes(root):
         try:
             text = (process / "stat").read_text(encoding="ascii", errors="replace")
         except OSError:  # it has ended meanwhile
             continue
         # The name of a program may hold spaces; what follows its bracket does not.
-        for place, used in enumerate(text.rpartition(")")[2].split()[11:13]):
-            ticks[place] += int(used)
+        for place, used in enumerate(text.rpartition(")")[2].split()[11:15]):
+            ticks[place % 2] += int(used)
     per_second = os.sysconf("SC_CLK_TCK")
     return ticks[0] / per_second, ticks[1] / per_second
 
 
-def memory_of_tree() -> int:
-    """Return the proportional set size of this process and its children, in bytes."""
+def memory_of_tree(root: int | None = None) -> int:
+    """Return the proportional set size of a process, or of this one, and its children, in bytes."""
     total = 0
-    for process in _processes():
+    for process in _processes(root):
         try:
             rollup = (process / "smaps_rollup").read_text(encoding="ascii")
         except OSError:
@@ -85,8 +88,8 @@ def memory_of_tree() -> int:
     return total
 
 
-def _processes() -> Iterator[Path]:
-    """Yield this process and its children, as folders of ``/proc``.
+def _processes(root: int | None) -> Iterator[Path]:
+    """Yield a process, or this one, and its children, as folders of ``/proc``.
 
     By the parent that each process names: a list of children is that of a thread, and those of
     Java end while they are read.
@@ -98,7 +101,7 @@ def _processes() -> Iterator[Path]:
         except OSError:  # it has ended meanwhile
             continue
         children.setdefault(int(text.rpartition(")")[2].split()[1]), []).append(int(process.name))
-    waiting = [os.getpid()]
+    waiting = [root or os.getpid()]
     while waiting:
         number = waiting.pop()
         yield Path("/proc") / str(number)

@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,7 @@ def hierarchy(name: str) -> str:
     heads = [f"level_{level}" for level in range(1, len(merged) + 2 + (name == "age"))]
     lines = [",".join([keys, *heads])]
     for i in range(values):
-        key = f"{i},{i + 1},{i}" if name == "age" else f"{name} {i}"
+        key = f"{i},{i + 1},{name} {i}" if name == "age" else f"{name} {i}"
         lines.append(",".join([key, *(f"{name} {i // n * n}+" for n in merged), "*"]))
     return "\n".join(lines) + "\n"
 
@@ -169,15 +170,17 @@ def write_project(folder: Path, file: Path, settings: dict[str, Any]) -> Project
 class Meter:
     """Seconds, CPU seconds and the most memory between two moments; ``peak`` is that of all.
 
-    Of this process, or ``with_children`` of those that it has started too.
+    Of this process, or ``with_children`` of those that it has started too; or of the process
+    ``root`` and its children.
     """
 
-    def __init__(self, *, with_children: bool = False) -> None:
+    def __init__(self, *, with_children: bool = False, root: int | None = None) -> None:
         self.most = self.peak = 0
         self._started = (0.0, 0.0, 0.0)
-        self._cpu = cpu_of_tree if with_children else _cpu
-        self._memory = memory_of_tree if with_children else _memory
-        self._pause = 0.5 if with_children else 0.05
+        has_tree = with_children or root is not None
+        self._cpu = partial(cpu_of_tree, root) if has_tree else _cpu
+        self._memory = partial(memory_of_tree, root) if has_tree else _memory
+        self._pause = 0.5 if has_tree else 0.05
         threading.Thread(target=self._watch, daemon=True).start()
 
     def _watch(self) -> None:

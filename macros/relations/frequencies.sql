@@ -31,6 +31,7 @@
 {%- else -%}
     {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- endif -%}
+{%- do dbt_anonymize._expect_many_rows() -%}
 {{ dbt_anonymize._frequencies_rows(microdata, columns, partitions) }}
 {%- endmacro %}
 

@@ -291,11 +291,16 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
     {%- set spec = "anonymizations/" ~ declaration.anonymization ~ ".yml" -%}
     {%- set key = dbt_anonymize._quote(declaration.record_key) -%}
     {%- set target_column = dbt_anonymize._quote(declaration.target) -%}
-    {%- set counts = run_query(
-        "select count(*), count(" ~ key ~ "), count(" ~ target_column ~ "), count(distinct " ~ target_column
-        ~ ") from " ~ this
-    ).rows[0] -%}
-    {%- set records, keys, targets, classes = counts[0], counts[1], counts[2], counts[3] -%}
+    {%- set counted = ["count(*)", "count(" ~ key ~ ")", "count(" ~ target_column ~ ")"] -%}
+    {%- for quasi_identifier in declaration.quasi_identifiers -%}
+        {%- do counted.append(
+            "count(case when " ~ dbt_anonymize._quote(quasi_identifier.name) ~ " is not null and "
+            ~ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") ~ " is null then 1 end)"
+        ) -%}
+    {%- endfor -%}
+    {%- set counts = run_query("select " ~ counted | join(", ") ~ " from " ~ this).rows[0] -%}
+    {%- set records, keys, targets = counts[0], counts[1], counts[2] -%}
+    {%- set classes = dbt_anonymize._count_distinct(this, declaration.target) -%}
     {%- set distinct_keys = dbt_anonymize._count_distinct(this, declaration.record_key) -%}
     {%- set errors = [] -%}
     {%- if records == 0 -%}
@@ -348,10 +353,7 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
             {%- if quasi_identifier.unknown -%}
                 {%- do dbt_anonymize._tell_unknown(declaration.anonymization, quasi_identifier, records) -%}
             {%- endif -%}
-            {%- set uncovered = run_query(
-                "select count(*) from " ~ this ~ " where " ~ dbt_anonymize._quote(quasi_identifier.name)
-                ~ " is not null and " ~ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") ~ " is null"
-            ).rows[0][0] -%}
+            {%- set uncovered = counts[2 + loop.index] -%}
             {%- if uncovered > 0 -%}
                 {%- do errors.append(
                     "the hierarchy of " ~ quasi_identifier.name ~ " does not cover the column"

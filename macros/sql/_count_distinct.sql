@@ -30,3 +30,13 @@
         "select bit_count(bitstring_agg(" ~ column ~ ", " ~ bounds[0][0] ~ ", " ~ bounds[0][1] ~ ")) from " ~ relation
     ).rows[0][0] | int) }}
 {%- endmacro %}
+
+
+{# Postgres sorts what it counts so, and groups by a hash table. #}
+{% macro postgres___count_distinct(relation, name) -%}
+    {%- set column = dbt_anonymize._quote(name) -%}
+    {{ return(run_query(
+        "select count(*) from (select distinct " ~ column ~ " from " ~ relation ~ " where " ~ column
+        ~ " is not null) as found"
+    ).rows[0][0] | int) }}
+{%- endmacro %}

@@ -10,19 +10,69 @@
 {% macro default___in_steps(names, sql) -%}{{ return(sql) }}{%- endmacro %}
 
 {#
-  No statistics are known of a CTE, and every join multiplies the error: hash tables are made for billions of rows, and
-  loops for one. To sort takes about the same time whatever was expected. The settings end with the transaction.
+  No statistics are known of a CTE, and every join multiplies the error: hash tables were made for billions of rows, and
+  loops for one. Tables that are analyzed have them, those of a value each with its count too. A join by many columns
+  is expected to find one row all the same: loops and sorts, which grow with what there is, give way to hash tables.
 #}
 {% macro postgres___in_steps(names, sql) -%}
-    {%- if dbt_anonymize._is_building() and names -%}
-        {%- do dbt_anonymize._run_statements([
-            "set local enable_hashjoin = off", "set local enable_nestloop = off", "set local jit = off"
-        ]) -%}
+    {%- do dbt_anonymize._expect_many_rows() -%}
+    {%- if not dbt_anonymize._is_building() or not names -%}{{ return(sql) }}{%- endif -%}
+    {%- do dbt_anonymize._run_statements(["set local enable_nestloop = off", "set local enable_sort = off"]) -%}
+    {%- set steps = [] -%}
+    {%- for name in modules.re.findall("(?m)^(\\w+) as (?:not materialized )?[(]", sql) -%}
+        {%- if name in names or modules.re.match("(distribution|total)_[0-9]+$", name) -%}
+            {%- do steps.append(name) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(dbt_anonymize._kept_steps(steps, sql)) }}
+{%- endmacro %}
+
+
+{# Keeps the CTEs `names` of a select in scratch tables, and returns a select that reads them. #}
+{% macro _kept_steps(names, sql) -%}
+    {%- set known, kept = [], [] -%}
+    {%- set ctes, main = sql.removeprefix("with\n\n").split("\n\n)\n\n", 1) -%}
+    {%- for cte in ctes.split("\n\n),\n\n") -%}
+        {%- set head = modules.re.match("(\\w+) as (not materialized )?[(]", cte) -%}
+        {%- set name, rows = head.group(1), cte[head.end():] -%}
+        {%- if name in names -%}
+            {%- set select = dbt_anonymize._with_ctes(known, "select * from (" ~ rows ~ "\n\n) as kept") -%}
+            {%- do dbt_anonymize._run_statements(dbt_anonymize._keep_scratch(name, select)) -%}
+            {%- set rows = "select * from " ~ dbt_anonymize._scratch(name) -%}
+            {%- do kept.append(name) -%}
+        {%- endif -%}
+        {%- set hint = dbt_anonymize._not_materialized() if name in kept else head.group(2) or "" -%}
+        {%- do known.append([name, rows, hint]) -%}
+    {%- endfor -%}
+    {%- if kept != names -%}
+        {{ exceptions.raise_compiler_error(model.name ~ ": must have the CTEs " ~ names ~ "; got " ~ kept) }}
     {%- endif -%}
-    {{ return(sql) }}
+    {{ return(dbt_anonymize._with_ctes(known, main)) }}
+{%- endmacro %}
+
+
+{# A select with those CTEs that it mentions, and those that these mention. #}
+{% macro _with_ctes(ctes, select) -%}
+    {%- set needed = namespace(ctes=[], text=select) -%}
+    {%- for name, rows, hint in ctes | reverse if modules.re.search("\\b" ~ name ~ "\\b", needed.text) -%}
+        {%- set needed.ctes = [name ~ " as " ~ hint ~ "(" ~ rows ~ "\n\n)"] + needed.ctes -%}
+        {%- set needed.text = needed.text ~ rows -%}
+    {%- endfor -%}
+    {{ return("with\n\n" ~ needed.ctes | join(",\n\n") ~ "\n\n" ~ select if needed.ctes else select) }}
 {%- endmacro %}
 
 
 {% macro _after_steps() -%}{{ return(adapter.dispatch("_after_steps", "dbt_anonymize")()) }}{%- endmacro %}
 
 {% macro default___after_steps() -%}{{ return([]) }}{%- endmacro %}
+
+{% macro postgres___after_steps() -%}{{ return(["{{ dbt_anonymize._forget_scratch() }}"]) }}{%- endmacro %}
+
+{% macro _forget_scratch() -%}
+    {%- if not dbt_anonymize._is_building() -%}{{ return("") }}{%- endif -%}
+    {%- set found = run_query(
+        "select relname from pg_class where relnamespace = pg_my_temp_schema() and relkind = 'r'"
+        ~ " and relname like 'dbt\\_anonymize\\_%'"
+    ).columns[0].values() -%}
+    {%- if found -%}{%- do run_query("drop table " ~ found | map("tojson") | join(", ")) -%}{%- endif -%}
+{%- endmacro %}

@@ -42,3 +42,18 @@
 {% macro duckdb___run_statements(statements) -%}
     {{ return(run_query(statements | join(";\n"))) }}
 {%- endmacro %}
+
+
+{# Statements that keep the rows of a select, of which the engine then knows how many there are. #}
+{% macro _keep_scratch(name, sql) -%}
+    {{ return(adapter.dispatch("_keep_scratch", "dbt_anonymize")(name, sql)) }}
+{%- endmacro %}
+
+{% macro default___keep_scratch(name, sql) -%}{{ return([dbt_anonymize._create_scratch(name, sql)]) }}{%- endmacro %}
+
+{% macro postgres___keep_scratch(name, sql) -%}
+    {{ return(
+        dbt_anonymize._drop_scratch([name])
+        + [dbt_anonymize._create_scratch(name, sql), dbt_anonymize._analyze(dbt_anonymize._scratch(name))]
+    ) }}
+{%- endmacro %}

@@ -27,6 +27,7 @@
     {{ run_hooks(pre_hooks, inside_transaction=False) }}
     {%- do dbt_anonymize._begin_after_hooks() -%}
     {{ run_hooks(pre_hooks, inside_transaction=True) }}
+    {%- do dbt_anonymize._expect_many_rows() -%}
 
     {% call statement("main") -%}
         {{ create_table_as(False, candidate, sql) }}

@@ -33,6 +33,7 @@
         {{ drop_relation_if_exists(dbt_anonymize._find_uncached(left_behind)) }}
     {%- endfor -%}
     {{ run_hooks(pre_hooks, inside_transaction=True) }}
+    {%- do dbt_anonymize._expect_many_rows() -%}
 
     {% call statement("main") -%}
         {{ create_table_as(False, candidate, sql) }}

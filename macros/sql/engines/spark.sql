@@ -443,33 +443,7 @@ order by {{ listed }}
   nested selects there is no plan at all. So each statement has only the CTEs that it needs.
 #}
 {% macro spark___in_steps(names, sql) -%}
-    {%- if not dbt_anonymize._is_building() or not names -%}{{ return(sql) }}{%- endif -%}
-    {%- set known, kept = [], [] -%}
-    {%- set ctes, main = sql.removeprefix("with\n\n").split("\n\n)\n\n", 1) -%}
-    {%- for cte in ctes.split("\n\n),\n\n") -%}
-        {%- set name, rows = cte.split(" as (", 1) -%}
-        {%- if name in names -%}
-            {%- set select = dbt_anonymize._with_ctes(known, "select * from (" ~ rows ~ "\n\n) as kept") -%}
-            {%- do dbt_anonymize._run_statements([dbt_anonymize._create_scratch(name, select)]) -%}
-            {%- set rows = "select * from " ~ dbt_anonymize._scratch(name) -%}
-            {%- do kept.append(name) -%}
-        {%- endif -%}
-        {%- do known.append([name, rows]) -%}
-    {%- endfor -%}
-    {%- if kept != names -%}
-        {{ exceptions.raise_compiler_error(model.name ~ ": must have the CTEs " ~ names ~ "; got " ~ kept) }}
-    {%- endif -%}
-    {{ return(dbt_anonymize._with_ctes(known, main)) }}
-{%- endmacro %}
-
-{# A select with those CTEs that it mentions, and those that these mention. #}
-{% macro _with_ctes(ctes, select) -%}
-    {%- set needed = namespace(ctes=[], text=select) -%}
-    {%- for name, rows in ctes | reverse if modules.re.search("\\b" ~ name ~ "\\b", needed.text) -%}
-        {%- set needed.ctes = [name ~ " as (" ~ rows ~ "\n\n)"] + needed.ctes -%}
-        {%- set needed.text = needed.text ~ rows -%}
-    {%- endfor -%}
-    {{ return("with\n\n" ~ needed.ctes | join(",\n\n") ~ "\n\n" ~ select if needed.ctes else select) }}
+    {{ return(dbt_anonymize._kept_steps(names, sql) if dbt_anonymize._is_building() and names else sql) }}
 {%- endmacro %}
 
 {% macro spark___after_steps() -%}{{ return(["{{ dbt_anonymize._forget_steps() }}"]) }}{%- endmacro %}
