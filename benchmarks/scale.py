@@ -97,12 +97,6 @@ def hierarchy(name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def seed_types(name: str) -> dict[str, Any]:
-    """Return the properties of the seed of a hierarchy: its labels are text."""
-    levels = hierarchy(name).split("\n", 1)[0].split(",")[2 if name == "age" else 1 :]
-    return {"name": f"{name}s", "config": {"column_types": dict.fromkeys(levels, "text")}}
-
-
 def spec() -> dict[str, Any]:
     """Return the declaration of the anonymization."""
     columns = {"age": intervals("ages", len(AGES[2]) + 2)}
@@ -153,7 +147,6 @@ def write_project(folder: Path, file: Path, settings: dict[str, Any]) -> Project
         "profiles.yml": json.dumps({"scale": {"target": "t", "outputs": {"t": output}}}),
         "models/census.sql": f"select * from read_parquet('{file}')",  # noqa: S608
         "anonymizations/people.yml": yaml.safe_dump(spec(), sort_keys=False),
-        "seeds/hierarchies.yml": json.dumps({"seeds": [seed_types(name) for name in NAMES]}),
         **{f"seeds/{name}s.csv": hierarchy(name) for name in NAMES},
     }
     write_files(folder, texts)

@@ -146,7 +146,8 @@ def _next(name: str, path: Path, drafted: Drafted, *, is_open: bool) -> str:
     if drafted.efforts:
         return (
             f"{path.as_posix()}: read it, then run `dbt-anonymize generate {name}` and "
-            f"`dbt build`. `dbt-anonymize search {name}` then finds the levels on which models do best."
+            f"`dbt build`. `dbt-anonymize search {name}` then finds the levels on which models do "
+            "best."
         )
     return (
         f"{path.as_posix()}: read it, then run `dbt-anonymize generate {name}`, "
