@@ -15,6 +15,22 @@ order by raw_values.found
 {%- endmacro %}
 
 
+{# What has the codes 0, 1, .. of a quasi-identifier, in their order: its raw values, or the leaves of its hierarchy. #}
+{% macro _search_values_in_order(relations, quasi_identifier, by) -%}
+with
+
+{% if by == "raw" -%}
+{{ dbt_anonymize._search_raw_values("coded", relations, quasi_identifier) }}
+{%- else -%}
+{{ dbt_anonymize._search_leaves("coded", quasi_identifier) }}
+{%- endif %}
+
+select found
+from coded
+order by code
+{%- endmacro %}
+
+
 {# Records whose value is not in the leaf that the relations give it: the hierarchy has changed since. #}
 {% macro _search_uncovered(relations, quasi_identifier) -%}
 {%- set raw = dbt_anonymize._quote(quasi_identifier.name, "frequencies") -%}

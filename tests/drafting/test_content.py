@@ -12,7 +12,7 @@ from dbt_anonymize.drafting.facts import ColumnFacts, Kind, kind_of, read_facts
 from dbt_anonymize.drafting.names import said_by
 from dbt_anonymize.drafting.plans import plan
 from dbt_anonymize.drafting.roles import KEY, propose, propose_subject
-from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.errors import HierarchyError, SpecError
 from dbt_anonymize.project.warehouse import Warehouse
 from tests.verify.clinic import SmallWarehouse
 
@@ -178,3 +178,36 @@ def test_no_hierarchy_is_drafted_that_a_build_refuses(type_: str, kind: Kind, sa
     facts = ColumnFacts("seen", type_, kind, 9, 9, 9)
     with pytest.raises(HierarchyError, match=says):
         plan(facts, None, "seed", "--ref t", "seeds")  # type: ignore[arg-type]
+
+
+def test_the_target_that_is_asked_for_is_proposed() -> None:
+    columns = [
+        facts("key", "integer", 1000),
+        facts("colour", distinct=4),
+        facts("outcome", distinct=2),
+    ]
+    assert [one.name for one in propose(columns) if one.is_target] == ["outcome"]
+    found = {one.name: one for one in propose(columns, "COLOUR")}
+    assert (found["colour"].role, found["colour"].is_target) == ("sensitive", True)
+    assert found["colour"].is_decided
+    assert not found["outcome"].is_target
+    (number,) = propose([facts("wage", "double", 700)], "wage")
+    assert number.reason == "target, which models predict: a number"
+
+
+@pytest.mark.parametrize(
+    ("column", "why"),
+    [
+        (facts("other"), "there is no outcome"),
+        (facts("outcome", known=0, distinct=0), "NULL everywhere"),
+        (facts("outcome", distinct=1), "one value only"),
+        (facts("outcome", known=990), "10 NULL"),
+        (facts("outcome", distinct=1000), "each nearly its own"),
+        (facts("outcome", distinct=500), "each nearly its own"),
+        (facts("outcome", looks="phone numbers"), "look like phone numbers"),
+        (facts("outcome", "date"), "cast it in a model before"),
+    ],
+)
+def test_what_models_cannot_predict_is_refused_as_target(column: ColumnFacts, why: str) -> None:
+    with pytest.raises(SpecError, match=why):
+        propose([facts("key", "integer", 1000), column], "outcome")

@@ -30,7 +30,8 @@ def people(project: Project) -> list[str]:
 
 def test_a_draft_that_is_taken_builds_and_releases(consumer: Project) -> None:
     folder = consumer.folder
-    done = run("init", "clients", "--ref", "customers", "--yes", "--project-dir", folder)
+    asked = ("--ref", "customers", "--predict", "churned", "--yes", "--project-dir", folder)
+    done = run("init", "clients", *asked)
     assert done.exit_code == 0, done.output
     path = folder / "anonymizations" / "clients.yml"
     text = path.read_text()

@@ -299,7 +299,8 @@ def test_more_values_than_there_are_is_refused(shop: Project) -> None:
 
 
 def test_bounds_that_are_too_low_are_named(shop: Project) -> None:
-    shop.edit(SPEC, lambda text: text + "search: {levels: {birth_date: {highest: 0}}}\n")
+    searched = "search: {measure: loss, levels: {birth_date: {highest: 0}}}"
+    shop.edit(SPEC, lambda text: text.replace("search: {measure: loss}", searched))
     result = run(shop)
     assert result.exit_code == 2
     assert "k_anonymity (k 4) cannot be kept by itself; the closest that can is k 1" in text_of(

@@ -71,7 +71,9 @@ def test_raw_values_are_not_told_apart_where_none_may_be_released(shop: Project)
     fine = load(shop).table
     shop.edit(
         "anonymizations/customers.yml",
-        lambda text: text + "search: {levels: {birth_date: {lowest: 1, highest: 3}}}\n",
+        lambda text: text.replace(
+            "{measure: loss}", "{levels: {birth_date: {lowest: 1, highest: 3}}}"
+        ),
     )
     task = load(shop)
     years = task.table.attributes[0]

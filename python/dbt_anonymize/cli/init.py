@@ -29,6 +29,9 @@ def init(
     source: Annotated[
         str | None, typer.Option(help="dbt source to anonymize, as source_name.table_name.")
     ] = None,
+    predict: Annotated[
+        str | None, typer.Option(help="Column that models predict, the target.")
+    ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Take what is proposed without asking.")
     ] = False,
@@ -45,7 +48,7 @@ def init(
     with place.warehouse() as warehouse:
         relation = warehouse.relation_of(declared)
         note(f"Reading {relation.identifier} ...")
-        proposals = propose(read_facts(warehouse, relation))
+        proposals = propose(read_facts(warehouse, relation), predict)
     if not any(one.facts.records for one in proposals):
         say(f"{relation.identifier} holds no record: load it first, or decide all.", err=True)
     # Closed while somebody thinks: a file of DuckDB is locked for everybody else.
@@ -142,7 +145,9 @@ def _next(name: str, path: Path, drafted: Drafted, *, is_open: bool) -> str:
         return f"{path.as_posix()}: decide every TODO, then run `dbt-anonymize generate {name}`."
     if drafted.efforts:
         return (
-            f"{path.as_posix()}: read it, then run `dbt-anonymize generate {name}` and `dbt build`."
+            f"{path.as_posix()}: read it, then run `dbt-anonymize generate {name}` and "
+            f"`dbt build`. `dbt-anonymize search {name}` then finds the levels on which models do "
+            "best."
         )
     return (
         f"{path.as_posix()}: read it, then run `dbt-anonymize generate {name}`, "

@@ -6,6 +6,7 @@ import contextlib
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,15 +16,21 @@ from dbt_anonymize.cli.common import Name, RowFormat, SafeConsole, is_quiet, row
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.cli.search_output import lost, rows_of, show
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.information_loss.names import MEASURE_NAMES
+from dbt_anonymize.information_loss.names import GUIDED, MEASURE_NAMES
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
+    from dbt_anonymize.privacy.table import Table
+    from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.search.efforts import Found, Options, Steps
+    from dbt_anonymize.search.records import Records
     from dbt_anonymize.search.results import Progress as State
     from dbt_anonymize.search.results import ProgressCallback
     from dbt_anonymize.spec import Effort, Spec
+
+# CPU seconds in which a search by quality trains models.
+SECONDS_OF_RACES = 60.0
 
 # The choices of the spec, as the command line takes them.
 Measure = Enum(  # type: ignore[misc]
@@ -36,6 +43,17 @@ class Recoding(StrEnum):
 
     full_domain = "full_domain"
     local = "local"
+
+
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        min=0, help="Seconds, then the best so far is taken; by quality of trained models, or 60."
+    ),
+]
+Evaluations = Annotated[
+    int | None, typer.Option(min=1, help="Models to train at most, by quality.")
+]
 
 
 @on_target
@@ -52,11 +70,10 @@ def search(
     ] = None,
     measure: Annotated[
         Measure | None,
-        typer.Option(help="Information loss to minimize; search.measure of the spec, or loss."),
+        typer.Option(help="What to search by; search.measure of the spec, or quality."),
     ] = None,
-    time_limit: Annotated[
-        float | None, typer.Option(min=0, help="Seconds; then the best so far is taken.")
-    ] = None,
+    time_limit: Seconds = None,
+    evaluations: Evaluations = None,
     recoding: Annotated[
         Recoding, typer.Option(help="Same levels for all records, or rounds of levels.")
     ] = Recoding.full_domain,
@@ -89,12 +106,19 @@ def search(
             recoding=recoding.value,
             time_limit=time_limit,
             ks=sizes,
+            evaluations=evaluations,
         )
-        found = _search(console, place, spec, options, dry_run=dry_run, verbose=verbose)
+        found = _search(console, place, spec, _bounded(options), dry_run=dry_run, verbose=verbose)
         if not is_table:
-            columns, rows = rows_of(spec, options.measure, found)
+            columns, rows = rows_of(spec, options.loss, found)
             show_rows(columns, rows, form, out=out)
         _conclude(console, place, spec, found, has_sizes=bool(sizes), dry_run=dry_run)
+
+
+def _bounded(options: Options) -> Options:
+    """Return options with a limit for races, which end by nothing else."""
+    is_open = options.time_limit is None and options.evaluations is None
+    return replace(options, time_limit=SECONDS_OF_RACES) if options.races and is_open else options
 
 
 def _conclude(
@@ -130,16 +154,15 @@ def _search(
     from dbt_anonymize.project.category_limits import limits_in_warehouse  # noqa: PLC0415
     from dbt_anonymize.search.coded_guarantees import coded_guarantees  # noqa: PLC0415
     from dbt_anonymize.search.efforts import Task, find_efforts  # noqa: PLC0415
-    from dbt_anonymize.search.load import load_table  # noqa: PLC0415
     from dbt_anonymize.search.report import lattice_rows, write_lattice  # noqa: PLC0415
 
     begin = time.monotonic()
     with place.warehouse() as warehouse:
-        table = load_table(warehouse, spec, measure=options.measure)
-        task = Task(spec, table, coded_guarantees(warehouse, spec), options)
+        table, records = _load(warehouse, spec, options.loss)
+        task = Task(spec, table, coded_guarantees(warehouse, spec), options, records)
         limits = limits_in_warehouse(warehouse, spec)
     # The warehouse is closed meanwhile: a file of DuckDB would be locked for everybody else.
-    with _prefixed(spec.name), _progress(options.measure) as steps:
+    with _prefixed(spec.name), _progress(options.loss) as steps:
         found = find_efforts(task, steps)
     show(console, task, found, time.monotonic() - begin, verbose=verbose)
     for line in limits:
@@ -150,6 +173,20 @@ def _search(
             relation = write_lattice(warehouse, spec.name, list(spec.quasi_identifiers), rows)
         console.print(f"{relation}: {counted(len(rows), 'node')}.")
     return found
+
+
+def _load(warehouse: Warehouse, spec: Spec, measure: str) -> tuple[Table, Records | None]:
+    """Read the coded table; for the guided measure with what models predict about records."""
+    from dbt_anonymize.search.load import load  # noqa: PLC0415
+
+    loaded = load(warehouse, spec, measure=measure)
+    if measure != GUIDED:
+        return loaded.table, None
+    from dbt_anonymize.search.predictions import FOLDS, with_predictions  # noqa: PLC0415
+    from dbt_anonymize.search.records import read_records  # noqa: PLC0415
+
+    records = read_records(warehouse, spec, loaded, FOLDS)
+    return with_predictions(loaded.table, records), records
 
 
 def _search_privately(console: SafeConsole, place: Place, spec: Spec, *, dry_run: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.cli.common import SafeConsole, figures_table
@@ -10,6 +11,7 @@ from dbt_anonymize.pluralize import counted
 if TYPE_CHECKING:
     from rich.table import Table as ShownTable
 
+    from dbt_anonymize.search.by_quality import Races
     from dbt_anonymize.search.efforts import Found, Task
     from dbt_anonymize.search.results import CheckedNode
     from dbt_anonymize.spec import Spec
@@ -26,7 +28,7 @@ def show(console: SafeConsole, task: Task, found: Found, seconds: float, *, verb
     """Show a search that took so many seconds; the Pareto front only where it is asked for."""
     from dbt_anonymize.search.limits import is_flat  # noqa: PLC0415 (keeps --help fast)
 
-    best, measure = found.result.optimum, task.options.measure
+    best, measure = found.result.optimum, task.options.loss
     if best is None:
         return
     levels = ", ".join(_levels(task.spec, best))
@@ -54,8 +56,11 @@ def show(console: SafeConsole, task: Task, found: Found, seconds: float, *, verb
     else:
         useful = (node for _, node in found.chain.points if any(node.node))
         chained = {node: number for number, node in enumerate(useful, start=1)}
-        console.print("Efforts from weak to strong: the least loss with the required k")
-        console.print(_nodes_table(task, found.chain.points, chained))
+        if found.races is None:
+            console.print("Efforts from weak to strong: the least loss with the required k")
+            console.print(_nodes_table(task, found.chain.points, chained))
+        else:
+            _show_races(console, task, found.races, chained)
     if left_out := _left_out(task, found):
         console.print(left_out)
     if not verbose:
@@ -146,21 +151,84 @@ def _work(found: Found, measure: str, seconds: float) -> str:
 def _show_rounds(console: SafeConsole, task: Task, found: Found) -> None:
     names = ", ".join(task.spec.quasi_identifiers)
     console.print(f"Efforts from weak to strong: rounds of levels of {names}")
-    numeric = ("effort", "required k", "suppressed", task.options.measure, "rounds")
+    numeric = ("effort", "required k", "suppressed", task.options.loss, "rounds")
     table = figures_table(numeric, ["levels of each round"])
     for number, effort in enumerate(found.local, start=1):
-        loss = "-" if effort.loss is None else lost(task.options.measure, effort.loss)
+        loss = "-" if effort.loss is None else lost(task.options.loss, effort.loss)
         cells = (number, effort.required, effort.suppressed, loss, len(effort.rounds))
         levels = "; ".join(" ".join(map(str, node)) for node in effort.rounds)
         table.add_row(*map(str, cells), levels)
     console.print(table)
     remarks = []
     if any(effort.loss is None for effort in found.local):
-        remarks.append(f"The build measures {task.options.measure}.")
+        remarks.append(f"The build measures {task.options.loss}.")
     if task.guarantees.release_rules:
         remarks.append("Suppressed are at most so many, since rounds may have classes in common.")
     if remarks:
         console.print(" ".join(remarks) + "\n")
+
+
+def _show_races(
+    console: SafeConsole, task: Task, races: Races, efforts: dict[CheckedNode, int]
+) -> None:
+    """Show the winners of all class sizes beside the untouched table and the zero rule."""
+    if not races.raced:
+        return
+    measure = task.spec.quality.measure
+    first = races.raced[0]
+    console.print(
+        f"Efforts from weak to strong: those on which {task.spec.quality.deciding_model} did best, "
+        f"of {counted(races.trained, 'model')} trained"
+    )
+    headings = ("effort", "required k", "reached k", "suppressed", measure, "against untouched")
+    table = figures_table(headings, [])
+    for (required, checked), raced in zip(races.points, races.raced, strict=True):
+        table.add_row(
+            str(efforts.get(checked, "-")),
+            *(str(required), str(checked.k), str(checked.suppressed)),
+            _score(raced.score),
+            " to ".join(map(_score, raced.interval)),
+        )
+    console.print(table)
+    splits = counted(first.splits, "split")
+    console.print(
+        f"{measure} of the untouched table {_score(first.untouched)}, of the zero rule "
+        f"{_score(first.zero_rule)}; means of {splits}, differences with 95 % intervals. The build "
+        "scores the efforts again, on other splits of the same records."
+    )
+    for (_, checked), number in zip(races.points, range(1, len(races.points) + 1), strict=True):
+        if any(checked.node):
+            console.print(f"Effort {number} {_in_words(task, checked)}.")
+    if not races.is_complete:
+        console.print("What was to be trained ended it: raise --time-limit or --evaluations.")
+    console.print()
+
+
+def _score(value: float) -> str:
+    """Return a score; errors have a minus sign."""
+    return "-" if math.isnan(value) or math.isinf(value) else f"{value:.4g}"
+
+
+def _in_words(task: Task, checked: CheckedNode) -> str:
+    """Say what an effort keeps of each quasi-identifier."""
+    kept, coarser, gone = [], [], []
+    for (name, tree), level in zip(task.spec.quasi_identifiers.items(), checked.node, strict=True):
+        if level == 0:
+            kept.append(name)
+        elif level == tree.levels:
+            gone.append(name)
+        else:
+            coarser.append(f"{name} at level {level} of {tree.levels}")
+    parts = [
+        f"{verb} {', '.join(names)}"
+        for verb, names in (
+            ("keeps", coarser),
+            ("leaves as it is", kept),
+            ("gives up", gone),
+        )
+        if names
+    ]
+    return "; ".join(parts)
 
 
 def _is_best_first(found: Found) -> bool:
@@ -181,7 +249,7 @@ def _nodes_table(
     is_front: bool = False,
 ) -> ShownTable:
     """Return required k and node of each point; on the front the required k is the reached one."""
-    measure = task.options.measure
+    measure = task.options.loss
     headings = ("effort", *(() if is_front else ("required k",)), "reached k", "suppressed")
     table = figures_table((*headings, measure), ["levels"])
     for required, checked in points:

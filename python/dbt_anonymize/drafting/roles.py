@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from dbt_anonymize.drafting.facts import ColumnFacts
 from dbt_anonymize.drafting.names import is_key, is_key_of_person, said_by
+from dbt_anonymize.errors import SpecError
 from dbt_anonymize.pluralize import counted
 
 # From so many different texts per record on, a text finds a record by itself.
@@ -21,6 +22,8 @@ _NAME = 3
 # Texts of more different values are no hierarchy that anybody reads; they are left to a person.
 _MOST_CATEGORIES = 100
 KEY = "record_key"
+# A number of more different values is predicted as a number; models know at most so many classes.
+_MOST_CLASSES, _MOST_PREDICTED = 20, 200
 _OF_SNAPSHOTS = {"dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to", "dbt_is_deleted"}
 
 
@@ -44,25 +47,73 @@ class Proposal:
         return self.facts.name
 
 
-def propose(facts: Sequence[ColumnFacts]) -> list[Proposal]:
-    """Return a proposal for each column, in their order."""
-    key = _key(facts)
+def propose(facts: Sequence[ColumnFacts], predict: str | None = None) -> list[Proposal]:
+    """Return a proposal for each column, in their order.
+
+    ``predict`` names the target; a column that models cannot predict is a `SpecError`.
+    """
+    wanted = None if predict is None else _predictable(facts, predict)
+    key = _key([one for one in facts if one is not wanted])
     found = [
         Proposal(one, KEY, "unique and never NULL") if one is key else _role(one) for one in facts
     ]
     target = _target(found)
-    return [one if one is not target else _as_target(one) for one in found]
+    if wanted is not None:
+        target = next(one for one in found if one.facts is wanted)
+    return [one if one is not target else _as_target(one, predict) for one in found]
 
 
-def _as_target(found: Proposal) -> Proposal:
-    classes = counted(found.facts.distinct, "class", "classes")
+def _as_target(found: Proposal, predict: str | None) -> Proposal:
+    shown = counted(found.facts.distinct, "class", "classes")
+    if is_amount(found.facts):
+        shown = "a number"
     return replace(
         found,
         role="sensitive",
+        mask=None,
         is_target=True,
-        is_decided=said_by(found.name, "target"),
-        reason=f"target, which models predict: {classes}",
+        is_decided=predict is not None or said_by(found.name, "target"),
+        reason=f"target, which models predict: {shown}",
     )
+
+
+def is_amount(facts: ColumnFacts) -> bool:
+    """Whether a column as target is predicted as a number rather than as a class."""
+    return facts.kind == "number" and facts.distinct > _MOST_CLASSES
+
+
+def _predictable(facts: Sequence[ColumnFacts], predict: str) -> ColumnFacts:
+    """Return the column that was asked for; what models cannot predict is refused."""
+    named = [one for one in facts if one.name.lower() == predict.lower()]
+    if not named:
+        raise SpecError(
+            f"--predict must name a column; there is no {predict}. Columns are "
+            f"{', '.join(one.name for one in facts)}."
+        )
+    (found,) = named
+    looks = f"values that look like {found.looks}, which name people" if found.looks else ""
+    why = (
+        "NULL everywhere"
+        if not found.known
+        else "one value only"
+        if found.distinct <= 1
+        else f"{counted(found.records - found.known, 'NULL')}: leave these records out in a model"
+        if found.known < found.records
+        else looks
+        or (
+            f"{found.distinct} values in {counted(found.records, 'record')}, each nearly its own"
+            if found.is_unique or (found.kind != "number" and found.distinct > _MOST_PREDICTED)
+            else f"the type {found.type}: cast it in a model before"
+            if found.kind not in {"number", "text", "boolean"}
+            else ""
+        )
+    )
+    if why:
+        raise SpecError(
+            f"--predict {predict} must be a column of classes or numbers that are known; it has "
+            f"{why}. Name another column."
+        )
+    return found
 
 
 def _key(facts: Sequence[ColumnFacts]) -> ColumnFacts | None:

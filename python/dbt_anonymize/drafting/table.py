@@ -11,7 +11,7 @@ from typing import Any
 from dbt_anonymize.drafting.efforts import first_efforts
 from dbt_anonymize.drafting.facts import singled_out
 from dbt_anonymize.drafting.plans import Plan, plan, seed_name
-from dbt_anonymize.drafting.roles import Proposal, propose_subject
+from dbt_anonymize.drafting.roles import Proposal, is_amount, propose_subject
 from dbt_anonymize.errors import HierarchyError, WarehouseError
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.values import TableColumn
@@ -49,7 +49,9 @@ class Drafted:
 
     @property
     def measure(self) -> str:
-        """The measure that fits the classes of the target."""
+        """The measure that fits the target."""
+        if self.target is not None and is_amount(self.target.facts):
+            return "r2"
         return "roc_auc" if (self.largest_share or 0.0) > _UNBALANCED else "accuracy"
 
     @property
@@ -101,7 +103,9 @@ def draft_table(
         failed=failed,
         singled=_combinations(warehouse, relation, quasi),
         efforts=efforts,
-        largest_share=_largest_share(warehouse, relation, target.name) if target else None,
+        largest_share=_largest_share(warehouse, relation, target.name)
+        if target and not is_amount(target.facts)
+        else None,
         subject=subject,
     )
 

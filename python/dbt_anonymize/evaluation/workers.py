@@ -129,10 +129,17 @@ def _run_in_workers(
 
 def run_quietly(problem: Problem, task: Task) -> tuple[TaskResult, float]:
     """Run a task with one thread and without warnings of scikit-learn; return its seconds, too."""
-    with _one_thread(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet_training():
         started = time.monotonic()
         return score_task(problem, task), time.monotonic() - started
+
+
+@contextmanager
+def quiet_training() -> Iterator[None]:
+    """Train with one thread and without warnings of scikit-learn."""
+    with _one_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 @contextmanager

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Literal
 
 from dbt_anonymize.information_loss import measures
 
-# What a search can minimize; the last is not of information alone, but of the guarantee profitable.
-PUBLISHER_PAYOUT = "publisher_payout"
+# What a search can look for beside information loss: the quality of models and what they predict,
+# and the amounts of the guarantee profitable.
+QUALITY, GUIDED, PUBLISHER_PAYOUT = "quality", "guided", "publisher_payout"
 MEASURE_NAMES = (
+    QUALITY,
+    GUIDED,
     *sorted(module.name for module in pkgutil.iter_modules(measures.__path__)),
     PUBLISHER_PAYOUT,
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.privacy.table import Classes, IntArray, Node, Table, ValueCounts
+from dbt_anonymize.privacy.table import Classes, FloatArray, IntArray, Node, Table, ValueCounts
 
 # Cells of a dense count per pair that is counted; beyond, sorting the pairs is faster.
 DENSE = 16
@@ -50,6 +50,9 @@ def classes_of(table: Table, node: Node) -> Classes:
         targets=tuple(
             value_counts(class_of_row, values, table.records, None) for values, _ in table.targets
         ),
+        predictions=None
+        if table.predictions is None
+        else added_up(class_of_row, table.predictions, count),
     )
 
 
@@ -105,6 +108,20 @@ def numbered(columns: Iterable[NDArray[Any]], rows: int) -> IntArray:
 def sums(group_of_row: IntArray, numbers: IntArray, groups: int) -> IntArray:
     """Add up integers by group; exact below 2**53."""
     return np.bincount(group_of_row, weights=numbers, minlength=groups).astype(np.int64)
+
+
+def added_up(group_of_row: IntArray, numbers: FloatArray, groups: int) -> FloatArray:
+    """Add up the rows (rows, columns) of each group.
+
+    Examples
+    --------
+    >>> added_up(np.array([0, 1, 0]), np.array([[1.0], [2.0], [3.0]]), 2).tolist()
+    [[4.0], [2.0]]
+    """
+    found = np.empty((groups, numbers.shape[1]), order="F")
+    for column in range(numbers.shape[1]):
+        found[:, column] = np.bincount(group_of_row, weights=numbers[:, column], minlength=groups)
+    return found
 
 
 def people_in(

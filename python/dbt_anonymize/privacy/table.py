@@ -73,6 +73,9 @@ class Table:
     # Codes of each target outside the quasi-identifiers with its weight, for the classification
     # metric.
     targets: tuple[tuple[IntArray, float], ...] = ()
+    # (rows, 2 + outputs) for the guided measure: how many of the records have predictions, the sum
+    # of their squares, and their sums; centred and scaled so that all squares add up to 1.
+    predictions: FloatArray | None = None
     total: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
@@ -104,3 +107,4 @@ class Classes:
     population: IntArray | None = None  # records of the population
     values: tuple[ValueCounts, ...] = ()  # of each sensitive attribute
     targets: tuple[ValueCounts, ...] = ()  # of each target, counting records
+    predictions: FloatArray | None = None  # (classes, 2 + outputs): those of `Table`, added up

@@ -88,10 +88,13 @@ def _ref(reader: Reader, drawn: Drawn) -> Callable[[str], duckdb.DuckDBPyRelatio
     return lambda name: reader.relation(name, drawn)
 
 
-def draw(warehouse: Warehouse, spec: Spec) -> Drawn:
-    """Draw the records of `draw_sample` in the warehouse: those with the smallest MD5."""
+def draw(warehouse: Warehouse, spec: Spec, model: str | None = None) -> Drawn:
+    """Draw the records of `draw_sample` in the warehouse: those with the smallest MD5.
+
+    ``model`` has them; effort 0 by default.
+    """
     quality, key = spec.quality, warehouse.macro("_quote", name=spec.record_key)
-    untouched = warehouse.relation_of_ref(f"{spec.name}_effort_0")
+    untouched = warehouse.relation_of_ref(model or f"{spec.name}_effort_0")
     seen = ""
     if quality.outer_share:
         microdata = warehouse.relation_of_ref(f"{spec.name}_microdata")

@@ -11,6 +11,7 @@ from dbt_anonymize.privacy.table import Node
 from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.lattice import Lattice
+from dbt_anonymize.search.leaders import Leaders
 from dbt_anonymize.search.results import CheckedNode, Progress, Status, VisitedNodes
 
 
@@ -20,13 +21,14 @@ class BestFirstSearch:
     Nothing is expanded below a node that proves all finer ones infeasible. The feasible nodes of
     monotone guarantees are connected through the coarsest node, and other nodes are expanded
     whether feasible or not, so an empty queue leaves nothing out. ``k`` is the least class size of
-    released classes; the guarantees may ask for more.
+    released classes; the guarantees may ask for more. The best ``leaders`` nodes are found.
     """
 
-    def __init__(self, checker: Checker, lattice: Lattice, *, k: int = 0):
+    def __init__(self, checker: Checker, lattice: Lattice, *, k: int = 0, leaders: int = 1):
         self.checker = checker
         self.lattice = lattice
         self.found: dict[Node, CheckedNode] = {}
+        self.leaders = Leaders(leaders)
         self.pruned: list[Node] = []
         self.is_complete = False
         self._k = k
@@ -52,11 +54,11 @@ class BestFirstSearch:
 
         The coarsest node is checked even if there is no time at all.
         """
-        best: CheckedNode | None = None
         while self._queue and (self._urgent > 0 or not (self.found and clock.is_over())):
             bound, node = heapq.heappop(self._queue)
             self._urgent -= 1
-            if node in self._excluded or (best is not None and _is_hopeless(bound, best)):
+            last = self.leaders.last
+            if node in self._excluded or (last is not None and bound >= last.loss):
                 # Neither says anything about finer nodes: these may lose less.
                 self.pruned.append(node)
                 self._expand(node)
@@ -64,14 +66,14 @@ class BestFirstSearch:
             check = self.checker.check(node, self._k)
             result = check.result
             self.found[node] = result
-            if result.is_feasible and (best is None or result.loss < best.loss):
-                best = result
+            if result.is_feasible:
+                self.leaders.add(result)
             if not check.proves_finer_infeasible:
                 self._expand(node)
-            clock.report(lambda best=best: self.progress(best))  # type: ignore[misc]
+            clock.report(lambda: self.progress(self.leaders.best))
         self.is_complete = not self._queue
-        clock.report(lambda: self.progress(best), is_last=True)
-        return best
+        clock.report(lambda: self.progress(self.leaders.best), is_last=True)
+        return self.leaders.best
 
     def bound(self, best: CheckedNode | None) -> float:
         """Return a lower bound of the loss of feasible nodes; unvisited ones may be the finest."""
@@ -108,7 +110,3 @@ class BestFirstSearch:
 
     def _lower_bound(self, node: Node) -> float:
         return float(self.checker.loss.lower_bounds(self.checker.table, np.array([node]))[0])
-
-
-def _is_hopeless(bound: float, best: CheckedNode) -> bool:
-    return bound >= best.loss

@@ -108,6 +108,19 @@ class Checker:
         # Of all that violates in a node, this is what says something about finer ones.
         return check if self.is_monotone else replace(check, about_suppressed=least)
 
+    def suppressed_classes(self, node: Node, k: int) -> tuple[GroupedClasses, BoolArray]:
+        """Return the classes of a feasible node, and which of them are suppressed."""
+        classes = self.grouper.ungrouped(node).classes()
+        small = classes.people < max(k, self.guarantees.min_class_size)
+        return classes, self._suppressed(classes, self._violating(classes, small)[0])
+
+    def _suppressed(self, classes: GroupedClasses, violating: BoolArray) -> BoolArray:
+        """Return the classes that violate, and those that the whole release must not have."""
+        if not self.guarantees.release_rules:
+            return violating
+        order = self.loss.per_class(self.table, classes)
+        return self.guarantees.suppress(classes, violating, order, self.most_suppressed)
+
     def _least_suppressed(self, classes: GroupedClasses, small: BoolArray, size: int) -> int:
         """Return how many records at least this node and all finer ones suppress."""
         if self.is_monotone or not self.guarantees.most_kept:
@@ -120,13 +133,10 @@ class Checker:
         count = int(classes.records[violating].sum())
         if count > self.most_suppressed or self.guarantees.is_impossible(classes):
             return _infeasible(node, count, classes, gone, proves_finer_infeasible=is_proof)
-        suppressed = violating
-        if self.guarantees.release_rules:
-            order = self.loss.per_class(self.table, classes)
-            suppressed = self.guarantees.suppress(classes, violating, order, self.most_suppressed)
-            count = int(classes.records[suppressed].sum())
-            if count > self.most_suppressed:
-                return _infeasible(node, count, classes, gone, proves_finer_infeasible=is_proof)
+        suppressed = self._suppressed(classes, violating)
+        count = int(classes.records[suppressed].sum())
+        if count > self.most_suppressed:
+            return _infeasible(node, count, classes, gone, proves_finer_infeasible=is_proof)
         released = classes.people[~suppressed & (classes.records > 0)]
         if self._must_release and not len(released):
             is_all_gone = int(classes.records[gone].sum()) == self.table.total

@@ -10,18 +10,22 @@ from typing import Any, Literal
 
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.base import InformationLoss
-from dbt_anonymize.information_loss.names import PUBLISHER_PAYOUT
+from dbt_anonymize.information_loss.names import GUIDED, PUBLISHER_PAYOUT, QUALITY
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Node, Table
+from dbt_anonymize.search.by_quality import QualitySearch, Races, ladder
 from dbt_anonymize.search.chain import Chain, chain
 from dbt_anonymize.search.diagnosis import explain_infeasible
+from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.local_recoding import local_rounds, measure_rounds
 from dbt_anonymize.search.optimum import search
 from dbt_anonymize.search.pareto import ParetoFront, pareto_front
 from dbt_anonymize.search.publisher_payout import PublisherPayout
+from dbt_anonymize.search.race import Budget, Track
+from dbt_anonymize.search.records import Records
 from dbt_anonymize.search.results import ProgressCallback, SearchResult
 from dbt_anonymize.spec import Effort, Spec
 
@@ -36,8 +40,8 @@ _FACTOR_OF_ROUNDS = 0.05
 _SHARE_OF_OPTIMUM, _SHARE_OF_CHAIN = 0.5, 0.6
 # No effort depends on the Pareto front, which takes a search for each of up to a hundred points.
 SECONDS_OF_FRONT = 60.0
-# Rounds of a local recoding are no nodes of it.
-_SECONDS_OF_FRONT_BESIDE_ROUNDS = 5.0
+# Rounds of a local recoding are no nodes of it, and winners of a race need not be.
+_SECONDS_OF_FRONT_BESIDE_EFFORTS = 5.0
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,8 @@ class Options:
     ``efforts`` is the length of the chain, >= 1, unless its class sizes are given, ``ks``.
     ``time_limit`` is in seconds for everything;
     without one, the optimum and the chain are proven, and the Pareto front gets `SECONDS_OF_FRONT`.
+    By quality it is the CPU seconds of all models that are trained, and ``evaluations`` is how many
+    may be.
     """
 
     efforts: int
@@ -54,6 +60,17 @@ class Options:
     recoding: Recoding = "full_domain"
     time_limit: float | None = None
     ks: tuple[int, ...] = ()
+    evaluations: int | None = None
+
+    @property
+    def loss(self) -> str:
+        """The measure that nodes are compared by before models are trained on them."""
+        return GUIDED if self.measure == QUALITY else self.measure
+
+    @property
+    def races(self) -> bool:
+        """Whether candidates race; rounds of a local recoding do not."""
+        return self.measure == QUALITY and self.recoding == "full_domain"
 
 
 @dataclass(frozen=True)
@@ -91,6 +108,7 @@ class Found:
     front: ParetoFront
     efforts: tuple[Effort, ...]
     local: tuple[LocalEffort, ...] = ()
+    races: Races | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -100,12 +118,16 @@ class Found:
 
 @dataclass(frozen=True)
 class Task:
-    """What is searched: a table, what it must keep, and what is minimized."""
+    """What is searched: a table, what it must keep, and what is minimized.
+
+    ``records`` are those that models are trained on, where a search trains any.
+    """
 
     spec: Spec
     table: Table
     declared: Sequence[Mapping[str, Any]]
     options: Options
+    records: Records | None = None
 
     @property
     def suppression_limit(self) -> Decimal:
@@ -134,6 +156,8 @@ class Task:
         # Other measures are put together in the way that they are published with.
         aggregate = declared.aggregate if self.options.measure == "loss" else None
         gs = declared.generalization_suppression_factor if factor is None else factor
+        if self.options.loss == GUIDED:
+            return Guided(gs=gs)
         if self.options.measure == PUBLISHER_PAYOUT:
             # Amounts weigh suppression by themselves, but for rounds.
             return PublisherPayout(self._game, gs=0.5 if factor is None else factor)
@@ -141,40 +165,62 @@ class Task:
 
 
 def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
-    """Search the optimum, the chain and the Pareto front.
+    """Search the optimum, the efforts and the Pareto front.
 
     ``steps`` is called with the name of each step. The same input gives the same efforts unless a
     time limit ends the search. A guarantee that cannot be checked, or no feasible node, is a
     `SearchError` that names the guarantee that fails and the closest feasible parameter.
     """
-    clock = _Deadline(task.options.time_limit)
+    is_local = task.options.recoding == "local"
+    is_raced = task.options.races
+    clock = _Deadline(None if is_raced else task.options.time_limit)
     guarantees, loss, limit = task.guarantees, task.loss(), task.suppression_limit
     common = (task.table, guarantees, loss, limit)
     result = search(*common, time_limit=clock.share(_SHARE_OF_OPTIMUM), progress=steps("optimum"))
     if result.optimum is None:
         raise SearchError(explain_infeasible(task.table, task.declared, limit, result.is_complete))
-    found = chain(
-        *common,
-        _class_sizes(task, guarantees) or task.options.efforts,
-        start=result.optimum.node,
-        time_limit=clock.share(_SHARE_OF_CHAIN),
-        progress=steps("efforts"),
-    )
+    races = _race(task, guarantees, steps) if is_raced else None
+    found = Chain(races.points, races.is_complete) if races else None
+    if found is None:
+        found = chain(
+            *common,
+            _class_sizes(task, guarantees) or task.options.efforts,
+            start=result.optimum.node,
+            time_limit=clock.share(_SHARE_OF_CHAIN),
+            progress=steps("efforts"),
+        )
     efforts: tuple[Effort, ...]
     local: tuple[LocalEffort, ...] = ()
-    if task.options.recoding == "local":
+    if is_local:
         efforts, local = _local_efforts(task, found, guarantees, clock, steps)
     else:
         efforts = _full_domain_efforts(task, found, guarantees)
-    is_local = task.options.recoding == "local"
-    seconds = _SECONDS_OF_FRONT_BESIDE_ROUNDS if is_local else SECONDS_OF_FRONT
+    is_aside = is_local or is_raced
+    seconds = _SECONDS_OF_FRONT_BESIDE_EFFORTS if is_aside else SECONDS_OF_FRONT
     left = clock.share(1.0)
     front = pareto_front(
         *common,
-        time_limit=seconds if left is None else min(left, seconds) if is_local else left,
+        time_limit=seconds if left is None else min(left, seconds) if is_aside else left,
         progress=steps("Pareto front"),
     )
-    return Found(result, found, front, efforts, local)
+    return Found(result, found, front, efforts, local, races)
+
+
+def _race(task: Task, guarantees: Guarantees, steps: Steps) -> Races:
+    """Return the winners by quality for each class size."""
+    if task.records is None:
+        raise TypeError("a search by quality needs the records that models are trained on")
+    names = list(task.spec.quasi_identifiers)
+    track = Track(task.records, task.spec.quality, names)
+    budget = Budget(task.options.evaluations, task.options.time_limit)
+    state = QualitySearch(
+        *(task.table, guarantees, task.suppression_limit),
+        track=track,
+        budget=budget,
+        progress=steps("candidates and their models"),
+    )
+    sizes = _class_sizes(task, guarantees)
+    return state.run(sizes or ladder(guarantees.min_class_size, task.options.efforts))
 
 
 def _class_sizes(task: Task, guarantees: Guarantees) -> list[int]:

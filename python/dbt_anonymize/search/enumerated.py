@@ -24,6 +24,7 @@ from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.grouped import GroupedClasses
 from dbt_anonymize.search.guide import Guide
 from dbt_anonymize.search.lattice import Box, Lattice
+from dbt_anonymize.search.leaders import Leaders
 from dbt_anonymize.search.results import CheckedNode, Progress, Status, VisitedNodes
 from dbt_anonymize.search.witnesses import Witnesses
 
@@ -37,14 +38,18 @@ NODES_PER_ROW = 4
 
 
 class EnumeratedSearch:
-    """What is known about each node; released classes have at least ``k`` subjects."""
+    """What is known about each node; released classes have at least ``k`` subjects.
 
-    def __init__(self, checker: Checker, lattice: Lattice, *, k: int = 0):
+    The best ``leaders`` nodes are found.
+    """
+
+    def __init__(self, checker: Checker, lattice: Lattice, *, k: int = 0, leaders: int = 1):
         self.checker = checker
         self.lattice = lattice
         self.status = np.zeros(lattice.shape, dtype=np.uint8)
         checker.grouper.expect(lattice, self.status)
         self.found: dict[int, CheckedNode] = {}
+        self.leaders = Leaders(leaders)
         self.is_complete = False
         self._levels = lattice.levels(np.arange(lattice.size))
         # Lower bounds of what nodes lose without what they must suppress, and with it.
@@ -99,20 +104,20 @@ class EnumeratedSearch:
 
     def run(self, clock: Clock) -> CheckedNode | None:
         """Return the feasible node with the least loss, or the best until the time is over."""
-        feasible = (found for found in self.found.values() if found.is_feasible)
-        best = min(feasible, key=lambda found: found.loss, default=None)
-        if best is not None:
-            self._prune(best)
+        self.leaders.restart(self.found.values())
+        best = self.leaders.best
+        if self.leaders.last is not None:
+            self._prune(self.leaders.last)
         self.is_complete = False
         # The coarsest node is the likeliest to be feasible: looked at even if there is no time.
         while self._starts or not (self.found and clock.is_over()):
             index = self._descend(best)
             if index is None:
-                index = self._choose(best)
+                index = self._choose()
             if index is None:
                 self.is_complete = True
                 break
-            best = self._visit(index, best)
+            best = self._visit(index)
             clock.report(lambda best=best: self.progress(best))  # type: ignore[misc]
         clock.report(lambda: self.progress(best), is_last=True)
         return best
@@ -137,7 +142,7 @@ class EnumeratedSearch:
             self._bottom_of_descent = best
         return found
 
-    def _choose(self, best: CheckedNode | None) -> int | None:
+    def _choose(self) -> int | None:
         top = self.lattice.size - 1
         if not self.found and self.status.reshape(-1)[top] == _OPEN:
             return top
@@ -148,7 +153,7 @@ class EnumeratedSearch:
         index = int(self._next.argmin())
         if self._next[index] == math.inf:
             return None
-        suggested = self._suggestion(best)
+        suggested = self._suggestion(self.leaders.last)
         return index if suggested is None else suggested
 
     def _suggestion(self, best: CheckedNode | None) -> int | None:
@@ -186,15 +191,15 @@ class EnumeratedSearch:
                 self._guide.leave_out(index)
         self._leave_out_excluded()
 
-    def _visit(self, index: int, best: CheckedNode | None) -> CheckedNode | None:
-        """Check a node if it can be better than the best; return the better of both."""
+    def _visit(self, index: int) -> CheckedNode | None:
+        """Check a node if it can be among the best; return the best."""
         node: Node = tuple(self._levels[index].tolist())
         is_open = self.status.reshape(-1)[index] == _OPEN
         # A suggested node is checked for what it excludes, whatever its own bound.
         check = self.checker.check(
             node,
             self._k,
-            math.inf if best is None else best.loss,
+            math.inf if self.leaders.last is None else self.leaders.last.loss,
             forms_classes=self._guide is not None and self._guide.is_worth_forming(index),
         )
         result = check.result
@@ -204,18 +209,16 @@ class EnumeratedSearch:
         else:
             self.found[index] = result
             self._close(index, Status.CHECKED)
-        is_better = result.is_feasible and (best is None or result.loss < best.loss)
-        if is_better:
-            best = result
+        is_leading = result.is_feasible and self.leaders.add(result)
         if check.proves_finer_infeasible:
             self._exclude_finer(node)
             if check.small_rows is not None:
                 self._ask_a_witness(check.small_rows)
         # What a node suppresses that is not open itself hardly raises the bounds of any that is.
         is_raised = is_open and self._raise_bounds(index, check)
-        if best is not None and (is_better or is_raised):
-            self._prune(best)
-        return best
+        if self.leaders.last is not None and (is_leading or is_raised):
+            self._prune(self.leaders.last)
+        return self.leaders.best
 
     def _observe(self, index: int, check: Check) -> None:
         """Let foresight learn."""

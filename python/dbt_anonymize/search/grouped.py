@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.privacy.grouping import labels_of, value_counts
+from dbt_anonymize.privacy.grouping import added_up, labels_of, value_counts
 from dbt_anonymize.privacy.table import (
     BoolArray,
     Classes,
@@ -177,6 +177,8 @@ class GroupedClasses(Classes):
         # A number that is added up becomes a double then.
         weights = None if (self.records == 1).all() else found.records
         found.__dict__.update(weights=weights, _counts=self._counts)
+        if "predictions" in self.__dict__:
+            found.__dict__["predictions"] = self.predictions
         return found
 
     @property
@@ -226,6 +228,14 @@ class GroupedClasses(Classes):
         """Counts of each target."""
         return tuple(self._counts_of(column) for column in self._counted.targets)
 
+    @cached_property
+    def predictions(self) -> FloatArray | None:
+        """Predictions of the table, added up."""
+        if self.parent is None:
+            return self._counted.table.predictions
+        finer = self.parent.predictions
+        return None if finer is None else added_up(self.class_of_row, finer, len(self))
+
     def _values_of(self, column: int) -> ValueCounts:
         counts, value_of = self._counts_of(column), self._counted.value_of[column]
         if value_of is None:
@@ -253,6 +263,13 @@ class GroupedClasses(Classes):
         while parent.parent is not None:
             found, parent = found[parent.class_of_row], parent.parent
         return found
+
+    @property
+    def of_table_rows(self) -> IntArray:
+        """Class of each row of the table."""
+        if self.parent is None:
+            return np.arange(len(self))
+        return self.class_of_row[self.parent.of_table_rows]
 
     @property
     def bytes(self) -> int:

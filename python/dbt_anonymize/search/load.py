@@ -25,10 +25,43 @@ from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.search.label_shares import shares_of_labels, width
 from dbt_anonymize.search.packed_keys import packed_keys, unpacked
 from dbt_anonymize.search.refusals import check_readable
+from dbt_anonymize.search.source import Source, rebuild
 from dbt_anonymize.spec import Hierarchy, Spec
 
 
+@dataclass(frozen=True)
+class Coding:
+    """How the leaves of a quasi-identifier are coded in a table.
+
+    Attributes
+    ----------
+    declared : dict
+        The quasi-identifier as macros take it.
+    by : str
+        What has a code: each raw value, or each leaf of the hierarchy.
+    present : array of int, shape (codes of the warehouse + 1,)
+        Code in the table, -1 of what does not occur; the last is that of NULL.
+    """
+
+    declared: dict[str, Any]
+    by: str
+    present: IntArray
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A table, and how its leaves are coded."""
+
+    table: Table
+    codings: tuple[Coding, ...]
+
+
 def load_table(warehouse: Warehouse, spec: Spec, *, measure: str) -> Table:
+    """Return the table alone; see `load`."""
+    return load(warehouse, spec, measure=measure).table
+
+
+def load(warehouse: Warehouse, spec: Spec, *, measure: str) -> Loaded:
     """Read what a search reads of ``<n>_frequencies``, ``<n>_population`` and the hierarchies.
 
     Rows are in the order of their codes. A NULL quasi-identifier is a leaf of its own with the
@@ -44,87 +77,16 @@ def load_table(warehouse: Warehouse, spec: Spec, *, measure: str) -> Table:
         functional or not nested, an attribute of a guarantee has a NULL, or the population lacks
         subjects of the source.
     """
-    source = _Source.find(warehouse, spec)
+    source = Source.find(warehouse, spec)
     _check_hierarchies(source)
     check_readable(spec, measure)
     kept = [_Kept.read(source, name) for name in _kept_columns(spec, measure)]
     attributes = [_Domain.read(source, name) for name in spec.quasi_identifiers]
     rows = _Rows.read(source, attributes, kept)
-    return _table(source, attributes, kept, rows)
+    return _coded(source, attributes, kept, rows)
 
 
-@dataclass(frozen=True)
-class _Source:
-    """The relations that are read."""
-
-    warehouse: Warehouse
-    spec: Spec
-    frequencies: Any
-    population: Any | None
-
-    @classmethod
-    def find(cls, warehouse: Warehouse, spec: Spec) -> _Source:
-        """Find them, and check that they are of this spec."""
-        remedy = _rebuild(spec)
-        frequencies = warehouse.relation_of_ref(f"{spec.name}_frequencies", remedy=remedy)
-        leaves = [f"{name}_leaf" for name in spec.quasi_identifiers]
-        keys = [*spec.quasi_identifiers, *leaves, "records"]
-        subject = ["subject"] if spec.subject else []
-        sampled = ["sample_share"] if spec.declared_shares else []
-        expected = {*keys, *spec.counted_columns, *subject, *sampled}
-        _check_columns(warehouse, spec, frequencies, expected)
-        population = None
-        if spec.population_relation is not None:
-            population = warehouse.relation_of_ref(f"{spec.name}_population", remedy=remedy)
-            _check_columns(warehouse, spec, population, set(keys))
-        return cls(warehouse, spec, frequencies, population)
-
-    @property
-    def relations(self) -> list[Any]:
-        """Those with quasi-identifiers."""
-        return (
-            [self.frequencies] if self.population is None else [self.frequencies, self.population]
-        )
-
-    def numbers(self, macro: str, **arguments: Any) -> dict[str, IntArray]:
-        """Return the columns that the statement of a macro selects."""
-        found = self.warehouse.numbers(self.warehouse.macro(macro, **arguments))
-        return {name: column.astype(np.int64, copy=False) for name, column in found.items()}
-
-    def quasi_identifier(self, name: str) -> dict[str, Any]:
-        """Return a quasi-identifier as macros take it."""
-        hierarchy = self.spec.quasi_identifiers[name]
-        relation = self.warehouse.relation_of_ref(hierarchy.ref)
-        return {
-            "name": name,
-            "kind": hierarchy.kind,
-            "hierarchy": relation,
-            "levels": hierarchy.levels,
-            "nested": hierarchy.nested,
-        }
-
-
-def _check_columns(warehouse: Warehouse, spec: Spec, relation: Any, expected: set[str]) -> None:
-    # Some warehouses fold the names of columns.
-    found = {name.casefold(): name for name, _ in warehouse.columns(relation)}
-    known = {name.casefold(): name for name in expected}
-    differing = sorted((found | known)[name] for name in found.keys() ^ known.keys())
-    if differing:
-        raise SearchError(
-            f"{relation.identifier}: must be built from anonymizations/{spec.name}.yml as it is "
-            f"now; its columns differ from the spec in {', '.join(differing)}. "
-            f"{_rebuild(spec)}"
-        )
-
-
-def _rebuild(spec: Spec) -> str:
-    models = f"+{spec.name}_frequencies"
-    if spec.population_relation is not None:
-        models += f" +{spec.name}_population"
-    return f"Run `dbt-anonymize generate {spec.name}` and `dbt build --select {models}`."
-
-
-def _check_hierarchies(source: _Source) -> None:
+def _check_hierarchies(source: Source) -> None:
     """Check that hierarchies are nested, well-formed, and the same as in the last build."""
     spec = source.spec
     scattered = [name for name, tree in spec.quasi_identifiers.items() if not tree.nested]
@@ -151,7 +113,7 @@ def _check_hierarchies(source: _Source) -> None:
             problems.append(
                 f"{spec.name}: the hierarchy of {name} must be the one that the frequencies were "
                 f"built with; {int(uncovered[0])} records have another place in it now. "
-                f"{_rebuild(spec)}"
+                f"{rebuild(spec)}"
             )
     if problems:
         raise SearchError("\n".join(problems))
@@ -173,7 +135,7 @@ class _Kept:
     tree: tuple[IntArray, ...]
 
     @classmethod
-    def read(cls, source: _Source, name: str) -> _Kept:
+    def read(cls, source: Source, name: str) -> _Kept:
         """Count its values, which may not be NULL, and code their hierarchy."""
         counts = source.numbers("_search_kept_counts", frequencies=source.frequencies, column=name)
         missing = int(counts["missing"][0])
@@ -185,7 +147,7 @@ class _Kept:
         return cls(name, int(counts["size"][0]), cls._tree(source, name))
 
     @staticmethod
-    def _tree(source: _Source, name: str) -> tuple[IntArray, ...]:
+    def _tree(source: Source, name: str) -> tuple[IntArray, ...]:
         hierarchy = source.spec.sensitive_hierarchies.get(name)
         if hierarchy is None:
             return ()
@@ -227,7 +189,7 @@ class _Domain:
     rows: int
 
     @classmethod
-    def read(cls, source: _Source, name: str) -> _Domain:
+    def read(cls, source: Source, name: str) -> _Domain:
         """Read the codes of a hierarchy; of an interval attribute also those of its raw values."""
         hierarchy, declared = source.spec.quasi_identifiers[name], source.quasi_identifier(name)
         relation, is_interval = declared["hierarchy"], hierarchy.kind == "interval"
@@ -290,7 +252,7 @@ class _Domain:
         )
 
 
-def _bounds(source: _Source, hierarchy: Any) -> tuple[FloatArray, FloatArray]:
+def _bounds(source: Source, hierarchy: Any) -> tuple[FloatArray, FloatArray]:
     """Return where each interval starts and ends, relative to the start of its hierarchy."""
     bounds = source.warehouse.rows(source.warehouse.macro("_search_bounds", hierarchy=hierarchy))
     start = min(lower for lower, _ in bounds)
@@ -310,7 +272,7 @@ class _Rows:
     starts: IntArray
 
     @classmethod
-    def read(cls, source: _Source, attributes: Sequence[_Domain], kept: Sequence[_Kept]) -> _Rows:
+    def read(cls, source: Source, attributes: Sequence[_Domain], kept: Sequence[_Kept]) -> _Rows:
         """Count the rows that differ in a code, and unpack the keys."""
         own, others = packed_keys(a.part for a in attributes), packed_keys(k.part for k in kept)
         found = source.numbers(
@@ -326,7 +288,7 @@ class _Rows:
         if not len(found["records"]):
             raise SearchError(
                 f"{source.frequencies.identifier}: must hold records; it has none. "
-                f"{_rebuild(source.spec)}"
+                f"{rebuild(source.spec)}"
             )
         keys = [found.pop(f"key_{number}") for number in range(1, len(own) + len(others) + 1)]
         changes = np.zeros(len(found["records"]), dtype=np.bool_)
@@ -343,15 +305,18 @@ class _Rows:
         )
 
 
-def _table(
-    source: _Source, attributes: Sequence[_Domain], kept: Sequence[_Kept], rows: _Rows
-) -> Table:
+def _coded(
+    source: Source, attributes: Sequence[_Domain], kept: Sequence[_Kept], rows: _Rows
+) -> Loaded:
     # Column by column, as a search reads it.
     leaves = np.empty((len(rows.records), len(attributes)), dtype=np.int64, order="F")
     present: list[Attribute] = []
+    codings: list[Coding] = []
     for place, (domain, codes) in enumerate(zip(attributes, rows.codes, strict=True)):
         is_present = np.bincount(codes, minlength=len(domain.levels[0])) > 0
-        leaves[:, place] = (np.cumsum(is_present) - 1)[codes]
+        code = np.where(is_present, np.cumsum(is_present) - 1, -1)
+        leaves[:, place] = code[codes]
+        codings.append(Coding(domain.declared, domain.by, code))
         present.append(domain.of_present(is_present, source.spec))
     if source.population is not None:
         _check_population(source, rows)
@@ -361,7 +326,7 @@ def _table(
     columns = {one.name: (one, codes) for one, codes in zip(kept, rows.kept, strict=True)}
     weights = source.spec.loss_targets.items()
     limited = {g["attribute"] for g in source.spec.guarantees.resolved if "attribute" in g}
-    return Table(
+    table = Table(
         attributes=tuple(present),
         leaves=leaves,
         records=rows.records,
@@ -375,9 +340,10 @@ def _table(
         population_size=source.spec.population_size,
         targets=tuple((columns[name][1], weight) for name, weight in weights if name in columns),
     )
+    return Loaded(table, tuple(codings))
 
 
-def _check_population(source: _Source, rows: _Rows) -> None:
+def _check_population(source: Source, rows: _Rows) -> None:
     records = np.add.reduceat(rows.records, rows.starts)
     population = np.add.reduceat(rows.population, rows.starts)
     missing = int(((records > 0) & (population == 0)).sum())
@@ -386,5 +352,5 @@ def _check_population(source: _Source, rows: _Rows) -> None:
         raise SearchError(
             f"{spec.name}: the population must hold everybody in the source; {missing} of "
             f"{int((records > 0).sum())} combinations of quasi-identifiers are missing in it. "
-            f"Correct its relation. {_rebuild(spec)}"
+            f"Correct its relation. {rebuild(spec)}"
         )

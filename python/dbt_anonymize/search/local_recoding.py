@@ -17,6 +17,7 @@ from dbt_anonymize.information_loss.per_attribute import PerAttribute
 from dbt_anonymize.privacy.grouping import classes_of, group, labels_of
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import BoolArray, Node, Table
+from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.optimum import search
 from dbt_anonymize.search.results import ProgressCallback
 
@@ -144,6 +145,8 @@ def _loss_of_parts(
     table: Table, loss: InformationLoss, parts: Sequence[tuple[Node, BoolArray, bool]]
 ) -> float | None:
     """Combine the losses of parts of a table: node, rows, whether they are suppressed."""
+    if isinstance(loss, Guided):
+        return _added_up(table, loss, parts)
     if not isinstance(loss, (Loss, Precision)):
         return None
     measure: PerAttribute = loss
@@ -156,6 +159,17 @@ def _loss_of_parts(
             # Each loss is a mean over the records of its part.
             losses += measure.per_attribute(part, classes, suppressed) * part.total / table.total
     return float(measure.combine(losses[np.newaxis])[0])
+
+
+def _added_up(table: Table, loss: Guided, parts: Sequence[tuple[Node, BoolArray, bool]]) -> float:
+    """Add up what is lost within the classes of each part; equal classes of several may join."""
+    lost = 0.0
+    for node, rows, is_suppressed in parts:
+        if rows.any():
+            part = _part(table, rows)
+            classes = classes_of(part, node)
+            lost += loss.loss(part, classes, np.full(len(classes.records), is_suppressed))
+    return lost
 
 
 def _completed(
@@ -192,6 +206,7 @@ def _part(table: Table, rows: BoolArray) -> Table:
         sensitive=tuple((attribute, values[rows]) for attribute, values in table.sensitive),
         subject=None if table.subject is None else table.subject[rows],
         targets=tuple((values[rows], weight) for values, weight in table.targets),
+        predictions=None if table.predictions is None else table.predictions[rows],
     )
 
 

@@ -79,8 +79,8 @@ def search(
 
 
 def lattice_search(
-    checker: Checker, lattice: Lattice, k: int = 0
+    checker: Checker, lattice: Lattice, k: int = 0, leaders: int = 1
 ) -> EnumeratedSearch | BestFirstSearch:
-    """Return the search that fits the size of a lattice."""
+    """Return the search that fits the size of a lattice, for the best ``leaders`` nodes."""
     kind = BestFirstSearch if lattice.size > MOST_ENUMERATED else EnumeratedSearch
-    return kind(checker, lattice, k=k)
+    return kind(checker, lattice, k=k, leaders=leaders)

@@ -117,7 +117,7 @@ class EffortReader:
                 columns.append(feature.untouched(arrays))
             else:
                 columns.append(feature.untouched(arrays, ranked_texts(relation, feature.name)))
-        data = self._data(self.untouched, columns, values)
+        data = self.data(self.untouched, columns, values)
         return data, {name: values[name] for name in extra}, FirstArrays(keys, columns)
 
     def column(
@@ -174,9 +174,9 @@ class EffortReader:
                 columns.append(
                     feature.generalized(arrays, texts, level, untouched, has_modes=has_modes)
                 )
-        return self._data(effort, columns, values, classes=classes, first=first.columns)
+        return self.data(effort, columns, values, classes=classes, first=first.columns)
 
-    def _data(
+    def data(
         self,
         effort: Effort,
         columns: Sequence[Column],
@@ -185,6 +185,7 @@ class EffortReader:
         classes: NDArray[np.int64] | None = None,
         first: Sequence[Column] | None = None,
     ) -> EffortData:
+        """Return an effort with its columns; those of the untouched one are ``first``."""
         suppressed = values["is_suppressed"].astype(bool)
         has_means = self._has_means and first is not None
         raw = [

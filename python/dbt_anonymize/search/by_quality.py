@@ -1,0 +1,218 @@
+"""Search by quality: for each class size the levels on which models do best, found by training.
+
+Candidates are the nodes of which a model says that they keep what it tells apart (`guided`), and
+the one that loses the least by the plain loss. They race for each class size apart: across class
+sizes the smallest would win.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from importlib import import_module
+
+import numpy as np
+
+from dbt_anonymize.information_loss.measures.loss import Loss
+from dbt_anonymize.privacy.guarantees import Guarantees
+from dbt_anonymize.privacy.table import Node, Table
+from dbt_anonymize.search.checking import Checker
+from dbt_anonymize.search.clock import Clock
+from dbt_anonymize.search.guided import Guided
+from dbt_anonymize.search.lattice import Lattice
+from dbt_anonymize.search.optimum import lattice_search
+from dbt_anonymize.search.race import Budget, Candidate, Track
+from dbt_anonymize.search.results import CheckedNode, ProgressCallback
+
+# Class sizes of efforts, from the guaranteed one up.
+LADDER = (5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
+# Candidates by the guided measure.
+SHORTLIST = 20
+# Splits of the last round, on which untouched records are scored too.
+SPLITS = 14
+# Without a limit of time, seconds for the search of the candidates of one class size.
+_SECONDS_OF_SHORTLIST = 10.0
+
+
+@dataclass(frozen=True)
+class Raced:
+    """How a winner did.
+
+    Attributes
+    ----------
+    scores, untouched, zero_rule : float
+        Means over the same splits; of errors with a minus sign.
+    interval : tuple of float
+        Of the winner less the untouched table, at 95 %, corrected for splits that overlap.
+    splits : int
+        How many.
+    """
+
+    score: float
+    untouched: float
+    zero_rule: float
+    interval: tuple[float, float]
+    splits: int
+
+
+@dataclass(frozen=True)
+class Races:
+    """Winners by required class size, from the smallest up, and what it took."""
+
+    points: tuple[tuple[int, CheckedNode], ...]
+    raced: tuple[Raced, ...]
+    trained: int
+    is_complete: bool
+
+
+def ladder(smallest: int, length: int) -> list[int]:
+    """Return class sizes from the guaranteed one up.
+
+    Examples
+    --------
+    >>> ladder(3, 4), ladder(5, 2)
+    ([3, 5, 10, 20], [5, 10])
+    """
+    return [smallest, *(k for k in LADDER if k > smallest)][:length]
+
+
+class QualitySearch:
+    """Race the candidates of one class size after the other, the largest first.
+
+    The winner of a larger class size is a candidate for all smaller ones: where nothing is gained
+    by smaller classes, they are no effort.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        guarantees: Guarantees,
+        suppression_limit: Decimal,
+        *,
+        track: Track,
+        budget: Budget,
+        progress: ProgressCallback | None = None,
+    ):
+        self._track = track
+        self._budget = budget
+        self._progress = progress
+        self._guarantees = guarantees
+        self._lattice = Lattice.of(table)
+        self._guided, self._lossy = (
+            Checker(
+                *(table, guarantees, measure, suppression_limit, self._lattice.lowest),
+                must_release=True,
+            )
+            for measure in (Guided(), Loss())
+        )
+        self._is_complete = True
+        tops = tuple(attribute.height for attribute in table.attributes)
+        # The node that releases nothing but how many records there are.
+        self._empty = tops if self._lattice.highest == tops else None
+
+    def run(self, sizes: Sequence[int]) -> Races:
+        """Return the winners of all class sizes that a node reaches which tells something."""
+        winners: list[Candidate] = []
+        for place, k in enumerate(sorted(set(sizes), reverse=True)):
+            part = self._budget.share(1.0 / (len(set(sizes)) - place))
+            winner = self._winner(k, winners, part)
+            self._budget.pay(part)
+            if winner is not None:
+                winners.append(winner)
+        chosen = [
+            one
+            for place, one in enumerate(winners)
+            if one.key not in {before.key for before in winners[:place]}
+        ][::-1]
+        raced = tuple(self._raced(chosen)) if chosen else ()
+        points = tuple((one.required, one.checked) for one in chosen)
+        return Races(points, raced, self._budget.trained, self._is_complete)
+
+    def _winner(self, k: int, winners: Sequence[Candidate], budget: Budget) -> Candidate | None:
+        candidates = self._candidates(k, winners)
+        if not candidates:
+            return None
+        stay = {one.key for one in winners}
+        winner = self._track.race(candidates, budget, stay)
+        known = {one.key for one in candidates}
+        around = [
+            one
+            for node in self._neighbours(winner.checked.node)
+            for one in [self._candidate(node, k)]
+            if one is not None and one.key not in known
+        ]
+        if around and not budget.is_spent:
+            stay |= {winner.key}
+            others = [one for one in candidates if one.key in stay]
+            winner = self._track.race([*others, *around], budget, stay)
+        self._is_complete = self._is_complete and not budget.is_spent
+        return winner
+
+    def _candidates(self, k: int, winners: Sequence[Candidate]) -> list[Candidate]:
+        """Return candidates, the most promising first."""
+        nodes = self._best(self._guided, k, SHORTLIST)
+        nodes += self._best(self._lossy, k, 1)
+        nodes += [one.checked.node for one in winners]
+        found = [*winners, *(self._candidate(node, k) for node in dict.fromkeys(nodes))]
+        known = {one.key: one for one in reversed(found) if one is not None}
+        return sorted(known.values(), key=lambda one: one.checked.loss)
+
+    def _best(self, checker: Checker, k: int, count: int) -> list[Node]:
+        state = lattice_search(checker, self._lattice, k, leaders=count)
+        if self._empty is not None and self._lattice.size > 1:
+            state.exclude(self._empty)
+        state.run(Clock(_SECONDS_OF_SHORTLIST, self._progress))
+        return [checked.node for checked in state.leaders.nodes]
+
+    def _candidate(self, node: Node, k: int) -> Candidate | None:
+        """Return a node with what it suppresses; None if it is infeasible."""
+        checked = self._guided.check(node, k).result
+        if not checked.is_feasible:
+            return None
+        classes, suppressed = self._guided.suppressed_classes(node, k)
+        return Candidate(
+            checked,
+            max(k, self._guarantees.min_class_size),
+            classes.table_rows(suppressed),
+            classes.of_table_rows,
+        )
+
+    def _neighbours(self, node: Node) -> Iterator[Node]:
+        yield from self._lattice.just_finer(node)
+        for axis, level in enumerate(node):
+            coarser = (*node[:axis], level + 1, *node[axis + 1 :])
+            if level < self._lattice.highest[axis] and coarser != self._empty:
+                yield coarser
+
+    def _raced(self, winners: Sequence[Candidate]) -> Iterator[Raced]:
+        untouched, zero_rule = self._track.baselines(SPLITS)
+        for winner in winners:
+            own = self._track.scores.get(winner.key, {})
+            splits = sorted(split for split in own if split < SPLITS)
+            scores = np.array([own[split] for split in splits])
+            raw = np.array([untouched[split] for split in splits])
+            yield Raced(
+                float(np.mean(scores)) if splits else np.nan,
+                float(np.mean(raw)) if splits else float(np.mean(untouched)),
+                float(np.mean([zero_rule[split] for split in splits] or zero_rule)),
+                corrected_interval(scores - raw, self._track.test_share),
+                len(splits),
+            )
+
+
+def corrected_interval(differences: np.ndarray, test_share: float) -> tuple[float, float]:
+    """Return the 95 % interval of a mean over splits of the same records; NaN of fewer than two.
+
+    References
+    ----------
+    .. [1] Nadeau and Bengio 2003: training sets overlap, so the variance is larger.
+    """
+    count = len(differences)
+    if count < 2:
+        return np.nan, np.nan
+    quantile = import_module("scipy.special").stdtrit  # imported here: few commands need it
+    variance = float(np.var(differences, ddof=1)) * (1 / count + test_share / (1 - test_share))
+    half = float(quantile(count - 1, 0.975)) * variance**0.5
+    mean = float(np.mean(differences))
+    return mean - half, mean + half

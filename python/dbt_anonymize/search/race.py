@@ -1,0 +1,251 @@
+"""Race: candidates are trained in rounds, and the better ones stay for more splits.
+
+The models, the target and the measure are those that decide in the evaluation; the splits are
+others. Candidates are scored on the same splits, on untouched records or, as the spec says, on
+generalized ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from dbt_anonymize.evaluation.arrays import Codes
+from dbt_anonymize.evaluation.data.leveled import leveled
+from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER
+from dbt_anonymize.evaluation.problem import ZERO_RULE, EffortData, Model, Task
+from dbt_anonymize.evaluation.progress import Progress
+from dbt_anonymize.evaluation.splits import Splitting
+from dbt_anonymize.evaluation.workers import run_tasks, worker_count
+from dbt_anonymize.search.records import Records
+from dbt_anonymize.search.results import CheckedNode
+from dbt_anonymize.spec.quality import MOST_REPETITIONS, Quality
+
+# Splits of each round, and how many candidates are in it.
+ROUNDS = ((1, math.inf), (3, 15), (10, 5))
+# Candidates whose mean scores differ by less are equal.
+EQUAL = 0.002
+# Models that are trained before the budget is looked at again.
+_MOST_AT_ONCE = 50
+# Splits that no evaluation draws.
+_FIRST_SPLIT = MOST_REPETITIONS + 1
+
+# The levels, and how many records are suppressed: what makes a generalized table another one.
+Key = tuple[tuple[int, ...], int]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A node that is feasible with a class size, before it is trained on.
+
+    Attributes
+    ----------
+    required : int
+        Class size.
+    suppressed_rows, class_of_row : arrays, shape (rows of the table,)
+        What is suppressed, and the equivalence class.
+    """
+
+    checked: CheckedNode
+    required: int
+    suppressed_rows: np.ndarray
+    class_of_row: Codes
+
+    @property
+    def key(self) -> Key:
+        """Equal for equal generalized tables."""
+        return self.checked.node, self.checked.suppressed
+
+
+@dataclass
+class Budget:
+    """What a race may cost: trained models, or seconds of all workers; None is without end."""
+
+    evaluations: int | None = None
+    seconds: float | None = None
+    trained: int = 0
+    spent: float = 0.0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing more is trained."""
+        return self._is_over(self.trained, self.evaluations) or self._is_over(
+            self.spent, self.seconds
+        )
+
+    @staticmethod
+    def _is_over(used: float, limit: float | None) -> bool:
+        return limit is not None and used >= limit
+
+    def affordable(self) -> int:
+        """Return how many models are trained next: one where nothing is known of their seconds."""
+        most = _MOST_AT_ONCE
+        if self.evaluations is not None:
+            most = min(most, self.evaluations - self.trained)
+        if self.seconds is not None:
+            each = self.spent / max(self.trained, 1)
+            most = min(most, int((self.seconds - self.spent) / each) if each else 1)
+        return max(most, 1)
+
+    def share(self, share: float) -> Budget:
+        """Return a part of what is left."""
+        left = None if self.evaluations is None else max(self.evaluations - self.trained, 0)
+        seconds = None if self.seconds is None else max(self.seconds - self.spent, 0.0)
+        return Budget(
+            None if left is None else math.ceil(left * share),
+            None if seconds is None else seconds * share,
+        )
+
+    def pay(self, part: Budget) -> None:
+        """Count what a part has used."""
+        self.trained += part.trained
+        self.spent += part.spent
+
+
+@dataclass
+class Track:
+    """Trains candidates, each at most once on a split, and remembers their scores.
+
+    ``says`` is told what is trained; scores are higher where models do better.
+    """
+
+    records: Records
+    quality: Quality
+    names: Sequence[str]
+    says: Callable[[int], object] = lambda _: None
+    scores: dict[Key, dict[int, float]] = field(default_factory=dict)
+
+    def race(
+        self, candidates: Sequence[Candidate], budget: Budget, stay: Collection[Key] = ()
+    ) -> Candidate:
+        """Return the winner of candidates, the most promising of which is the first.
+
+        Those that ``stay`` are in all rounds.
+        """
+        left = list(candidates)
+        splits = 0
+        for of_round, most in ROUNDS:
+            left = [one for at, one in enumerate(left) if at < most or one.key in stay]
+            self._train(left, range(splits, splits + of_round), budget)
+            splits += of_round
+            left = self._ordered(left)
+            if budget.is_spent:
+                break
+        return self._preferred(left)
+
+    def _ordered(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return candidates by their scores on the splits that all have that have any."""
+        common = min((known for one in candidates if (known := self._splits(one))), default=0)
+        return sorted(candidates, key=lambda one: -self._mean(one, common))
+
+    def _preferred(self, ordered: Sequence[Candidate]) -> Candidate:
+        """Return of the candidates that are as good as the first the largest k, the least loss."""
+        first = ordered[0]
+        known = self._splits(first)
+        best = self._mean(first, known) - EQUAL
+        equal = [one for one in ordered if self._splits(one) >= known > 0]
+        equal = [one for one in equal if self._mean(one, known) >= best]
+        return max(equal, key=lambda one: (one.checked.k, -one.checked.loss), default=first)
+
+    def _splits(self, candidate: Candidate) -> int:
+        """Return on how many of the first splits a candidate was trained."""
+        known = self.scores.get(candidate.key, {})
+        return next(split for split in range(len(known) + 1) if split not in known)
+
+    def _mean(self, candidate: Candidate, splits: int) -> float:
+        """Return the mean score on the first splits; minus infinity where one is missing."""
+        known = self.scores.get(candidate.key, {})
+        found = [known.get(split, -math.inf) for split in range(splits)]
+        return float(np.mean(found)) if found else -math.inf
+
+    def _train(self, candidates: Sequence[Candidate], splits: range, budget: Budget) -> None:
+        """Train candidates on splits, the first of them first, as far as the budget goes."""
+        waiting = [
+            (one, split)
+            for split in splits
+            for one in {each.key: each for each in candidates}.values()
+            if split not in self.scores.get(one.key, {})
+        ]
+        while waiting and not budget.is_spent:
+            size = budget.affordable()
+            now, waiting = waiting[:size], waiting[size:]
+            budget.spent += self._score(now)
+            budget.trained += len(now)
+            self.says(len(now))
+
+    def _score(self, pairs: Sequence[tuple[Candidate, int]]) -> float:
+        """Train each candidate on its split; return the seconds of all workers."""
+        position: dict[Key, int] = {}
+        efforts: list[EffortData] = []
+        for one, _ in pairs:
+            if one.key not in position:
+                efforts.append(self.effort(one))
+                position[one.key] = len(efforts)
+        asked = [(position[one.key], split) for one, split in pairs]
+        found, seconds = self._run(efforts, asked, self._model)
+        for (one, split), at in zip(pairs, asked, strict=True):
+            self.scores.setdefault(one.key, {})[split] = found[at]
+        return seconds
+
+    def effort(self, candidate: Candidate) -> EffortData:
+        """Return a candidate as models see it."""
+        rows = self.records.rows
+        return leveled(
+            self.records.reader,
+            self.records.first,
+            dict(zip(self.names, candidate.checked.node, strict=True)),
+            candidate.suppressed_rows[rows],
+            candidate.class_of_row[rows],
+        )
+
+    def baselines(self, splits: int) -> tuple[list[float], list[float]]:
+        """Return scores of the untouched table and of the zero rule on the first splits."""
+        zero_rule = replace(self._model, name=ZERO_RULE, model=ZERO_RULE, parameters={})
+        asked = [(0, split) for split in range(splits)]
+        untouched, ruled = (self._run([], asked, one)[0] for one in (self._model, zero_rule))
+        return [untouched[at] for at in asked], [ruled[at] for at in asked]
+
+    @property
+    def _model(self) -> Model:
+        return self.records.problem.models[0]
+
+    def _run(
+        self, efforts: Sequence[EffortData], asked: Sequence[tuple[int, int]], model: Model
+    ) -> tuple[Mapping[tuple[int, int], float], float]:
+        """Return scores by position of the effort, from 1 on, and split; 0 is the untouched one.
+
+        A score that is not known is minus infinity.
+        """
+        whole = self.records.problem
+        problem = replace(
+            whole,
+            targets=whole.targets[:1],
+            models=[model],
+            efforts=[whole.efforts[0], *efforts],
+            splitting=Splitting(repetitions=1, test_share=self.test_share),
+        )
+        tasks = [Task(0, _FIRST_SPLIT + split, (position,)) for position, split in asked]
+        found: dict[tuple[int, int], float] = {}
+        seconds = 0.0
+        progress = Progress("", len(tasks), lambda _: None)
+        for result in run_tasks(problem, tasks, worker_count(), progress):
+            for outcome in result.outcomes:
+                split = outcome.repetition - _FIRST_SPLIT
+                found[outcome.effort, split] = self._value(outcome.measures)
+                seconds += sum(outcome.seconds.values())
+        return found, seconds
+
+    @property
+    def test_share(self) -> float:
+        """Share of the records that are tested in a split."""
+        return self.quality.test_share or 1.0 / (self.quality.folds or 2)
+
+    def _value(self, measures: Mapping[str, Mapping[tuple[str, int | None], float]]) -> float:
+        of_records = measures.get(self.quality.test_on, {})
+        value = of_records.get((self.quality.measure, None), math.nan)
+        if math.isnan(value):
+            return -math.inf
+        return -value if self.quality.measure in LOWER_IS_BETTER else value

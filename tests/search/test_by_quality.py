@@ -1,0 +1,159 @@
+"""A search by quality: which candidates race, who wins, and what it costs."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dbt_anonymize.privacy.registry import compile_guarantees
+from dbt_anonymize.privacy.table import Node, Table
+from dbt_anonymize.search.by_quality import QualitySearch, Races, corrected_interval, ladder
+from dbt_anonymize.search.guided import Guided
+from dbt_anonymize.search.race import EQUAL, Budget, Candidate, Track
+from dbt_anonymize.spec import load_specs
+from tests.oracle.brute_force import feasible_nodes, numbered_table
+from tests.projects import Project
+from tests.sampling import examples
+from tests.search.reports import efforts_of
+from tests.search.running import SPEC, run, text_of, with_spec
+from tests.search.test_guided import predicted
+from tests.worlds.coded import tables
+
+LIMIT = Decimal("0.2")
+
+
+@dataclass
+class Known(Track):
+    """Candidates have scores by their levels, the same on all splits, and nothing is trained."""
+
+    test_share: float = 0.3  # type: ignore[misc]
+    asked: list[tuple[Node, int]] = field(default_factory=list)
+
+    def _score(self, pairs: Sequence[tuple[Candidate, int]]) -> float:
+        for one, split in pairs:
+            self.asked.append((one.checked.node, split))
+            self.scores.setdefault(one.key, {})[split] = score_of(one.checked.node)
+        return float(len(pairs))
+
+    def baselines(self, splits: int) -> tuple[list[float], list[float]]:
+        """Return what nobody asks for."""
+        return [0.9] * splits, [0.5] * splits
+
+
+def score_of(node: Node) -> float:
+    """Return a number that depends on nothing but the levels."""
+    return zlib.crc32(repr(node).encode()) % 1000 / 1000
+
+
+def searched(table: Table, sizes: Sequence[int], budget: Budget) -> tuple[Races, Known]:
+    track = Known(None, None, [])  # type: ignore[arg-type]
+    guarantees = compile_guarantees([{"model": "k_anonymity", "k": min(sizes)}], table)
+    found = QualitySearch(table, guarantees, LIMIT, track=track, budget=budget).run(sizes)
+    return found, track
+
+
+@examples(settings(deadline=None), 60)
+@given(st.data())
+def test_each_class_size_has_a_winner_that_no_candidate_beats(data: st.DataObject) -> None:
+    table, _ = predicted(data, data.draw(tables(has_subject=False)), outputs=1)
+    found, track = searched(table, [2, 3], Budget())
+    assert found.is_complete
+    assert found.trained == len(track.asked) == len(set(track.asked)) or found.raced
+    for required, checked in found.points:
+        assert checked.k >= required
+        assert checked.suppressed <= LIMIT * table.total
+        guarantees = compile_guarantees([{"model": "k_anonymity", "k": 2}], table)
+        feasible = feasible_nodes(table, guarantees, Guided(), LIMIT, required)
+        root = tuple(attribute.height for attribute in table.attributes)
+        scores = {one.node: score_of(one.node) for one in feasible if one.node != root}
+        # Small lattices: every feasible node that tells something and releases somebody races.
+        trained = {node for node, _ in track.asked}
+        best = max(scores[node] for node in trained & scores.keys())
+        assert score_of(checked.node) >= best - EQUAL
+
+
+def test_a_budget_ends_it_after_as_many_models() -> None:
+    table = one_column()
+    for count in (1, 3, 7):
+        found, track = searched(table, [2], Budget(evaluations=count))
+        assert found.trained == len(track.asked) == count
+        assert not found.is_complete
+        assert found.points
+        again, _ = searched(table, [2], Budget(evaluations=count))
+        assert again.points == found.points
+
+
+def test_without_any_training_the_first_by_the_guided_measure_wins() -> None:
+    table = one_column()
+    found, track = searched(table, [2], Budget(seconds=0.0))
+    assert not track.asked
+    guarantees = compile_guarantees([{"model": "k_anonymity", "k": 2}], table)
+    feasible = feasible_nodes(table, guarantees, Guided(), LIMIT, 2)
+    ((_, checked),) = found.points
+    assert checked.loss == min(one.loss for one in feasible)
+
+
+def one_column() -> Table:
+    """Return 64 records in pairs over two columns, one of which a model tells apart."""
+    table = numbered_table(64)
+    count = len(table.records)
+    values = np.where(np.arange(count) < count // 2, 1.0, -1.0)
+    values -= values.mean()
+    values /= (2 * values @ values) ** 0.5
+    sums = np.column_stack([np.full(count, 2), 2 * values**2, 2 * values])
+    return replace(table, records=np.full(count, 2), predictions=sums)
+
+
+def test_the_ladder_begins_at_the_guaranteed_size() -> None:
+    assert ladder(7, 3) == [7, 10, 20]
+
+
+def test_the_interval_allows_for_splits_that_overlap() -> None:
+    differences = np.array([0.1, 0.2, 0.3, 0.2])
+    low, high = corrected_interval(differences, 0.5)
+    variance = np.var(differences, ddof=1) * (1 / 4 + 1)
+    assert (low + high) / 2 == pytest.approx(0.2)
+    assert high - low == pytest.approx(2 * 3.182446305 * variance**0.5)
+    assert np.isnan(corrected_interval(differences[:1], 0.5)).all()
+
+
+def test_efforts_by_quality_keep_what_the_target_needs(shop: Project) -> None:
+    """The target is the gender, as far as it is known: all else is given up sooner."""
+    shop.execute(
+        "update customers_microdata "
+        "set churned = case when gender = 'female' then 'yes' else 'no' end"
+    )
+    with_spec(shop, lambda text: text.replace("search: {measure: loss}\n", ""))
+    arguments = ("--evaluations", "150", "--ks", "10,40")
+    first = run(shop, *arguments, "--dry-run")
+    assert first.exit_code == 0, first.output
+    shown = text_of(first)
+    assert "those on which decision_tree did best" in shown
+    assert "of the untouched table 1, of the zero rule" in shown
+    assert "leaves as it is gender" in shown
+    assert "What was to be trained ended it" in shown
+    # As often as it is asked, and written as it is shown.
+    assert run(shop, *arguments).exit_code == 0
+    (spec,) = load_specs(shop.folder, ["customers"])
+    assert all(effort.levels is not None for effort in spec.efforts)
+    levels: list[dict[str, Any]] = [dict(effort.levels or {}) for effort in spec.efforts]
+    assert {one["gender"] for one in levels} == {0}
+    before = efforts_of(shop)
+    assert run(shop, *arguments).exit_code == 0
+    assert efforts_of(shop) == before
+    assert (shop.folder / SPEC).read_text(encoding="utf-8").count("levels") or levels
+
+
+def test_records_that_the_frequencies_lack_are_counted(shop: Project) -> None:
+    shop.execute("delete from customers_frequencies where rowid % 7 = 0")
+    result = run(shop, "--measure", "guided")
+    assert result.exit_code == 2
+    assert "the frequencies must hold every record of customers_microdata" in text_of(result)
