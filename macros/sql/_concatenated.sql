@@ -1,4 +1,4 @@
-{# Texts of which none is NULL as one. On DuckDB each `||` writes the text anew: `concat` takes a fifth of the time. #}
+{# Texts of which none is NULL as one. On DuckDB and Postgres each `||` writes the text anew, `concat` once. #}
 {% macro _concatenated(texts) -%}
     {{ return(adapter.dispatch("_concatenated", "dbt_anonymize")(texts)) }}
 {%- endmacro %}
@@ -6,3 +6,5 @@
 {% macro default___concatenated(texts) -%}{{ return(dbt.concat(texts)) }}{%- endmacro %}
 
 {% macro duckdb___concatenated(texts) -%}{{ return("concat(" ~ texts | join(", ") ~ ")") }}{%- endmacro %}
+
+{% macro postgres___concatenated(texts) -%}{{ return("concat(" ~ texts | join(", ") ~ ")") }}{%- endmacro %}

@@ -33,7 +33,7 @@
     {%- set known, kept = [], [] -%}
     {%- set ctes, main = sql.removeprefix("with\n\n").split("\n\n)\n\n", 1) -%}
     {%- for cte in ctes.split("\n\n),\n\n") -%}
-        {%- set head = modules.re.match("(\\w+) as (not materialized )?[(]", cte) -%}
+        {%- set head = modules.re.match("\\s*(\\w+) as (not materialized )?[(]", cte) -%}
         {%- set name, rows = head.group(1), cte[head.end():] -%}
         {%- if name in names -%}
             {%- set select = dbt_anonymize._with_ctes(known, "select * from (" ~ rows ~ "\n\n) as kept") -%}

@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from dbt_anonymize.cli import app
+from dbt_anonymize.project import warehouse as warehouse_module
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.verify import run as module
@@ -40,9 +42,10 @@ def broken(result: Result) -> dict[str, str]:
 
 
 def test_reading_leaves_an_open_vault_open_and_verify_reports_it(
-    built_consumer: Project, tmp_path: Path
+    built_consumer: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = built_consumer.copy(tmp_path / "project")
+    built_manifest = (project.folder / "target" / "manifest.json").read_bytes()
     folder = project.folder / "vault"
     file = folder / "vault.duckdb"
     folder.chmod(0o755)
@@ -51,8 +54,14 @@ def test_reading_leaves_an_open_vault_open_and_verify_reports_it(
     for command in (["results"], ["search", "customers", "--dry-run"]):
         arguments = [*command, "--project-dir", str(project.folder)]
         assert CliRunner().invoke(app, arguments, env=environment).exit_code != 2
-    result = run(project, "customers", "--check", "provenance", "--check", "recomputation")
+    with monkeypatch.context() as patched:
+        parsed = Mock(side_effect=warehouse_module.parse_project)
+        patched.setattr(warehouse_module, "parse_project", parsed)
+        result = run(project, "customers", "--check", "provenance", "--check", "recomputation")
     assert result.exit_code == 1
+    # Compiling and both checks work on one reading of the project, and leave that of the build.
+    assert parsed.call_count == 1
+    assert (project.folder / "target" / "manifest.json").read_bytes() == built_manifest
     assert {name: text for name, text in broken(result).items() if "vault" in name} == {
         "vault": "the mode of the vault is 755; others must not have access. "
         "Run `chmod 700 vault`.",

@@ -17,8 +17,10 @@ _TEXTS = frozenset({".csv", ".sql", ".yml", ".yaml", ".md", ".py"})
 
 def parse_project(project: Project, choice: Sequence[str]) -> Any:
     """Return the manifest of a project, which is the working directory, as dbt reads it."""
-    # Not a word of dbt: what it has to say is in the exception.
-    outcome = run_dbt(["--quiet", "--log-level", "none", "parse", *choice])
+    # Not a word of dbt: what it has to say is in the exception. The manifest of the last build is
+    # left to `dbt retry`, and writing another takes as long as reading the project.
+    words = ["--quiet", "--log-level", "none", "--no-write-json", "parse"]
+    outcome = run_dbt([*words, *choice])
     if not outcome.success:
         if isinstance(outcome.exception, UnicodeDecodeError):
             raise WarehouseError(_not_utf8(project))

@@ -17,13 +17,17 @@ from dbt_anonymize.spec.yaml_text import loaded
 if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
     from dbt.config.profile import Profile
+    from dbt.contracts.graph.manifest import Manifest
 
 
-def run_dbt(words: Sequence[str]) -> dbtRunnerResult:
-    """Run dbt in this process; an interrupt, which dbt calls a failure of its own, ends us too."""
+def run_dbt(words: Sequence[str], manifest: Manifest | None = None) -> dbtRunnerResult:
+    """Run dbt in this process; an interrupt, which dbt calls a failure of its own, ends us too.
+
+    With a ``manifest`` the project is not parsed again.
+    """
     from dbt.cli.main import dbtRunner  # noqa: PLC0415 (slow to import)
 
-    outcome = dbtRunner().invoke(list(words))
+    outcome = dbtRunner(manifest=manifest).invoke(list(words))
     if isinstance(outcome.exception, KeyboardInterrupt):
         raise KeyboardInterrupt
     return outcome

@@ -280,12 +280,17 @@ def _value(value: Any, literal: Callable[[str], str]) -> str:
 
 @contextlib.contextmanager
 def open_warehouse(
-    project: Project, target: str | None = None, *, writes_vault: bool = False
+    project: Project,
+    target: str | None = None,
+    *,
+    writes_vault: bool = False,
+    manifest: Any = None,
 ) -> Iterator[Warehouse]:
     """Open the warehouse of a project, with the profile and target that dbt itself would use.
 
     The project is the working directory meanwhile. ``writes_vault`` closes the vault to others
-    first, as a build does; reading leaves it as it is.
+    first, as a build does; reading leaves it as it is. ``manifest`` is that of the project, where
+    this command has parsed it before.
 
     Raises
     ------
@@ -308,7 +313,7 @@ def open_warehouse(
         read_profile(project.root, target)
         target = target or os.environ.get("DBT_TARGET")
         choice = ["--target", target] if target else []
-        manifest = parse_project(project, choice)
+        manifest = manifest or parse_project(project, choice)
         # What dbt falls back to; parsing has proved that it leads to a profile.
         config = RuntimeConfig.from_args(dbt_arguments(project.root, target))
         require_folders(config.credentials)

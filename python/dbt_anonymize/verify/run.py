@@ -51,14 +51,20 @@ def verify(
     """
     found: list[Finding] = []
     require_reached(project, target)
+    manifest = None
     # Compiling has dbt open the warehouse for itself.
     if "provenance" in checks:
+        with open_warehouse(project, target) as warehouse:
+            manifest = warehouse.manifest
         found += _carried_out(
-            "provenance", spec, lambda: check_provenance(project, spec, target=target)
+            "provenance",
+            spec,
+            lambda: check_provenance(project, spec, target=target, manifest=manifest),
         )
         yield from found
     with contextlib.ExitStack() as until_checked:
-        warehouse = until_checked.enter_context(open_warehouse(project, target))
+        opened = open_warehouse(project, target, manifest=manifest)
+        warehouse = until_checked.enter_context(opened)
         if not is_built(warehouse, spec):
             raise WarehouseError(
                 f"{spec.name}: is not built under this name, so nothing can be verified. Run "

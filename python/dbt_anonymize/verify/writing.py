@@ -47,16 +47,20 @@ def write_rows(
     """Replace ``<n>_<part>`` by rows of a dataclass, a column for each field; return its name."""
     relation = _relation(warehouse, spec, part)
     columns = sorted(fields(kind), key=lambda field: field.name in _LONG)
-    types = {
-        warehouse.macro("_quote", name=column.name): _type(warehouse, column) for column in columns
-    }
+    # Calling a macro takes longer than writing the rows; the names are of our own.
+    kinds = {kind: _type(warehouse, kind) for kind in dict.fromkeys(map(_kind, columns))}
+    types = {warehouse.adapter.quote(column.name): kinds[_kind(column)] for column in columns}
     values = [[getattr(row, column.name) for column in columns] for row in rows]
     warehouse.replace_table(relation, types, values)
     return str(relation.identifier)
 
 
-def _type(warehouse: Warehouse, column: Field[Any]) -> str:
-    macro, package = _TYPES[str(column.type).removesuffix(" | None")]
+def _kind(column: Field[Any]) -> str:
+    return str(column.type).removesuffix(" | None")
+
+
+def _type(warehouse: Warehouse, kind: str) -> str:
+    macro, package = _TYPES[kind]
     return str(warehouse.macro(macro, package=package))
 
 

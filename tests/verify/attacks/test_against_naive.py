@@ -11,6 +11,7 @@ from dbt_anonymize.verify.attacks.inference import attack_confidence
 from dbt_anonymize.verify.attacks.linkage import attack_linkage
 from dbt_anonymize.verify.attacks.mapping import attack_mapping
 from dbt_anonymize.verify.attacks.result import AttackResult
+from dbt_anonymize.verify.attacks.session import Session
 from tests.sampling import examples
 from tests.verify.attacks import naive
 from tests.worlds.linkable import Record, World, read, read_known, session_of, spec_of, worlds
@@ -92,7 +93,10 @@ def test_a_release_of_which_nothing_is_known(world: World) -> None:
         session.rows("alter table release_1 drop column age_lower")
         session.rows("alter table release_1 drop column age_upper")
         texts = read_known(release.known, 1, has_origin=False)
-        pairs = session.row(f"select count(*) from {texts.pairs}")
+        pairs = session.row(
+            f"select count(*) from {texts.sets} as s inner join {texts.of_sets} as o "
+            "on s.candidates = o.candidates"
+        )
     _check_joint_classes(composed, naive.joint(world, K, knows_origin=False))
     assert {label.kind for label in texts.labels} == {"interval_text", "category"}
     labels = {row.label(1) for row in world.rows(1)}
@@ -109,3 +113,22 @@ def test_a_label_that_nobody_understands_stops_the_attack(has_origin: bool) -> N
         with pytest.raises(VerificationError, match="1 labels are none of these") as error:
             read_known(known, 1, has_origin=has_origin)
     assert "Saxony" not in str(error.value)
+
+
+def test_a_release_and_its_origin_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever has a row for each record is costly to read: labels are looked up in its groups."""
+    records = [Record(n, n % 9, "01", "a", n, levels=((1, 1), (2, 1))) for n in range(1, 10)]
+    asked: list[str] = []
+    original = Session.rows
+
+    def rows(session: Session, sql: str) -> list[tuple[object, ...]]:
+        asked.append(sql)
+        return original(session, sql)
+
+    monkeypatch.setattr(Session, "rows", rows)
+    world = World(records, (1, 1), has_subject=False)
+    with session_of(world) as session:
+        read(session, spec_of(world), 0)
+    statements = [sql for sql in asked if not sql.startswith("describe")]
+    for relation, passes in {"release_0": 1, "effort_0": 1, "people_microdata": 2}.items():
+        assert sum(sql.count(relation) for sql in statements) == passes, relation

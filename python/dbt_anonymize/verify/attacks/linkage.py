@@ -133,8 +133,8 @@ def _success_sql(release: Released) -> str:
     found = (
         "select o.person, o.class, case when p.class is null then 0.0 "
         f"else 1.0 / n.people end as success from {release.own} as o "
-        f"left join {release.pairs} as p on o.tuple = p.tuple and o.class = p.class "
         f"left join {release.sets} as s on o.tuple = s.tuple "
+        f"left join {release.of_sets} as p on s.candidates = p.candidates and o.class = p.class "
         f"left join ({candidates_sql(release)}) as n on s.candidates = n.candidates"
     )
     if not release.known.spec.subject:

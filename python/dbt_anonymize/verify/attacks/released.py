@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dbt_anonymize.errors import VerificationError
@@ -12,6 +12,11 @@ from dbt_anonymize.literals import quote_name
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.attacks.known import Known
 from dbt_anonymize.verify.attacks.labels import Label, find_labels, label_table, value_map
+from dbt_anonymize.verify.attacks.session import Session
+
+# Beside columns of a release, so names that none has.
+_TIMES = quote_name(" rows")
+_CLASS = quote_name(" class")
 
 
 @dataclass(frozen=True)
@@ -35,8 +40,8 @@ class Released:
 
     - ``classes``: ``class`` and ``records`` of each combination of labels.
     - ``members``: ``class``, ``s_1``, .. and ``records`` of each combination with sensitive values.
-    - ``pairs``: ``tuple`` and ``class`` wherever the labels of the class can be those of the tuple.
-    - ``sets``: ``tuple`` and ``candidates``, a number for each distinct set of classes.
+    - ``sets``: ``tuple`` and ``candidates``, a number for each distinct set of classes whose labels
+      can be those of the tuple.
     - ``of_sets``: ``candidates`` and each ``class`` in it.
     - ``own``: each record: ``record_key``, ``person``, ``tuple``, ``class`` (NULL where the release
       has no row of it), ``is_released`` (whether it should have one) and the true ``s_1``, ...
@@ -48,7 +53,6 @@ class Released:
     sensitive: dict[str, str]
     classes: str
     members: str
-    pairs: str
     sets: str
     of_sets: str
     own: str
@@ -72,34 +76,56 @@ def read_release(
     labels = find_labels(session, columns, known.spec, published)
     if not labels:
         return None
-    tables = [label_table(session, relation, label) for label in labels]
-    coded = code_labels(labels, tables)
-    numbers = [f"l_{label.number}" for label in labels]
-    listed = ", ".join(numbers)
-    classes = session.table(
-        "classes",
-        f"select row_number() over (order by {listed}) as class, * from "
-        f"(select {listed}, count(*) as records "
-        f"from (select {coded.columns} from {relation} as r {coded.joins}) group by {listed})",
-    )
     sensitive = {
         attribute: f"s_{number}"
         for number, attribute in enumerate(known.spec.sensitive, 1)
         if attribute in columns
     }
-    pairs = find_pairs(known, labels, tables, classes, name)
-    sets, of_sets = _sets(known, pairs)
+    rows = _distinct_rows(session, relation, labels, sensitive)
+    tables = [label_table(session, rows, label) for label in labels]
+    coded = code_labels(labels, tables)
+    numbers = [f"l_{label.number}" for label in labels]
+    listed = ", ".join(numbers)
+    classes = session.table(
+        "classes",
+        f"select row_number() over (order by {listed}) as class, * from (select {listed}, "
+        f"cast(sum({_TIMES}) as bigint) as records "
+        f"from (select {coded.columns}, r.{_TIMES} from {rows} as r {coded.joins}) "
+        f"group by {listed})",
+    )
+    fitting = {
+        label.number: value_map(session, label, table, known.tuples, name)
+        for label, table in zip(labels, tables, strict=True)
+    }
+    sets, of_sets = _sets(known, fitting, classes)
     return Released(
         known=known,
         name=name,
         labels=labels,
         sensitive=sensitive,
         classes=classes,
-        members=_members(known, relation, coded, classes, sensitive),
-        pairs=pairs,
+        members=_members(known, rows, coded, classes, sensitive),
         sets=sets,
         of_sets=of_sets,
-        own=_own(known, coded, classes, pairs, origin),
+        own=_own(
+            known,
+            _shown(labels),
+            _of_labels(session, coded, rows, classes, labels),
+            (sets, of_sets),
+            origin,
+        ),
+    )
+
+
+def _distinct_rows(
+    session: Session, relation: str, labels: Sequence[Label], sensitive: Iterable[str]
+) -> str:
+    """Read a release, once: each combination of what is looked at, and how many rows have it."""
+    names = [*(column for label in labels for column in label.columns), *sensitive]
+    columns = ", ".join(map(quote_name, dict.fromkeys(names)))
+    return session.table(
+        "distinct_rows",
+        f"select {columns}, count(*) as {_TIMES} from {relation} group by {columns}",
     )
 
 
@@ -109,8 +135,6 @@ class Coded:
 
     columns: str
     joins: str
-    # The same for rows that may have labels which the release has not: their number is NULL.
-    outer_joins: str
     of_class: str
 
 
@@ -128,39 +152,50 @@ def code_labels(labels: Sequence[Label], tables: Sequence[str]) -> Coded:
     return Coded(
         ", ".join(columns),
         " ".join(f"inner {join}" for join in joins),
-        " ".join(f"left {join}" for join in joins),
         " and ".join(f"x.l_{label.number} = c.l_{label.number}" for label in labels),
     )
 
 
-def _members(
-    known: Known, relation: str, coded: Coded, classes: str, sensitive: dict[str, str]
-) -> str:
+def _members(known: Known, rows: str, coded: Coded, classes: str, sensitive: dict[str, str]) -> str:
     """Count the released sensitive values of each class."""
     kept = "".join(f", r.{quote_name(name)} as {alias}" for name, alias in sensitive.items())
     listed = "".join(f", x.{alias}" for alias in sensitive.values())
     return known.session.table(
         "members",
-        f"select c.class{listed}, count(*) as records "
-        f"from (select {coded.columns}{kept} from {relation} as r {coded.joins}) as x "
+        f"select c.class{listed}, cast(sum(x.{_TIMES}) as bigint) as records "
+        f"from (select {coded.columns}{kept}, r.{_TIMES} from {rows} as r {coded.joins}) as x "
         f"inner join {classes} as c on {coded.of_class} group by c.class{listed}",
     )
 
 
-def find_pairs(
-    known: Known, labels: Sequence[Label], tables: Sequence[str], classes: str, name: str
+def _of_labels(
+    session: Session, coded: Coded, rows: str, classes: str, labels: Sequence[Label]
 ) -> str:
-    """Find the classes that can hold each combination of raw values.
+    """List the labels of each class as the release shows them, and its ``class``."""
+    shown = _shown(labels)
+    return session.table(
+        "of_labels",
+        f"select distinct {', '.join(f'x.{name}' for name in shown)}, c.class as {_CLASS} from "
+        f"(select {coded.columns}, {', '.join(f'r.{name}' for name in shown)} "
+        f"from {rows} as r {coded.joins}) as x inner join {classes} as c on {coded.of_class}",
+    )
 
-    One quasi-identifier after the other, and after each only those beginnings of classes are kept
+
+def _shown(labels: Sequence[Label]) -> list[str]:
+    return [quote_name(column) for label in labels for column in label.columns]
+
+
+def find_pairs(session: Session, tuples: str, fitting: Mapping[int, str], classes: str) -> str:
+    """Find the classes that can hold each combination of raw values: ``tuple`` and ``class``.
+
+    ``fitting`` says of each quasi-identifier which ``label`` each value (``found``) can have. One
+    after the other is looked at, and after each only those beginnings of classes are kept
     that do occur: all labels of all quasi-identifiers that fit would be too many combinations.
     """
-    session = known.session
     paths = session.table("paths", f"select *, 0 as node from {classes}")
-    pairs = session.table("pairs", f"select tuple, 0 as node from {known.tuples}")
-    for label, table in zip(labels, tables, strict=True):
-        code = f"l_{label.number}"
-        fitting = value_map(session, label, table, known.tuples, name)
+    pairs = session.table("pairs", f"select tuple, 0 as node from {tuples}")
+    for number, labels in fitting.items():
+        code = f"l_{number}"
         nodes = session.table(
             "nodes",
             f"select row_number() over () as node, * from "
@@ -174,8 +209,8 @@ def find_pairs(
         pairs = session.table(
             "pairs",
             f"select p.tuple, n.node from {pairs} as p "
-            f"inner join {known.tuples} as t on p.tuple = t.tuple "
-            f"inner join {fitting} as m on t.v_{label.number} is not distinct from m.found "
+            f"inner join {tuples} as t on p.tuple = t.tuple "
+            f"inner join {labels} as m on t.v_{number} is not distinct from m.found "
             f"inner join {nodes} as n on n.parent = p.node and n.label = m.label",
         )
     return session.table(
@@ -184,9 +219,34 @@ def find_pairs(
     )
 
 
-def _sets(known: Known, pairs: str) -> tuple[str, str]:
-    """Give each distinct set of classes that can hold a combination of raw values a number."""
+def _sets(known: Known, fitting: Mapping[int, str], classes: str) -> tuple[str, str]:
+    """Give each distinct set of classes that can hold a combination of raw values a number.
+
+    Values that the same labels can stand for are alike, and so are combinations of such values:
+    there are few of these, however many combinations of values there are.
+    """
     session = known.session
+    alike = {number: _alike(session, labels) for number, labels in fitting.items()}
+    values = ", ".join(f"a_{number}.place as v_{number}" for number in alike)
+    joins = " ".join(
+        f"inner join {table} as a_{number} on t.v_{number} is not distinct from a_{number}.found"
+        for number, table in alike.items()
+    )
+    placed = session.table("placed", f"select t.tuple, {values} from {known.tuples} as t {joins}")
+    names = ", ".join(f"v_{number}" for number in alike)
+    kinds = session.table(
+        "kinds",
+        f"select row_number() over () as tuple, * from (select distinct {names} from {placed})",
+    )
+    of_places = {
+        number: session.table(
+            "of_places",
+            f"select distinct a.place as found, f.label from {table} as a "
+            f"inner join {fitting[number]} as f on a.found is not distinct from f.found",
+        )
+        for number, table in alike.items()
+    }
+    pairs = find_pairs(session, kinds, of_places, classes)
     keyed = session.table(
         "keyed",
         "select tuple, string_agg(cast(class as varchar), ',' order by class) as key "
@@ -197,10 +257,11 @@ def _sets(known: Known, pairs: str) -> tuple[str, str]:
         "select row_number() over () as candidates, key, example from "
         f"(select key, min(tuple) as example from {keyed} group by key)",
     )
+    same = " and ".join(f"p.v_{number} = k.v_{number}" for number in alike)
     sets = session.table(
         "sets",
-        f"select k.tuple, n.candidates from {keyed} as k inner join {numbered} as n "
-        "on k.key = n.key",
+        f"select p.tuple, n.candidates from {placed} as p inner join {kinds} as k on {same} "
+        f"inner join {keyed} as e on k.tuple = e.tuple inner join {numbered} as n on e.key = n.key",
     )
     of_sets = session.table(
         "of_sets",
@@ -210,36 +271,48 @@ def _sets(known: Known, pairs: str) -> tuple[str, str]:
     return sets, of_sets
 
 
-def _own(known: Known, coded: Coded, classes: str, pairs: str, origin: Origin | None) -> str:
+def _alike(session: Session, fitting: str) -> str:
+    """Give values that the same labels can stand for the same ``place``."""
+    return session.table(
+        "alike",
+        "select found, dense_rank() over (order by labels) as place from "
+        f"(select found, list(label order by label) as labels from {fitting} group by found)",
+    )
+
+
+def _own(
+    known: Known, shown: Sequence[str], of_labels: str, sets: tuple[str, str], origin: Origin | None
+) -> str:
     """Find the class in which each record is."""
-    session = known.session
+    session, (of_tuples, of_sets) = known.session, sets
     if origin is not None:
         key = quote_name(origin.record_key)
+        same = " and ".join(f"r.{name} is not distinct from c.{name}" for name in shown)
         return session.table(
             "own",
             "select t.*, o.class, coalesce(o.is_released, false) as is_released "
             f"from {known.targets} as t left join ("
-            "select x.record_key, x.is_released, c.class from "
-            f"(select r.{key} as record_key, not r.is_suppressed as is_released, "
-            f"r.equivalence_class is not null as has_class, {coded.columns} "
-            f"from {origin.relation} as r {coded.outer_joins}) as x "
+            f"select r.{key} as record_key, not r.is_suppressed as is_released, "
+            f"c.{_CLASS} as class from {origin.relation} as r "
             # Whoever is outside the sample has labels, but no class.
-            f"left join {classes} as c on x.has_class and {coded.of_class}) as o "
+            f"left join {of_labels} as c on r.equivalence_class is not null and {same}) as o "
             "on t.record_key = o.record_key",
         )
     covered = (
-        f"select p.class, sum(t.records) as people from {pairs} as p "
-        f"inner join {known.tuples} as t on p.tuple = t.tuple group by p.class"
+        f"select o.class, sum(s.records) as people from {of_sets} as o inner join "
+        f"(select s.candidates, sum(t.records) as records from {of_tuples} as s inner join "
+        f"{known.tuples} as t on s.tuple = t.tuple group by s.candidates) as s "
+        "on o.candidates = s.candidates group by o.class"
     )
     narrowest = (
-        f"select p.tuple, arg_min(p.class, (c.people, p.class)) as class from {pairs} as p "
-        f"inner join ({covered}) as c on p.class = c.class group by p.tuple"
+        f"select o.candidates, arg_min(o.class, (c.people, o.class)) as class from {of_sets} as o "
+        f"inner join ({covered}) as c on o.class = c.class group by o.candidates"
     )
     return session.table(
         "own",
         "select t.*, n.class, n.class is not null as is_released "
-        f"from {known.targets} as t left join ({narrowest}) as n "
-        "on t.tuple = n.tuple",
+        f"from {known.targets} as t left join {of_tuples} as s on t.tuple = s.tuple "
+        f"left join ({narrowest}) as n on s.candidates = n.candidates",
     )
 
 

@@ -10,7 +10,7 @@ release itself stays as it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -67,24 +67,37 @@ class Trial:
     records: int
     members: int
     seed: int
+    _targets: dict[int, str] = field(default_factory=dict, init=False, compare=False)
 
     def targets(self, guesses: int) -> str:
         """Draw as many members and others, ``guesses`` of each at most; one record of each.
 
         Returns a table like ``people`` with ``tuple``, a number from 1.
         """
+        if guesses not in self._targets:
+            self._targets[guesses] = self._drawn_targets(guesses)
+        return self._targets[guesses]
+
+    def _drawn_targets(self, guesses: int) -> str:
+        spec = self.known.spec
         drawn = f"md5('{self.seed} target ' || cast(record_key as varchar))"
+        people = f"(select *, {drawn} as drawn from {self.people})"
+        if spec.subject:
+            first = "row_number() over (partition by person order by drawn) = 1"
+            people = f"(from {people} qualify {first})"
         smaller = (
-            "select min(people) from (select is_member, count(distinct person) as people "
-            f"from {self.people} group by is_member)"
+            f"select least({guesses}, min(people)) from (select is_member, "
+            f"{self.known.count_people('p')} as people from {self.people} as p group by is_member)"
+        )
+        ((fewest,),) = self.known.session.rows(smaller)
+        # The first of a sort are found without sorting everybody.
+        first = " union all ".join(
+            f"(from {people} where is_member = {is_member} order by drawn limit {fewest})"
+            for is_member in ("true", "false")
         )
         return self.known.session.table(
             "targets",
-            "select row_number() over (order by is_member, place) as tuple, * from "
-            "(select *, row_number() over (partition by is_member order by drawn) as place from "
-            f"(select *, {drawn} as drawn from {self.people} "
-            "qualify row_number() over (partition by person order by drawn) = 1)) "
-            f"where place <= least({guesses}, ({smaller}))",
+            f"select row_number() over (order by is_member, drawn) as tuple, * from ({first})",
         )
 
     def candidates(self, targets: str, columns: Sequence[Column], *shown: Column) -> str:
@@ -101,13 +114,8 @@ class Trial:
             f"select row_number() over () as class, * from (select distinct {labels} "
             f"from {self.rows})",
         )
-        pairs = find_pairs(
-            replace(self.known, tuples=targets),
-            [column.label for column in labelled if column.label is not None],
-            [column.labels for column in labelled],
-            classes,
-            "a trial",
-        )
+        fitting = {column.number: self.fitting[column.number] for column in labelled}
+        pairs = find_pairs(session, targets, fitting, classes)
         kept = "".join(f", r.{column.released}" for column in (*others, *shown))
         same = "".join(f" and r.{column.released} = c.{column.released}" for column in labelled)
         equal = "".join(
@@ -173,17 +181,21 @@ def draw_trial(known: Known, tables: Tables, effort: int, *, seed: int) -> Trial
     is a `VerificationError`.
     """
     session, spec = known.session, known.spec
+    record = "cast(record_key as varchar)"
+    people = f"select person, {record} as record_key from {known.targets}"
+    if spec.subject:
+        people = f"select person, min({record}) as record_key from {known.targets} group by person"
     members = session.table(
         "members",
         "select person, row_number() over (order by md5('"
-        f"{seed} member ' || record_key), record_key) % 2 = 1 as is_member from (select person, "
-        f"min(cast(record_key as varchar)) as record_key from {known.targets} group by person)",
+        f"{seed} member ' || record_key), record_key) % 2 = 1 as is_member from ({people})",
     )
     key = quote_name(spec.record_key)
-    theirs = (
-        f"(select s.* from {tables.source} as s inner join {known.targets} as t "
+    theirs = session.table(
+        "theirs",
+        f"select s.* from {tables.source} as s inner join {known.targets} as t "
         f"on s.{key} = t.record_key inner join {members} as m "
-        "on t.person is not distinct from m.person where m.is_member)"
+        "on t.person is not distinct from m.person where m.is_member",
     )
     everybody = Expected(_only(tables, tables.source), spec, effort)
     expected = Expected(_only(tables, theirs), spec, effort)

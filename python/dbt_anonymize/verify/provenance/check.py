@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from dbt_anonymize.project.generate import check as drift_of
 from dbt_anonymize.project.layout import Project
@@ -21,14 +22,17 @@ _NOT_FOLLOWED = (
 )
 
 
-def check_provenance(project: Project, spec: Spec, *, target: str | None = None) -> list[Finding]:
+def check_provenance(
+    project: Project, spec: Spec, *, target: str | None = None, manifest: Any = None
+) -> list[Finding]:
     """Compare generated models, stored columns and the origin of columns with what is declared.
 
-    The project must be built; findings warn of code beside the compiled SQL, too. Models that dbt
-    cannot compile are a `VerificationError`, a warehouse that cannot be read is a `WarehouseError`.
+    The project must be built; ``manifest`` is its own, where it is parsed already. Findings warn of
+    code beside the compiled SQL, too. Models that dbt cannot compile are a `VerificationError`, a
+    warehouse that cannot be read is a `WarehouseError`.
     """
-    compiled = compile_sql(project, spec, target)
-    with open_warehouse(project, target) as warehouse:
+    compiled = compile_sql(project, spec, target, manifest)
+    with open_warehouse(project, target, manifest=manifest) as warehouse:
         relations = read_relations(warehouse, compiled, spec)
         return [
             _drift(project, spec),

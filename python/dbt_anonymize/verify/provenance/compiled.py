@@ -48,7 +48,9 @@ class Relations:
     functions: frozenset[str] = frozenset()
 
 
-def compile_sql(project: Project, spec: Spec, target: str | None) -> dict[str, str]:
+def compile_sql(
+    project: Project, spec: Spec, target: str | None, manifest: Any = None
+) -> dict[str, str]:
     """Return the compiled SQL of the release and of all upstream, by unique id."""
     from dbt.adapters.factory import reset_adapters  # noqa: PLC0415 (takes more than a second)
 
@@ -65,7 +67,7 @@ def compile_sql(project: Project, spec: Spec, target: str | None) -> dict[str, s
     ]
     arguments += ["--target", target] if target else []
     with contextlib.chdir(project.root):
-        outcome = run_dbt(arguments)
+        outcome = run_dbt(arguments, manifest)
     reset_adapters()
     if not outcome.success:
         # Raises where the profile, the vault or the warehouse is the reason.
