@@ -16,7 +16,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.dossier.evidence import PARTS
@@ -294,6 +294,7 @@ def test_under_differential_privacy_no_labels_are_counted() -> None:
         assert reading._labels(warehouse, private) == {}  # type: ignore[arg-type]
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 40)), max_size=30), st.integers(5, 9))
 def test_no_count_tells_of_fewer_than_so_many(rows: list[tuple[int, int]], fewest: int) -> None:
     """Whatever is shown is a multiple, and every named label has as many records."""

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.privacy.registry import compile_guarantees
-from dbt_anonymize.privacy.table import Node, Table
+from dbt_anonymize.privacy.table import IntArray, Node, Table
 from dbt_anonymize.search.by_quality import QualitySearch, Races, corrected_interval, ladder
 from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.race import EQUAL, Budget, Candidate, Track
@@ -36,6 +36,7 @@ class Known(Track):
 
     test_share: float = 0.3  # type: ignore[misc]
     asked: list[tuple[Node, int]] = field(default_factory=list)
+    rows: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))  # type: ignore[misc]
 
     def train(self, pairs: Sequence[tuple[Candidate, int]]) -> float:
         """Count a second for each."""
@@ -167,3 +168,9 @@ def test_a_target_that_no_model_can_learn_is_refused_with_a_way_out(shop: Projec
     assert "must have at least 2 classes" in text_of(result)
     assert "Or search with `--measure loss`, which trains no model." in text_of(result)
     assert run(shop, "--measure", "loss", "--dry-run").exit_code == 0
+
+
+def test_people_with_several_records_and_a_population_are_searched(crowd: Project) -> None:
+    result = run(crowd, "--measure", "quality", "--evaluations", "12", "--ks", "5", "--dry-run")
+    assert result.exit_code == 0, result.output
+    assert "those on which decision_tree did best, of 12 models trained" in text_of(result)

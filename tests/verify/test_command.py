@@ -148,7 +148,9 @@ def test_another_warehouse_is_refused_in_each_proof_on_rows(
     built_consumer: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only provenance and audit can be checked where no rows are read."""
-    elsewhere = SimpleNamespace(is_duckdb=False, adapter=SimpleNamespace(type=lambda: "snowflake"))
+    elsewhere = SimpleNamespace(
+        is_duckdb=False, adapter=SimpleNamespace(type=lambda: "snowflake"), manifest=None
+    )
 
     @contextmanager
     def opened(*_: object) -> Iterator[Any]:

@@ -174,8 +174,8 @@ class QualitySearch:
         return Candidate(
             checked,
             max(k, self._guarantees.min_class_size),
-            classes.table_rows(suppressed),
-            classes.of_table_rows,
+            classes.table_rows(suppressed)[self._track.rows],
+            classes.of_table_rows[self._track.rows],
         )
 
     def _neighbours(self, node: Node) -> Iterator[Node]:

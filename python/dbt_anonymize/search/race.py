@@ -13,13 +13,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dbt_anonymize.evaluation.arrays import Codes
+from dbt_anonymize.evaluation.arrays import Bools, Codes
 from dbt_anonymize.evaluation.data.leveled import leveled
 from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER
 from dbt_anonymize.evaluation.problem import ZERO_RULE, EffortData, Model, Task
 from dbt_anonymize.evaluation.progress import Progress
 from dbt_anonymize.evaluation.splits import Splitting
 from dbt_anonymize.evaluation.workers import run_tasks, worker_count
+from dbt_anonymize.privacy.table import IntArray
 from dbt_anonymize.search.records import Records
 from dbt_anonymize.search.results import CheckedNode
 from dbt_anonymize.spec.quality import MOST_REPETITIONS, Quality
@@ -45,14 +46,14 @@ class Candidate:
     ----------
     required : int
         Class size.
-    suppressed_rows, class_of_row : arrays, shape (rows of the table,)
-        What is suppressed, and the equivalence class.
+    suppressed, classes : arrays, shape (records,)
+        Of the records that models are trained on, which are suppressed, and their classes.
     """
 
     checked: CheckedNode
     required: int
-    suppressed_rows: np.ndarray
-    class_of_row: Codes
+    suppressed: Bools
+    classes: Codes
 
     @property
     def key(self) -> Key:
@@ -192,13 +193,12 @@ class Track:
 
     def effort(self, candidate: Candidate) -> EffortData:
         """Return a candidate as models see it."""
-        rows = self.records.rows
         return leveled(
             self.records.reader,
             self.records.first,
             dict(zip(self.names, candidate.checked.node, strict=True)),
-            candidate.suppressed_rows[rows],
-            candidate.class_of_row[rows],
+            candidate.suppressed,
+            candidate.classes,
         )
 
     def baselines(self, splits: range) -> tuple[list[float], list[float]]:
@@ -207,6 +207,11 @@ class Track:
         asked = [(0, split) for split in splits]
         untouched, ruled = (self._run([], asked, one)[0] for one in (self._model, zero_rule))
         return [untouched[at] for at in asked], [ruled[at] for at in asked]
+
+    @property
+    def rows(self) -> IntArray:
+        """The row of the table of each record."""
+        return self.records.rows
 
     @property
     def _model(self) -> Model:
