@@ -36,7 +36,11 @@ class Known(Track):
 
     test_share: float = 0.3  # type: ignore[misc]
     asked: list[tuple[Node, int]] = field(default_factory=list)
-    rows: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))  # type: ignore[misc]
+
+    @property
+    def rows(self) -> IntArray:
+        """Nobody."""
+        return np.zeros(0, dtype=np.int64)
 
     def train(self, pairs: Sequence[tuple[Candidate, int]]) -> float:
         """Count a second for each."""

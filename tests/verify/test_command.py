@@ -153,7 +153,7 @@ def test_another_warehouse_is_refused_in_each_proof_on_rows(
     )
 
     @contextmanager
-    def opened(*_: object) -> Iterator[Any]:
+    def opened(*_: object, **__: object) -> Iterator[Any]:
         yield elsewhere
 
     monkeypatch.setattr(module, "open_warehouse", opened)
