@@ -196,9 +196,8 @@ def _show_races(
         f"{_score(first.zero_rule)}; means of {splits}, differences with 95 % intervals. The build "
         "scores the efforts again, on other splits of the same records."
     )
-    for (_, checked), number in zip(races.points, range(1, len(races.points) + 1), strict=True):
-        if any(checked.node):
-            console.print(f"Effort {number} {_in_words(task, checked)}.")
+    for checked, number in efforts.items():
+        console.print(f"Effort {number} {_in_words(task, checked)}.")
     if not races.is_complete:
         console.print("What was to be trained ended it: raise --time-limit or --evaluations.")
     console.print()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from dbt_anonymize.drafting.facts import ColumnFacts
 from dbt_anonymize.drafting.names import is_key, is_key_of_person, said_by
 from dbt_anonymize.errors import SpecError
+from dbt_anonymize.evaluation.data.targets import MAX_CLASSES
 from dbt_anonymize.pluralize import counted
 
 # From so many different texts per record on, a text finds a record by itself.
@@ -22,8 +23,8 @@ _NAME = 3
 # Texts of more different values are no hierarchy that anybody reads; they are left to a person.
 _MOST_CATEGORIES = 100
 KEY = "record_key"
-# A number of more different values is predicted as a number; models know at most so many classes.
-_MOST_CLASSES, _MOST_PREDICTED = 20, 200
+# A number of more different values is predicted as a number.
+_MOST_CLASSES = 20
 _OF_SNAPSHOTS = {"dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to", "dbt_is_deleted"}
 
 
@@ -78,7 +79,7 @@ def _as_target(found: Proposal, predict: str | None) -> Proposal:
 
 
 def is_amount(facts: ColumnFacts) -> bool:
-    """Whether a column as target is predicted as a number rather than as a class."""
+    """Tell whether models predict a column as a number, not as a class."""
     return facts.kind == "number" and facts.distinct > _MOST_CLASSES
 
 
@@ -91,29 +92,31 @@ def _predictable(facts: Sequence[ColumnFacts], predict: str) -> ColumnFacts:
             f"{', '.join(one.name for one in facts)}."
         )
     (found,) = named
-    looks = f"values that look like {found.looks}, which name people" if found.looks else ""
-    why = (
-        "NULL everywhere"
-        if not found.known
-        else "one value only"
-        if found.distinct <= 1
-        else f"{counted(found.records - found.known, 'NULL')}: leave these records out in a model"
-        if found.known < found.records
-        else looks
-        or (
-            f"{found.distinct} values in {counted(found.records, 'record')}, each nearly its own"
-            if found.is_unique or (found.kind != "number" and found.distinct > _MOST_PREDICTED)
-            else f"the type {found.type}: cast it in a model before"
-            if found.kind not in {"number", "text", "boolean"}
-            else ""
-        )
-    )
-    if why:
+    if why := _unpredictable(found):
         raise SpecError(
             f"--predict {predict} must be a column of classes or numbers that are known; it has "
             f"{why}. Name another column."
         )
     return found
+
+
+def _unpredictable(facts: ColumnFacts) -> str:
+    """Return what keeps models from predicting a column; nothing where they can."""
+    missing = facts.records - facts.known
+    is_apart = facts.is_unique or (facts.kind != "number" and facts.distinct > MAX_CLASSES)
+    reasons = {
+        "NULL everywhere": not facts.known,
+        "one value only": facts.distinct <= 1,
+        f"{counted(missing, 'NULL')}: leave these records out in a model": missing > 0,
+        f"values that look like {facts.looks}, which name people": bool(facts.looks),
+        f"{facts.distinct} values in {counted(facts.records, 'record')}, each nearly its own": (
+            is_apart
+        ),
+        f"the type {facts.type}: cast it in a model before": (
+            facts.kind not in {"number", "text", "boolean"}
+        ),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def _key(facts: Sequence[ColumnFacts]) -> ColumnFacts | None:

@@ -97,7 +97,7 @@ def evaluate_outer(
         may_be_hidden=suppressed == "missing",
         has_recount=True,
     )
-    problem = read_problem(
+    problem, _ = read_problem(
         *(reader, chosen, [wanted], trained),
         splitting=Splitting(repetitions=1, test_share=0.5),
         random_state=random_state,

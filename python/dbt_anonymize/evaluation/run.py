@@ -11,7 +11,7 @@ from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.evaluation.data.features import Reading
 from dbt_anonymize.evaluation.data.grid import make_grid
 from dbt_anonymize.evaluation.data.groups import GroupColumn, read_groups
-from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureColumn
+from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureColumn, FirstArrays
 from dbt_anonymize.evaluation.data.relations import column_kind
 from dbt_anonymize.evaluation.data.sampling import Sample, copied_sample, draw_sample, inner_sql
 from dbt_anonymize.evaluation.data.subjects import (
@@ -99,7 +99,7 @@ def evaluate(
             may_be_hidden=suppressed == "missing",
             has_recount=fit == "per_split",
         )
-        problem = read_problem(
+        problem, _ = read_problem(
             *(reader, copied, wanted, trained),
             splitting=Splitting(**splitting),
             random_state=random_state,
@@ -148,10 +148,11 @@ def read_problem(
     smallest_group: int = 1,
     decision_grid: Sequence[str] = (),
     watch: Stopwatch | None = None,
-) -> Problem:
+) -> tuple[Problem, FirstArrays]:
     """Read targets and efforts, the first of which is that of the reader.
 
-    ``watch`` holds what it took before, by the place of the effort.
+    Returns what efforts share, too, of which others can be made. ``watch`` holds what it took
+    before, by the place of the effort.
     """
     relation = reader.sample.of(reader.untouched.relation)
     readers = [target_reader(relation, column, place) for place, column in enumerate(targets)]
@@ -183,7 +184,7 @@ def read_problem(
     for place, effort in enumerate(efforts[1:], start=1):
         with watch.running(str(place)):
             further.append(reader.further(effort, first))
-    return Problem(
+    problem = Problem(
         targets=[target.target(values, splitting, groups) for target in readers],
         models=models,
         efforts=[untouched, *further],
@@ -196,6 +197,7 @@ def read_problem(
         grid=grid,
         read_seconds=list(watch.take().values()),
     )
+    return problem, first
 
 
 def _run(problem: Problem, anonymization: str, log: Any) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.evaluation.data.reading import FeatureColumn
 from dbt_anonymize.evaluation.data.sampling import Sample
 from dbt_anonymize.evaluation.run import report_sample
 from dbt_anonymize.literals import quote_text
@@ -86,6 +87,17 @@ def compute_rows(warehouse: Warehouse, spec: Spec, step: Step) -> pd.DataFrame:
 
 def _ref(reader: Reader, drawn: Drawn) -> Callable[[str], duckdb.DuckDBPyRelation]:
     return lambda name: reader.relation(name, drawn)
+
+
+def feature_columns(
+    spec: Spec, relation: Callable[[str], duckdb.DuckDBPyRelation]
+) -> list[FeatureColumn]:
+    """Return the features of a spec; ``relation`` gives the hierarchies that they have."""
+    return [
+        FeatureColumn(name, spec.kind_of_feature(name), relation(tree.ref) if tree else None)
+        for name in spec.features
+        for tree in [spec.quasi_identifiers.get(name)]
+    ]
 
 
 def draw(warehouse: Warehouse, spec: Spec, model: str | None = None) -> Drawn:

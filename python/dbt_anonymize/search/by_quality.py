@@ -22,26 +22,26 @@ from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.optimum import lattice_search
-from dbt_anonymize.search.race import Budget, Candidate, Track
+from dbt_anonymize.search.race import ROUNDS, Budget, Candidate, Track
 from dbt_anonymize.search.results import CheckedNode, ProgressCallback
 
 # Class sizes of efforts, from the guaranteed one up.
 LADDER = (5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
 # Candidates by the guided measure.
 SHORTLIST = 20
-# Splits of the last round, on which untouched records are scored too.
-SPLITS = 14
+# Splits of all rounds, on which untouched records are scored too.
+SPLITS = sum(splits for splits, _ in ROUNDS)
 # Without a limit of time, seconds for the search of the candidates of one class size.
 _SECONDS_OF_SHORTLIST = 10.0
 
 
 @dataclass(frozen=True)
 class Raced:
-    """How a winner did.
+    """Scores of a winner, and of what it is compared with.
 
     Attributes
     ----------
-    scores, untouched, zero_rule : float
+    score, untouched, zero_rule : float
         Means over the same splits; of errors with a minus sign.
     interval : tuple of float
         Of the winner less the untouched table, at 95 %, corrected for splits that overlap.
@@ -107,9 +107,7 @@ class QualitySearch:
             for measure in (Guided(), Loss())
         )
         self._is_complete = True
-        tops = tuple(attribute.height for attribute in table.attributes)
-        # The node that releases nothing but how many records there are.
-        self._empty = tops if self._lattice.highest == tops else None
+        self._empty = self._lattice.root_of(table)
 
     def run(self, sizes: Sequence[int]) -> Races:
         """Return the winners of all class sizes that a node reaches which tells something."""

@@ -79,9 +79,7 @@ class _Builder:
         self._checker = checker
         self._lattice = lattice
         self._clock = clock
-        tops = tuple(attribute.height for attribute in checker.table.attributes)
-        # The node that releases nothing but how many records there are, if it is in the lattice.
-        self._empty = tops if lattice.highest == tops else None
+        self._empty = lattice.root_of(checker.table)
 
     def build(self, length: int, start: Node | None) -> None:
         k = self._checker.guarantees.min_class_size

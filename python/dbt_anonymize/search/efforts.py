@@ -69,7 +69,7 @@ class Options:
 
     @property
     def races(self) -> bool:
-        """Whether candidates race; rounds of a local recoding do not."""
+        """Tell whether candidates race; rounds of a local recoding do not."""
         return self.measure == QUALITY and self.recoding == "full_domain"
 
 
@@ -118,7 +118,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Task:
-    """What is searched: a table, what it must keep, and what is minimized.
+    """A search: a table, what it must keep, and what is minimized.
 
     ``records`` are those that models are trained on, where a search trains any.
     """
@@ -179,9 +179,11 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
     result = search(*common, time_limit=clock.share(_SHARE_OF_OPTIMUM), progress=steps("optimum"))
     if result.optimum is None:
         raise SearchError(explain_infeasible(task.table, task.declared, limit, result.is_complete))
-    races = _race(task, guarantees, steps) if is_raced else None
-    found = Chain(races.points, races.is_complete) if races else None
-    if found is None:
+    races: Races | None = None
+    if is_raced:
+        races = _race(task, guarantees, steps)
+        found = Chain(races.points, races.is_complete)
+    else:
         found = chain(
             *common,
             _class_sizes(task, guarantees) or task.options.efforts,

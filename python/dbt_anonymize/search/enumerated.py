@@ -38,7 +38,7 @@ NODES_PER_ROW = 4
 
 
 class EnumeratedSearch:
-    """What is known about each node; released classes have at least ``k`` subjects.
+    """Exact search that knows of each node; released classes have at least ``k`` subjects.
 
     The best ``leaders`` nodes are found.
     """

@@ -55,7 +55,7 @@ class Guided(InformationLoss):
     def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
         # Merging classes only adds to what varies within them.
         within = self._cheapest * float(self._of(classes).within.sum())
-        return max(within - _NOTHING, 0.0)
+        return float(_less(within))
 
     def _suppression_bound(
         self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
@@ -64,11 +64,11 @@ class Guided(InformationLoss):
         spread = self._of(classes)
         counted = self._cheapest * float(spread.within.sum(where=suppressed))
         gone = self.suppression_factor * float(spread.squares.sum(where=suppressed))
-        return max(gone - counted - _NOTHING, 0.0)
+        return float(_less(gone - counted))
 
     @property
     def _cheapest(self) -> float:
-        """What losing all that is within a class costs at least, released or not."""
+        """Least cost of all that is lost within a class, released or not."""
         return min(self.generalization_factor, self.suppression_factor)
 
 
@@ -121,6 +121,7 @@ def _least_within(table: Table) -> list[FloatArray]:
     return found
 
 
-def _less(bounds: FloatArray) -> FloatArray:
+def _less(bounds: FloatArray | float) -> FloatArray:
+    """Return bounds that hold whatever the order in which losses are added up."""
     found: FloatArray = np.maximum(bounds - _NOTHING, 0.0)
     return found

@@ -68,6 +68,11 @@ class Lattice:
             levels.append(low + offset)
         return tuple(levels)
 
+    def root_of(self, table: Table) -> Node | None:
+        """Return the node that releases nothing but how many records there are, if it is here."""
+        root = tuple(attribute.height for attribute in table.attributes)
+        return root if root == self.highest else None
+
     def index(self, node: Node) -> int:
         """Return the number of a node."""
         return sum(

@@ -43,8 +43,8 @@ def limits_of_optimum(task: Task, found: Found) -> tuple[list[Limit], int]:
 def is_flat(task: Task, found: Found) -> bool:
     """Tell whether levels that tell something are feasible, and none loses less than the root."""
     best, checker = found.result.optimum, _checker(task)
-    top = tuple(attribute.height for attribute in task.table.attributes)
-    if best is None or top != Lattice.of(task.table).highest:
+    top = Lattice.of(task.table).root_of(task.table)
+    if best is None or top is None:
         return False
     root = checker.check(top).result
     if not root.is_feasible or best.loss < root.loss * (1.0 - _ROUNDING):

@@ -31,7 +31,7 @@ from dbt_anonymize.spec import Hierarchy, Spec
 
 @dataclass(frozen=True)
 class Coding:
-    """How the leaves of a quasi-identifier are coded in a table.
+    """Codes of the leaves of a quasi-identifier in a table.
 
     Attributes
     ----------
@@ -47,13 +47,34 @@ class Coding:
     by: str
     present: IntArray
 
+    @property
+    def name(self) -> str:
+        """Name of the quasi-identifier."""
+        return str(self.declared["name"])
+
+    @property
+    def is_interval(self) -> bool:
+        """Whether numbers or dates have codes, not texts."""
+        return bool(self.declared["kind"] == "interval")
+
 
 @dataclass(frozen=True)
 class Loaded:
-    """A table, and how its leaves are coded."""
+    """A table, how its leaves are coded, and the relations that it was read from."""
 
     table: Table
     codings: tuple[Coding, ...]
+    relations: Sequence[Any]
+
+    def known(self, warehouse: Warehouse, coding: Coding) -> list[Any]:
+        """Return what has the codes of the warehouse, in their order."""
+        sql = warehouse.macro(
+            "_search_values_in_order",
+            relations=self.relations,
+            quasi_identifier=coding.declared,
+            by=coding.by,
+        )
+        return [value for (value,) in warehouse.rows(sql)]
 
 
 def load_table(warehouse: Warehouse, spec: Spec, *, measure: str) -> Table:
@@ -340,7 +361,7 @@ def _coded(
         population_size=source.spec.population_size,
         targets=tuple((columns[name][1], weight) for name, weight in weights if name in columns),
     )
-    return Loaded(table, tuple(codings))
+    return Loaded(table, tuple(codings), source.relations)
 
 
 def _check_population(source: Source, rows: _Rows) -> None:

@@ -8,7 +8,7 @@ generalized ones.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -63,7 +63,7 @@ class Candidate:
 
 @dataclass
 class Budget:
-    """What a race may cost: trained models, or seconds of all workers; None is without end."""
+    """Cost that a race may have: trained models, or seconds of all workers; None is without end."""
 
     evaluations: int | None = None
     seconds: float | None = None
@@ -110,13 +110,12 @@ class Budget:
 class Track:
     """Trains candidates, each at most once on a split, and remembers their scores.
 
-    ``says`` is told what is trained; scores are higher where models do better.
+    Scores are higher where models do better.
     """
 
     records: Records
     quality: Quality
     names: Sequence[str]
-    says: Callable[[int], object] = lambda _: None
     scores: dict[Key, dict[int, float]] = field(default_factory=dict)
 
     def race(
@@ -175,7 +174,6 @@ class Track:
             now, waiting = waiting[:size], waiting[size:]
             budget.spent += self.train(now)
             budget.trained += len(now)
-            self.says(len(now))
 
     def train(self, pairs: Sequence[tuple[Candidate, int]]) -> float:
         """Train each candidate on its split; return the seconds of all workers."""

@@ -31,10 +31,10 @@ from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.privacy.grouping import numbered
 from dbt_anonymize.privacy.table import IntArray, Table
 from dbt_anonymize.project.engines import Drawn, engine_of
-from dbt_anonymize.project.rows import draw
+from dbt_anonymize.project.rows import draw, feature_columns
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.search.load import Coding, Loaded
-from dbt_anonymize.search.source import Source, rebuild
+from dbt_anonymize.search.source import rebuild
 from dbt_anonymize.spec import Spec
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _DAY_ONE = datetime.datetime(1970, 1, 1)
 
 @dataclass(frozen=True)
 class Records:
-    """What models learn from.
+    """Records that models learn from.
 
     Attributes
     ----------
@@ -83,16 +83,9 @@ def read_records(warehouse: Warehouse, spec: Spec, loaded: Loaded, splitting: Sp
         if spec.sample:
             microdata = microdata.filter(f"sample_share <= {spec.sample.share}")
         seen = inner_sql(microdata, spec.record_key) if spec.quality.outer_share else None
-        problem, effort_reader = _read(spec, relation, microdata, splitting, seen)
-        relations = Source.find(warehouse, spec).relations
-        first = effort_reader.first({})[2]
-        drawn_records = effort_reader.sample.of(microdata)
-        codes = [
-            _codes(warehouse, relations, drawn_records, spec.record_key, coding)
-            for coding in loaded.codings
-        ]
-    rows = _rows(spec, loaded.table, np.column_stack(codes))
-    return Records(problem, rows, effort_reader, first)
+        problem, effort_reader, first = _read(spec, relation, microdata, splitting, seen)
+        codes = _codes(warehouse, loaded, effort_reader.sample.of(microdata), spec.record_key)
+    return Records(problem, _rows(spec, loaded.table, codes), effort_reader, first)
 
 
 def _read(
@@ -101,13 +94,9 @@ def _read(
     microdata: duckdb.DuckDBPyRelation,
     splitting: Splitting,
     seen: str | None,
-) -> tuple[Problem, EffortReader]:
+) -> tuple[Problem, EffortReader, FirstArrays]:
     quality = spec.quality
-    features = [
-        FeatureColumn(name, spec.kind_of_feature(name), relation(tree.ref) if tree else None)
-        for name in spec.features
-        for tree in [spec.quasi_identifiers.get(name)]
-    ]
+    features = feature_columns(spec, relation)
     targets = [
         TargetColumn(name, quality.task, positive=positive, time=quality.time)
         for name, positive in spec.targets.items()
@@ -122,13 +111,13 @@ def _read(
     effort = Effort(0, _untouched(microdata, features), {})
     sample = draw_sample(microdata, key, quality.sample, state, seen)
     reader = EffortReader(effort, features, reading, sample, key)
-    problem = read_problem(
+    problem, first = read_problem(
         *(reader, [effort], targets, models),
         splitting=splitting,
         random_state=state,
         subjects={"relation": microdata, "column": "subject"} if spec.subject else None,
     )
-    return problem, reader
+    return problem, reader, first
 
 
 def _untouched(
@@ -154,33 +143,43 @@ def _untouched(
 
 
 def _codes(
-    warehouse: Warehouse,
-    relations: Sequence[Any],
-    records: duckdb.DuckDBPyRelation,
-    record_key: str,
-    coding: Coding,
+    warehouse: Warehouse, loaded: Loaded, records: duckdb.DuckDBPyRelation, record_key: str
 ) -> IntArray:
-    """Return the code of a quasi-identifier of each record, in the order of the record key."""
-    sql = warehouse.macro(
-        "_search_values_in_order",
-        relations=relations,
-        quasi_identifier=coding.declared,
-        by=coding.by,
-    )
-    known = [value for (value,) in warehouse.rows(sql)]
-    name = str(coding.declared["name"])
-    column = name if coding.by == "raw" else f"{name}_leaf"
-    is_number = coding.declared["kind"] == "interval"
-    read = number_sql(column, column_kind(records, column)) if is_number else text_rank_sql(column)
-    found = read_arrays(records, {"found": read}, order_by=record_key)["found"]
-    if is_number:
-        return _coded(coding, _places([_number(value) for value in known], found))
+    """Return the codes (records, attributes) of quasi-identifiers, by the record key."""
+    columns = [one.name if one.by == "raw" else f"{one.name}_leaf" for one in loaded.codings]
+    read = {
+        column: number_sql(column, column_kind(records, column))
+        if one.is_interval
+        else text_rank_sql(column)
+        for one, column in zip(loaded.codings, columns, strict=True)
+    }
+    found = read_arrays(records, read, order_by=record_key)
+    codes = [
+        _interval_codes(one, loaded.known(warehouse, one), found[column])
+        if one.is_interval
+        else _text_codes(one, loaded.known(warehouse, one), found[column], records, column)
+        for one, column in zip(loaded.codings, columns, strict=True)
+    ]
+    return np.column_stack(codes)
+
+
+def _interval_codes(coding: Coding, known: Sequence[Any], found: NDArray[Any]) -> IntArray:
+    return _coded(coding, _places([_number(value) for value in known], found))
+
+
+def _text_codes(
+    coding: Coding,
+    known: Sequence[Any],
+    ranks: NDArray[Any],
+    records: duckdb.DuckDBPyRelation,
+    column: str,
+) -> IntArray:
     place = {str(text): code for code, text in enumerate(known)}
     null = len(known)
     of_text = [
         null if text is None else place.get(text, -1) for text in ranked_texts(records, column)
     ]
-    return _coded(coding, np.array(of_text, dtype=np.int64)[found.astype(np.int64)])
+    return _coded(coding, np.array(of_text, dtype=np.int64)[ranks.astype(np.int64)])
 
 
 def _coded(coding: Coding, places: IntArray) -> IntArray:

@@ -172,7 +172,7 @@ class Category:
         shown = np.unique(above[above != UNKNOWN])
         feature = np.full(tree.size(level), len(shown))
         feature[shown] = np.arange(len(shown))
-        carried = np.where(raw == UNKNOWN, UNKNOWN, tree.positions(level)[raw])
+        carried = tree.carried(raw, level)
         is_own = np.isin(levels, [own for own, at in read.items() if at == level])
         own, original = (
             OneHot(np.where(at == UNKNOWN, UNKNOWN, feature[at]), len(shown), flags)

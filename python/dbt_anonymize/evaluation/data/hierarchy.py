@@ -65,6 +65,10 @@ class Hierarchy:
             self._known[level] = self._ordered(level)
         return self._known[level]
 
+    def carried(self, leaves: Codes, level: int) -> Codes:
+        """Return the position at a level of the label of each leaf; `UNKNOWN` for `UNKNOWN`."""
+        return np.where(leaves == UNKNOWN, UNKNOWN, self.positions(level)[leaves])
+
     def labels(self, level: int) -> list[str]:
         """Return the labels of a category level in the order of their positions."""
         if level == 0:

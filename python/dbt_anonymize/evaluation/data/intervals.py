@@ -141,7 +141,7 @@ class Interval:
                 f"every interval of feature `{self.name}` must begin at a bound of its hierarchy; "
                 f"{wrong} of {len(numbers)} do not. Build the efforts and the hierarchy again."
             )
-        return np.where(leaf == UNKNOWN, UNKNOWN, self.hierarchy.positions(level)[leaf])
+        return self.hierarchy.carried(leaf, level)
 
     def _column(self, codes: Codes, spaces: Spaces, raw: Floats | None = None) -> Column:
         """Return a column by the numbers of its own and of untouched codes in each space.

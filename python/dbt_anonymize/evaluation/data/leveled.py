@@ -48,8 +48,7 @@ def _interval(feature: Interval, untouched: Column, level: int) -> Column:
     bounds = np.column_stack([numbers, numbers])
     if level:
         tree = feature.hierarchy
-        leaf = tree.leaf_of(numbers)
-        place = np.where(leaf == UNKNOWN, UNKNOWN, tree.positions(level)[leaf])
+        place = tree.carried(tree.leaf_of(numbers), level)
         bounds = np.full((len(numbers), 2), np.nan)
         is_known = place != UNKNOWN
         bounds[is_known] = tree.bounds(level)[place[is_known]]
@@ -60,7 +59,6 @@ def _interval(feature: Interval, untouched: Column, level: int) -> Column:
 def _category(feature: Category, untouched: Column, level: int) -> Column:
     tree = feature.hierarchy
     labels = [*tree.labels(level), ROOT]
-    leaf = untouched.raw[untouched.codes]
-    place = np.where(leaf == UNKNOWN, UNKNOWN, tree.positions(level)[leaf])
+    place = tree.carried(untouched.raw[untouched.codes], level)
     codes = np.where(place == UNKNOWN, len(labels) - 1, place)
     return feature.generalized({"label": codes}, labels, level, untouched)

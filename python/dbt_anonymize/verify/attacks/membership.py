@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.evaluation.data.features import Reading
-from dbt_anonymize.evaluation.data.reading import PER_RECORD, Effort, EffortReader, FeatureColumn
+from dbt_anonymize.evaluation.data.reading import PER_RECORD, Effort, EffortReader
 from dbt_anonymize.evaluation.data.sampling import draw_sample
 from dbt_anonymize.evaluation.data.targets import TargetColumn
 from dbt_anonymize.evaluation.measures import Predicted
@@ -35,6 +35,7 @@ from dbt_anonymize.evaluation.run import read_problem
 from dbt_anonymize.evaluation.splits import Split, Splitting, draw_splits, seeds
 from dbt_anonymize.evaluation.training import fit_predict
 from dbt_anonymize.evaluation.views import ORIGINAL, View, make_view
+from dbt_anonymize.project.rows import feature_columns
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.attacks.rates import excess
 from dbt_anonymize.verify.attacks.result import AttackResult
@@ -131,11 +132,7 @@ def _read(session: Session, spec: Spec, effort: int, repetitions: int, largest: 
         found = session.warehouse.relation_of_ref(name)
         return session.cursor.query(f"select * from {found}")
 
-    features = [
-        FeatureColumn(name, spec.kind_of_feature(name), relation(tree.ref) if tree else None)
-        for name in spec.features
-        for tree in [spec.quasi_identifiers.get(name)]
-    ]
+    features = feature_columns(spec, relation)
     released = spec.numbered_efforts[effort]
     levels: Mapping[str, int] | str = PER_RECORD
     if released.is_full_domain and released.levels is not None:
@@ -149,7 +146,7 @@ def _read(session: Session, spec: Spec, effort: int, repetitions: int, largest: 
     name = str(choice.model)
     space = reading.space(name, spec.quality.task)
     further = Effort(effort, relation(f"{spec.name}_effort_{effort}"), levels, released.k)
-    return read_problem(
+    problem, _ = read_problem(
         reader,
         [untouched, further],
         [TargetColumn(spec.target, spec.quality.task, time=spec.quality.time)],
@@ -158,6 +155,7 @@ def _read(session: Session, spec: Spec, effort: int, repetitions: int, largest: 
         random_state=spec.quality.random_state,
         subjects=subjects if spec.subject else None,
     )
+    return problem
 
 
 def _repetition(problem: Problem, repetition: int) -> list[_Found]:
