@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import accumulate
 
+from dbt_anonymize.drafting.codes import Structure, prefixes_of, structure_of
 from dbt_anonymize.drafting.facts import ColumnFacts
 from dbt_anonymize.drafting.names import said_by
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies.bounds import numbers_of, parse_bound
+from dbt_anonymize.hierarchies.codes import code_prefixes
 from dbt_anonymize.hierarchies.dates import date_intervals
 from dbt_anonymize.hierarchies.growing import growing_intervals
 from dbt_anonymize.hierarchies.integers import integer_groups
@@ -23,7 +25,6 @@ from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
 from dbt_anonymize.hierarchies.ordered import has_known_order, order_values
 from dbt_anonymize.hierarchies.others import rare_together
 from dbt_anonymize.hierarchies.padding import padded_labels
-from dbt_anonymize.hierarchies.redaction import redact_codes
 from dbt_anonymize.hierarchies.steps import nice_step, nice_widths, widened
 from dbt_anonymize.project.values import MOST_VALUES, TableColumn
 
@@ -45,12 +46,13 @@ _GRANULARITIES = ["month", "quarter", "year", "decade"]
 
 @dataclass(frozen=True)
 class Plan:
-    """A hierarchy, the name of its seed, and what builds it again."""
+    """A hierarchy, the name of its seed, what builds it again, and what to know of its values."""
 
     column: str
     seed: str
     hierarchy: Hierarchy
     command: str
+    remark: str = ""
 
     @property
     def kind(self) -> str:
@@ -80,10 +82,10 @@ def plan(facts: ColumnFacts, column: TableColumn, seed: str, place: str, folder:
 
     A column that no hierarchy fits is a `HierarchyError`.
     """
-    hierarchy, words = _built(facts, column)
+    hierarchy, words, remark = _built(facts, column)
     source = f" {place} --column {shlex.quote(facts.name)}"
     command = f"dbt-anonymize hierarchy {words}{source} -o {folder}/{seed}.csv"
-    return Plan(facts.name, seed, hierarchy, command)
+    return Plan(facts.name, seed, hierarchy, command, remark)
 
 
 def _refuse_what_no_build_compares(facts: ColumnFacts) -> None:
@@ -100,19 +102,32 @@ def _refuse_what_no_build_compares(facts: ColumnFacts) -> None:
         )
 
 
-def _built(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
+def _built(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str, str]:
     _refuse_what_no_build_compares(facts)
     if facts.kind in {"date", "timestamp"}:
-        return _dates(column)
-    if facts.kind == "number":
-        return _numbers(facts, column)
+        return *_dates(column), ""
+    if facts.distinct > MOST_VALUES and facts.kind == "number":
+        return *_equal(*column.number_ends(), whole=False), ""
     counts = column.counts()
+    structure = structure_of(facts.name, counts)
+    if structure is not None:
+        codes = code_prefixes(list(counts), structure.prefixes, zeros=structure.zeros)
+        return codes, structure.command, structure.remark
+    if facts.kind == "number":
+        column.number_ends()
+        return *number_plan(facts.name, numbers_of(counts)), ""
+    return *_categories(facts, counts), ""
+
+
+def _categories(facts: ColumnFacts, counts: dict[str, int]) -> tuple[Hierarchy, str]:
     if len(counts) <= _MOST_ORDERED and has_known_order(list(counts)):
         return order_values(counts), "ordered"
-    if facts.is_code and facts.shortest == facts.longest > 1 and facts.distinct > _LEAVES:
-        levels = list(range(1, facts.longest))
-        return redact_codes(list(counts), counts=levels), "redaction"
-    _refuse_numbers_as_text(facts.name, list(counts))
+    is_even = facts.is_code and facts.shortest == facts.longest > 1
+    if not is_even and not any(re.match(r"0\d", value) for value in counts):
+        _refuse_numbers_as_text(facts.name, list(counts))
+    prefixes = prefixes_of(counts) if facts.is_code and len(counts) > _LEAVES else ()
+    if prefixes:
+        return code_prefixes(list(counts), prefixes), Structure(prefixes).command
     return rare_together(counts), "others"
 
 
@@ -134,13 +149,6 @@ def _dates(column: TableColumn) -> tuple[Hierarchy, str]:
     if first.year == last.year:
         units = _GRANULARITIES[:2]
     return date_intervals(first, last, units), f"dates --granularities {','.join(units)}"
-
-
-def _numbers(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
-    if facts.distinct > MOST_VALUES:
-        return _equal(*column.number_ends(), whole=False)
-    column.number_ends()
-    return number_plan(facts.name, numbers_of(column.counts()))
 
 
 def number_plan(name: str, records: Mapping[Decimal, int]) -> tuple[Hierarchy, str]:
