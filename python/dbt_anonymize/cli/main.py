@@ -6,6 +6,7 @@ Exit codes: 0 fine, 1 a check failed, 2 bad input.
 from __future__ import annotations
 
 from importlib import import_module
+from keyword import iskeyword
 from typing import Annotated, Any
 
 import typer
@@ -34,6 +35,7 @@ COMMANDS = (
     "diff",
     "report",
     "dossier",
+    "try",
     "init",
     "epsilon",
     "profile",
@@ -58,11 +60,13 @@ class _LazyCommands(TyperGroup):
 
 
 def _command(name: str) -> Any:
-    module = import_module(f"dbt_anonymize.cli.{name}")
+    # A word of Python has a line behind it there.
+    own = f"{name}_" if iskeyword(name) else name
+    module = import_module(f"dbt_anonymize.cli.{own}")
     if hasattr(module, "app"):
         return typer.main.get_command(module.app)
     alone = typer.Typer(context_settings=HELP, add_completion=False, rich_markup_mode="rich")
-    alone.command(name)(getattr(module, name))
+    alone.command(name)(getattr(module, own))
     return typer.main.get_command(alone)
 
 
