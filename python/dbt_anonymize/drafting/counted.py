@@ -51,14 +51,12 @@ def count_combinations(
     """
     codes = [_leaf_sql(warehouse, one, place) for place, one in enumerate(plans)]
     ranked = [*([subject] if subject else []), *sensitive]
-    ranks = [f"dense_rank() over (order by {quote_name(name)}) - 1" for name in ranked]
+    ranks = [f"dense_rank() over (order by origin.{quote_name(name)}) - 1" for name in ranked]
     names = [f"c{place}" for place in range(len(codes) + len(ranks))]
-    columns = [
-        f"cast({sql} as {warehouse.macro('type_bigint', package='dbt')}) as {name}"
-        for name, sql in zip(names, [*(sql for sql, _ in codes), *ranks], strict=True)
-    ]
+    expressions = [*(sql for sql, _ in codes), *ranks]
+    listed = ", ".join(f"{sql} as {n}" for n, sql in zip(names, expressions, strict=True))
     joins = "".join(join for _, join in codes)
-    coded = f"select {', '.join(columns)} from {relation} as origin{joins}"  # noqa: S608 (quoted)
+    coded = f"select {listed} from {relation} as origin{joins}"  # noqa: S608 (quoted)
     keys, limit = ", ".join(names), "" if most is None else f" limit {most}"
     found = warehouse.numbers(
         f"select {keys}, count(*) as records from ({coded}) as coded "  # noqa: S608 (our names)

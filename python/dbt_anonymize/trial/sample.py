@@ -148,8 +148,8 @@ def _shown(
         if mask is not None and mask.has_key:
             sql = "'(masked)'"
         elif mask is not None:
-            arguments = {"column": described.get(name), "value": sql, "mask": mask.parts}
-            sql = warehouse.macro("_mask", **arguments)
+            column = described.get(name)
+            sql = str(warehouse.macro("_mask", column=column, value=sql, mask=mask.parts))
         parts.append(sql)
     key = warehouse.macro("_as_text", expression=quote_name(spec.record_key))
     rows = warehouse.rows(f"select {', '.join([key, *parts])} from {relation}{order}")  # noqa: S608

@@ -72,7 +72,7 @@ def shown_places(sampled: Sampled, trial: Trial) -> list[int]:
     for one in trial.alternatives:
         candidate = trial.search.candidate(one.checked.node, one.required)
         is_kept &= candidate is not None and ~candidate.suppressed[places]
-    return np.flatnonzero(is_kept)[:_ROWS].tolist()
+    return [int(at) for at in np.flatnonzero(is_kept)[:_ROWS]]
 
 
 def generalized(
