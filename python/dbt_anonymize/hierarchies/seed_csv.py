@@ -13,18 +13,22 @@ from dbt_anonymize.hierarchies.rules import raise_violations, violations
 from dbt_anonymize.hierarchies.table import LEAF_COLUMNS, SeedRow, SeedTable, table_kind
 
 
-def read_rows(path: Path, *, delimiter: str = ",") -> tuple[SeedRow, ...]:
+def read_rows(path: Path, *, delimiter: str = ",", most: int | None = None) -> tuple[SeedRow, ...]:
     """Return the rows of a UTF-8 CSV file that are not blank, with the line on which each starts.
 
-    A file that cannot be read, is not UTF-8 or has broken quotation marks is a `HierarchyError`.
+    ``most``: not more than so many. A file that cannot be read, is not UTF-8 or has broken
+    quotation marks is a `HierarchyError`.
     """
-    rows, line = [], 1
+    rows: list[SeedRow] = []
+    line = 1
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, delimiter=delimiter, strict=True)
             for cells in reader:
                 if cells:
                     rows.append(SeedRow(line, tuple(cells)))
+                if len(rows) == most:
+                    break
                 line = reader.line_num + 1
     except UnicodeDecodeError:
         raise HierarchyError(
@@ -40,6 +44,11 @@ def read_rows(path: Path, *, delimiter: str = ",") -> tuple[SeedRow, ...]:
             f"{path} must be a readable file; got: {error.strerror}. Correct the path."
         ) from None
     return tuple(rows)
+
+
+def read_header(path: Path) -> tuple[str, ...]:
+    """Return the header row of a CSV file, empty if there is none."""
+    return next((row.cells for row in read_rows(path, most=1)), ())
 
 
 def read_table(path: Path) -> SeedTable:

@@ -54,6 +54,24 @@ def level_columns(levels: int) -> tuple[str, ...]:
     return tuple(f"level_{level}" for level in range(1, levels + 1))
 
 
+def count_levels(columns: Sequence[str], kind: Kind | None = None) -> int | None:
+    """Return the number of level columns of a hierarchy of a kind, of any by default.
+
+    The order of columns, and their case, say nothing to a warehouse. None: it is no hierarchy.
+
+    Examples
+    --------
+    >>> count_levels(["level_1", "VALUE", "level_2"]), count_levels(["value", "level_2"])
+    (2, None)
+    """
+    found = sorted(column.lower() for column in columns)
+    for leaf_columns in (LEAF_COLUMNS[kind],) if kind else LEAF_COLUMNS.values():
+        levels = len(found) - len(leaf_columns)
+        if levels >= 1 and found == sorted((*leaf_columns, *level_columns(levels))):
+            return levels
+    return None
+
+
 def table_kind(columns: Sequence[str], *, name: str) -> Kind:
     """Return the kind of hierarchy that a header row declares, or raise a `HierarchyError`."""
     for kind, leaf_columns in LEAF_COLUMNS.items():

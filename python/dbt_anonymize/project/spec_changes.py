@@ -29,7 +29,8 @@ def require_generated(session: Any, *, project: str, digests: Mapping[str, str])
         raise SpecError(
             "\n".join(
                 f"{FOLDER}/{name}{SUFFIX}: must be what its models were generated from; it changed "
-                f"since. Nothing was built. Run `dbt-anonymize generate {name}`."
+                "since, or a hierarchy has other levels. Nothing was built. Run "
+                f"`dbt-anonymize generate {name}`."
                 for name in changed
             )
         )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from dbt_anonymize.spec.masks import Mask, check_mask
 from dbt_anonymize.validation import MOST_LEVELS, ColumnName, RelationName, Strict, rule_error
@@ -31,15 +31,24 @@ def _one_or_several(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+def _read_levels(schema: dict[str, Any]) -> None:
+    """Take levels out of what a file must hold: they are read before it is validated."""
+    schema["required"].remove("levels")
+
+
 class Hierarchy(Strict):
     """Where the generalization hierarchy of an attribute lies and how high it is."""
+
+    model_config = ConfigDict(json_schema_extra=_read_levels)
 
     ref: RelationName
     """Seed or model that holds the hierarchy."""
     kind: Literal["interval", "categorical"]
     """Intervals of numbers or dates (lower_bound, upper_bound), or single values (value)."""
     levels: Annotated[int, Field(ge=1, le=MOST_LEVELS)]
-    """Number of level columns; the last level is *."""
+    """Number of level columns; the last level is *. Read from the header of the seed, or from the
+    columns that the properties of a model list; given where neither says it.
+    """
     nested: bool = True
     """Whether every level is a coarsening of the one before."""
     unknown: Literal["*"] | None = None
@@ -106,7 +115,7 @@ class Column(Strict):
         if self.role == "quasi_identifier" and self.hierarchy is None:
             raise rule_error(
                 "must have a hierarchy: a quasi-identifier is released generalized",
-                "Add hierarchy: {ref: ..., kind: interval or categorical, levels: ...}.",
+                "Add hierarchy: {ref: ..., kind: interval or categorical}.",
             )
         if self.role not in {"quasi_identifier", "sensitive"} and self.hierarchy is not None:
             raise rule_error(

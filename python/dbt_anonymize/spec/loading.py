@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.spec.draft import UNDECIDED
 from dbt_anonymize.spec.efforts import levels_alone
+from dbt_anonymize.spec.hierarchy_levels import with_levels
 from dbt_anonymize.spec.models import SHAPE_ALONE, Spec
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
@@ -77,8 +78,11 @@ def has_digest(path: Path, digest: str) -> bool:
     content, problems = read_yaml(path)
     if problems or not isinstance(content, dict):
         return False
+    raw, problems = with_levels(_with_text_keys(content), path)
+    if problems:
+        return False
     try:
-        found = Spec.model_validate(_with_text_keys(content), context=SHAPE_ALONE)
+        found = Spec.model_validate(raw, context=SHAPE_ALONE)
     except ValidationError:
         return False
     return found.digest == digest
@@ -118,7 +122,8 @@ def _read(path: Path) -> tuple[Spec | None, list[Problem]]:
             )
         return None, problems
     # A key that is not text is reported by its own text already.
-    raw = _with_text_keys(content)
+    raw, of_levels = with_levels(_with_text_keys(content), path)
+    problems.extend(of_levels)
     reported = {problem.path for problem in problems}
     spec, found = validate(raw)
     problems.extend(problem for problem in found if problem.path not in reported)
