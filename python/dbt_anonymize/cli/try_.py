@@ -180,7 +180,7 @@ def _drafted(
         if one.name in drafted.failed
     }
     drafted = replace(drafted, proposals=[dropped.get(one, one) for one in proposals], failed={})
-    return drafted, spec_of(spec_text(name, declared, drafted, takes_all=True))
+    return drafted, spec_of(spec_text(name, declared, drafted, takes_all=True), drafted)
 
 
 def _refuse_what_cannot_be_tried(relation: str, drafted: Drafted) -> None:

@@ -69,9 +69,12 @@ def spec_text(name: str, source: Source, drafted: Drafted, *, takes_all: bool) -
     )
 
 
-def spec_of(text: str) -> Spec:
-    """Return the spec of a draft that leaves nothing open; another is a `SpecError`."""
-    spec, problems = validate(yaml.safe_load(text))
+def spec_of(text: str, drafted: Drafted) -> Spec:
+    """Return the spec of a draft whose seeds are not written; one that is open is a `SpecError`."""
+    raw = yaml.safe_load(text)
+    for name, one in drafted.plans.items():
+        raw["columns"][name]["hierarchy"]["levels"] = one.hierarchy.levels
+    spec, problems = validate(raw)
     if spec is None:
         raise SpecError("\n".join(map(str, problems)))
     return spec
