@@ -59,9 +59,13 @@ class _LazyCommands(TyperGroup):
         return self.commands.get(cmd_name)
 
 
+def own_name(name: str) -> str:
+    """Return the name of a command in Python, in which `try` means something else."""
+    return f"{name}_" if iskeyword(name) else name
+
+
 def _command(name: str) -> Any:
-    # A word of Python has a line behind it there.
-    own = f"{name}_" if iskeyword(name) else name
+    own = own_name(name)
     module = import_module(f"dbt_anonymize.cli.{own}")
     if hasattr(module, "app"):
         return typer.main.get_command(module.app)

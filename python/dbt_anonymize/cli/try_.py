@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dbt_anonymize.cli.common import SafeConsole, at_work, figures_table, is_quiet, note
-from dbt_anonymize.cli.init import declared_source, write_seeds
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import SearchError, SpecError
 
@@ -103,6 +102,8 @@ def try_(
 
 
 def _source(relation: str) -> Source:
+    from dbt_anonymize.cli.init import declared_source  # noqa: PLC0415
+
     has_source = "." in relation
     return declared_source(None if has_source else relation, relation if has_source else None)
 
@@ -285,6 +286,7 @@ def _share(one: Alternative) -> float | None:
 
 def _take(place: Place, tried: _Tried, wanted: str, path: Any) -> None:
     """Count an alternative once more, and write it."""
+    from dbt_anonymize.cli.init import write_seeds  # noqa: PLC0415
     from dbt_anonymize.drafting.text import spec_text  # noqa: PLC0415
     from dbt_anonymize.project import generate  # noqa: PLC0415
     from dbt_anonymize.spec.editing import with_efforts, with_released  # noqa: PLC0415
