@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dbt_anonymize.drafting.facts import ColumnFacts
-from dbt_anonymize.drafting.plans import plan
+from dbt_anonymize.drafting.plans import number_plan, plan
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.hierarchies import IntervalHierarchy
 
 
 def column(values: list[str]) -> tuple[ColumnFacts, Any]:
@@ -26,6 +28,29 @@ def column(values: list[str]) -> tuple[ColumnFacts, Any]:
         is_code=True,
     )
     return facts, SimpleNamespace(counts=lambda: dict.fromkeys(sorted(values), 10))
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "words"),
+    [
+        ("age", range(18, 91), "intervals --widths 5,10,20 --whole"),
+        ("alter", range(16, 66), "intervals --widths 5,10,20 --whole"),
+        ("years", range(18, 91), "intervals --widths 5,10,20 --whole"),
+        ("cylinders", (4, 5, 6, 8), "integers"),
+        ("year", range(1990, 2021), "intervals --widths 1,5,10 --whole"),
+        ("points", range(1001), "intervals --widths 50,100,500 --whole"),
+        ("income", [1000 * 1.01**n for n in range(900)], "growing"),
+        ("alike", [30], "intervals --widths 1 --whole"),
+    ],
+)
+def test_numbers_have_round_bounds_and_no_label_below_zero(
+    name: str, values: Any, words: str
+) -> None:
+    built, command = number_plan(name, {Decimal(str(value)): 9 for value in values})
+    assert command == words
+    assert "[-" not in str(built.labels)
+    assert isinstance(built, IntervalHierarchy)
+    assert built.lower_bounds[0] >= 0
 
 
 def test_ages_as_text_with_one_code_are_to_be_cast() -> None:

@@ -24,16 +24,20 @@ from dbt_anonymize.cli.hierarchy_files import (
 from dbt_anonymize.cli.hierarchy_values import Values, from_anywhere, from_relation
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import arx
-from dbt_anonymize.hierarchies.bounds import Number, as_decimal
+from dbt_anonymize.hierarchies.bounds import Number, as_decimal, numbers_of
 from dbt_anonymize.hierarchies.dates import GRANULARITIES, date_intervals
 from dbt_anonymize.hierarchies.groups import explicit_groups, ordered_groups
+from dbt_anonymize.hierarchies.growing import growing_intervals
+from dbt_anonymize.hierarchies.integers import integer_groups
 from dbt_anonymize.hierarchies.intervals import cut_intervals, equal_width_intervals
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
+from dbt_anonymize.hierarchies.padding import padded_labels
 from dbt_anonymize.hierarchies.priority import priority_by_frequency, priority_by_order
 from dbt_anonymize.hierarchies.quantiles import quantile_intervals
 from dbt_anonymize.hierarchies.redaction import all_codes, redact_codes
 from dbt_anonymize.hierarchies.rules import is_nested
 from dbt_anonymize.hierarchies.seed_csv import read_rows, write_hierarchy
+from dbt_anonymize.hierarchies.steps import nice_step, widened
 
 app = typer.Typer(
     name="hierarchy",
@@ -49,6 +53,10 @@ Upper = Annotated[str | None, typer.Option(help="Upper end of the range, not par
 Merge = Annotated[
     str | None,
     typer.Option(help="Further levels: how many neighbours become one at each, such as 2,2,2."),
+]
+
+Whole = Annotated[
+    bool, typer.Option("--whole", help="Whole numbers: none is cut, one by itself names its leaf.")
 ]
 
 
@@ -104,20 +112,26 @@ def intervals(
         str | None, typer.Option(help="Or: cut points of the leaves, ends included: 0,18,40,120.")
     ] = None,
     merge: Merge = None,
+    padded: Annotated[
+        bool, typer.Option("--padded", help="Labels that sort as text: [05, 10) before [10, 15).")
+    ] = False,
+    whole: Whole = False,
 ) -> Hierarchy:
     """Build intervals of equal --widths, or between --cuts."""
     factors = _ints(merge, option="--merge")
     if cuts is not None and (lower, upper, widths) == (None, None, None):
-        return cut_intervals(cuts.split(","), merge=factors)
-    if cuts is None and lower is not None and upper is not None and widths is not None:
-        return equal_width_intervals(lower, upper, widths.split(","), merge=factors)
-    if cuts is None and (lower, upper) == (None, None) and widths and values.is_table:
+        built = cut_intervals(cuts.split(","), merge=factors)
+    elif cuts is None and widths and lower is not None and upper is not None:
+        built = equal_width_intervals(lower, upper, widths.split(","), merge=factors)
+    elif cuts is None and widths and (lower, upper) == (None, None) and values.is_table:
         steps = widths.split(",")
-        return equal_width_intervals(*_around(values, steps[-1]), steps, merge=factors)
-    raise HierarchyError(
-        "intervals needs either --cuts, or --lower, --upper and --widths; got another mixture. "
-        "A relation (--ref or --source, with --column) may stand for --lower and --upper."
-    )
+        built = equal_width_intervals(*_around(values, steps[-1]), steps, merge=factors)
+    else:
+        raise HierarchyError(
+            "intervals needs either --cuts, or --lower, --upper and --widths; got another mixture. "
+            "A relation (--ref or --source, with --column) may stand for --lower and --upper."
+        )
+    return padded_labels(built, whole=whole) if padded or whole else built
 
 
 @app.command()
@@ -152,6 +166,27 @@ def quantiles(
     factors = _ints(merge, option="--merge")
     found = values.all()
     return quantile_intervals(found, start, end, leaves=leaves, decimals=decimals, merge=factors)
+
+
+@app.command()
+@from_anywhere
+@_writing
+def growing(
+    values: Values,
+    *,
+    leaves: Annotated[int, typer.Option(min=2, help="About how many leaves, at most.")] = 32,
+    whole: Whole = False,
+) -> Hierarchy:
+    """Build intervals with bounds 1, 2, 5, 10, 20, …, finer where many records are."""
+    return growing_intervals(_numbers(values), leaves=leaves, whole=whole)
+
+
+@app.command()
+@from_anywhere
+@_writing
+def integers(values: Values) -> Hierarchy:
+    """Build a leaf for each of few whole numbers, then merge neighbours."""
+    return integer_groups(_numbers(values))
 
 
 @app.command()
@@ -293,8 +328,6 @@ app.command(name="export-arx")(export_arx)
 
 def _around(values: Values, step: str | None = None) -> tuple[Decimal, Decimal]:
     """Return round ends around the numbers of a relation, so that neither is a person's."""
-    from dbt_anonymize.project.values import nice_step, widened  # noqa: PLC0415 (slow to import)
-
     lower, upper = values.number_ends()
     if step is not None:
         width = as_decimal(step, who="a width")
@@ -302,6 +335,11 @@ def _around(values: Values, step: str | None = None) -> tuple[Decimal, Decimal]:
             raise HierarchyError("widths must be numbers > 0 that rise. List them upwards.")
         return widened(lower, upper, width)
     return widened(lower, upper, nice_step((upper - lower) / 4 or Decimal(1)))
+
+
+def _numbers(values: Values) -> dict[Decimal, int]:
+    """Return the records of each number."""
+    return numbers_of(values.counts())
 
 
 def _columns(file: Path) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ _QUASI = """
     household veteran latitude longitude lat lon
 """
 _BIRTH = "birth birthdate birthday born dob geburtsdatum nacimiento"
+_AGE = "age ages alter edad edades idade eta leeftijd"
 _FULL_NAME = "name names fullname nombre nome username login"
 # A part of a name is that of many.
 _PARTS = {"first", "last", "given", "family", "middle", "maiden", "street"}
@@ -71,6 +72,7 @@ _WORDS = {
         "target": _TARGET,
         "person": _PERSON,
         "full_name": _FULL_NAME,
+        "age": _AGE,
         "birth": _BIRTH,
         "shared": _SHARED_NAMES,
         "key": _KEY,

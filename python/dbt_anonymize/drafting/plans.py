@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from itertools import accumulate
 
 from dbt_anonymize.drafting.facts import ColumnFacts
+from dbt_anonymize.drafting.names import said_by
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies.bounds import parse_bound
+from dbt_anonymize.hierarchies.bounds import numbers_of, parse_bound
 from dbt_anonymize.hierarchies.dates import date_intervals
+from dbt_anonymize.hierarchies.growing import growing_intervals
+from dbt_anonymize.hierarchies.integers import integer_groups
 from dbt_anonymize.hierarchies.intervals import equal_width_intervals
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
+from dbt_anonymize.hierarchies.padding import padded_labels
 from dbt_anonymize.hierarchies.priority import priority_by_frequency
-from dbt_anonymize.hierarchies.quantiles import quantile_intervals
 from dbt_anonymize.hierarchies.redaction import redact_codes
-from dbt_anonymize.project.values import TableColumn, nice_step, widened
+from dbt_anonymize.hierarchies.steps import nice_step, nice_widths, widened
+from dbt_anonymize.project.values import MOST_VALUES, TableColumn
 
 # Leaves of a draft: enough to choose from, few enough to search at once.
 _LEAVES = 32
-_QUANTILES = 16
-_MERGED = (2, 2, 2)
+# Whole numbers in so small a range are leaves of their own.
+_FEW_INTEGERS = 13
+# Whole numbers up to so many are ages where their range is so wide, if their name says it or not.
+_OLDEST, _AGES = 120, {True: 30, False: 45}
+# Equal widths do not fit where one interval has more than a share of the records, or where the
+# shares at both ends take half of the range.
+_FULL, _TAIL = 0.25, 0.01
 _LEVELS_OF_CATEGORIES = 3
 # Of the values of a text column, from which on it holds numbers.
 _MOST_ARE_NUMBERS = 0.9
@@ -92,7 +103,7 @@ def _built(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
     if facts.kind in {"date", "timestamp"}:
         return _dates(column)
     if facts.kind == "number":
-        return _numbers(column)
+        return _numbers(facts, column)
     counts = column.counts()
     if facts.is_code and facts.shortest == facts.longest > 1 and facts.distinct > _LEAVES:
         levels = list(range(1, facts.longest))
@@ -125,46 +136,57 @@ def _dates(column: TableColumn) -> tuple[Hierarchy, str]:
     return date_intervals(first, last, units), f"dates --granularities {','.join(units)}"
 
 
-def _numbers(column: TableColumn) -> tuple[Hierarchy, str]:
-    lower, upper = column.number_ends()
-    width = nice_step((upper - lower or Decimal(1)) / _LEAVES)
-    if _is_skewed(column, lower, upper):
-        return _quantiles(column, lower, upper)
-    # Steps by which each width divides the next.
-    widths = [width * factor for factor in (1, 2, 4, 8) if width * factor < upper - lower]
-    widths = widths or [width]
+def _numbers(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
+    if facts.distinct > MOST_VALUES:
+        return _equal(*column.number_ends(), whole=False)
+    column.number_ends()
+    return number_plan(facts.name, numbers_of(column.counts()))
+
+
+def number_plan(name: str, records: Mapping[Decimal, int]) -> tuple[Hierarchy, str]:
+    """Return the hierarchy of a column of numbers, and the words of its command."""
+    lower, upper = min(records), max(records)
+    whole = all(number == number.to_integral_value() for number in records)
+    is_small = lower >= 0 and upper - lower < _FEW_INTEGERS
+    if whole and is_small and len(records) > 1:
+        return integer_groups(records), "integers"
+    if whole and lower >= 0 and upper <= _OLDEST and upper - lower >= _AGES[said_by(name, "age")]:
+        return _widths(lower, upper, [Decimal(width) for width in (5, 10, 20)], whole=whole)
+    if _is_skewed(records, lower, upper):
+        with contextlib.suppress(HierarchyError):
+            built = growing_intervals(records, leaves=_LEAVES, whole=whole)
+            return built, "growing --whole" if whole else "growing"
+    return _equal(lower, upper, whole=whole)
+
+
+def _equal(lower: Decimal, upper: Decimal, *, whole: bool) -> tuple[Hierarchy, str]:
+    return _widths(
+        lower, upper, nice_widths(lower, upper, leaves=_LEAVES, whole=whole), whole=whole
+    )
+
+
+def _widths(
+    lower: Decimal, upper: Decimal, widths: Sequence[Decimal], *, whole: bool
+) -> tuple[Hierarchy, str]:
     start, end = widened(lower, upper, widths[-1])
-    built = equal_width_intervals(start, end, widths)
-    return built, f"intervals --widths {','.join(format(w, 'f') for w in widths)}"
+    built = padded_labels(equal_width_intervals(start, end, widths), whole=whole)
+    words = f"intervals --widths {','.join(format(w, 'f') for w in widths)}"
+    return built, f"{words} {'--whole' if whole else '--padded'}"
 
 
-def _quantiles(column: TableColumn, lower: Decimal, upper: Decimal) -> tuple[Hierarchy, str]:
-    """Return intervals of about equally many values; fewer levels where cut points coincide."""
-    start, end = widened(lower, upper, nice_step((upper - lower) / 4))
-    decimals = 0 if upper - lower >= _LEAVES else 2
-    values = column.values()
-    for length in range(len(_MERGED), -1, -1):
-        merge = _MERGED[:length]
-        try:
-            built = quantile_intervals(
-                values, start, end, leaves=_QUANTILES, decimals=decimals, merge=merge
-            )
-        except HierarchyError:
-            if length:
-                continue
-            raise
-        words = f"quantiles --leaves {_QUANTILES} --decimals {decimals}"
-        break
-    return built, f"{words} --merge {','.join(map(str, merge))}" if merge else words
-
-
-def _is_skewed(column: TableColumn, lower: Decimal, upper: Decimal) -> bool:
-    """Whether equal widths would leave most intervals nearly empty."""
+def _is_skewed(records: Mapping[Decimal, int], lower: Decimal, upper: Decimal) -> bool:
+    """Whether equal widths would leave most intervals nearly empty, or most records in one."""
     if upper == lower:
         return False
-    mean: Any
-    ((mean,),) = column.warehouse.rows(
-        f"select avg({column.quoted}) from {column.relation}"  # noqa: S608 (quoted)
-    )
-    share = (Decimal(str(mean)) - lower) / (upper - lower)
-    return not Decimal("0.2") < share < Decimal("0.8")
+    width = nice_step((upper - lower) / _LEAVES)
+    leaves: dict[int, list[int]] = {}
+    for number, count in records.items():
+        leaves.setdefault(int(number // width), []).append(count)
+    total = sum(records.values())
+    # One value that many have is no reason: no width divides it.
+    fullest = max(sum(counts) - max(counts) for counts in leaves.values())
+    is_sparse = 2 * len(leaves) < (upper - lower) / width
+    ordered = sorted(records)
+    sums = list(accumulate(records[number] for number in ordered))
+    low, high = (ordered[bisect_left(sums, share * total)] for share in (_TAIL, 1 - _TAIL))
+    return is_sparse or fullest > _FULL * total or high - low < (upper - lower) / 2

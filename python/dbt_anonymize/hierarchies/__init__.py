@@ -7,8 +7,11 @@ is a dbt seed: a CSV file with one row per leaf.
 from dbt_anonymize.hierarchies.arx import read_arx, to_interval_hierarchy
 from dbt_anonymize.hierarchies.dates import date_intervals
 from dbt_anonymize.hierarchies.groups import explicit_groups, ordered_groups
+from dbt_anonymize.hierarchies.growing import growing_intervals
+from dbt_anonymize.hierarchies.integers import integer_groups
 from dbt_anonymize.hierarchies.intervals import cut_intervals, equal_width_intervals
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy, Hierarchy, IntervalHierarchy
+from dbt_anonymize.hierarchies.padding import padded_labels
 from dbt_anonymize.hierarchies.priority import priority_by_frequency, priority_by_order
 from dbt_anonymize.hierarchies.quantiles import quantile_intervals
 from dbt_anonymize.hierarchies.redaction import all_codes, redact_codes
@@ -32,9 +35,12 @@ __all__ = [
     "date_intervals",
     "equal_width_intervals",
     "explicit_groups",
+    "growing_intervals",
     "hierarchy_csv",
+    "integer_groups",
     "is_nested",
     "ordered_groups",
+    "padded_labels",
     "priority_by_frequency",
     "priority_by_order",
     "quantile_intervals",

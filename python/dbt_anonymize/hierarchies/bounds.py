@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -67,6 +67,21 @@ def as_decimal(value: Number, *, who: str) -> Decimal:
             f"{who} must be a finite number; got something else. Write it as 12.5."
         )
     return number
+
+
+def numbers_of(records: Mapping[str, int]) -> dict[Decimal, int]:
+    """Return the records of each finite number; other texts are a `HierarchyError`.
+
+    Examples
+    --------
+    >>> numbers_of({"1": 2, "1.0": 3})
+    {Decimal('1'): 5}
+    """
+    numbers: dict[Decimal, int] = {}
+    for text, count in records.items():
+        number = as_decimal(text, who="every value")
+        numbers[number] = numbers.get(number, 0) + count
+    return numbers
 
 
 def bound_text(bound: Bound) -> str:

@@ -84,36 +84,3 @@ class TableColumn:
             raise WarehouseError(f"{self.name}: must be a column of dates. Name another.")
         first, last = (end.date() if isinstance(end, datetime) else end for end in (lower, upper))
         return date(first.year, 1, 1), date(last.year, 12, 31)
-
-
-def nice_step(size: Decimal) -> Decimal:
-    """Return the smallest of 1, 2 and 5 times a power of ten that is not below a size > 0.
-
-    Examples
-    --------
-    >>> [str(nice_step(Decimal(size))) for size in ("0.03", "3", "70", "100")]
-    ['0.05', '5', '100', '100']
-    """
-    power = Decimal(1).scaleb(size.adjusted())
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= size)
-    return Decimal(format(step.normalize(), "f"))
-
-
-def widened(lower: Decimal, upper: Decimal, step: Decimal) -> tuple[Decimal, Decimal]:
-    """Return multiples of a step strictly around a range.
-
-    Bounds are published, and the smallest and the largest value belong to somebody.
-
-    Examples
-    --------
-    >>> [str(end) for end in widened(Decimal("18"), Decimal("90"), Decimal(10))]
-    ['10', '100']
-    >>> [str(end) for end in widened(Decimal("0"), Decimal("99.9"), Decimal(50))]
-    ['0', '100']
-    """
-    start = (lower / step).to_integral_value("ROUND_FLOOR") * step
-    end = ((upper / step).to_integral_value("ROUND_FLOOR") + 1) * step
-    # Nothing is below zero where nothing can be: that says nothing of a person.
-    if start == lower and lower != 0:
-        start -= step
-    return start, end
