@@ -31,6 +31,8 @@ from dbt_anonymize.hierarchies.growing import growing_intervals
 from dbt_anonymize.hierarchies.integers import integer_groups
 from dbt_anonymize.hierarchies.intervals import cut_intervals, equal_width_intervals
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
+from dbt_anonymize.hierarchies.ordered import order_values
+from dbt_anonymize.hierarchies.others import rare_together
 from dbt_anonymize.hierarchies.padding import padded_labels
 from dbt_anonymize.hierarchies.priority import priority_by_frequency, priority_by_order
 from dbt_anonymize.hierarchies.quantiles import quantile_intervals
@@ -212,6 +214,22 @@ def groups(
         "groups needs either --group, or --from, --column and --sizes; got another mixture. "
         "A relation (--ref or --source) may stand for --from."
     )
+
+
+@app.command()
+@from_anywhere
+@_writing
+def ordered(values: Values) -> Hierarchy:
+    """Merge neighbours in an order that people know: low, medium, high; 18-25, 26-35."""
+    return order_values(values.counts())
+
+
+@app.command()
+@from_anywhere
+@_writing
+def others(values: Values) -> Hierarchy:
+    """Merge rare values, more of them at each level; the frequent ones stay alone the longest."""
+    return rare_together(values.counts())
 
 
 @app.command()

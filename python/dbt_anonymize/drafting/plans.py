@@ -20,8 +20,9 @@ from dbt_anonymize.hierarchies.growing import growing_intervals
 from dbt_anonymize.hierarchies.integers import integer_groups
 from dbt_anonymize.hierarchies.intervals import equal_width_intervals
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
+from dbt_anonymize.hierarchies.ordered import has_known_order, order_values
+from dbt_anonymize.hierarchies.others import rare_together
 from dbt_anonymize.hierarchies.padding import padded_labels
-from dbt_anonymize.hierarchies.priority import priority_by_frequency
 from dbt_anonymize.hierarchies.redaction import redact_codes
 from dbt_anonymize.hierarchies.steps import nice_step, nice_widths, widened
 from dbt_anonymize.project.values import MOST_VALUES, TableColumn
@@ -35,7 +36,8 @@ _OLDEST, _AGES = 120, {True: 30, False: 45}
 # Equal widths do not fit where one interval has more than a share of the records, or where the
 # shares at both ends take half of the range.
 _FULL, _TAIL = 0.25, 0.01
-_LEVELS_OF_CATEGORIES = 3
+# So many words or ranges in an order are grouped.
+_MOST_ORDERED = 100
 # Of the values of a text column, from which on it holds numbers.
 _MOST_ARE_NUMBERS = 0.9
 _GRANULARITIES = ["month", "quarter", "year", "decade"]
@@ -105,15 +107,13 @@ def _built(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
     if facts.kind == "number":
         return _numbers(facts, column)
     counts = column.counts()
+    if len(counts) <= _MOST_ORDERED and has_known_order(list(counts)):
+        return order_values(counts), "ordered"
     if facts.is_code and facts.shortest == facts.longest > 1 and facts.distinct > _LEAVES:
         levels = list(range(1, facts.longest))
         return redact_codes(list(counts), counts=levels), "redaction"
-    if not counts:
-        raise HierarchyError("a hierarchy must have values; all are NULL. Drop the column.")
     _refuse_numbers_as_text(facts.name, list(counts))
-    # Of three and fewer values there is little to merge: each, or none.
-    levels_ = _LEVELS_OF_CATEGORIES if len(counts) > _LEVELS_OF_CATEGORIES else 1
-    return priority_by_frequency(counts, levels=levels_), f"priority --levels {levels_}"
+    return rare_together(counts), "others"
 
 
 def _refuse_numbers_as_text(name: str, values: Sequence[str]) -> None:

@@ -11,6 +11,8 @@ from dbt_anonymize.hierarchies.growing import growing_intervals
 from dbt_anonymize.hierarchies.integers import integer_groups
 from dbt_anonymize.hierarchies.intervals import cut_intervals, equal_width_intervals
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy, Hierarchy, IntervalHierarchy
+from dbt_anonymize.hierarchies.ordered import order_values
+from dbt_anonymize.hierarchies.others import rare_together
 from dbt_anonymize.hierarchies.padding import padded_labels
 from dbt_anonymize.hierarchies.priority import priority_by_frequency, priority_by_order
 from dbt_anonymize.hierarchies.quantiles import quantile_intervals
@@ -39,11 +41,13 @@ __all__ = [
     "hierarchy_csv",
     "integer_groups",
     "is_nested",
+    "order_values",
     "ordered_groups",
     "padded_labels",
     "priority_by_frequency",
     "priority_by_order",
     "quantile_intervals",
+    "rare_together",
     "read_arx",
     "read_hierarchy",
     "read_table",

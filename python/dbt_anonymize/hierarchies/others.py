@@ -1,0 +1,59 @@
+"""Categories without an order: the rare ones together, the frequent ones alone the longest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
+from dbt_anonymize.hierarchies.rules import check
+
+_MOST_ALONE, _MOST_LEVELS = 32, 5
+# So few values, in a label of so many characters, are named in it.
+_NAMED, _LONGEST = 3, 60
+_OTHER = frozenset({"other", "others", "andere", "sonstige", "otro", "otros", "autre", "autres"})
+
+
+def rare_together(records: Mapping[str, int]) -> CategoricalHierarchy:
+    """Merge the rarest values, and half of those that are left at each further level.
+
+    Of equally frequent ones the first when sorted stay longer; a value that means "other" is among
+    the rare ones from the start. Labels name up to three members, or say how many they are. No
+    values are a `HierarchyError`.
+
+    Examples
+    --------
+    >>> tree = rare_together({"flu": 9, "cold": 7, "asthma": 4, "lupus": 2, "gout": 1})
+    >>> tree.values
+    ('flu', 'cold', 'asthma', 'lupus', 'gout')
+    >>> [level[-1] for level in tree.labels]
+    ['lupus | gout', 'asthma | lupus | gout', 'other (4 values)', '*']
+    """
+    if not records:
+        raise HierarchyError("a hierarchy must have values; all are NULL. Drop the column.")
+    ordered = sorted(records, key=lambda v: (v.casefold() in _OTHER, -records[v], v))
+    labels = []
+    for alone in _alone(len(ordered)):
+        rest = ordered[alone:]
+        labels.append((*ordered[:alone], *([_name(rest)] * len(rest))))
+    root = (ROOT,) * len(ordered)
+    return check(CategoricalHierarchy(tuple(ordered), (*labels, root)), name="of rare values")
+
+
+def _alone(size: int) -> list[int]:
+    """Return how many values stay alone at each level: half as many each, one at the last."""
+    sizes = []
+    left = min((size + 1) // 2, _MOST_ALONE, size - 2)
+    while left > 0:
+        sizes.append(left)
+        left = (left + 1) // 2 if left > 1 else 0
+    if len(sizes) <= _MOST_LEVELS:
+        return sizes
+    steps = _MOST_LEVELS - 1
+    return [sizes[round(place * (len(sizes) - 1) / steps)] for place in range(_MOST_LEVELS)]
+
+
+def _name(rest: Sequence[str]) -> str:
+    named = " | ".join(rest)
+    is_short = len(rest) <= _NAMED and len(named) <= _LONGEST
+    return named if is_short else f"other ({len(rest):,} values)"

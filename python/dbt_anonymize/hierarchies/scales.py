@@ -1,0 +1,125 @@
+"""Orders of words that people know: low, medium, high; primary, high school, bachelor; months."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+
+# Education is said in too many ways: the first pattern that a text holds is its place.
+_EDUCATION = tuple(
+    (place, re.compile(pattern))
+    for place, pattern in (
+        (8, r"doctora|\bphd\b|\bdr\b|promotion|\bdoctor\b"),
+        (
+            5,
+            r"some (college|university|undergrad)|associate|\bassoc\b|vocation|\bvoc\b|diploma"
+            r"|trade|technical|(junior|community) college|berufsausbildung|\blehre\b"
+            r"|formación profesional|\bfp\b",
+        ),
+        (
+            3,
+            r"less than (a )?(high|hs|12)|(some|incomplete|below|no) (high|secondary|hs)"
+            r"|< ?(hs|high|12)|lower secondary|middle|junior high|hauptschule|dropout|\beso\b",
+        ),
+        (
+            0,
+            r"^(none|never attended|no (formal )?(education|school|schooling|degree)|uneducated"
+            r"|illiterate|ohne( abschluss)?|kein(e|en)?( abschluss| schulabschluss)?|ningun[oa]"
+            r"|sin estudios|analfabet[oa])$",
+        ),
+        (1, r"pre ?school|kindergarten|nursery|infantil"),
+        (2, r"primary|elementary|grundschule|volksschule|primaria|básica"),
+        (
+            7,
+            r"master|\bmba\b|\bma\b|\bmsc\b|post ?grad|advanced|professional|maestría|máster"
+            r"|posgrado|\bgraduate (degree|school|studies)|^grad(uate)?$",
+        ),
+        (
+            4,
+            r"high ?school|\bhs\b|secondary|\bged\b|abitur|matura|realschule|mittlere reife"
+            r"|secundaria|bachillerato|12th|a levels?|gymnasium",
+        ),
+        (
+            6,
+            r"bachelor|college|university|undergrad|\bba\b|\bbsc?\b|\bdegree|licenciatura"
+            r"|universi|hochschul|tertiary|graduate|\bdiplom\b|^grado$",
+        ),
+    )
+)
+_FEWEST = 3
+# Of a column, so few values or such a share may have no place, beside words for unknown.
+_FEW_STRANGE, _SHARE_STRANGE = 1, 0.2
+
+
+def order_of_words(values: Sequence[str]) -> dict[str, int] | None:
+    """Return the place of each word; None if they have no order that people know.
+
+    Words without a place are left out.
+
+    Examples
+    --------
+    >>> sorted(order_of_words(["2. High School", "1. None", "3. Bachelor", "unknown"]).values())
+    [0, 4, 6]
+    >>> order_of_words(["red", "green", "blue"]) is None
+    True
+    """
+    plain = {value: plain_words(value) for value in values}
+    found = [
+        {v: scale[word] for v, word in plain.items() if word in scale} for scale in _scales()[1:]
+    ]
+    schools = {value: _education(word) for value, word in plain.items()}
+    found.append({value: place for value, place in schools.items() if place is not None})
+    places = max(found, key=len)
+    return places if has_order(values, places) else None
+
+
+def has_order(values: Sequence[str], places: Mapping[str, object]) -> bool:
+    """Whether enough values have a place in an order, and no two of them too often the same."""
+    others = [value for value in values if value not in places]
+    strange = [value for value in others if plain_words(value) not in _unknown()]
+    return (
+        len(set(places.values())) >= _FEWEST
+        and len(strange) <= max(_FEW_STRANGE, _SHARE_STRANGE * len(places))
+        and 2 * len(others) <= max(2 * _FEWEST, len(places))
+        and len(others) < len(places)
+    )
+
+
+def plain_words(value: str) -> str:
+    """Return a text as scales write it: without case, punctuation and a number in front.
+
+    Examples
+    --------
+    >>> plain_words("2. High-School"), plain_words("<HS")
+    ('high school', '<hs')
+    """
+    text = re.sub(r"^\s*\(?\d{1,2}\s*[.):-]\s*(?=[^\d\s])", "", value.casefold())
+    words = " ".join(re.sub(r"[^\w<]+", " ", text.replace("_", " ")).split())
+    return re.sub(
+        r"^(stage|grade|class|level|phase|stadium|grad|stufe|nivel) (?=[ivx]+$)", "", words
+    )
+
+
+def _education(text: str) -> int | None:
+    return next((place for place, pattern in _EDUCATION if pattern.search(text)), None)
+
+
+@cache
+def _scales() -> tuple[dict[str, int], ...]:
+    """Return the place of each word in each scale; the first block has words for unknown."""
+    text = resources.files("dbt_anonymize.hierarchies").joinpath("scales.txt")
+    blocks = text.read_text(encoding="utf-8").casefold().split("\n\n")
+    return tuple(
+        {
+            plain_words(word): place
+            for place, line in enumerate(block.strip().splitlines())
+            for word in line.split("/")
+        }
+        for block in blocks[1:]
+    )
+
+
+def _unknown() -> dict[str, int]:
+    return _scales()[0]
