@@ -1,5 +1,6 @@
 {% macro frozen_results(
-    anonymization, privacy, classes, effort, quasi_identifiers, levels, labels, qnf, fingerprint, suppression_limit
+    anonymization, privacy, classes, effort, quasi_identifiers, levels, labels, qnf, fingerprint, suppression_limit,
+    levels_in_words=none
 ) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- if dbt_anonymize._is_building() -%}
@@ -49,10 +50,13 @@ frozen as (
 
 select
     effort,
+    {{ dbt_anonymize._levels_in_words(levels_in_words) | indent(4) }} as levels_in_words,
     k,
     records,
     suppressed_records,
     violating_records,
+    {{ dbt_anonymize._as_text("null") }} as target,
+    {{ dbt_anonymize._as_text("null") }} as measure,
     {%- for name, type in unknown %}
     {%- if name == "qnf" %}
     qnf,

@@ -1,6 +1,6 @@
 {% macro results(
     quality, scores, privacy, target, model, measure, fit, test_on, alpha, qnf, choose, fingerprint, random_state,
-    test_share=none, folds=none, confidence=0.95, release_effort="auto", evaluation=none
+    test_share=none, folds=none, confidence=0.95, release_effort="auto", evaluation=none, levels_in_words=none
 ) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- do dbt_anonymize._check_rule(qnf, choose) -%}
@@ -78,10 +78,13 @@ reasoned as (
 
 select
     effort,
+    {{ dbt_anonymize._levels_in_words(levels_in_words) | indent(4) }} as levels_in_words,
     k,
     records,
     suppressed_records,
     violating_records,
+    {{ dbt_anonymize._as_text(dbt_anonymize._literal(target)) }} as target,
+    {{ dbt_anonymize._as_text(dbt_anonymize._literal(measure)) }} as measure,
     repetitions,
     qf_mean,
     qf_sd,
@@ -108,6 +111,20 @@ select
     {{ dbt_anonymize._as_text(dbt_anonymize._literal(fingerprint)) }} as fingerprint
 from reasoned
 order by effort
+{%- endmacro %}
+
+
+{# SQL of the levels of each effort in words, which are given by its number; NULL without any. #}
+{% macro _levels_in_words(levels_in_words) -%}
+{%- if not levels_in_words -%}
+{{ dbt_anonymize._as_text("null") }}
+{%- else -%}
+case effort
+{%- for number, words in levels_in_words.items() %}
+    when {{ number }} then {{ dbt_anonymize._literal(words) }}
+{%- endfor %}
+end
+{%- endif -%}
 {%- endmacro %}
 
 

@@ -19,4 +19,13 @@
     folds=none,
     confidence=0.95,
     release_effort='auto',
+    levels_in_words={
+        0: 'leaves everything as it is',
+        1: 'keeps age at level 1 of 5, estradiol at level 1 of 5',
+        2: 'keeps age at level 2 of 5, estradiol at level 1 of 5',
+        3: 'keeps age at level 2 of 5, estradiol at level 2 of 5',
+        4: 'keeps age at level 2 of 5, estradiol at level 3 of 5',
+        5: 'keeps age at level 4 of 5, estradiol at level 3 of 5',
+        6: 'keeps age at level 4 of 5, estradiol at level 4 of 5',
+    },
 ) }}

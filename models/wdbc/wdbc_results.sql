@@ -19,4 +19,13 @@
     folds=none,
     confidence=0.95,
     release_effort='auto',
+    levels_in_words={
+        0: 'leaves everything as it is',
+        1: 'keeps mean_radius at level 1 of 7',
+        2: 'keeps mean_radius at level 2 of 7',
+        3: 'keeps mean_radius at level 3 of 7',
+        4: 'keeps mean_radius at level 4 of 7',
+        5: 'keeps mean_radius at level 5 of 7',
+        6: 'keeps mean_radius at level 6 of 7',
+    },
 ) }}

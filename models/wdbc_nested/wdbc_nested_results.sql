@@ -19,4 +19,13 @@
     folds=none,
     confidence=0.95,
     release_effort='auto',
+    levels_in_words={
+        0: 'leaves everything as it is',
+        1: 'keeps mean_radius at level 2 of 6, mean_symmetry at level 3 of 6',
+        2: 'keeps mean_radius at level 3 of 6, mean_symmetry at level 4 of 6',
+        3: 'keeps mean_radius at level 4 of 6, mean_symmetry at level 4 of 6',
+        4: 'keeps mean_radius at level 4 of 6, mean_symmetry at level 5 of 6',
+        5: 'keeps mean_radius at level 5 of 6, mean_symmetry at level 5 of 6',
+        6: 'keeps mean_radius at level 5 of 6; gives up mean_symmetry',
+    },
 ) }}

@@ -58,7 +58,7 @@ def test_results_explain_their_columns_unless_quiet(project: Path) -> None:
     legend = (
         "QF: accuracy on original records of a model that learned from the effort, with its 95% "
         "interval QNF: privacy, 1 - 1/k; Q = QF + 0.0094 * QNF levels: of age, city; 0 is the "
-        "value itself"
+        "value itself, * the root"
     )
     assert legend in printed
     quiet = " ".join(run("results", "-q", "--project-dir", project).stdout.split())

@@ -50,6 +50,14 @@ class _Found:
         declared = self.spec.numbered_efforts.get(effort.effort)
         return declared.shown_levels if declared and self.verified.is_current else None
 
+    def differing_levels(self) -> dict[int, str]:
+        """Return the levels in which efforts differ, if the spec is the one that was built."""
+        from dbt_anonymize.project.descriptions import differing_levels  # noqa: PLC0415
+
+        if not self.verified.is_current:
+            return {}
+        return differing_levels(self.spec.numbered_efforts, self.spec.quasi_identifiers)[1]
+
 
 @on_target
 def results(
@@ -266,6 +274,7 @@ def _release_line(found: _Found) -> str:
 def _results_table(found: _Found) -> Table:
     figures = ("effort", "k", "suppressed", f"QF ({found.spec.quality.measure})", "QNF", "Q")
     table = figures_table(figures, ("qualifies", "levels"))
+    levels = found.differing_levels()
     for result in found.efforts:
         verdict = "chosen" if result.is_chosen else "yes" if result.qualifies else "no"
         table.add_row(
@@ -276,7 +285,7 @@ def _results_table(found: _Found) -> Table:
             _number(result.qnf),
             _number(result.q),
             verdict,
-            found.levels(result) or "-",
+            levels.get(result.effort, "-"),
             style="bold" if result.is_chosen else None,
         )
     return table

@@ -172,6 +172,9 @@ def _show_races(
     console: SafeConsole, task: Task, races: Races, efforts: dict[CheckedNode, int]
 ) -> None:
     """Show the winners of all class sizes beside the untouched table and the zero rule."""
+    from dbt_anonymize.project.descriptions import in_words  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.spec import Effort  # noqa: PLC0415 (as above)
+
     if not races.raced:
         return
     measure = task.spec.quality.measure
@@ -196,8 +199,10 @@ def _show_races(
         f"{_score(first.zero_rule)}; means of {splits}, differences with 95 % intervals. The build "
         "scores the efforts again, on other splits of the same records."
     )
+    trees = task.spec.quasi_identifiers
     for checked, number in efforts.items():
-        console.print(f"Effort {number} {_in_words(task, checked)}.")
+        effort = Effort(levels=dict(zip(trees, checked.node, strict=True)))
+        console.print(f"Effort {number} {in_words(effort, trees)}.")
     if not races.is_complete:
         console.print("What was to be trained ended it: raise --time-limit or --evaluations.")
     console.print()
@@ -206,28 +211,6 @@ def _show_races(
 def _score(value: float) -> str:
     """Return a score; errors have a minus sign."""
     return "-" if math.isnan(value) or math.isinf(value) else f"{value:.4g}"
-
-
-def _in_words(task: Task, checked: CheckedNode) -> str:
-    """Say what an effort keeps of each quasi-identifier."""
-    kept, coarser, gone = [], [], []
-    for (name, tree), level in zip(task.spec.quasi_identifiers.items(), checked.node, strict=True):
-        if level == 0:
-            kept.append(name)
-        elif level == tree.levels:
-            gone.append(name)
-        else:
-            coarser.append(f"{name} at level {level} of {tree.levels}")
-    parts = [
-        f"{verb} {', '.join(names)}"
-        for verb, names in (
-            ("keeps", coarser),
-            ("leaves as it is", kept),
-            ("gives up", gone),
-        )
-        if names
-    ]
-    return "; ".join(parts)
 
 
 def _is_best_first(found: Found) -> bool:

@@ -1,8 +1,10 @@
-"""What generated files say of efforts."""
+"""What files and commands say of efforts."""
 
 from __future__ import annotations
 
-from dbt_anonymize.spec import Effort
+from collections.abc import Mapping, Sequence
+
+from dbt_anonymize.spec import Effort, Hierarchy
 
 
 def effort_description(number: int, effort: Effort) -> str:
@@ -13,6 +15,80 @@ def effort_description(number: int, effort: Effort) -> str:
             "one row per source record. Never released."
         )
     return f"Effort {number}: {_recoding(effort)}; one row per source record."
+
+
+def in_words(effort: Effort, trees: Mapping[str, Hierarchy]) -> str:
+    """Say what an effort keeps of each quasi-identifier, as the end of a sentence.
+
+    Examples
+    --------
+    >>> age, sex = (Hierarchy(ref="h", kind="categorical", levels=levels) for levels in (3, 1))
+    >>> in_words(Effort(levels={"age": 2, "sex": 1}), {"age": age, "sex": sex})
+    'keeps age at level 2 of 3; gives up sex'
+    """
+    ranges = _ranges(effort, trees)
+    if not ranges:
+        return f"keeps what {_way(effort)} leave of {', '.join(trees)}"
+    kept = [name for name, (_, high) in ranges.items() if high == 0]
+    gone = [name for name, (low, _) in ranges.items() if low == trees[name].levels]
+    if len(kept) == len(trees) and effort.is_full_domain:
+        return "leaves everything as it is"
+    coarser = [
+        f"{name} at level{'' if low == high else 's'} {_span(low, high)} of {trees[name].levels}"
+        for name, (low, high) in ranges.items()
+        if name not in {*kept, *gone}
+    ]
+    groups = (("keeps", coarser), ("leaves as it is", kept), ("gives up", gone))
+    parts = [f"{verb} {', '.join(names)}" for verb, names in groups if names]
+    if effort.recoding == "cell_suppression":
+        parts.append("then suppresses single cells")
+    if effort.rounds:
+        parts.append("by record")
+    return "; ".join(parts)
+
+
+def differing_levels(
+    efforts: Mapping[int, Effort], trees: Mapping[str, Hierarchy]
+) -> tuple[list[str], dict[int, str]]:
+    """Return the quasi-identifiers whose levels differ between efforts, and these levels of each.
+
+    The untouched table counts where there is at most one effort beside it. The root is ``*``.
+    """
+    ranges = {number: _ranges(effort, trees) for number, effort in efforts.items()}
+    compared = [one for number, one in ranges.items() if one and (number or len(efforts) < 3)]
+    names = [name for name in trees if len({one[name] for one in compared}) > 1] or list(trees)
+    return names, {
+        number: _brief(efforts[number], names, ranges[number], trees) for number in ranges
+    }
+
+
+def _brief(
+    effort: Effort,
+    names: Sequence[str],
+    ranges: Mapping[str, tuple[int, int]],
+    trees: Mapping[str, Hierarchy],
+) -> str:
+    if not ranges:
+        return effort.recoding
+    shown = (
+        "*" if low == trees[name].levels else _span(low, high)
+        for name, (low, high) in ((name, ranges[name]) for name in names)
+    )
+    after = {"cell_suppression": ", then cells", "local": ", by record"}
+    return " ".join(shown) + after.get(effort.recoding, "")
+
+
+def _ranges(effort: Effort, trees: Mapping[str, Hierarchy]) -> dict[str, tuple[int, int]]:
+    """Return lowest and highest level of each quasi-identifier; nothing where levels are none."""
+    vectors = effort.rounds or ((effort.levels,) if effort.levels is not None else ())
+    if not vectors:
+        return {}
+    levels = {name: [vector[name] for vector in vectors] for name in trees}
+    return {name: (min(found), max(found)) for name, found in levels.items()}
+
+
+def _span(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}-{high}"
 
 
 def _recoding(effort: Effort) -> str:
@@ -26,12 +102,17 @@ def _recoding(effort: Effort) -> str:
         rounds = f"{len(effort.rounds)} rounds" if len(effort.rounds) > 1 else "1 round"
         chosen = "chosen by payout" if effort.maximize else "chosen"
         return f"levels that differ per record, {chosen} in {rounds} (local recoding){k}"
+    return f"{_way(effort)}{k}"
+
+
+def _way(effort: Effort) -> str:
+    """Say how records get their labels where no levels are declared."""
     if effort.is_grouped:
         return (
             f"groups of similar records ({effort.group_method}), each with the "
             f"{effort.group_numbers} of its numbers"
             f"{' and the mode of its categories' if effort.has_modes else ''} "
-            f"({effort.recoding}){k}"
+            f"({effort.recoding})"
         )
     kind = "strict" if effort.is_strict else "relaxed"
-    return f"groups cut along one attribute after the other ({kind} multidimensional recoding){k}"
+    return f"groups cut along one attribute after the other ({kind} multidimensional recoding)"

@@ -19,7 +19,7 @@ import jinja2
 from dbt_anonymize import literals
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.information_loss.registry import MEASURES
-from dbt_anonymize.project.descriptions import effort_description
+from dbt_anonymize.project.descriptions import effort_description, in_words
 from dbt_anonymize.project.layout import Project, find_project
 from dbt_anonymize.project.models import before_release, microdata_columns, templates_of
 from dbt_anonymize.project.package import check_installed
@@ -100,6 +100,7 @@ def render(spec: Spec, *, has_python: bool = True) -> dict[str, str]:
         "types": released_types(spec),
         "feature_levels": functools.partial(_feature_levels, spec),
         "effort_description": effort_description,
+        "in_words": in_words,
         "splitting": _splitting,
         "compared_columns": _compared_columns(spec),
         "microdata_columns": microdata_columns,

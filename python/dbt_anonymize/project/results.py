@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.pluralize import counted
+from dbt_anonymize.project.descriptions import differing_levels
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
@@ -50,6 +51,9 @@ class EffortResult:
     q_difference_to_runner_up_low: float | None
     q_difference_to_runner_up_high: float | None
     reason: str
+    target: str | None = None
+    measure: str | None = None
+    levels_in_words: str | None = None
 
     @property
     def qf(self) -> str:
@@ -70,9 +74,14 @@ class EffortResult:
 def read_results(warehouse: Warehouse, name: str) -> list[EffortResult]:
     """Read the results of an anonymization, ordered by effort; a `WarehouseError` if not built."""
     relation = warehouse.relation_of_ref(f"{name}_results")
-    columns = ", ".join(field.name for field in fields(EffortResult))
-    sql = f"select {columns} from {relation} order by effort"  # noqa: S608 (names of our own)
-    return [EffortResult(*row) for row in warehouse.rows(sql)]
+    # The last ones are not in results that an earlier version built.
+    has = {name.lower() for name, _ in warehouse.columns(relation)}
+    columns = [
+        one.name for one in fields(EffortResult) if one.default is MISSING or one.name in has
+    ]
+    sql = f"select {', '.join(columns)} from {relation} order by effort"  # noqa: S608 (our own names)
+    rows = warehouse.rows(sql)
+    return [EffortResult(**dict(zip(columns, row, strict=True))) for row in rows]
 
 
 def explained(efforts: Sequence[EffortResult], measure: str) -> list[str]:
@@ -91,14 +100,20 @@ def explained(efforts: Sequence[EffortResult], measure: str) -> list[str]:
         said.append("no intervals: too few splits to tell how much they vary (from 5 on)")
     for effort in efforts:
         if effort.is_chosen:
-            said += [f"effort {effort.effort} is {effort.reason}", *_certainty(effort, efforts)]
+            words = [f"it {effort.levels_in_words}"] if effort.levels_in_words else []
+            said += [f"effort {effort.effort} is {effort.reason}", *words]
+            said += _certainty(effort, efforts)
     return said
 
 
 def legend(spec: Spec, efforts: Sequence[EffortResult]) -> list[str]:
     """Say what the columns of the results are."""
     qnf = f"QNF: privacy, {spec.model_dump(mode='json')['qnf']}"
-    levels = f"levels: of {', '.join(spec.quasi_identifiers)}; 0 is the value itself"
+    differing, _ = differing_levels(spec.numbered_efforts, spec.quasi_identifiers)
+    others = len(spec.quasi_identifiers) - len(differing)
+    levels = f"levels: of {', '.join(differing)}; 0 is the value itself, * the root"
+    if others:
+        levels += f"; those of {counted(others, 'other')} do not differ between efforts"
     if spec.freeze:
         return ["QF is not measured: the effort is frozen, and no model is trained", qnf, levels]
     alpha = next((effort.alpha for effort in efforts if effort.alpha is not None), None)

@@ -181,8 +181,8 @@ def _costs(found: Findings) -> Iterator[str]:
 
 
 def _certainty(found: Findings) -> Iterator[str]:
-    names = [field.name for field in fields(EffortResult)]
-    efforts = [EffortResult(**{name: row[name] for name in names}) for row in found.results]
+    names = {field.name for field in fields(EffortResult)}
+    efforts = [EffortResult(**{n: row[n] for n in names & row.keys()}) for row in found.results]
     for sentence in explained(efforts, found.spec.quality.measure):
         yield f"{sentence[0].upper()}{sentence[1:]}."
     if found.chosen is None:

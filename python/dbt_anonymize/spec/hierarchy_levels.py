@@ -78,7 +78,7 @@ def _found(project: _Files | None, ref: str, kind: str | None) -> tuple[int | No
             f"there is no {_PROJECT_FILE} around the spec, by which its seed is found",
             True,
         )
-    kind_ = kind if kind in LEAF_COLUMNS else None
+    kind_ = next((one for one in LEAF_COLUMNS if one == kind), None)
     wanted = f"columns of a hierarchy{f' of kind {kind}' if kind_ else ''}"
     seeds = project.seeds(ref)
     if len(seeds) > 1:
@@ -125,7 +125,7 @@ class _Files:
         found = (path for folder in self._seeds for path in folder.rglob("*.csv"))
         return sorted(path for path in found if path.stem == ref)
 
-    def models(self, ref: str) -> list[tuple[Path, list[str]]]:
+    def models(self, ref: str) -> list[tuple[Path, Sequence[str]]]:
         """Return the columns of a model, and the file that lists them, if one does."""
         named = re.compile(rf"name:\s*['\"]?{re.escape(ref)}\b")
         files = (p for folder in self._models for p in folder.rglob("*") if p.is_file())

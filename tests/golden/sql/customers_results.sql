@@ -587,10 +587,18 @@ reasoned as (
 
 select
     effort,
+    case effort
+        when 0 then 'leaves everything as it is'
+        when 1 then 'keeps birth_date at level 2 of 4, zip at level 1 of 3; leaves as it is gender'
+        when 2 then 'keeps birth_date at level 2 of 4, zip at level 2 of 3; gives up gender'
+        when 3 then 'keeps birth_date at level 3 of 4, zip at level 2 of 3; gives up gender'
+    end as levels_in_words,
     k,
     records,
     suppressed_records,
     violating_records,
+    cast('churned' as TEXT) as target,
+    cast('f1' as TEXT) as measure,
     repetitions,
     qf_mean,
     qf_sd,

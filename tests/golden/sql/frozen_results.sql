@@ -41,10 +41,13 @@ frozen as (
 
 select
     effort,
+    cast(null as TEXT) as levels_in_words,
     k,
     records,
     suppressed_records,
     violating_records,
+    cast(null as TEXT) as target,
+    cast(null as TEXT) as measure,
     cast(null as bigint) as repetitions,
     cast(null as double) as qf_mean,
     cast(null as double) as qf_sd,

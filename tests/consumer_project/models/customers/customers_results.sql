@@ -19,4 +19,10 @@
     folds=none,
     confidence=0.95,
     release_effort='auto',
+    levels_in_words={
+        0: 'leaves everything as it is',
+        1: 'keeps birth_date at level 2 of 4, zip at level 1 of 3; leaves as it is gender',
+        2: 'keeps birth_date at level 2 of 4, zip at level 2 of 3; gives up gender',
+        3: 'keeps birth_date at level 3 of 4, zip at level 2 of 3; gives up gender',
+    },
 ) }}
