@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from dbt_anonymize.drafting.efforts import first_efforts
@@ -29,6 +30,12 @@ class Asked:
         """Return one row."""
         self.asked.append(sql)
         return [self.row or (7,) * (1 + sql.partition(" from ")[0].count(", "))]
+
+    def numbers(self, sql: str) -> dict[str, np.ndarray]:
+        """Return the row as columns of numbers."""
+        self.asked.append(sql)
+        names = [f"c{place}" for place in range(len(self.row) - 1)]
+        return {n: np.array([v]) for n, v in zip([*names, "records"], self.row, strict=True)}
 
     def columns(self, _: object) -> list[tuple[str, str]]:
         """Return names and types."""

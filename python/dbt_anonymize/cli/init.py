@@ -43,7 +43,7 @@ def init(
     from dbt_anonymize.drafting.text import check_name, spec_text  # noqa: PLC0415
     from dbt_anonymize.spec.json_schema import write_schema  # noqa: PLC0415
 
-    declared = _declared_source(ref, source)
+    declared = declared_source(ref, source)
     path = check_name(place.project, name)
     with place.warehouse() as warehouse:
         relation = warehouse.relation_of(declared)
@@ -64,7 +64,7 @@ def init(
             folder=place.shown(place.project.seeds),
         )
     write_schema(place.project.root)
-    written = _write_seeds(place, name, drafted)
+    written = write_seeds(place, name, drafted)
     text = spec_text(name, declared, drafted, takes_all=yes)
     (place.project.root / path).write_text(text, encoding="utf-8")
     _show(drafted)
@@ -73,7 +73,8 @@ def init(
     note(_next(name, path, drafted, is_open=": TODO" in text or "[TODO]" in text))
 
 
-def _declared_source(ref: str | None, source: str | None) -> Source:
+def declared_source(ref: str | None, source: str | None) -> Source:
+    """Return the one relation that options name."""
     from dbt_anonymize.spec import Source  # noqa: PLC0415
 
     source_name, _, table = (source or "").partition(".")
@@ -105,7 +106,7 @@ def _asked(proposal: Proposal) -> Proposal:
     )
 
 
-def _write_seeds(place: Place, name: str, drafted: Drafted) -> list[str]:
+def write_seeds(place: Place, name: str, drafted: Drafted) -> list[str]:
     """Write the hierarchies and their properties; a file that exists is kept and an error."""
     from dbt_anonymize.drafting.text import seeds_text  # noqa: PLC0415
     from dbt_anonymize.hierarchies.seed_csv import hierarchy_csv  # noqa: PLC0415

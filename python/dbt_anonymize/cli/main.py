@@ -6,6 +6,7 @@ Exit codes: 0 fine, 1 a check failed, 2 bad input.
 from __future__ import annotations
 
 from importlib import import_module
+from keyword import iskeyword
 from typing import Annotated, Any
 
 import typer
@@ -34,6 +35,7 @@ COMMANDS = (
     "diff",
     "report",
     "dossier",
+    "try",
     "init",
     "epsilon",
     "profile",
@@ -57,12 +59,18 @@ class _LazyCommands(TyperGroup):
         return self.commands.get(cmd_name)
 
 
+def own_name(name: str) -> str:
+    """Return the name of a command in Python, in which `try` means something else."""
+    return f"{name}_" if iskeyword(name) else name
+
+
 def _command(name: str) -> Any:
-    module = import_module(f"dbt_anonymize.cli.{name}")
+    own = own_name(name)
+    module = import_module(f"dbt_anonymize.cli.{own}")
     if hasattr(module, "app"):
         return typer.main.get_command(module.app)
     alone = typer.Typer(context_settings=HELP, add_completion=False, rich_markup_mode="rich")
-    alone.command(name)(getattr(module, name))
+    alone.command(name)(getattr(module, own))
     return typer.main.get_command(alone)
 
 

@@ -68,8 +68,9 @@ def draft_table(
     name: str,
     place: str,
     folder: str,
+    efforts: int = EFFORTS,
 ) -> Drafted:
-    """Build hierarchies and efforts for the proposed roles; nothing is written.
+    """Build hierarchies and so many efforts for the proposed roles; nothing is written.
 
     ``place`` is what the commands of the hierarchies read, ``folder`` where they write seeds.
     """
@@ -85,15 +86,15 @@ def draft_table(
         except (HierarchyError, WarehouseError) as error:
             failed[one.name] = str(error)
     subject = propose_subject(proposals)
-    efforts: list[dict[str, int]] = []
-    if not failed:
-        efforts = first_efforts(
+    found: list[dict[str, int]] = []
+    if efforts and not failed:
+        found = first_efforts(
             warehouse,
             relation,
             list(plans.values()),
             k=K,
             suppression_limit=SUPPRESSION_LIMIT,
-            length=EFFORTS,
+            length=efforts,
             subject=subject.name if subject else None,
         )
     target = next((one for one in proposals if one.is_target), None)
@@ -102,7 +103,7 @@ def draft_table(
         plans=plans,
         failed=failed,
         singled=_combinations(warehouse, relation, quasi),
-        efforts=efforts,
+        efforts=found,
         largest_share=_largest_share(warehouse, relation, target.name)
         if target and not is_amount(target.facts)
         else None,

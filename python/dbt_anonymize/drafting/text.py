@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import jinja2
+import yaml
 
 from dbt_anonymize import literals
 from dbt_anonymize.drafting.roles import KEY, Proposal, may_share
@@ -13,7 +14,8 @@ from dbt_anonymize.drafting.table import SUPPRESSION_LIMIT, Drafted, K
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.pluralize import counted
 from dbt_anonymize.project.layout import Project
-from dbt_anonymize.spec.loading import FOLDER, SUFFIX
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.loading import FOLDER, SUFFIX, validate
 from dbt_anonymize.spec.models import LONGEST_NAME, RESERVED_SPEC_NAMES
 from dbt_anonymize.spec.sources import Source
 
@@ -65,6 +67,17 @@ def spec_text(name: str, source: Source, drafted: Drafted, *, takes_all: bool) -
             suppression_limit=SUPPRESSION_LIMIT,
         )
     )
+
+
+def spec_of(text: str, drafted: Drafted) -> Spec:
+    """Return the spec of a draft whose seeds are not written; one that is open is a `SpecError`."""
+    raw = yaml.safe_load(text)
+    for name, one in drafted.plans.items():
+        raw["columns"][name]["hierarchy"]["levels"] = one.hierarchy.levels
+    spec, problems = validate(raw)
+    if spec is None:
+        raise SpecError("\n".join(map(str, problems)))
+    return spec
 
 
 def seeds_text(name: str, drafted: Drafted) -> str:

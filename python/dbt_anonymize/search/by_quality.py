@@ -184,10 +184,11 @@ class QualitySearch:
                 yield coarser
 
     def _raced(self, winners: Sequence[Candidate]) -> Iterator[Raced]:
-        untouched, zero_rule = self._track.baselines(range(SPLITS))
-        for winner in winners:
-            own = self._track.scores.get(winner.key, {})
-            splits = sorted(split for split in own if split < SPLITS)
+        scored = [self._track.scores.get(winner.key, {}) for winner in winners]
+        most = max((len([*own]) for own in scored), default=0)
+        untouched, zero_rule = self._track.baselines(range(min(max(most, 1), SPLITS)))
+        for own in scored:
+            splits = sorted(split for split in own if split < len(untouched))
             scores = np.array([own[split] for split in splits])
             raw = np.array([untouched[split] for split in splits])
             yield Raced(

@@ -83,18 +83,28 @@ def read_records(warehouse: Warehouse, spec: Spec, loaded: Loaded, splitting: Sp
         if spec.sample:
             microdata = microdata.filter(f"sample_share <= {spec.sample.share}")
         seen = inner_sql(microdata, spec.record_key) if spec.quality.outer_share else None
-        problem, effort_reader, first = _read(spec, relation, microdata, splitting, seen)
+        problem, effort_reader, first = read_untouched(spec, relation, microdata, splitting, seen)
         codes = _codes(warehouse, loaded, effort_reader.sample.of(microdata), spec.record_key)
-    return Records(problem, _rows(spec, loaded.table, codes), effort_reader, first)
+    rows = rows_of(loaded.table, codes)
+    if missing := int((rows < 0).sum()):
+        raise SearchError(
+            f"{spec.name}: the frequencies must hold every record of {spec.name}_microdata; "
+            f"{missing} of {len(rows)} are missing in them. {rebuild(spec)}"
+        )
+    return Records(problem, rows, effort_reader, first)
 
 
-def _read(
+def read_untouched(
     spec: Spec,
     relation: Callable[[str], duckdb.DuckDBPyRelation],
     microdata: duckdb.DuckDBPyRelation,
     splitting: Splitting,
-    seen: str | None,
+    seen: str | None = None,
 ) -> tuple[Problem, EffortReader, FirstArrays]:
+    """Read the problem of a spec with its untouched effort alone.
+
+    ``relation`` gives hierarchies by name; ``seen`` is an SQL of the records that are read.
+    """
     quality = spec.quality
     features = feature_columns(spec, relation)
     targets = [
@@ -210,18 +220,12 @@ def _places(known: Sequence[float], found: NDArray[Any]) -> IntArray:
     return np.asarray(places, dtype=np.int64)
 
 
-def _rows(spec: Spec, table: Table, codes: IntArray) -> IntArray:
-    """Return the first row of the table with the leaves of each record."""
+def rows_of(table: Table, codes: IntArray) -> IntArray:
+    """Return the first row of the table with the leaves of each record; -1 where there is none."""
     both = np.concatenate([table.leaves, codes])
     groups = numbered(both.T, len(both))
     rows = len(table.leaves)
     first = np.full(int(groups.max(initial=-1)) + 1, rows, dtype=np.int64)
     np.minimum.at(first, groups[:rows], np.arange(rows))
     found = first[groups[rows:]]
-    missing = int((found == rows).sum())
-    if missing:
-        raise SearchError(
-            f"{spec.name}: the frequencies must hold every record of {spec.name}_microdata; "
-            f"{missing} of {len(found)} are missing in them. {rebuild(spec)}"
-        )
-    return found
+    return np.where(found == rows, -1, found)

@@ -79,6 +79,11 @@ def with_freeze(text: str, effort: int) -> str:
         ) from None
 
 
+def with_released(text: str, effort: int) -> str:
+    """Return the text of a spec with the number of the released effort; see `with_freeze`."""
+    return with_value(text, ["release", "effort"], effort)
+
+
 def write_efforts(path: Path, efforts: Sequence[Effort]) -> bool:
     """Replace the efforts in the file of a spec atomically; return whether anything changed.
 

@@ -92,6 +92,8 @@ class Engine(Protocol):
     IN_ONE_PROCESS: bool
     open_reader: Callable[[Warehouse], contextlib.AbstractContextManager[Reader]]
     write_rows: Callable[[Warehouse, Any, pd.DataFrame], None]
+    # Makes a table of a DuckDB of a relation; see `postgres.copy_relation`.
+    copy_relation: CopyRelation
     # The MD5 of a text as SQL, ordered by its bytes: a collation may have another order.
     md5_by_bytes: Callable[[str], str]
     # A text as an SQL literal.
@@ -106,8 +108,6 @@ class Server(Engine, Protocol):
     # What `verify` cannot look at: around a release, and where dropped rows lie.
     UNSEEN_RELEASE: str
     UNSEEN_FILES: str
-    # Makes a table of a DuckDB of a relation; see `postgres.copy_relation`.
-    copy_relation: CopyRelation
     # Has a DuckDB write values as the engine does, by `postgres_text.WRITTEN`.
     write_alike: Callable[[Warehouse, duckdb.DuckDBPyConnection], None]
     # A query of one column, read in parts.

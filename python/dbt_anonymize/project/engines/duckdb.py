@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dbt_anonymize.literals import quote_text
+from dbt_anonymize.literals import quote_name, quote_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -40,6 +40,32 @@ class InPlace:
 def open_reader(warehouse: Warehouse) -> Iterator[InPlace]:
     """Read over the connection of dbt."""
     yield InPlace(warehouse, warehouse.cursor())
+
+
+def copy_relation(
+    warehouse: Warehouse,
+    relation: Any,
+    session: duckdb.DuckDBPyConnection,
+    table: str,
+    *,
+    rows: str = "",
+    only: Collection[str] | None = None,
+) -> None:
+    """Make a table of another DuckDB of a relation; see `postgres.copy_relation`."""
+    types = {
+        quote_name(name): "text" if kind.upper().startswith("ENUM") else kind
+        for name, kind in warehouse.columns(relation)
+        if only is None or name in only
+    }
+    listed = ", ".join(f"cast({name} as {kind}) as {name}" for name, kind in types.items())
+    found = warehouse.cursor().execute(f"select {listed} from {relation}{rows}").df()  # noqa: S608
+    session.register(_FRAME, found)
+    try:
+        # Columns of objects are typed by their values: by all of them.
+        session.execute(f"set pandas_analyze_sample = {max(len(found), 1)}")
+        session.execute(f"create table {table} as select {listed} from {_FRAME}")  # noqa: S608
+    finally:
+        session.unregister(_FRAME)
 
 
 def write_rows(warehouse: Warehouse, relation: Any, rows: pd.DataFrame) -> None:

@@ -1,0 +1,71 @@
+"""`dbt-anonymize try`: three alternatives of a stranger's table, of which nothing is written."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dbt_anonymize.spec import load_spec
+from tests.cli.conftest import run
+from tests.projects import Project
+
+pytestmark = [pytest.mark.dbt, pytest.mark.sampled_tests(group="installation")]
+
+
+def files(folder: Path) -> dict[str, int]:
+    """Return what lies in a project, but for what dbt itself keeps of every command."""
+    return {
+        str(path.relative_to(folder)): path.stat().st_size
+        for path in folder.rglob("*")
+        if path.is_file() and not {"target", "logs"} & {*path.relative_to(folder).parts}
+    }
+
+
+def tried(project: Project, *words: str) -> str:
+    done = run("try", "customers", *words, "--project-dir", project.folder)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_nothing_is_written_until_one_is_taken_and_the_build_keeps_what_was_shown(
+    consumer: Project,
+) -> None:
+    asked = ("--predict", "churned", "--evaluations", "60")
+    before = files(consumer.folder)
+    shown = tried(consumer, *asked)
+    assert files(consumer.folder) == before
+    assert "Nothing was written." in shown
+    assert not [word for word in ("@", "Lind") if word in shown]
+    # Bounded by models, not by seconds, the same is found again.
+    table = re.search(r" alternative\s+(?s:.*?)\n\s*\n", shown)
+    assert table
+    again = tried(consumer, *asked, "--name", "clients", "--take", "more-privacy")
+    assert table[0] in again
+    spec = load_spec(consumer.folder / "anonymizations" / "clients.yml")
+    assert spec.release.effort == len(spec.efforts)
+    consumer.build("--select", "+clients_results", "+clients_anonymized", "clients_hierarchy_*")
+    assert consumer.release("clients")
+    found = consumer.query(
+        "select k, suppressed_records from clients_results where effort > 0 order by effort"
+    )
+    # Class sizes and records left out were counted on all records, so the build finds the same.
+    rows = re.findall(r"^\s*(\d+)\s+([\d,]+)\s+[-\d.]+", table[0], flags=re.MULTILINE)
+    assert [(int(k), int(left_out.replace(",", ""))) for k, left_out in rows] == found
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--predict", "nothing"), "there is no nothing"),
+        (("--predict", "churned", "--name", "9"), "must start with a-z"),
+    ],
+)
+def test_what_cannot_be_tried_is_said_in_a_line(
+    consumer: Project, words: tuple[str, ...], message: str
+) -> None:
+    done = run("try", "customers", *words, "--project-dir", consumer.folder)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
