@@ -189,7 +189,7 @@ def _subject_is_an_identifier(draft: Draft) -> Iterator[Problem]:
 def _has_role(
     draft: Draft, key: str, name: str | None, roles: str, message: tuple[str, str]
 ) -> Iterator[Problem]:
-    if name is None or draft.roles is None:
+    if name is None or draft.roles is None or name in draft.left_out:
         return
     role = draft.roles.get(name)
     if name not in draft.roles:
@@ -218,6 +218,8 @@ def _features_are_usable(draft: Draft) -> Iterator[Problem]:
                 "Remove it, or give the column another role.",
                 name,
             )
+        elif name in draft.left_out:
+            continue  # see release_rules
         elif roles[name] in {"masked", "dropped"} or not set(draft.masks.get(name, ())) <= NUMERIC:
             yield Problem(
                 place,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dbt_anonymize.spec.efforts import levels_alone
+from dbt_anonymize.spec.left_out import left_out
 from dbt_anonymize.spec.problems import KeyPath, Problem, names, unknown
 
 # What `init` writes where a person decides.
@@ -65,6 +66,7 @@ class Draft:
         self.choose = text(raw.get("choose"))
         self.freeze = raw.get("freeze") is True
         self.release = mapping(raw.get("release"))
+        self.left_out = left_out(raw)
         self.mapping = text(raw.get("mapping")) or "class"
         self.relinking = None if raw.get("relinking") is None else mapping(raw["relinking"])
         self.loss_targets = mapping(mapping(raw.get("information_loss")).get("targets"))

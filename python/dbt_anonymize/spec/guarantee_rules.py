@@ -20,7 +20,9 @@ def _guarantees_name_sensitive_columns(draft: Draft) -> Iterator[Problem]:
         if not isinstance(attribute, str):
             continue
         if attribute not in sensitive:
-            rule = "must be a column of role sensitive"
+            rule = "must be a column of role sensitive" + (
+                " that is released" if attribute in draft.left_out else ""
+            )
             yield unknown((*place, "attribute"), rule, attribute, sensitive, "Sensitive columns")
         elif guarantee.get("distance") == "hierarchical" and attribute not in draft.trees:
             yield Problem(

@@ -5,6 +5,7 @@ Types and single values are checked here; what must hold between keys is in ``ru
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -29,6 +30,7 @@ from dbt_anonymize.spec.fingerprint import (
     mechanism_of,
 )
 from dbt_anonymize.spec.guarantees import Guarantees
+from dbt_anonymize.spec.left_out import without_left_out
 from dbt_anonymize.spec.qnf import Alpha, Qnf, check_columns, qnf_argument
 from dbt_anonymize.spec.quality import Quality
 from dbt_anonymize.spec.release import Owner, Release, Relinking
@@ -165,6 +167,11 @@ class Spec(ColumnsByRole, Strict):
     @classmethod
     def _names_what_is_measured(cls, text: str, info: ValidationInfo) -> str:
         return check_columns(text, info.data)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_left_out(cls, raw: object) -> object:
+        return without_left_out(raw) if isinstance(raw, Mapping) else raw
 
     @model_validator(mode="after")
     def _keeps_the_rules(self, info: ValidationInfo) -> Spec:

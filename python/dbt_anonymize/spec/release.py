@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
-from dbt_anonymize.validation import Strict, rule_error
+from dbt_anonymize.validation import ColumnName, Strict, rule_error
 
 _Written = Literal["auto"] | Annotated[int, Field(ge=1)]
 
@@ -77,6 +77,10 @@ class Release(Strict):
         AfterValidator(_with_duckdb),
     ] = ("duckdb",)
     """Files that a build on DuckDB publishes together."""
+    leave_out: Annotated[tuple[ColumnName, ...], Field(min_length=1, strict=False)] | None = None
+    """Columns that are not released, whatever the effort: each is as if it were dropped, and no
+    level of it counts. None is a feature or the target.
+    """
     joiners: Literal["wait", "publish"] | None = None
     """New records wait until those of a class keep every guarantee by themselves (default of a
     frozen effort), or are published at once.

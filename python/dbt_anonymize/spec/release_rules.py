@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dbt_anonymize.spec.draft import Draft
+from dbt_anonymize.spec.draft import Draft, unknown_column
 from dbt_anonymize.spec.guarantee_rules import less_than_guaranteed
 from dbt_anonymize.spec.problems import Problem, shown
 
@@ -95,7 +95,27 @@ def _contract_is_whole(draft: Draft) -> Iterator[Problem]:
             )
 
 
+def _left_out_columns_serve_nothing(draft: Draft) -> Iterator[Problem]:
+    for number, name in enumerate(draft.left_out, start=1):
+        place = ("release", "leave_out", number)
+        role = (draft.roles or {}).get(name)
+        wrong = {
+            "must name each column once": name in draft.left_out[: number - 1],
+            "must not be the target: models predict what is released": name == draft.target,
+            "must not be a feature: nobody can learn from what is not released": name
+            in draft.features,
+            "must not be an identifier, which is never released": role == "identifier",
+        }
+        rule = next((rule for rule, is_broken in wrong.items() if is_broken), None)
+        if rule is not None:
+            where = "features" if "feature" in rule else "the list"
+            yield Problem(place, rule, f"Remove it from {where}.", name)
+        elif draft.roles is not None and name not in draft.roles:
+            yield unknown_column(place, name, draft)
+
+
 RULES = (
+    _left_out_columns_serve_nothing,
     _contract_is_whole,
     _released_effort_exists,
     _tokens_are_not_public,
