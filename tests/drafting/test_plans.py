@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date, datetime
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,7 @@ from dbt_anonymize.drafting.facts import ColumnFacts
 from dbt_anonymize.drafting.plans import number_plan, plan
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import CategoricalHierarchy, IntervalHierarchy
+from dbt_anonymize.project.values import TableColumn
 
 
 def column(values: list[str], name: str = "age") -> tuple[ColumnFacts, Any]:
@@ -119,3 +121,23 @@ def test_codes_stored_as_numbers_get_their_zeros_again_and_the_draft_says_so() -
     # Numbers of another name are numbers.
     amounts = number_plan("amount", {Decimal(value): 1 for value in values})
     assert isinstance(amounts[0], IntervalHierarchy)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "words"),
+    [
+        (datetime(2024, 3, 1, 8), datetime(2024, 3, 30, 9), "day,week"),
+        (date(2024, 3, 1), date(2024, 9, 30), "month,quarter"),
+        (date(2023, 3, 1), date(2024, 9, 30), "month,quarter,year"),
+        (datetime(1940, 3, 1, 8), datetime(2004, 3, 30, 9), "month,quarter,year,decade"),
+    ],
+)
+def test_dates_have_units_that_suit_their_span(first: date, last: date, words: str) -> None:
+    warehouse: Any = SimpleNamespace(rows=lambda _: [(first, last)])
+    found = TableColumn(warehouse, "people", "seen")
+    facts = ColumnFacts("seen", "DATE", "date", 90, 90, 60)
+    built = plan(facts, found, "hierarchy", "--ref people", "seeds")
+    assert f" dates --granularities {words} --ref" in built.command
+    warehouse.rows = lambda _: [(first, date(9999, 12, 31))]
+    with pytest.raises(HierarchyError, match="years 1000 to 2200; some are not"):
+        plan(facts, found, "hierarchy", "--ref people", "seeds")

@@ -41,6 +41,10 @@ _FULL, _TAIL = 0.25, 0.01
 _MOST_ORDERED = 100
 # Of the values of a text column, from which on it holds numbers.
 _MOST_ARE_NUMBERS = 0.9
+# Dates of people and of what happened to them.
+_FIRST_YEAR, _LAST_YEAR = 1000, 2200
+# In so few days of a year, months tell too little.
+_FEW_DAYS = 62
 _GRANULARITIES = ["month", "quarter", "year", "decade"]
 
 
@@ -105,7 +109,7 @@ def _refuse_what_no_build_compares(facts: ColumnFacts) -> None:
 def _built(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str, str]:
     _refuse_what_no_build_compares(facts)
     if facts.kind in {"date", "timestamp"}:
-        return *_dates(column), ""
+        return *_dates(facts, column), ""
     if facts.distinct > MOST_VALUES and facts.kind == "number":
         return *_equal(*column.number_ends(), whole=False), ""
     counts = column.counts()
@@ -143,11 +147,17 @@ def _refuse_numbers_as_text(name: str, values: Sequence[str]) -> None:
         )
 
 
-def _dates(column: TableColumn) -> tuple[Hierarchy, str]:
+def _dates(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
     first, last = column.date_ends()
+    if not _FIRST_YEAR <= first.year <= last.year <= _LAST_YEAR:
+        raise HierarchyError(
+            f"{facts.name}: must be dates of the years {_FIRST_YEAR} to {_LAST_YEAR}; some are "
+            "not, and mostly stand for none or for ever. Make them NULL in a model before."
+        )
+    lower, upper = column.ends()
     units = _GRANULARITIES if last.year - first.year >= 20 else _GRANULARITIES[:3]
     if first.year == last.year:
-        units = _GRANULARITIES[:2]
+        units = ["day", "week"] if (upper - lower).days < _FEW_DAYS else _GRANULARITIES[:2]
     return date_intervals(first, last, units), f"dates --granularities {','.join(units)}"
 
 
