@@ -18,7 +18,7 @@ from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies.bounds import numbers_of, parse_bound
 from dbt_anonymize.hierarchies.codes import code_prefixes
 from dbt_anonymize.hierarchies.dates import date_intervals
-from dbt_anonymize.hierarchies.growing import growing_intervals
+from dbt_anonymize.hierarchies.growing import growing_intervals, truncated
 from dbt_anonymize.hierarchies.integers import integer_groups
 from dbt_anonymize.hierarchies.intervals import equal_width_intervals
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
@@ -170,7 +170,7 @@ def number_plan(name: str, records: Mapping[Decimal, int]) -> tuple[Hierarchy, s
         return integer_groups(records), "integers"
     if whole and lower >= 0 and upper <= _OLDEST and upper - lower >= _AGES[said_by(name, "age")]:
         return _widths(lower, upper, [Decimal(width) for width in (5, 10, 20)], whole=whole)
-    if _is_skewed(records, lower, upper):
+    if _is_skewed(truncated(records), lower, upper):
         with contextlib.suppress(HierarchyError):
             built = growing_intervals(records, leaves=_LEAVES, whole=whole)
             return built, "growing --whole" if whole else "growing"
