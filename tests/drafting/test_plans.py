@@ -82,6 +82,7 @@ def test_words_merge_in_their_order_or_by_frequency(values: list[str], words: st
     assert built.hierarchy.levels > 1 or len(values) < 3
 
 
+DECADES = ["2010-**-**", "201*-**-**"]
 ICD = [f"{letter}{n:02d}{end}" for letter in "ABC" for n in range(9) for end in ("", ".1", ".9")]
 
 
@@ -91,9 +92,15 @@ ICD = [f"{letter}{n:02d}{end}" for letter in "ABC" for n in range(9) for end in 
         ("zip", [f"{n:05d}" for n in range(501, 99999, 37)], "3,1", ["005**", "0****"]),
         ("code", ICD, "3,1", ["A00*", "A*"]),
         ("naics", ["11", "111", "1111", "5415", "541511", "541512", "72"], "4,3,2", ["11*"] * 3),
-        ("soc", [f"{n}-{m}011" for n in range(11, 40) for m in (1, 2, 3)], "2", ["11*****"]),
-        ("area", [f"US-{a}{b}" for a in "ABC" for b in "XYZ"] + ["DE-BY", "DE-BE"], "3", ["DE-**"]),
+        ("soc", [f"{n}-{m}011" for n in range(11, 40) for m in (1, 2, 3)], "2", ["11-****"]),
+        ("area", [f"US-{a}{b}" for a in "ABC" for b in "XYZ"] + ["DE-BY", "DE-BE"], "2", ["DE-**"]),
         ("PLZ", [f"{n}" for n in range(10115, 99999, 49)], "3,1", ["101**", "1****"]),
+        (
+            "day",
+            [f"20{n}-0{m}-15" for n in range(10, 40) for m in (1, 2)],
+            "4,3",
+            ["2010-**-**", "201*-**-**"],
+        ),
         ("batch", [f"K{n:04d}" for n in range(900)], "4,3", ["K000*", "K00**"]),
         ("depot", [f"X{n}" for n in range(1, 900)], "3,2", ["X1*", "X1*"]),
     ],

@@ -8,6 +8,7 @@ import shlex
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from itertools import accumulate
 
@@ -15,10 +16,10 @@ from dbt_anonymize.drafting.codes import Structure, prefixes_of, structure_of
 from dbt_anonymize.drafting.facts import ColumnFacts
 from dbt_anonymize.drafting.names import said_by
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies.bounds import numbers_of, parse_bound
+from dbt_anonymize.hierarchies.bounds import numbers_of, parse_value
 from dbt_anonymize.hierarchies.codes import code_prefixes
 from dbt_anonymize.hierarchies.dates import date_intervals
-from dbt_anonymize.hierarchies.growing import growing_intervals
+from dbt_anonymize.hierarchies.growing import growing_intervals, truncated
 from dbt_anonymize.hierarchies.integers import integer_groups
 from dbt_anonymize.hierarchies.intervals import equal_width_intervals
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
@@ -127,7 +128,8 @@ def _categories(facts: ColumnFacts, counts: dict[str, int]) -> tuple[Hierarchy, 
     if len(counts) <= _MOST_ORDERED and has_known_order(list(counts)):
         return order_values(counts), "ordered"
     is_even = facts.is_code and facts.shortest == facts.longest > 1
-    if not is_even and not any(re.match(r"0\d", value) for value in counts):
+    has_zeros = any(re.match(r"0\d", value) for value in counts)
+    if not (is_even or has_zeros) or all(isinstance(parse_value(value), date) for value in counts):
         _refuse_numbers_as_text(facts.name, list(counts))
     prefixes = prefixes_of(counts) if facts.is_code and len(counts) > _LEAVES else ()
     if prefixes:
@@ -137,7 +139,7 @@ def _categories(facts: ColumnFacts, counts: dict[str, int]) -> tuple[Hierarchy, 
 
 def _refuse_numbers_as_text(name: str, values: Sequence[str]) -> None:
     """Refuse many numbers that are stored as text: without their order all would become ``*``."""
-    numbers = sum(parse_bound(value) is not None for value in values)
+    numbers = sum(parse_value(value) is not None for value in values)
     if len(values) > _LEAVES and numbers >= _MOST_ARE_NUMBERS * len(values):
         raise HierarchyError(
             f"{name}: must be of a type of numbers or dates to become intervals; {numbers:,} of "
@@ -170,7 +172,7 @@ def number_plan(name: str, records: Mapping[Decimal, int]) -> tuple[Hierarchy, s
         return integer_groups(records), "integers"
     if whole and lower >= 0 and upper <= _OLDEST and upper - lower >= _AGES[said_by(name, "age")]:
         return _widths(lower, upper, [Decimal(width) for width in (5, 10, 20)], whole=whole)
-    if _is_skewed(records, lower, upper):
+    if _is_skewed(truncated(records), lower, upper):
         with contextlib.suppress(HierarchyError):
             built = growing_intervals(records, leaves=_LEAVES, whole=whole)
             return built, "growing --whole" if whole else "growing"
