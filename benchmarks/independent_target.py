@@ -2,8 +2,9 @@
 
 Tables of people whose target is drawn independently of everything, among the columns a category of
 500 values. For each, levels are searched by quality as ``dbt-anonymize try`` does, and each
-effort is scored again as a build does, on other splits of the same records: the share of tables
-on which any of them surely beats the zero rule should be at most 5 %.
+effort is scored again as a build does, on other splits of the same records. Printed is on how
+many tables any effort surely beats the zero rule, and on how many the untouched table does too, as
+a build demands of an effort that qualifies: this share should be at most 5 %.
 
     python benchmarks/independent_target.py --tables 200
 """
@@ -72,8 +73,8 @@ def plans() -> list[Plan]:
     ]
 
 
-def beats(state: int, *, records: int, evaluations: int) -> bool:
-    """Tell whether an effort of one table surely beats the zero rule."""
+def beats(state: int, *, records: int, evaluations: int) -> tuple[bool, bool]:
+    """Tell whether an effort of one table surely beats the zero rule, and whether it qualifies."""
     draw = np.random.default_rng(state)
     session = duckdb.connect(":memory:")
     session.execute("create table people (id bigint, age int, job text, region text, ill text)")
@@ -99,16 +100,20 @@ def beats(state: int, *, records: int, evaluations: int) -> bool:
         search = QualitySearch(table, guarantees, limit, track=track, budget=budget)
         races = search.run(SIZES)
         splits = range(_FIRST_SPLIT, _FIRST_SPLIT + spec.quality.repetitions)
-        untouched, ruled = track.baselines(splits)
+        untouched, ruled = map(np.array, track.baselines(splits))
+        is_better = []
         for required, checked in races.points:
             candidate = search.candidate(checked.node, required)
             assert candidate is not None
             track.train([(candidate, split) for split in splits])
-            scores = [track.scores[candidate.key][split] for split in splits]
-            low, _ = corrected_interval(np.array(scores) - np.array(ruled), track.test_share)
-            if low > 0:
-                return True
-    return False
+            scores = np.array([track.scores[candidate.key][split] for split in splits])
+            is_better.append(_is_surely_better(track, scores - ruled))
+        found = any(is_better)
+        return found, found and _is_surely_better(track, untouched - ruled)
+
+
+def _is_surely_better(track: Track, differences: np.ndarray) -> bool:
+    return corrected_interval(differences, track.test_share)[0] > 0
 
 
 def raw_spec() -> dict[str, object]:
@@ -156,9 +161,10 @@ def main() -> None:
     parser.add_argument("--evaluations", type=int, default=100)
     parser.add_argument("--first", type=int, default=1)
     asked = parser.parse_args()
-    begin, found = time.monotonic(), 0
+    begin, found, qualified = time.monotonic(), 0, 0
     for state in range(asked.first, asked.first + asked.tables):
-        found += beats(state, records=asked.records, evaluations=asked.evaluations)
+        of_table = beats(state, records=asked.records, evaluations=asked.evaluations)
+        found, qualified = found + of_table[0], qualified + of_table[1]
         print(
             f"{found} of {state - asked.first + 1} tables, {time.monotonic() - begin:.0f} s",
             flush=True,
