@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import date, datetime
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
@@ -11,13 +13,14 @@ import pytest
 from dbt_anonymize.drafting.facts import ColumnFacts
 from dbt_anonymize.drafting.plans import number_plan, plan
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies import IntervalHierarchy
+from dbt_anonymize.hierarchies import CategoricalHierarchy, IntervalHierarchy
+from dbt_anonymize.project.values import TableColumn
 
 
-def column(values: list[str]) -> tuple[ColumnFacts, Any]:
+def column(values: list[str], name: str = "age") -> tuple[ColumnFacts, Any]:
     """Return the facts of a text column and its values, each of ten records."""
     facts = ColumnFacts(
-        "age",
+        name,
         "VARCHAR",
         "text",
         records=10 * len(values),
@@ -25,7 +28,7 @@ def column(values: list[str]) -> tuple[ColumnFacts, Any]:
         distinct=len(values),
         longest=max(map(len, values)),
         shortest=min(map(len, values)),
-        is_code=True,
+        is_code=all(any(map(str.isdigit, value)) and " " not in value for value in values),
     )
     return facts, SimpleNamespace(counts=lambda: dict.fromkeys(sorted(values), 10))
 
@@ -77,3 +80,71 @@ def test_words_merge_in_their_order_or_by_frequency(values: list[str], words: st
     built = plan(facts, found, "people_hierarchy_age", "--ref people", "seeds")
     assert built.command.startswith(f"dbt-anonymize hierarchy {words} --ref people --column age")
     assert built.hierarchy.levels > 1 or len(values) < 3
+
+
+DECADES = ["2010-**-**", "201*-**-**"]
+ICD = [f"{letter}{n:02d}{end}" for letter in "ABC" for n in range(9) for end in ("", ".1", ".9")]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "words", "path"),
+    [
+        ("zip", [f"{n:05d}" for n in range(501, 99999, 37)], "3,1", ["005**", "0****"]),
+        ("code", ICD, "3,1", ["A00*", "A*"]),
+        ("naics", ["11", "111", "1111", "5415", "541511", "541512", "72"], "4,3,2", ["11*"] * 3),
+        ("soc", [f"{n}-{m}011" for n in range(11, 40) for m in (1, 2, 3)], "2", ["11-****"]),
+        ("area", [f"US-{a}{b}" for a in "ABC" for b in "XYZ"] + ["DE-BY", "DE-BE"], "2", ["DE-**"]),
+        ("PLZ", [f"{n}" for n in range(10115, 99999, 49)], "3,1", ["101**", "1****"]),
+        (
+            "day",
+            [f"20{n}-0{m}-15" for n in range(10, 40) for m in (1, 2)],
+            "4,3",
+            ["2010-**-**", "201*-**-**"],
+        ),
+        ("batch", [f"K{n:04d}" for n in range(900)], "4,3", ["K000*", "K00**"]),
+        ("depot", [f"X{n}" for n in range(1, 900)], "3,2", ["X1*", "X1*"]),
+    ],
+)
+def test_codes_are_shortened_by_their_structure(
+    name: str, values: list[str], words: str, path: list[str]
+) -> None:
+    facts, found = column(values, name)
+    built = plan(facts, found, "hierarchy", "--ref people", "seeds")
+    assert f" codes --prefixes {words} --ref people" in built.command
+    assert [level[0] for level in built.hierarchy.labels] == [*path, "*"]
+
+
+def test_codes_stored_as_numbers_get_their_zeros_again_and_the_draft_says_so() -> None:
+    values = [str(n) for n in range(1001, 9999, 91)] + [str(n) for n in range(10001, 99950, 991)]
+    facts, found = column(values, "zip_code")
+    for kind in ("text", "number"):
+        built = plan(replace(facts, kind=kind), found, "hierarchy", "--ref people", "seeds")
+        assert built.kind == "categorical"
+        assert " codes --prefixes 3,1 --zeros 5 --ref people" in built.command
+        assert isinstance(built.hierarchy, CategoricalHierarchy)
+        assert built.hierarchy.labels[0][built.hierarchy.values.index("1001")] == "010**"
+        assert "postal codes of 4 and 5 digits: leading zeros were lost" in built.remark
+        assert "lpad" in built.remark
+    # Numbers of another name are numbers.
+    amounts = number_plan("amount", {Decimal(value): 1 for value in values})
+    assert isinstance(amounts[0], IntervalHierarchy)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "words"),
+    [
+        (datetime(2024, 3, 1, 8), datetime(2024, 3, 30, 9), "day,week"),
+        (date(2024, 3, 1), date(2024, 9, 30), "month,quarter"),
+        (date(2023, 3, 1), date(2024, 9, 30), "month,quarter,year"),
+        (datetime(1940, 3, 1, 8), datetime(2004, 3, 30, 9), "month,quarter,year,decade"),
+    ],
+)
+def test_dates_have_units_that_suit_their_span(first: date, last: date, words: str) -> None:
+    warehouse: Any = SimpleNamespace(rows=lambda _: [(first, last)])
+    found = TableColumn(warehouse, "people", "seen")
+    facts = ColumnFacts("seen", "DATE", "date", 90, 90, 60)
+    built = plan(facts, found, "hierarchy", "--ref people", "seeds")
+    assert f" dates --granularities {words} --ref" in built.command
+    warehouse.rows = lambda _: [(first, date(9999, 12, 31))]
+    with pytest.raises(HierarchyError, match="years 1000 to 2200; some are not"):
+        plan(facts, found, "hierarchy", "--ref people", "seeds")

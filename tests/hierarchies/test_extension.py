@@ -16,6 +16,7 @@ from dbt_anonymize.hierarchies import (
     cut_intervals,
     date_intervals,
     equal_width_intervals,
+    padded_labels,
     redact_codes,
     violations,
 )
@@ -98,3 +99,14 @@ def test_other_values_are_the_root_or_go_where_they_are_told() -> None:
 def test_values_of_another_type_are_refused() -> None:
     with pytest.raises(HierarchyError, match="must both be numbers or both dates"):
         extended_intervals(cut_intervals([0, 1]), date(2024, 1, 1), date(2024, 1, 1))
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_labels_that_sort_go_on_with_as_many_digits(whole: bool) -> None:
+    ages = padded_labels(equal_width_intervals(0, 100, [1, 10]), whole=whole)
+    once = extended_intervals(ages, Decimal(0), Decimal(104))
+    assert once.labels[1][-1] == "[100, 110)"
+    assert once.labels[0][:100] == ages.labels[0]
+    again = extended_intervals(once, Decimal(0), Decimal(115))
+    assert again.labels[0][-1] == ("119" if whole else "[119, 120)")
+    assert again.labels[0][5] == ages.labels[0][5]

@@ -120,3 +120,10 @@ def test_padded_labels_sort_and_are_of_the_same_bounds(cuts):
     assert_sorts(padded)
     assert (padded.lower_bounds, padded.upper_bounds) == (plain.lower_bounds, plain.upper_bounds)
     assert violations(padded) == ()
+
+
+def test_many_values_have_the_bounds_that_they_had_one_by_one(monkeypatch) -> None:
+    records = Counter(Decimal(round(3_000_000 * 1.5 ** (n / 400))) for n in range(-4000, 4000))
+    one_by_one = growing_intervals(records, whole=True)
+    monkeypatch.setattr("dbt_anonymize.hierarchies.growing._MANY", 10)
+    assert growing_intervals(records, whole=True) == one_by_one

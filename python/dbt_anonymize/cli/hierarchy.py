@@ -3,42 +3,38 @@
 from __future__ import annotations
 
 import csv
-import functools
-import inspect
-from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import Quiet, errors_without_traceback, note, say
+from dbt_anonymize.cli.common import Quiet
 from dbt_anonymize.cli.hierarchy_files import (
     check,
     export_arx,
     extend,
     preview,
-    text_labels_note,
 )
 from dbt_anonymize.cli.hierarchy_values import Values, from_anywhere, from_relation
+from dbt_anonymize.cli.hierarchy_writing import writing
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import arx
 from dbt_anonymize.hierarchies.bounds import Number, as_decimal, numbers_of
+from dbt_anonymize.hierarchies.codes import code_prefixes
 from dbt_anonymize.hierarchies.dates import GRANULARITIES, date_intervals
 from dbt_anonymize.hierarchies.groups import explicit_groups, ordered_groups
 from dbt_anonymize.hierarchies.growing import growing_intervals
 from dbt_anonymize.hierarchies.integers import integer_groups
 from dbt_anonymize.hierarchies.intervals import cut_intervals, equal_width_intervals
-from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
+from dbt_anonymize.hierarchies.model import Hierarchy
 from dbt_anonymize.hierarchies.ordered import order_values
 from dbt_anonymize.hierarchies.others import rare_together
 from dbt_anonymize.hierarchies.padding import padded_labels
 from dbt_anonymize.hierarchies.priority import priority_by_frequency, priority_by_order
 from dbt_anonymize.hierarchies.quantiles import quantile_intervals
 from dbt_anonymize.hierarchies.redaction import all_codes, redact_codes
-from dbt_anonymize.hierarchies.rules import is_nested
-from dbt_anonymize.hierarchies.seed_csv import read_rows, write_hierarchy
 from dbt_anonymize.hierarchies.steps import nice_step, widened
 
 app = typer.Typer(
@@ -48,8 +44,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-Output = Annotated[Path, typer.Option("--output", "-o", help="CSV file (a dbt seed) to write.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
 Lower = Annotated[str | None, typer.Option(help="Lower end of the range, part of it.")]
 Upper = Annotated[str | None, typer.Option(help="Upper end of the range, not part of it.")]
 Merge = Annotated[
@@ -62,46 +56,9 @@ Whole = Annotated[
 ]
 
 
-def _writing(build: Callable[..., Hierarchy]) -> Callable[..., None]:
-    """Give a command that builds a hierarchy the options of the seed that it writes."""
-
-    def run(*args: Any, output: Output, force: Force = False, **kwargs: Any) -> None:
-        with errors_without_traceback():
-            if output.exists() and not force:
-                raise HierarchyError(f"{output} exists and is kept. Replace it with --force.")
-            if not output.parent.is_dir():
-                raise HierarchyError(f"the folder {output.parent} must exist. Create it first.")
-            replaced = _columns(output)
-            hierarchy = build(*args, **kwargs)
-            write_hierarchy(hierarchy, output)
-        _note_written(hierarchy, output)
-        if replaced and replaced != _columns(output):
-            say(
-                "Its columns changed. Correct `kind` and `levels` in the spec and in the tests of "
-                "the seed, then load it anew: "
-                f"`dbt seed --full-refresh --select {output.stem}`."
-            )
-
-    of_file = inspect.signature(run, eval_str=True).parameters
-    first, *own = inspect.signature(build, eval_str=True).parameters.values()
-    functools.update_wrapper(run, build)
-    options = [first, of_file["output"], *own, of_file["force"]]
-    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    return run
-
-
-def _note_written(hierarchy: Hierarchy, output: Path) -> None:
-    leaves = len(hierarchy.labels[0])
-    kind = "intervals" if isinstance(hierarchy, IntervalHierarchy) else "values"
-    nesting = "nested" if is_nested(hierarchy) else "not nested: declare nested: false"
-    note(f"Wrote {output}: {leaves} {kind}, {hierarchy.levels} levels, {nesting}.")
-    if declare := text_labels_note(output.stem, hierarchy.table()):
-        note(declare)
-
-
 @app.command()
 @from_relation
-@_writing
+@writing
 def intervals(
     values: Values,
     *,
@@ -138,7 +95,7 @@ def intervals(
 
 @app.command()
 @from_anywhere
-@_writing
+@writing
 def quantiles(
     values: Values,
     *,
@@ -172,7 +129,7 @@ def quantiles(
 
 @app.command()
 @from_anywhere
-@_writing
+@writing
 def growing(
     values: Values,
     *,
@@ -185,7 +142,7 @@ def growing(
 
 @app.command()
 @from_anywhere
-@_writing
+@writing
 def integers(values: Values) -> Hierarchy:
     """Build a leaf for each of few whole numbers, then merge neighbours."""
     return integer_groups(_numbers(values))
@@ -193,7 +150,7 @@ def integers(values: Values) -> Hierarchy:
 
 @app.command()
 @from_anywhere
-@_writing
+@writing
 def groups(
     values: Values,
     *,
@@ -218,7 +175,7 @@ def groups(
 
 @app.command()
 @from_anywhere
-@_writing
+@writing
 def ordered(values: Values) -> Hierarchy:
     """Merge neighbours in an order that people know: low, medium, high; 18-25, 26-35."""
     return order_values(values.counts())
@@ -226,7 +183,7 @@ def ordered(values: Values) -> Hierarchy:
 
 @app.command()
 @from_anywhere
-@_writing
+@writing
 def others(values: Values) -> Hierarchy:
     """Merge rare values, more of them at each level; the frequent ones stay alone the longest."""
     return rare_together(values.counts())
@@ -234,7 +191,7 @@ def others(values: Values) -> Hierarchy:
 
 @app.command()
 @from_anywhere
-@_writing
+@writing
 def redaction(
     values: Values,
     *,
@@ -270,8 +227,25 @@ def redaction(
 
 
 @app.command()
+@from_anywhere
+@writing
+def codes(
+    values: Values,
+    *,
+    prefixes: Annotated[str, typer.Option(help="Characters kept at each level, such as 4,3,2.")],
+    zeros: Annotated[
+        int | None,
+        typer.Option(min=1, help="Digits of the codes, whose leading zeros were lost as numbers."),
+    ] = None,
+) -> Hierarchy:
+    """Keep ever shorter beginnings of codes, also of different lengths: A01.1, A01*, A*."""
+    found = sorted(values.distinct())
+    return code_prefixes(found, _ints(prefixes, option="--prefixes"), zeros=zeros)
+
+
+@app.command()
 @from_relation
-@_writing
+@writing
 def dates(
     values: Values,
     *,
@@ -300,7 +274,7 @@ def dates(
 
 @app.command()
 @from_anywhere
-@_writing
+@writing
 def priority(
     values: Values,
     *,
@@ -319,7 +293,7 @@ def priority(
 
 
 @app.command(name="import-arx")
-@_writing
+@writing
 def import_arx(
     file: Annotated[Path, typer.Argument(help="Hierarchy file of ARX: no header.")],
     *,
@@ -358,15 +332,6 @@ def _around(values: Values, step: str | None = None) -> tuple[Decimal, Decimal]:
 def _numbers(values: Values) -> dict[Decimal, int]:
     """Return the records of each number."""
     return numbers_of(values.counts())
-
-
-def _columns(file: Path) -> tuple[str, ...]:
-    """Return the header of a CSV file; empty if it cannot be read."""
-    try:
-        rows = read_rows(file) if file.exists() else []
-    except HierarchyError:
-        return ()
-    return tuple(rows[0].cells) if rows else ()
 
 
 def _ints(text: str | None, *, option: str) -> list[int]:

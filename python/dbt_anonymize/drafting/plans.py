@@ -8,22 +8,24 @@ import shlex
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from itertools import accumulate
 
+from dbt_anonymize.drafting.codes import Structure, prefixes_of, structure_of
 from dbt_anonymize.drafting.facts import ColumnFacts
 from dbt_anonymize.drafting.names import said_by
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies.bounds import numbers_of, parse_bound
+from dbt_anonymize.hierarchies.bounds import numbers_of, parse_value
+from dbt_anonymize.hierarchies.codes import code_prefixes
 from dbt_anonymize.hierarchies.dates import date_intervals
-from dbt_anonymize.hierarchies.growing import growing_intervals
+from dbt_anonymize.hierarchies.growing import growing_intervals, truncated
 from dbt_anonymize.hierarchies.integers import integer_groups
 from dbt_anonymize.hierarchies.intervals import equal_width_intervals
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
 from dbt_anonymize.hierarchies.ordered import has_known_order, order_values
 from dbt_anonymize.hierarchies.others import rare_together
 from dbt_anonymize.hierarchies.padding import padded_labels
-from dbt_anonymize.hierarchies.redaction import redact_codes
 from dbt_anonymize.hierarchies.steps import nice_step, nice_widths, widened
 from dbt_anonymize.project.values import MOST_VALUES, TableColumn
 
@@ -40,17 +42,22 @@ _FULL, _TAIL = 0.25, 0.01
 _MOST_ORDERED = 100
 # Of the values of a text column, from which on it holds numbers.
 _MOST_ARE_NUMBERS = 0.9
+# Dates of people and of what happened to them.
+_FIRST_YEAR, _LAST_YEAR = 1000, 2200
+# In so few days of a year, months tell too little.
+_FEW_DAYS = 62
 _GRANULARITIES = ["month", "quarter", "year", "decade"]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A hierarchy, the name of its seed, and what builds it again."""
+    """A hierarchy, the name of its seed, what builds it again, and what to know of its values."""
 
     column: str
     seed: str
     hierarchy: Hierarchy
     command: str
+    remark: str = ""
 
     @property
     def kind(self) -> str:
@@ -80,10 +87,10 @@ def plan(facts: ColumnFacts, column: TableColumn, seed: str, place: str, folder:
 
     A column that no hierarchy fits is a `HierarchyError`.
     """
-    hierarchy, words = _built(facts, column)
+    hierarchy, words, remark = _built(facts, column)
     source = f" {place} --column {shlex.quote(facts.name)}"
     command = f"dbt-anonymize hierarchy {words}{source} -o {folder}/{seed}.csv"
-    return Plan(facts.name, seed, hierarchy, command)
+    return Plan(facts.name, seed, hierarchy, command, remark)
 
 
 def _refuse_what_no_build_compares(facts: ColumnFacts) -> None:
@@ -100,25 +107,39 @@ def _refuse_what_no_build_compares(facts: ColumnFacts) -> None:
         )
 
 
-def _built(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
+def _built(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str, str]:
     _refuse_what_no_build_compares(facts)
     if facts.kind in {"date", "timestamp"}:
-        return _dates(column)
-    if facts.kind == "number":
-        return _numbers(facts, column)
+        return *_dates(facts, column), ""
+    if facts.distinct > MOST_VALUES and facts.kind == "number":
+        return *_equal(*column.number_ends(), whole=False), ""
     counts = column.counts()
+    structure = structure_of(facts.name, counts)
+    if structure is not None:
+        codes = code_prefixes(list(counts), structure.prefixes, zeros=structure.zeros)
+        return codes, structure.command, structure.remark
+    if facts.kind == "number":
+        column.number_ends()
+        return *number_plan(facts.name, numbers_of(counts)), ""
+    return *_categories(facts, counts), ""
+
+
+def _categories(facts: ColumnFacts, counts: dict[str, int]) -> tuple[Hierarchy, str]:
     if len(counts) <= _MOST_ORDERED and has_known_order(list(counts)):
         return order_values(counts), "ordered"
-    if facts.is_code and facts.shortest == facts.longest > 1 and facts.distinct > _LEAVES:
-        levels = list(range(1, facts.longest))
-        return redact_codes(list(counts), counts=levels), "redaction"
-    _refuse_numbers_as_text(facts.name, list(counts))
+    is_even = facts.is_code and facts.shortest == facts.longest > 1
+    has_zeros = any(re.match(r"0\d", value) for value in counts)
+    if not (is_even or has_zeros) or all(isinstance(parse_value(value), date) for value in counts):
+        _refuse_numbers_as_text(facts.name, list(counts))
+    prefixes = prefixes_of(counts) if facts.is_code and len(counts) > _LEAVES else ()
+    if prefixes:
+        return code_prefixes(list(counts), prefixes), Structure(prefixes).command
     return rare_together(counts), "others"
 
 
 def _refuse_numbers_as_text(name: str, values: Sequence[str]) -> None:
     """Refuse many numbers that are stored as text: without their order all would become ``*``."""
-    numbers = sum(parse_bound(value) is not None for value in values)
+    numbers = sum(parse_value(value) is not None for value in values)
     if len(values) > _LEAVES and numbers >= _MOST_ARE_NUMBERS * len(values):
         raise HierarchyError(
             f"{name}: must be of a type of numbers or dates to become intervals; {numbers:,} of "
@@ -128,19 +149,18 @@ def _refuse_numbers_as_text(name: str, values: Sequence[str]) -> None:
         )
 
 
-def _dates(column: TableColumn) -> tuple[Hierarchy, str]:
+def _dates(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
     first, last = column.date_ends()
+    if not _FIRST_YEAR <= first.year <= last.year <= _LAST_YEAR:
+        raise HierarchyError(
+            f"{facts.name}: must be dates of the years {_FIRST_YEAR} to {_LAST_YEAR}; some are "
+            "not, and mostly stand for none or for ever. Make them NULL in a model before."
+        )
+    lower, upper = column.ends()
     units = _GRANULARITIES if last.year - first.year >= 20 else _GRANULARITIES[:3]
     if first.year == last.year:
-        units = _GRANULARITIES[:2]
+        units = ["day", "week"] if (upper - lower).days < _FEW_DAYS else _GRANULARITIES[:2]
     return date_intervals(first, last, units), f"dates --granularities {','.join(units)}"
-
-
-def _numbers(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
-    if facts.distinct > MOST_VALUES:
-        return _equal(*column.number_ends(), whole=False)
-    column.number_ends()
-    return number_plan(facts.name, numbers_of(column.counts()))
 
 
 def number_plan(name: str, records: Mapping[Decimal, int]) -> tuple[Hierarchy, str]:
@@ -152,7 +172,7 @@ def number_plan(name: str, records: Mapping[Decimal, int]) -> tuple[Hierarchy, s
         return integer_groups(records), "integers"
     if whole and lower >= 0 and upper <= _OLDEST and upper - lower >= _AGES[said_by(name, "age")]:
         return _widths(lower, upper, [Decimal(width) for width in (5, 10, 20)], whole=whole)
-    if _is_skewed(records, lower, upper):
+    if _is_skewed(truncated(records), lower, upper):
         with contextlib.suppress(HierarchyError):
             built = growing_intervals(records, leaves=_LEAVES, whole=whole)
             return built, "growing --whole" if whole else "growing"

@@ -5,6 +5,7 @@ is a dbt seed: a CSV file with one row per leaf.
 """
 
 from dbt_anonymize.hierarchies.arx import read_arx, to_interval_hierarchy
+from dbt_anonymize.hierarchies.codes import code_prefixes
 from dbt_anonymize.hierarchies.dates import date_intervals
 from dbt_anonymize.hierarchies.groups import explicit_groups, ordered_groups
 from dbt_anonymize.hierarchies.growing import growing_intervals
@@ -33,6 +34,7 @@ __all__ = [
     "Violation",
     "all_codes",
     "check",
+    "code_prefixes",
     "cut_intervals",
     "date_intervals",
     "equal_width_intervals",

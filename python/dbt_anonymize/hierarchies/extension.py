@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
@@ -16,6 +17,7 @@ from dbt_anonymize.hierarchies.model import (
     CategoricalHierarchy,
     IntervalHierarchy,
 )
+from dbt_anonymize.hierarchies.padding import padded_labels
 from dbt_anonymize.hierarchies.rules import check
 
 _SYMBOLS = "*#"
@@ -142,9 +144,18 @@ def _going_on(
             # The upper end is not part of its interval; the range stays in whole steps.
             reach = cast("Decimal", end) - new_start + above
             steps = (reach / step).to_integral_value("ROUND_FLOOR") + 1
-            yield equal_width_intervals(new_start, new_start + step * steps, widths)
+            built = equal_width_intervals(new_start, new_start + step * steps, widths)
+            yield built
+            for whole in (False, True):
+                yield padded_labels(built, whole=whole, digits=_digits(hierarchy))
     except HierarchyError:
         return
+
+
+def _digits(hierarchy: IntervalHierarchy) -> int | None:
+    """Return with how many digits labels write a lower bound."""
+    found = (re.match(r"\[?(\d+)", label) for label in hierarchy.labels[0] if label != "0")
+    return min((len(match[1]) for match in found if match), default=None)
 
 
 def _units(hierarchy: IntervalHierarchy) -> list[str]:

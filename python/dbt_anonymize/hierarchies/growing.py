@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_DOWN, Context, Decimal
 from itertools import accumulate, pairwise
 
 from dbt_anonymize.errors import HierarchyError
@@ -18,6 +18,7 @@ _FEW, _SMALL = 5, 0.002
 # Zero, where so large a share of the records has it, stands by itself.
 _MANY_ZEROS = 0.02
 _MOST_LEVELS = 5
+_MANY, _SHORT = 10_000, Context(prec=4, rounding=ROUND_DOWN)
 # So many powers of ten are cut below the median.
 _POWERS = 3
 # Ranks of cuts: those that always stay, powers of ten, 5 and 2 times them, steps between them.
@@ -44,6 +45,7 @@ def growing_intervals(
     """
     if not records:
         raise HierarchyError("growing intervals need at least one value; got none. Give some.")
+    records = truncated(records)
     share = 1.0 / leaves
     while True:
         ranks = _ranks(records, share, whole=whole)
@@ -58,6 +60,23 @@ def growing_intervals(
         )
     hierarchy = padded_labels(stack_levels(boundaries), whole=whole)
     return check(hierarchy, name="of growing intervals")
+
+
+def truncated(records: Mapping[Decimal, int]) -> Mapping[Decimal, int]:
+    """Return many values with four digits each, toward zero: no bound has as many.
+
+    Examples
+    --------
+    >>> sorted(truncated({Decimal(n) / 7: 1 for n in range(-9000, 9000)}))[:2]
+    [Decimal('-1285'), Decimal('-1284')]
+    """
+    if len(records) <= _MANY:
+        return records
+    found: dict[Decimal, int] = {}
+    for number, count in records.items():
+        short = _SHORT.plus(number)
+        found[short] = found.get(short, 0) + count
+    return found
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def _labels(
     lowers: Sequence[int], uppers: Sequence[int], groups: Sequence[int], width: int, is_open: bool
 ) -> tuple[str, ...]:
     names: list[str] = []
-    for _, group in groupby(range(len(groups)), key=lambda place: groups[place]):
+    for _, group in groupby(range(len(groups)), key=groups.__getitem__):
         places = list(group)
         lower, upper = lowers[places[0]], uppers[places[-1]] - 1
         name = f"{lower:0{width}d}" if lower == upper else f"{lower:0{width}d}-{upper:0{width}d}"

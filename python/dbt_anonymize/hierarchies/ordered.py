@@ -85,7 +85,7 @@ def _labels(
     labels = []
     for level in levels:
         names: list[str] = []
-        for _, group in groupby(range(size), key=lambda place, level=level: level[place]):
+        for _, group in groupby(range(size), key=level.__getitem__):
             places = list(group)
             rank = places_label(places[0], places[-1], digits) if is_ranked else ""
             names += [f"{rank}{name(places[0], places[-1])}"] * len(places)

@@ -13,9 +13,12 @@ from dbt_anonymize.hierarchies.bounds import bound_text
 from dbt_anonymize.hierarchies.model import ROOT, IntervalHierarchy
 
 
-def padded_labels(hierarchy: IntervalHierarchy, *, whole: bool = False) -> IntervalHierarchy:
+def padded_labels(
+    hierarchy: IntervalHierarchy, *, whole: bool = False, digits: int | None = None
+) -> IntervalHierarchy:
     """Return it with bounds of equally many digits in its labels; dates sort already.
 
+    ``digits`` before the point are those of the largest lower bound, unless they are given.
     ``whole`` numbers alone in an interval name it. Text puts negative numbers in the wrong order,
     so that labels start with the places of their leaves where several bounds are negative.
 
@@ -29,9 +32,13 @@ def padded_labels(hierarchy: IntervalHierarchy, *, whole: bool = False) -> Inter
     """
     if isinstance(hierarchy.lower_bounds[0], date):
         return hierarchy
-    write = _writer(hierarchy.lower_bounds, hierarchy.upper_bounds[-1])  # type: ignore[arg-type]
+    write = _writer(
+        hierarchy.lower_bounds,  # type: ignore[arg-type]
+        hierarchy.upper_bounds[-1],  # type: ignore[arg-type]
+        digits,
+    )
     is_ranked = sum(bound < 0 for bound in hierarchy.lower_bounds) > 1  # type: ignore[operator]
-    digits = len(str(len(hierarchy.lower_bounds)))
+    places_digits = len(str(len(hierarchy.lower_bounds)))
     labels: list[tuple[str, ...]] = []
     for level in hierarchy.labels[:-1]:
         names: list[str] = []
@@ -43,7 +50,7 @@ def padded_labels(hierarchy: IntervalHierarchy, *, whole: bool = False) -> Inter
             name = f"[{write(lower)}, {write(upper)})"
             if whole and upper - lower == 1:
                 name = write(lower) if lower else "0"
-            rank = places_label(first, last, digits) if is_ranked else ""
+            rank = places_label(first, last, places_digits) if is_ranked else ""
             names += [f"{rank}{name}"] * len(places)
         labels.append(tuple(names))
     return replace(hierarchy, labels=(*labels, (ROOT,) * len(hierarchy.lower_bounds)))
@@ -61,13 +68,16 @@ def places_label(first: int, last: int, digits: int) -> str:
     return f"{start}: " if first == last else f"{start}-{end}: "
 
 
-def _writer(lowers: Sequence[Decimal], last: Decimal) -> Callable[[Decimal], str]:
+def _writer(
+    lowers: Sequence[Decimal], last: Decimal, digits: int | None
+) -> Callable[[Decimal], str]:
     """Return what writes numbers with as many digits before and after the point as the longest.
 
     Lower bounds give the order, so that the last upper bound may be longer before the point.
     """
     parts = [bound_text(abs(bound)).partition(".") for bound in (*lowers, last)]
-    whole, decimals = max(len(part[0]) for part in parts[:-1]), max(len(part[2]) for part in parts)
+    whole = digits or max(len(part[0]) for part in parts[:-1])
+    decimals = max(len(part[2]) for part in parts)
     width = whole + (decimals + 1 if decimals else 0)
 
     def write(bound: Decimal) -> str:
