@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Literal
 
@@ -35,7 +36,8 @@ class ColumnFacts:
     ``type`` is without parameters: those of an enumeration are values. ``known`` counts records
     with a value, ``phrases`` different values of several words, ``singled`` records whose value
     nobody else has, ``looks`` what most values look like; ``longest`` and ``shortest`` are lengths
-    of texts and whole numbers.
+    of texts and whole numbers. ``same_as`` is a column before it that says the same: each value
+    goes with one value there, and the other way round.
     """
 
     name: str
@@ -50,6 +52,7 @@ class ColumnFacts:
     singled: int = 0
     looks: str | None = None
     is_code: bool = False
+    same_as: str | None = None
 
     @property
     def is_unique(self) -> bool:
@@ -143,7 +146,54 @@ def read_facts(warehouse: Warehouse, relation: Any) -> list[ColumnFacts]:
                 is_code=bool(values) and all(map(_is_code, values)),
             )
         )
-    return facts
+    return _with_twins(warehouse, relation, facts)
+
+
+def _with_twins(
+    warehouse: Warehouse, relation: Any, facts: Sequence[ColumnFacts]
+) -> list[ColumnFacts]:
+    """Return facts that tell which column is another one in other words, such as a square."""
+    # Only columns whose values are as many, and as often, can be paired.
+    counts = Counter((one.known, one.distinct) for one in facts)
+    shapes = {
+        one.name: (one.known, one.distinct, _squares(warehouse, relation, quote_name(one.name)))
+        for one in facts
+        if counts[one.known, one.distinct] > 1
+        and 2 <= one.distinct < one.known
+        and one.kind != "other"
+    }
+    found: list[ColumnFacts] = []
+    for one in facts:
+        alike = (
+            other.name
+            for other in found
+            if other.same_as is None
+            and one.name in shapes
+            and shapes[one.name] == shapes.get(other.name)
+            and _are_paired(warehouse, relation, one, other)
+        )
+        found.append(replace(one, same_as=next(alike, None)))
+    return found
+
+
+def _squares(warehouse: Warehouse, relation: Any, quoted: str) -> int:
+    """Return the sum of the squares of how often each value occurs."""
+    ((found,),) = warehouse.rows(
+        f"select sum(records * records) from (select count(*) as records from {relation} "  # noqa: S608 (quoted)
+        f"where {quoted} is not null group by {quoted}) as counted"
+    )
+    return int(found)
+
+
+def _are_paired(warehouse: Warehouse, relation: Any, one: ColumnFacts, other: ColumnFacts) -> bool:
+    """Tell whether columns of as many different values have no more pairs of them."""
+    pair = f"{quote_name(one.name)}, {quote_name(other.name)}"
+    is_known = f"{quote_name(one.name)} is not null or {quote_name(other.name)} is not null"
+    ((pairs,),) = warehouse.rows(
+        f"select count(*) from (select {pair} from {relation} "  # noqa: S608 (quoted)
+        f"where {is_known} group by {pair}) as paired"
+    )
+    return int(pairs) == one.distinct
 
 
 def singled_out(warehouse: Warehouse, relation: Any, columns: Sequence[str]) -> int:

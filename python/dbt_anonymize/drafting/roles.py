@@ -61,7 +61,33 @@ def propose(facts: Sequence[ColumnFacts], predict: str | None = None) -> list[Pr
     target = _target(found)
     if wanted is not None:
         target = next(one for one in found if one.facts is wanted)
-    return [one if one is not target else _as_target(one, predict) for one in found]
+    return _without_twins([one if one is not target else _as_target(one, predict) for one in found])
+
+
+def _without_twins(found: Sequence[Proposal]) -> list[Proposal]:
+    """Return proposals that drop what says the same as another column, value for value.
+
+    Released as it is, it would undo what is generalized there; beside the target it would leave
+    nothing to learn.
+    """
+    stays: dict[str, str] = {}
+    for one in found:
+        first = one.facts.same_as or one.name
+        if one.is_target or first not in stays:
+            stays[first] = one.name
+    return [
+        one
+        if other == one.name or one.role in {KEY, "identifier", "dropped"}
+        else replace(
+            one,
+            role="dropped",
+            mask=None,
+            is_decided=True,
+            reason=f"says the same as {other}, value for value",
+        )
+        for one in found
+        for other in [stays[one.facts.same_as or one.name]]
+    ]
 
 
 def _as_target(found: Proposal, predict: str | None) -> Proposal:
