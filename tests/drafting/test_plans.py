@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -42,6 +43,9 @@ def column(values: list[str], name: str = "age") -> tuple[ColumnFacts, Any]:
         ("cylinders", (4, 5, 6, 8), "integers"),
         ("year", range(1990, 2021), "intervals --widths 1,5,10 --whole"),
         ("points", range(1001), "intervals --widths 50,100,500 --whole"),
+        ("visits", [0] * 40 + [1] * 20 + [2] * 10 + [3, 4, 5, 6, 60], "growing --whole"),
+        ("year", [1997, 2003, *range(2010, 2015)] * 9, "intervals --widths 1,5 --whole"),
+        ("fare", [*range(500), 1900], "growing --whole"),
         ("income", [1000 * 1.01**n for n in range(900)], "growing"),
         ("alike", [30], "intervals --widths 1 --whole"),
     ],
@@ -49,7 +53,7 @@ def column(values: list[str], name: str = "age") -> tuple[ColumnFacts, Any]:
 def test_numbers_have_round_bounds_and_no_label_below_zero(
     name: str, values: Any, words: str
 ) -> None:
-    built, command = number_plan(name, {Decimal(str(value)): 9 for value in values})
+    built, command = number_plan(name, Counter(Decimal(str(v)) for v in values))
     assert command == words
     assert "[-" not in str(built.labels)
     assert isinstance(built, IntervalHierarchy)
