@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import shlex
 from bisect import bisect_left
@@ -171,7 +172,8 @@ def number_plan(name: str, records: Mapping[Decimal, int]) -> tuple[Hierarchy, s
     if whole and is_small and len(records) > 1:
         return integer_groups(records), "integers"
     few = truncated(records)
-    is_narrow = whole and upper - lower < _LEAVES
+    # Years are far from zero: bounds that grow from there would be too far from each other.
+    is_narrow = whole and upper - lower < _LEAVES and upper < 2 * lower
     is_skewed = not is_narrow and _is_skewed(few, lower, upper)
     is_named = said_by(name, "age")
     is_age = whole and lower >= 0 and upper <= _OLDEST and upper - lower >= _AGES[is_named]
@@ -187,7 +189,9 @@ def number_plan(name: str, records: Mapping[Decimal, int]) -> tuple[Hierarchy, s
 def _equal(
     records: Mapping[Decimal, int], ends: tuple[Decimal, Decimal], *, whole: bool
 ) -> tuple[Hierarchy, str]:
-    return _widths(records, ends, nice_widths(*ends, leaves=_LEAVES, whole=whole), whole=whole)
+    grid = math.gcd(*map(int, records)) if whole and len(records) > 1 else 1
+    widths = nice_widths(*ends, leaves=_LEAVES, whole=whole, grid=grid)
+    return _widths(records, ends, widths, whole=whole)
 
 
 def _widths(
