@@ -18,6 +18,8 @@ _FEW, _SMALL = 5, 0.002
 # Zero, where so large a share of the records has it, stands by itself.
 _MANY_ZEROS = 0.02
 _MOST_LEVELS = 5
+# A level that puts so large a share of the records into one interval tells little.
+_NEARLY_ALL = 0.9
 _MANY, _SHORT = 10_000, Context(prec=4, rounding=ROUND_DOWN)
 # So many powers of ten are cut below the median.
 _POWERS = 3
@@ -52,7 +54,7 @@ def growing_intervals(
         if len(ranks) <= leaves * 9 // 8 + 1 or share > 1:
             break
         share *= 1.25
-    boundaries = _levels(ranks)
+    boundaries = _levels(ranks, _Side.of(records))
     if len(boundaries[0]) < 3:
         raise HierarchyError(
             "growing intervals must have a round bound between the values; they have none. "
@@ -79,6 +81,11 @@ def truncated(records: Mapping[Decimal, int]) -> Mapping[Decimal, int]:
     return found
 
 
+def tells_little(fullest: float, below: float) -> bool:
+    """Whether a level puts nearly all records into one interval, and the level below does not."""
+    return fullest > _NEARLY_ALL and fullest > below
+
+
 @dataclass(frozen=True)
 class _Side:
     """Sorted sizes of the values on one side of zero, and the records up to each."""
@@ -95,6 +102,10 @@ class _Side:
         """Return the records from ``lower`` to below ``upper``."""
         start, end = bisect_left(self.sizes, lower), bisect_left(self.sizes, upper)
         return self.records[end] - self.records[start]
+
+    def fullest(self, cuts: Sequence[Decimal]) -> float:
+        """Return the share of the records in the interval that has most of them."""
+        return max(self.between(*pair) for pair in pairwise(cuts)) / self.records[-1]
 
     def is_one_value(self, lower: Decimal, upper: Decimal) -> bool:
         """Tell whether an interval has at most one value."""
@@ -206,7 +217,7 @@ def _without_sparse(
     return {cut: ranks[cut] for cut in cuts}
 
 
-def _levels(ranks: Mapping[Decimal, int]) -> list[list[Decimal]]:
+def _levels(ranks: Mapping[Decimal, int], side: _Side) -> list[list[Decimal]]:
     """Return the cuts of each level: fewer ranks at each, those that tell least left out."""
     ends = {min(ranks), max(ranks)}
     levels: list[list[Decimal]] = []
@@ -214,6 +225,8 @@ def _levels(ranks: Mapping[Decimal, int]) -> list[list[Decimal]]:
         cuts = [cut for cut, rank in ranks.items() if rank <= highest or cut in ends]
         if (not levels or len(cuts) < len(levels[-1])) and (len(cuts) > 2 or not levels):
             levels.append(cuts)
+    while len(levels) > 1 and tells_little(side.fullest(levels[-1]), side.fullest(levels[-2])):
+        levels.pop()
     while len(levels) > _MOST_LEVELS:
         ratios = [len(a) / len(b) for a, b in pairwise(levels)]
         levels.pop(max(1, ratios.index(min(ratios))))
