@@ -56,6 +56,7 @@ def column(values: list[str], name: str = "age") -> tuple[ColumnFacts, Any]:
         ("year", [1997, 2003, *range(2010, 2015)] * 9, "intervals --widths 1,5 --whole"),
         ("limit", [15, 20, 25, 30, 35, 40], "intervals --widths 5,10 --whole"),
         ("images", [0] * 300 + [1] * 40 + [2] * 10 + [3, 4, 5, 5, 9, 20], "growing --whole"),
+        ("hours", [0] * 30 + [*range(1, 60)], "growing --whole"),
         ("fare", [*range(500), 1900], "growing --whole"),
         ("income", [1000 * 1.01**n for n in range(900)], "growing"),
         ("alike", [30], "intervals --widths 1 --whole"),
