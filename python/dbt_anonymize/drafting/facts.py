@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from itertools import chain, permutations
 from typing import Any, Literal
 
 from dbt_anonymize.drafting.content import content_of, is_date
@@ -24,6 +24,9 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
 # Different values are counted of so many columns at once, since all of them are in memory.
 _COLUMNS_AT_ONCE = 8
 _HAS_ZONE = re.compile("with (local )?time zone|timestamptz|_l?tz")
+# Dependencies between so many pairs of columns are counted, the likeliest first, in so many records
+# of all pairs, of values with so many records each.
+_MOST_PAIRS, _MOST_PAIRED, _RECORDS_OF_A_VALUE = 300, 30_000_000, 10
 # Of so many different values the looks are judged.
 _VALUES_LOOKED_AT = 500
 
@@ -35,7 +38,7 @@ class ColumnFacts:
     ``type`` is without parameters: those of an enumeration are values. ``known`` counts records
     with a value, ``phrases`` different values of several words, ``singled`` records whose value
     nobody else has, ``looks`` what most values look like; ``longest`` and ``shortest`` are lengths
-    of texts and whole numbers.
+    of texts and whole numbers. ``follows`` names columns whose values each have one of these.
     """
 
     name: str
@@ -50,6 +53,7 @@ class ColumnFacts:
     singled: int = 0
     looks: str | None = None
     is_code: bool = False
+    follows: tuple[str, ...] = ()
 
     @property
     def is_unique(self) -> bool:
@@ -75,6 +79,11 @@ class ColumnFacts:
     def is_of_four_bytes(self) -> bool:
         """Tell whether it is a single-precision number, not comparable with double bounds."""
         return self.type.strip().lower() in {"float", "float4", "real"}
+
+    @property
+    def is_fractional(self) -> bool:
+        """Tell whether it is a number that need not be whole."""
+        return self.kind == "number" and "int" not in self.type.lower()
 
     @property
     def is_free_text(self) -> bool:
@@ -143,7 +152,38 @@ def read_facts(warehouse: Warehouse, relation: Any) -> list[ColumnFacts]:
                 is_code=bool(values) and all(map(_is_code, values)),
             )
         )
-    return facts
+    return _with_dependencies(warehouse, relation, facts)
+
+
+def _with_dependencies(
+    warehouse: Warehouse, relation: Any, facts: Sequence[ColumnFacts]
+) -> list[ColumnFacts]:
+    """Return facts with the columns that each column follows from: `age` of `ageGroup`."""
+    pairs = [
+        (finer, coarser)
+        for finer, coarser in permutations([one for one in facts if one.kind != "other"], 2)
+        if 2 <= coarser.distinct <= finer.distinct and _may_tell(finer, coarser)
+    ]
+    found = {one.name: list[str]() for one in facts}
+    pairs.sort(key=lambda pair: pair[0].distinct - pair[1].distinct)
+    most = min(_MOST_PAIRS, _MOST_PAIRED // max(1, facts[0].records if facts else 0))
+    for finer, coarser in pairs[:most]:
+        keys = f"{quote_name(finer.name)}, {quote_name(coarser.name)}"
+        ((count,),) = warehouse.rows(
+            f"select count(*) from (select {keys} from {relation} group by {keys}) as pairs"  # noqa: S608 (quoted)
+        )
+        if int(count) == finer.distinct + (finer.known < finer.records):
+            found[coarser.name].append(finer.name)
+    return [replace(one, follows=tuple(found[one.name])) for one in facts]
+
+
+def _may_tell(finer: ColumnFacts, coarser: ColumnFacts) -> bool:
+    """Leave out what nearly every record has a value of its own in: all follows from it."""
+    is_twin = (finer.known, finer.distinct, finer.singled) == (
+        (coarser.known, coarser.distinct, coarser.singled)
+    )
+    is_shared = finer.distinct * _RECORDS_OF_A_VALUE <= finer.known
+    return not finer.is_unique and (is_shared or (is_twin and finer.repeats))
 
 
 def singled_out(warehouse: Warehouse, relation: Any, columns: Sequence[str]) -> int:
