@@ -3,7 +3,7 @@
     microdata, classes, record_key, levels, has_subject=false, population=none, population_size=none,
     sensitive_hierarchies={}, mapping="class", identifiers=none, tokens=none,
     composition="report", recompute=none, sample=none, sample_shares={}, budget=none, with_modes=[],
-    formats=["duckdb"], membership=none, labels=none, hierarchies=[], is_counted=false, measured=[]
+    formats=["duckdb"], membership=none, labels=none, hierarchies=[], is_counted=false, measured=[], about=none
 ) -%}
 {%- set is_counted = is_counted and dbt_anonymize._is_counted_here() -%}
 {%- set generalized = [] -%}
@@ -37,6 +37,7 @@
         "levels": levels.items() | map("list") | list,
         "hierarchies": hierarchies,
         "budget": budget,
+        "about": {"said": about.items() | map("list") | list} if about else none,
         "waits": {"columns": generalized + kept_columns, "labels": labels} if membership else none,
     }},
 ) }}

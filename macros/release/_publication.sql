@@ -11,6 +11,11 @@
             ~ target.type ~ ". Write report."
         ]) -%}
     {%- endif -%}
+    {%- if declaration.about -%}
+        {%- do dbt_anonymize._raise_errors(declaration.anonymization, [
+            "release.about is a table of a file, which DuckDB alone publishes; got " ~ target.type ~ ". Remove it."
+        ]) -%}
+    {%- endif -%}
     {%- if declaration.formats != ["duckdb"] -%}
         {%- do dbt_anonymize._raise_errors(declaration.anonymization, [
             "release.formats are of files, which DuckDB alone publishes; got " ~ target.type ~ ". Remove them."
@@ -29,7 +34,8 @@
         "is_strict": declaration.composition == "strict",
         "are_drafts_named": dbt_anonymize._listed_targets("dbt_anonymize_published_targets") is not none,
     } -%}
-    {{ return(dbt_anonymize._python_step("dbt_anonymize.release.publish", "publish", {
+    {%- set about = {"about": dbt_anonymize._about_relation(declaration) | string} if declaration.about else {} -%}
+    {{ return(dbt_anonymize._python_step("dbt_anonymize.release.publish", "publish", dict(about, **{
         "relation": candidate | string,
         "table": declaration.anonymization ~ "_anonymized",
         "folder": dbt_anonymize._project_folder(),
@@ -37,7 +43,7 @@
         "composition": composition if not declaration.waits
             and dbt_anonymize._is_published(declaration.anonymization) else none,
         "formats": declaration.formats,
-    })) }}
+    }))) }}
 {%- endmacro %}
 
 

@@ -221,3 +221,31 @@ def test_the_target_that_is_asked_for_is_proposed() -> None:
 def test_what_models_cannot_predict_is_refused_as_target(column: ColumnFacts, why: str) -> None:
     with pytest.raises(SpecError, match=why):
         propose([facts("key", "integer", 1000), column], "outcome")
+
+
+def test_what_follows_from_another_column_is_dropped() -> None:
+    """Released as it is, a square would undo what is generalized of a number."""
+    connection = duckdb.connect(":memory:")
+    connection.execute(
+        "create table people as select i as id, 20 + i % 30 as age, "
+        "(20 + i % 30) * (20 + i % 30) as agesq, ln(1.0 + i % 11) as logwage, "
+        "1 + i % 11 as wage, i % 2 = 0 as even, if(i % 3 = 0, null, i % 7) as visits, "
+        "if(i % 3 = 1, null, i % 7) as calls, if(i % 3 = 0, null, 70 - i % 7) as left_over "
+        "from range(6600) as t(i)"
+    )
+    facts = read_facts(cast(Warehouse, SmallWarehouse(connection, {})), "people")
+    found = {one.name: one.follows for one in facts if one.follows}
+    assert found == {
+        "age": ("agesq",),
+        "agesq": ("age",),
+        "even": ("age", "agesq"),
+        "logwage": ("wage",),
+        "wage": ("logwage",),
+        "visits": ("left_over",),
+        "left_over": ("visits",),
+    }
+    roles = {one.name: one for one in propose(facts, "wage")}
+    assert roles["agesq"].role == roles["logwage"].role == roles["left_over"].role == "dropped"
+    assert roles["agesq"].reason == "it follows from age: each value of that has one of these"
+    assert (roles["even"].role, roles["calls"].role) == ("dropped", "quasi_identifier")
+    assert roles["wage"].is_target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -42,6 +43,9 @@ def column(values: list[str], name: str = "age") -> tuple[ColumnFacts, Any]:
         ("cylinders", (4, 5, 6, 8), "integers"),
         ("year", range(1990, 2021), "intervals --widths 1,5,10 --whole"),
         ("points", range(1001), "intervals --widths 50,100,500 --whole"),
+        ("visits", [0] * 40 + [1] * 20 + [2] * 10 + [3, 4, 5, 6, 60], "growing --whole"),
+        ("year", [1997, 2003, *range(2010, 2015)] * 9, "intervals --widths 1,5 --whole"),
+        ("fare", [*range(500), 1900], "growing --whole"),
         ("income", [1000 * 1.01**n for n in range(900)], "growing"),
         ("alike", [30], "intervals --widths 1 --whole"),
     ],
@@ -49,7 +53,7 @@ def column(values: list[str], name: str = "age") -> tuple[ColumnFacts, Any]:
 def test_numbers_have_round_bounds_and_no_label_below_zero(
     name: str, values: Any, words: str
 ) -> None:
-    built, command = number_plan(name, {Decimal(str(value)): 9 for value in values})
+    built, command = number_plan(name, Counter(Decimal(str(v)) for v in values))
     assert command == words
     assert "[-" not in str(built.labels)
     assert isinstance(built, IntervalHierarchy)
@@ -82,6 +86,7 @@ def test_words_merge_in_their_order_or_by_frequency(values: list[str], words: st
     assert built.hierarchy.levels > 1 or len(values) < 3
 
 
+DECADES = ["2010-**-**", "201*-**-**"]
 ICD = [f"{letter}{n:02d}{end}" for letter in "ABC" for n in range(9) for end in ("", ".1", ".9")]
 
 
@@ -91,9 +96,15 @@ ICD = [f"{letter}{n:02d}{end}" for letter in "ABC" for n in range(9) for end in 
         ("zip", [f"{n:05d}" for n in range(501, 99999, 37)], "3,1", ["005**", "0****"]),
         ("code", ICD, "3,1", ["A00*", "A*"]),
         ("naics", ["11", "111", "1111", "5415", "541511", "541512", "72"], "4,3,2", ["11*"] * 3),
-        ("soc", [f"{n}-{m}011" for n in range(11, 40) for m in (1, 2, 3)], "2", ["11*****"]),
-        ("area", [f"US-{a}{b}" for a in "ABC" for b in "XYZ"] + ["DE-BY", "DE-BE"], "3", ["DE-**"]),
+        ("soc", [f"{n}-{m}011" for n in range(11, 40) for m in (1, 2, 3)], "2", ["11-****"]),
+        ("area", [f"US-{a}{b}" for a in "ABC" for b in "XYZ"] + ["DE-BY", "DE-BE"], "2", ["DE-**"]),
         ("PLZ", [f"{n}" for n in range(10115, 99999, 49)], "3,1", ["101**", "1****"]),
+        (
+            "day",
+            [f"20{n}-0{m}-15" for n in range(10, 40) for m in (1, 2)],
+            "4,3",
+            ["2010-**-**", "201*-**-**"],
+        ),
         ("batch", [f"K{n:04d}" for n in range(900)], "4,3", ["K000*", "K00**"]),
         ("depot", [f"X{n}" for n in range(1, 900)], "3,2", ["X1*", "X1*"]),
     ],

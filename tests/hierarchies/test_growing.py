@@ -40,8 +40,9 @@ def assert_sorts(built: IntervalHierarchy) -> None:
 
 @given(records=amounts, leaves=st.integers(4, 40))
 def test_bounds_that_grow_hold_every_value_and_sort(records, leaves):
+    whole = all(number == number.to_integral_value() for number in records)
     try:
-        built = growing_intervals(records, leaves=leaves)
+        built = growing_intervals(records, leaves=leaves, whole=whole)
     except HierarchyError:
         return
     assert violations(built) == ()
@@ -120,3 +121,31 @@ def test_padded_labels_sort_and_are_of_the_same_bounds(cuts):
     assert_sorts(padded)
     assert (padded.lower_bounds, padded.upper_bounds) == (plain.lower_bounds, plain.upper_bounds)
     assert violations(padded) == ()
+
+
+def test_many_values_have_the_bounds_that_they_had_one_by_one(monkeypatch) -> None:
+    records = Counter(Decimal(round(3_000_000 * 1.5 ** (n / 400))) for n in range(-4000, 4000))
+    one_by_one = growing_intervals(records, whole=True)
+    monkeypatch.setattr("dbt_anonymize.hierarchies.growing._MANY", 10)
+    assert growing_intervals(records, whole=True) == one_by_one
+
+
+def test_counts_are_named_by_their_first_and_last_number_where_some_are_alone():
+    visits = {Decimal(n): 4000 // (n + 1) ** 2 for n in range(60)}
+    built = growing_intervals(visits, whole=True)
+    assert built.labels[0][:3] == ("0", "01", "02")
+    assert all("[" not in label for level in built.labels for label in level)
+    assert built.labels[-2][0] == "0"
+    assert_sorts(built)
+
+
+def test_a_level_that_tells_little_is_left_out():
+    records = {Decimal(n) / 10: 10 for n in range(150, 600)} | {Decimal(3000): 6}
+    shares = []
+    built = growing_intervals(records)
+    for level in built.labels[:-1]:
+        counts = Counter()
+        for number, count in records.items():
+            counts[level[built.leaf(number)]] += count
+        shares.append(max(counts.values()) / sum(counts.values()))
+    assert shares[-1] < 0.9

@@ -16,6 +16,12 @@ KNOWN = [
     "Less Than High School, High School, Junior College, Bachelor, Graduate",
     "Grundschule, Hauptschule, Abitur, Bachelor, Master, Promotion",
     "primaria, secundaria, licenciatura, maestría, doctorado",
+    "Preschool, 1st-4th, 5th-6th, 7th-8th, 9th, 10th, HS-grad, Some-college, Bachelors",
+    "less than 8th grade, 8th -12th grade - did not graduate, HS graduate, College graduate",
+    "LT HIGH SCHOOL, HIGH SCHOOL, JUNIOR COLLEGE, BACHELOR, GRADUATE",
+    "Less than high school, High School diploma / GED, Associate's Degree, Bachelor's Degree",
+    "Below_College, College, Master, Doctor",
+    "hs or lower, college, grad",
     "low, medium, high",
     "Very Low, Low, Moderate, High, Very High",
     "niedrig, mittel, hoch",
@@ -34,6 +40,8 @@ KNOWN = [
     "Stage I, Stage II, Stage III",
     "<20, 20-29, 30-39, 40-49, 50+",
     "under 18, 18-25, 26-35, 36-64, 65+",
+    "4 or less hours, 5 hours, 6 hours, 7 or more hours",
+    "lt $1000, $1000 to 2999, $3000 or more",
     "18 to 25, 26 to 35, over 35",
     "unter 18, 18 bis 25, 26 bis 65, über 65",
     "menos de 18, 18 a 25, más de 25",
@@ -98,6 +106,9 @@ def test_groups_are_named_as_people_would_and_hold_about_equally_many() -> None:
         "1-2: none | primary", "1-2: none | primary", "3: high school", "4-5: bachelor | master",
         "4-5: bachelor | master",
     )  # fmt: skip
+    assert order_values({"<6": 9, "6-8": 9, ">8": 20}).labels[0][0] == "1-2: ≤8"
+    hours = {"4 or less hours": 5, "5 hours": 4, "8 or more hours": 20}
+    assert order_values(hours).labels[0][0] == "5 or less hours"
     incomes = {"$5,000 - $9,999": 9, "$10,000 - $19,999": 8, "$20,000 or more": 20}
     assert order_values(incomes).labels[0][0].endswith("$5,000 - $19,999")
 

@@ -240,6 +240,18 @@ def test_a_copy_tells_no_more_than_the_release(
     assert reason in str(difference())
 
 
+def require_facts(consumer: Project) -> None:
+    with duckdb.connect(str(consumer.release_file("customers")), read_only=True) as file:
+        facts = dict(file.execute("select fact, value from customers_about").fetchall())
+        numbers = dict(file.execute("select fact, number from customers_about").fetchall())
+        ((records,),) = file.execute("select count(*) from customers_anonymized").fetchall()
+    assert facts["licence"] == "CC BY 4.0"
+    assert facts["levels"].startswith("keeps birth_date at level")
+    assert numbers["records"] == records
+    assert numbers["k"] >= 4
+    assert 0 < numbers["QF"] <= 1
+
+
 @pytest.mark.sampled_tests(group="builds")
 def test_a_build_publishes_them_and_verify_compares_them(consumer: Project) -> None:
     def verified() -> tuple[int, str]:
@@ -251,18 +263,26 @@ def test_a_build_publishes_them_and_verify_compares_them(consumer: Project) -> N
 
     spec = consumer.folder / "anonymizations" / "customers.yml"
     content = yaml.safe_load(spec.read_text(encoding="utf-8"))
-    content["release"] = {"formats": list(ALL)}
+    content["release"] = {"formats": list(ALL), "about": {"licence": "CC BY 4.0"}}
     spec.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
     assert generate(consumer.folder)
     consumer.build("--select", "customers_anonymized")
     code, output = verified()
     assert code == 0, output
     assert "customers.parquet,true" in output.lower()
+    assert "customers.about.csv,true" in output.lower()
+    assert 'release file, customers_about",true' in output.lower()
+    require_facts(consumer)
     copy = consumer.release_file("customers").with_suffix(".csv")
     copy.write_text(copy.read_text(encoding="utf-8").replace(",yes,", ",no,", 1), encoding="utf-8")
     code, output = verified()
     assert code == 1
     assert "it has other values" in output
+    with duckdb.connect(str(consumer.release_file("customers"))) as file:
+        file.execute("update customers_about set value = 'Ada' where fact = 'licence'")
+    code, output = verified()
+    assert "must say what the rows, the results and the spec say; these differ: licence" in output
+    assert "Ada" not in output
     content["release"] = {"formats": ["duckdb", "parquet"]}
     spec.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
     code, output = verified()

@@ -87,6 +87,7 @@ def rich() -> dict[str, Any]:
         "k_map": {"k": 5, "estimator": "poisson", "significance": 0.05},
         "t_closeness": {"attribute": "ill", "t": 0.5, "distance": "hierarchical"},
     }
+    content["release"] = {"about": {"licence": "CC BY 4.0"}}
     return content
 
 

@@ -32,7 +32,7 @@ _LOOKS = (
     (r"[a-z]\d[\da-z](\.?[\da-z]{1,4})?", _DIAGNOSIS, (3, 1)),
     (r"(\d{3}|v\d\d|e\d{3})(\.?\d{1,2})?", _DIAGNOSIS, (3, 2, 1)),
     (r"\d\d-\d{4}(\.\d\d)?", _ANY, (7, 6, 5, 2)),
-    (r"[a-z]{2}-[a-z\d]{1,3}", _ANY, (3,)),
+    (r"[a-z]{2}-[a-z\d]{1,3}", _ANY, (2,)),
 )
 # Codes of diagnoses have points, which tell them without a name.
 _POINTED = r"[a-z]\d[\da-z](\.[\da-z]{1,4})?"
@@ -101,6 +101,9 @@ def prefixes_of(values: Collection[str]) -> tuple[int, ...]:
 
 
 def _known(name: set[str], values: Collection[str]) -> Structure | None:
+    if _are(r"\d{4}-\d\d-\d\d", values):
+        remark = "dates stored as text: cast to a date in a model, they also get quarters"
+        return Structure((7, 4, 3), remark=remark)
     if _are(r"\d+", values):
         return _digits(name, {len(value) for value in values})
     if _are(_POINTED, values) and any("." in value for value in values):

@@ -8,6 +8,7 @@ import shlex
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from itertools import accumulate
 
@@ -15,10 +16,10 @@ from dbt_anonymize.drafting.codes import Structure, prefixes_of, structure_of
 from dbt_anonymize.drafting.facts import ColumnFacts
 from dbt_anonymize.drafting.names import said_by
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies.bounds import numbers_of, parse_bound
+from dbt_anonymize.hierarchies.bounds import numbers_of, parse_value
 from dbt_anonymize.hierarchies.codes import code_prefixes
 from dbt_anonymize.hierarchies.dates import date_intervals
-from dbt_anonymize.hierarchies.growing import growing_intervals
+from dbt_anonymize.hierarchies.growing import growing_intervals, tells_little, truncated
 from dbt_anonymize.hierarchies.integers import integer_groups
 from dbt_anonymize.hierarchies.intervals import equal_width_intervals
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
@@ -111,7 +112,7 @@ def _built(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str, str
     if facts.kind in {"date", "timestamp"}:
         return *_dates(facts, column), ""
     if facts.distinct > MOST_VALUES and facts.kind == "number":
-        return *_equal(*column.number_ends(), whole=False), ""
+        return *_equal({}, column.number_ends(), whole=False), ""
     counts = column.counts()
     structure = structure_of(facts.name, counts)
     if structure is not None:
@@ -127,7 +128,8 @@ def _categories(facts: ColumnFacts, counts: dict[str, int]) -> tuple[Hierarchy, 
     if len(counts) <= _MOST_ORDERED and has_known_order(list(counts)):
         return order_values(counts), "ordered"
     is_even = facts.is_code and facts.shortest == facts.longest > 1
-    if not is_even and not any(re.match(r"0\d", value) for value in counts):
+    has_zeros = any(re.match(r"0\d", value) for value in counts)
+    if not (is_even or has_zeros) or all(isinstance(parse_value(value), date) for value in counts):
         _refuse_numbers_as_text(facts.name, list(counts))
     prefixes = prefixes_of(counts) if facts.is_code and len(counts) > _LEAVES else ()
     if prefixes:
@@ -137,7 +139,7 @@ def _categories(facts: ColumnFacts, counts: dict[str, int]) -> tuple[Hierarchy, 
 
 def _refuse_numbers_as_text(name: str, values: Sequence[str]) -> None:
     """Refuse many numbers that are stored as text: without their order all would become ``*``."""
-    numbers = sum(parse_bound(value) is not None for value in values)
+    numbers = sum(parse_value(value) is not None for value in values)
     if len(values) > _LEAVES and numbers >= _MOST_ARE_NUMBERS * len(values):
         raise HierarchyError(
             f"{name}: must be of a type of numbers or dates to become intervals; {numbers:,} of "
@@ -168,28 +170,48 @@ def number_plan(name: str, records: Mapping[Decimal, int]) -> tuple[Hierarchy, s
     is_small = lower >= 0 and upper - lower < _FEW_INTEGERS
     if whole and is_small and len(records) > 1:
         return integer_groups(records), "integers"
-    if whole and lower >= 0 and upper <= _OLDEST and upper - lower >= _AGES[said_by(name, "age")]:
-        return _widths(lower, upper, [Decimal(width) for width in (5, 10, 20)], whole=whole)
-    if _is_skewed(records, lower, upper):
+    few = truncated(records)
+    is_narrow = whole and upper - lower < _LEAVES
+    is_skewed = not is_narrow and _is_skewed(few, lower, upper)
+    is_named = said_by(name, "age")
+    is_age = whole and lower >= 0 and upper <= _OLDEST and upper - lower >= _AGES[is_named]
+    if is_age and (is_named or not is_skewed):
+        return _widths(few, (lower, upper), [Decimal(5), Decimal(10), Decimal(20)], whole=whole)
+    if is_skewed:
         with contextlib.suppress(HierarchyError):
-            built = growing_intervals(records, leaves=_LEAVES, whole=whole)
+            built = growing_intervals(few, leaves=_LEAVES, whole=whole)
             return built, "growing --whole" if whole else "growing"
-    return _equal(lower, upper, whole=whole)
+    return _equal(few, (lower, upper), whole=whole)
 
 
-def _equal(lower: Decimal, upper: Decimal, *, whole: bool) -> tuple[Hierarchy, str]:
-    return _widths(
-        lower, upper, nice_widths(lower, upper, leaves=_LEAVES, whole=whole), whole=whole
-    )
+def _equal(
+    records: Mapping[Decimal, int], ends: tuple[Decimal, Decimal], *, whole: bool
+) -> tuple[Hierarchy, str]:
+    return _widths(records, ends, nice_widths(*ends, leaves=_LEAVES, whole=whole), whole=whole)
 
 
 def _widths(
-    lower: Decimal, upper: Decimal, widths: Sequence[Decimal], *, whole: bool
+    records: Mapping[Decimal, int],
+    ends: tuple[Decimal, Decimal],
+    widths: list[Decimal],
+    *,
+    whole: bool,
 ) -> tuple[Hierarchy, str]:
-    start, end = widened(lower, upper, widths[-1])
+    while len(widths) > 1 and tells_little(*(_fullest(records, w) for w in widths[:-3:-1])):
+        widths = widths[:-1]
+    start, end = widened(*ends, widths[-1])
     built = padded_labels(equal_width_intervals(start, end, widths), whole=whole)
     words = f"intervals --widths {','.join(format(w, 'f') for w in widths)}"
     return built, f"{words} {'--whole' if whole else '--padded'}"
+
+
+def _fullest(records: Mapping[Decimal, int], width: Decimal) -> float:
+    """Return the share of the records in the interval of a width that has most of them."""
+    counts: dict[Decimal, int] = {}
+    for number, count in records.items():
+        place = (number / width).to_integral_value("ROUND_FLOOR")
+        counts[place] = counts.get(place, 0) + count
+    return max(counts.values(), default=0) / max(1, sum(counts.values()))
 
 
 def _is_skewed(records: Mapping[Decimal, int], lower: Decimal, upper: Decimal) -> bool:
@@ -199,7 +221,7 @@ def _is_skewed(records: Mapping[Decimal, int], lower: Decimal, upper: Decimal) -
     width = nice_step((upper - lower) / _LEAVES)
     leaves: dict[int, list[int]] = {}
     for number, count in records.items():
-        leaves.setdefault(int(number // width), []).append(count)
+        leaves.setdefault(int((number / width).to_integral_value("ROUND_FLOOR")), []).append(count)
     total = sum(records.values())
     # One value that many have is no reason: no width divides it.
     fullest = max(sum(counts) - max(counts) for counts in leaves.values())

@@ -41,8 +41,13 @@ def code_prefixes(
     lengths = {len(code) for code in codes}
     is_even = len(lengths) == 1 and max(lengths) > prefixes[0]
     labels = [
-        tuple(code[:length] + _SYMBOL * (len(code) - length if is_even else 1) for code in codes)
+        tuple(code[:length] + (_hidden(code[length:]) if is_even else _SYMBOL) for code in codes)
         for length in prefixes
     ]
     built = CategoricalHierarchy(tuple(values), (*labels, (ROOT,) * len(values)))
     return check(built, name="of codes")
+
+
+def _hidden(rest: str) -> str:
+    """Return what is left out of a code with its separators."""
+    return "".join(_SYMBOL if character.isalnum() else character for character in rest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_DOWN, Context, Decimal
 from itertools import accumulate, pairwise
 
 from dbt_anonymize.errors import HierarchyError
@@ -18,6 +18,9 @@ _FEW, _SMALL = 5, 0.002
 # Zero, where so large a share of the records has it, stands by itself.
 _MANY_ZEROS = 0.02
 _MOST_LEVELS = 5
+# A level that puts so large a share of the records into one interval tells little.
+_NEARLY_ALL = 0.9
+_MANY, _SHORT = 10_000, Context(prec=4, rounding=ROUND_DOWN)
 # So many powers of ten are cut below the median.
 _POWERS = 3
 # Ranks of cuts: those that always stay, powers of ten, 5 and 2 times them, steps between them.
@@ -44,13 +47,14 @@ def growing_intervals(
     """
     if not records:
         raise HierarchyError("growing intervals need at least one value; got none. Give some.")
+    records = truncated(records)
     share = 1.0 / leaves
     while True:
         ranks = _ranks(records, share, whole=whole)
         if len(ranks) <= leaves * 9 // 8 + 1 or share > 1:
             break
         share *= 1.25
-    boundaries = _levels(ranks)
+    boundaries = _levels(ranks, _Side.of(records))
     if len(boundaries[0]) < 3:
         raise HierarchyError(
             "growing intervals must have a round bound between the values; they have none. "
@@ -58,6 +62,28 @@ def growing_intervals(
         )
     hierarchy = padded_labels(stack_levels(boundaries), whole=whole)
     return check(hierarchy, name="of growing intervals")
+
+
+def truncated(records: Mapping[Decimal, int]) -> Mapping[Decimal, int]:
+    """Return many values with four digits each, toward zero: no bound has as many.
+
+    Examples
+    --------
+    >>> sorted(truncated({Decimal(n) / 7: 1 for n in range(-9000, 9000)}))[:2]
+    [Decimal('-1285'), Decimal('-1284')]
+    """
+    if len(records) <= _MANY:
+        return records
+    found: dict[Decimal, int] = {}
+    for number, count in records.items():
+        short = _SHORT.plus(number)
+        found[short] = found.get(short, 0) + count
+    return found
+
+
+def tells_little(fullest: float, below: float) -> bool:
+    """Whether a level puts nearly all records into one interval, and the level below does not."""
+    return fullest > _NEARLY_ALL and fullest > below
 
 
 @dataclass(frozen=True)
@@ -76,6 +102,10 @@ class _Side:
         """Return the records from ``lower`` to below ``upper``."""
         start, end = bisect_left(self.sizes, lower), bisect_left(self.sizes, upper)
         return self.records[end] - self.records[start]
+
+    def fullest(self, cuts: Sequence[Decimal]) -> float:
+        """Return the share of the records in the interval that has most of them."""
+        return max(self.between(*pair) for pair in pairwise(cuts)) / self.records[-1]
 
     def is_one_value(self, lower: Decimal, upper: Decimal) -> bool:
         """Tell whether an interval has at most one value."""
@@ -187,7 +217,7 @@ def _without_sparse(
     return {cut: ranks[cut] for cut in cuts}
 
 
-def _levels(ranks: Mapping[Decimal, int]) -> list[list[Decimal]]:
+def _levels(ranks: Mapping[Decimal, int], side: _Side) -> list[list[Decimal]]:
     """Return the cuts of each level: fewer ranks at each, those that tell least left out."""
     ends = {min(ranks), max(ranks)}
     levels: list[list[Decimal]] = []
@@ -195,6 +225,8 @@ def _levels(ranks: Mapping[Decimal, int]) -> list[list[Decimal]]:
         cuts = [cut for cut, rank in ranks.items() if rank <= highest or cut in ends]
         if (not levels or len(cuts) < len(levels[-1])) and (len(cuts) > 2 or not levels):
             levels.append(cuts)
+    while len(levels) > 1 and tells_little(side.fullest(levels[-1]), side.fullest(levels[-2])):
+        levels.pop()
     while len(levels) > _MOST_LEVELS:
         ratios = [len(a) / len(b) for a, b in pairwise(levels)]
         levels.pop(max(1, ratios.index(min(ratios))))

@@ -19,8 +19,9 @@ def padded_labels(
     """Return it with bounds of equally many digits in its labels; dates sort already.
 
     ``digits`` before the point are those of the largest lower bound, unless they are given.
-    ``whole`` numbers alone in an interval name it. Text puts negative numbers in the wrong order,
-    so that labels start with the places of their leaves where several bounds are negative.
+    ``whole`` numbers are named by the first and the last where some are alone in a leaf. Text puts
+    negative numbers in the wrong order, so that labels start with the places of their leaves where
+    several bounds are negative.
 
     Examples
     --------
@@ -37,7 +38,12 @@ def padded_labels(
         hierarchy.upper_bounds[-1],  # type: ignore[arg-type]
         digits,
     )
-    is_ranked = sum(bound < 0 for bound in hierarchy.lower_bounds) > 1  # type: ignore[operator]
+    uppers = hierarchy.upper_bounds
+    has_single = whole and any(
+        upper - lower == 1 and lower != 0  # type: ignore[operator]
+        for lower, upper in zip(hierarchy.lower_bounds, uppers, strict=True)
+    )
+    is_ranked = sum(bound < 0 for bound in hierarchy.lower_bounds) > 1 - has_single  # type: ignore[operator]
     places_digits = len(str(len(hierarchy.lower_bounds)))
     labels: list[tuple[str, ...]] = []
     for level in hierarchy.labels[:-1]:
@@ -48,6 +54,8 @@ def padded_labels(
             lower = cast("Decimal", hierarchy.lower_bounds[first])
             upper = cast("Decimal", hierarchy.upper_bounds[last])
             name = f"[{write(lower)}, {write(upper)})"
+            if has_single and lower >= 0:
+                name = f"{write(lower)}-{write(upper - 1)}"
             if whole and upper - lower == 1:
                 name = write(lower) if lower else "0"
             rank = places_label(first, last, places_digits) if is_ranked else ""

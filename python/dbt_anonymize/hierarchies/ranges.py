@@ -10,17 +10,20 @@ from itertools import pairwise
 
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:[,.' ]\d{3})+(?![\d,.])|\d+(?:[.,]\d+)?")
 # Words and signs around numbers, in English, German and Spanish.
+_INCLUSIVE = (
+    r"<=|≤|le|up to|at most|no more than|or (?:less|fewer|below|younger)|bis|höchstens"
+    r"|oder weniger|hasta|o menos"
+)
 _BELOW = (
-    r"<=|<|≤|under|less than|below|up to|at most|fewer than|younger than|no more than|unter|bis zu"
-    r"|bis|weniger als|höchstens|menos de|menor de|hasta"
+    r"<|lt|under|less than|below|fewer than|younger than|or under|bis zu|unter|weniger als"
+    rf"|menos de|menor de|{_INCLUSIVE}"
 )
-_INCLUSIVE = r"<=|≤|up to|at most|no more than|bis|höchstens|hasta"
 _ABOVE = (
-    r"\+|>=|>|≥|over|more than|above|at least|older than|(?:and|or) (?:over|above|older|more|up)"
-    r"|plus|über|ab|mehr als|mindestens|(?:und|oder) (?:mehr|älter|darüber)|más de|mayor de"
-    r"|[oy] más"
+    r"\+|>=|>|≥|gt|ge|over|more than|above|at least|older than|plus|über|ab|mehr als|mindestens"
+    r"|(?:and|or) (?:over|above|older|more|up)|(?:und|oder) (?:mehr|älter|darüber)"
+    r"|más de|mayor de|[oy] más"
 )
-_BEYOND = r">(?!=)|over|more than|above|older than|über|mehr als|más de|mayor de"
+_BEYOND = r">(?!=)|gt|over|more than|above|older than|über|mehr als|más de|mayor de"
 _BETWEEN = r"[-\u2013\u2014]|to|bis|a|hasta|and|und|y|to less than|to under|bis unter|\.\.|,"
 _AROUND = r"from|between|von|zwischen|de|entre|ages?|aged"
 _UNITS = (
@@ -155,7 +158,9 @@ def _open_name(start: Range, end: Range, following: Range | None) -> str | None:
         return end.with_token(0, start.token(0))
     if start.says(_INCLUSIVE):
         return start.with_token(0, end.token(-1))
-    return None if following is None else start.with_token(0, following.token(0))
+    if following is not None and not following.says(_BEYOND):
+        return start.with_token(0, following.token(0))
+    return f"≤{end.token(-1)}{start.text[start.spans[0][1] :]}"
 
 
 def _size(text: str, number: re.Match[str]) -> Decimal:

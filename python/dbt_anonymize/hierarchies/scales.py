@@ -13,15 +13,9 @@ _EDUCATION = tuple(
     for place, pattern in (
         (8, r"doctora|\bphd\b|\bdr\b|promotion|\bdoctor\b"),
         (
-            5,
-            r"some (college|university|undergrad)|associate|\bassoc\b|vocation|\bvoc\b|diploma"
-            r"|trade|technical|(junior|community) college|berufsausbildung|\blehre\b"
-            r"|formación profesional|\bfp\b",
-        ),
-        (
             3,
-            r"less than (a )?(high|hs|12)|(some|incomplete|below|no) (high|secondary|hs)"
-            r"|< ?(hs|high|12)|lower secondary|middle|junior high|hauptschule|dropout|\beso\b",
+            r"(less than|lt|below|no|some|incomplete|<) ?(a )?(high|secondary|hs\b|12)"
+            r"|lower secondary|middle|junior high|hauptschule|dropout|\beso\b",
         ),
         (
             0,
@@ -32,14 +26,21 @@ _EDUCATION = tuple(
         (1, r"pre ?school|kindergarten|nursery|infantil"),
         (2, r"primary|elementary|grundschule|volksschule|primaria|básica"),
         (
-            7,
-            r"master|\bmba\b|\bma\b|\bmsc\b|post ?grad|advanced|professional|maestría|máster"
-            r"|posgrado|\bgraduate (degree|school|studies)|^grad(uate)?$",
+            5,
+            r"some (college|university|undergrad)|associate|\bassoc\b|vocation|\bvoc\b|trade"
+            r"|technical|(junior|community) college|post ?secondary|berufsausbildung|\blehre\b"
+            r"|formación profesional|\bfp\b",
         ),
         (
             4,
             r"high ?school|\bhs\b|secondary|\bged\b|abitur|matura|realschule|mittlere reife"
-            r"|secundaria|bachillerato|12th|a levels?|gymnasium",
+            r"|secundaria|bachillerato|a levels?|gymnasium|(below|no) college",
+        ),
+        (5, r"diploma"),
+        (
+            7,
+            r"master|\bmba\b|\bma\b|\bmsc\b|post ?grad|advanced|professional|prof school|maestría"
+            r"|máster|posgrado|\bgraduate (degree|school|studies)|^grad(uate)?$",
         ),
         (
             6,
@@ -48,12 +49,15 @@ _EDUCATION = tuple(
         ),
     )
 )
+# A school year, by its number.
+_GRADE = re.compile(r"\b(1[0-2]|[1-9])(st|nd|rd|th)\b")
+_FIRST_OF_MIDDLE = 7
 _FEWEST = 3
 # Of a column, so few values or such a share may have no place, beside words for unknown.
 _FEW_STRANGE, _SHARE_STRANGE = 1, 0.2
 
 
-def order_of_words(values: Sequence[str]) -> dict[str, int] | None:
+def order_of_words(values: Sequence[str]) -> Mapping[str, float] | None:
     """Return the place of each word; None if they have no order that people know.
 
     Words without a place are left out.
@@ -78,7 +82,8 @@ def order_of_words(values: Sequence[str]) -> dict[str, int] | None:
 def has_order(values: Sequence[str], places: Mapping[str, object]) -> bool:
     """Whether enough values have a place in an order, and no two of them too often the same."""
     others = [value for value in values if value not in places]
-    strange = [value for value in others if plain_words(value) not in _unknown()]
+    words = [plain_words(value) for value in others]
+    strange = [word for word in words if word and word not in _unknown()]
     return (
         len(set(places.values())) >= _FEWEST
         and len(strange) <= max(_FEW_STRANGE, _SHARE_STRANGE * len(places))
@@ -102,12 +107,18 @@ def plain_words(value: str) -> str:
     )
 
 
-def _education(text: str) -> int | None:
+def _education(text: str) -> float | None:
+    grade = _GRADE.search(text)
+    if grade:
+        number = int(grade[1])
+        # Less than a year comes before it.
+        is_less = re.search(r"\b(less|lt|below|under)\b|<", text) is not None
+        return (3 if number >= _FIRST_OF_MIDDLE else 2) + (number - is_less / 2) / 100
     return next((place for place, pattern in _EDUCATION if pattern.search(text)), None)
 
 
 @cache
-def _scales() -> tuple[dict[str, int], ...]:
+def _scales() -> tuple[dict[str, float], ...]:
     """Return the place of each word in each scale; the first block has words for unknown."""
     text = resources.files("dbt_anonymize.hierarchies").joinpath("scales.txt")
     blocks = text.read_text(encoding="utf-8").casefold().split("\n\n")
@@ -121,5 +132,5 @@ def _scales() -> tuple[dict[str, int], ...]:
     )
 
 
-def _unknown() -> dict[str, int]:
+def _unknown() -> dict[str, float]:
     return _scales()[0]

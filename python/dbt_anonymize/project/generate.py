@@ -19,6 +19,7 @@ import jinja2
 from dbt_anonymize import literals
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.information_loss.registry import MEASURES
+from dbt_anonymize.project.about import declared_facts, requirement
 from dbt_anonymize.project.descriptions import effort_description, in_words
 from dbt_anonymize.project.layout import Project, find_project
 from dbt_anonymize.project.models import before_release, microdata_columns, templates_of
@@ -101,12 +102,13 @@ def render(spec: Spec, *, has_python: bool = True) -> dict[str, str]:
         "feature_levels": functools.partial(_feature_levels, spec),
         "effort_description": effort_description,
         "in_words": in_words,
+        "declared_facts": declared_facts,
         "splitting": _splitting,
         "compared_columns": _compared_columns(spec),
         "microdata_columns": microdata_columns,
         "before_release": before_release(spec),
         "partition_digest": PARTITION_DIGEST,
-        "required": ", ".join(map(_requirement, spec.guarantees.resolved)),
+        "required": ", ".join(map(requirement, spec.guarantees.resolved)),
     }
     files = {
         f"{spec.name}_{template}": _render(template, owner, command, context)
@@ -342,8 +344,3 @@ def _splitting(quality: Quality) -> dict[str, float]:
     if quality.folds:
         return {"repetitions": quality.repetitions, "folds": quality.folds}
     return {"repetitions": quality.repetitions, "test_share": quality.test_share or 0.0}
-
-
-def _requirement(guarantee: Mapping[str, object]) -> str:
-    parameters = ", ".join(f"{key} {value}" for key, value in guarantee.items() if key != "model")
-    return f"{guarantee['model']} ({parameters})"

@@ -1,7 +1,8 @@
-"""The audit of a release file: it holds one table, complete, and nothing else."""
+"""The audit of a release file: it holds its tables, complete, and nothing else."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,34 +34,52 @@ class Content:
     checksum: int | None
 
 
-def audit(session: DuckDBPyConnection, *, relation: str, table: str, stage: Path) -> None:
+def about_table(table: str) -> str:
+    """Return the name of the table that says what a release is, by that of the released one.
+
+    Examples
+    --------
+    >>> about_table("people_anonymized")
+    'people_about'
+    """
+    return f"{table.removesuffix('_anonymized')}_about"
+
+
+def audit(session: DuckDBPyConnection, *, relations: Mapping[str, str], stage: Path) -> None:
     """Read a closed file back before it is published.
 
     Raises a `PublishError`, without a value, if ``stage`` is not alone in its folder (a log), holds
-    anything but ``table``, or has other columns or records than the committed ``relation`` (count
-    and sum of 64-bit hashes). ``relation`` is a quoted name, ``table`` a plain one.
+    anything but the tables that ``relations`` names, or has other columns or records in one of them
+    than its committed relation (count and sum of 64-bit hashes). Relations are quoted names, tables
+    plain ones.
     """
     files = sorted(path.name for path in stage.parent.iterdir())
     _require(files == [stage.name], "be one file without a log", ", ".join(files))
     with open_file(session, stage, access_mode="read_only") as file:
         objects = objects_of(file)
         names = ", ".join(sorted(name for _, name in objects))
-        _require(objects == [("main", table)], f"hold nothing but {table}", names or "nothing")
-        found = content_of(file, f"main.{quote_name(table)}")
-    expected = content_of(session.cursor(), relation)
-    _require(found.columns == expected.columns, "have the columns of the relation", "others")
-    _require(
-        found.records == expected.records, f"have {expected.records} records", f"{found.records}"
-    )
-    _require(
-        found.checksum == expected.checksum,
-        "have the records of the relation",
-        "the same number of records with another checksum",
-    )
+        wanted = [("main", table) for table in sorted(relations)]
+        _require(objects == wanted, f"hold nothing but {', '.join(relations)}", names or "nothing")
+        contents = {table: content_of(file, f"main.{quote_name(table)}") for table in relations}
+    for table, found in contents.items():
+        expected = content_of(session.cursor(), relations[table])
+        _require(found.columns == expected.columns, "have the columns of the relation", "others")
+        _require(
+            found.records == expected.records,
+            f"have {expected.records} records",
+            f"{found.records}",
+        )
+        _require(
+            found.checksum == expected.checksum,
+            "have the records of the relation",
+            "the same number of records with another checksum",
+        )
 
 
 def holds_release(session: DuckDBPyConnection, *, relation: str, table: str, file: Path) -> bool:
-    """Whether a published file holds one table with exactly the rows of a committed relation.
+    """Whether a published file holds a table with exactly the rows of a committed relation.
+
+    Beside it there may be what says what the release is, and nothing else.
 
     A build killed between publishing and its commit leaves a file newer than the relation. False
     also for a missing or unreadable file and a symbolic link. Compared are columns, count and the
@@ -72,7 +91,8 @@ def holds_release(session: DuckDBPyConnection, *, relation: str, table: str, fil
     expected = content_of(session, relation)
     try:
         with open_file(session, file, access_mode="read_only") as release:
-            return objects_of(release) == [("main", table)] and (
+            beside = {name for _, name in objects_of(release)} - {table}
+            return beside <= {about_table(table)} and (
                 content_of(release, f"main.{quote_name(table)}") == expected
             )
     except duckdb.Error:  # not a database, or broken

@@ -19,20 +19,48 @@ _WRITTEN = {
 }
 
 
+# A name of an anonymization has no dot: this one belongs to no other.
+_ABOUT = "about."
+
+
 def places_of_copies(release: Path) -> dict[str, Path]:
-    """Return where a release has its copy in each format, declared or not."""
-    return {form: release.with_suffix(f".{form}") for form in _WRITTEN}
+    """Return where a release has its copy in each format, declared or not, by its suffix.
+
+    What says what the release is has copies of its own, ``about.csv`` and the like.
+    """
+    return {
+        suffix: release.with_suffix(f".{suffix}")
+        for form in _WRITTEN
+        for suffix in (form, f"{_ABOUT}{form}")
+    }
+
+
+def is_copied(suffix: str, formats: Sequence[str], *, has_about: bool) -> bool:
+    """Whether there is to be a copy with a suffix, where these formats are declared."""
+    return suffix.removeprefix(_ABOUT) in formats and (has_about or not is_about(suffix))
+
+
+def is_about(suffix: str) -> bool:
+    """Whether a copy is of what says what the release is."""
+    return suffix.startswith(_ABOUT)
 
 
 def write_copies(
-    session: DuckDBPyConnection, *, table: str, stage: Path, formats: Sequence[str]
+    session: DuckDBPyConnection, *, tables: Sequence[str], stage: Path, formats: Sequence[str]
 ) -> dict[str, Path]:
-    """Write a closed release file into others beside it and read them back.
+    """Write the tables of a closed release file into others beside it and read them back.
 
-    Raises a `PublishError`, without a value, where a format cannot hold what the release has.
+    The first is the release, the second, if there is one, says what it is. Raises a `PublishError`,
+    without a value, where a format cannot hold what the release has.
     """
-    wanted = {form: path for form, path in places_of_copies(stage).items() if form in formats}
-    for form, path in wanted.items():
+    has_about = len(tables) > 1
+    wanted = {
+        suffix: path
+        for suffix, path in places_of_copies(stage).items()
+        if is_copied(suffix, formats, has_about=has_about)
+    }
+    for suffix, path in wanted.items():
+        form, table = suffix.removeprefix(_ABOUT), tables[is_about(suffix)]
         try:
             with open_file(session, stage, access_mode="read_only") as file:
                 file.execute(

@@ -23,7 +23,7 @@ from duckdb import DuckDBPyConnection
 
 from dbt_anonymize.errors import PublishError, safe_reason
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.release.audit import audit, open_file
+from dbt_anonymize.release.audit import about_table, audit, open_file
 from dbt_anonymize.release.composition import Composition, check_composition
 from dbt_anonymize.release.copies import places_of_copies, write_copies
 from dbt_anonymize.release.lock import exclusive_publication
@@ -46,17 +46,20 @@ def publish(
     path: str,
     composition: Mapping[str, Any] | None = None,
     formats: Sequence[str] = ("duckdb",),
+    about: str | None = None,
 ) -> None:
     """Publish a committed relation, in its row order, as the only table of a DuckDB file.
 
-    Further ``formats`` are copies of that file beside it; those of other formats are removed.
-    ``relation`` is a quoted name, ``path`` is relative to the project ``folder`` or absolute; its
-    folder is created, an existing file replaced atomically. ``composition`` are the fields of a
-    `Composition`. Raises a `PublishError`, without a
-    value, and leaves the earlier release in place if the file cannot be written or fails its audit,
-    if a strict ``composition`` stops it, or if the lock cannot be had (`exclusive_publication`).
+    ``about``, another relation, says what it is; it becomes a table of the file too. Further
+    ``formats`` are copies of that file beside it; those of other formats are removed. ``relation``
+    is a quoted name, ``path`` is relative to the project ``folder`` or absolute; its folder is
+    created, an existing file replaced atomically. ``composition`` are the fields of a
+    `Composition`. Raises a `PublishError`, without a value, and leaves the earlier release in place
+    if the file cannot be written or fails its audit, if a strict ``composition`` stops it, or if
+    the lock cannot be had (`exclusive_publication`).
     """
     target = Path(folder) / path
+    relations = {table: relation} | ({about_table(table): about} if about else {})
     try:
         _make_folder(target.parent)
         if target.is_symlink():
@@ -72,8 +75,8 @@ def publish(
         with exclusive_publication(target), _stage(target) as stage:
             for beside in (log, *places_of_copies(target).values()):
                 _require_ours(beside, target, is_folder=False)
-            _write(session, relation=relation, table=table, stage=stage)
-            audit(session, relation=relation, table=table, stage=stage)
+            _write(session, relations, stage)
+            audit(session, relations=relations, stage=stage)
             if composition is not None:
                 check_composition(
                     session,
@@ -82,7 +85,7 @@ def publish(
                     target=target,
                     composition=Composition(**composition),
                 )
-            copies = write_copies(session, table=table, stage=stage, formats=formats)
+            copies = write_copies(session, tables=[*relations], stage=stage, formats=formats)
             for file in (*copies.values(), stage):
                 file.chmod(RELEASE_MODE)
                 _sync(file)
@@ -185,9 +188,20 @@ def _kind(found: os.stat_result) -> str:
     return "a folder" if stat.S_ISDIR(found.st_mode) else "a file"
 
 
-def _write(session: DuckDBPyConnection, *, relation: str, table: str, stage: Path) -> None:
-    """Stream the relation into a file of an engine of its own; `open_file` says why."""
-    cursor = session.cursor()
+def _write(session: DuckDBPyConnection, relations: Mapping[str, str], stage: Path) -> None:
+    """Stream relations into tables of a file of an engine of its own; `open_file` says why."""
+    # Else the rows, which come in pieces of their own size, would be written once more when the
+    # file is closed, in pieces of another.
+    settings = {"storage_compatibility_version": STORAGE_VERSION, "max_vacuum_tasks": "0"}
+    with open_file(session, stage, **settings) as file:
+        for table, relation in relations.items():
+            _write_table(session.cursor(), relation, file, quote_name(table))
+        file.execute("checkpoint")
+
+
+def _write_table(
+    cursor: DuckDBPyConnection, relation: str, file: DuckDBPyConnection, table: str
+) -> None:
     described = cursor.execute(f"describe {relation}").fetchall()
     types = {quote_name(name): str(kind) for name, kind, *_ in described}
     columns = ", ".join(f"{name} {kind}" for name, kind in types.items())
@@ -195,16 +209,11 @@ def _write(session: DuckDBPyConnection, *, relation: str, table: str, stage: Pat
         f"cast({name} as varchar)" if _LOST_ON_THE_WAY.search(kind) else name
         for name, kind in types.items()
     )
-    # Else the rows, which come in pieces of their own size, would be written once more when the
-    # file is closed, in pieces of another.
-    settings = {"storage_compatibility_version": STORAGE_VERSION, "max_vacuum_tasks": "0"}
-    with open_file(session, stage, **settings) as file:
-        file.execute(f"create table main.{quote_name(table)} ({columns})")
-        records = cursor.sql(f"select {select} from {relation}")  # noqa: S608 (quoted)
-        file.register(_RECORDS, records.__arrow_c_stream__())
-        file.execute(f"insert into main.{quote_name(table)} from {_RECORDS}")
-        file.unregister(_RECORDS)
-        file.execute("checkpoint")
+    file.execute(f"create table main.{table} ({columns})")
+    records = cursor.sql(f"select {select} from {relation}")  # noqa: S608 (quoted)
+    file.register(_RECORDS, records.__arrow_c_stream__())
+    file.execute(f"insert into main.{table} from {_RECORDS}")
+    file.unregister(_RECORDS)
 
 
 def _sync(path: Path) -> None:

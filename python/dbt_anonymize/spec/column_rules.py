@@ -45,7 +45,7 @@ TARGET_SUFFIXES = ("_majority_records", "_has_majority")
 # Our own relations: `<name>_<suffix>` of an anonymization, and the history of all. Numbers of
 # efforts change with every search, so those of efforts that do not exist yet count too.
 OWN_RELATIONS = re.compile(
-    r"alpha_ranges|anonymized|attacks|calibration|classes|confusion|curves|decision_grid|"
+    r"about|alpha_ranges|anonymized|attacks|calibration|classes|confusion|curves|decision_grid|"
     r"evaluation|fidelity|frequencies|frequencies_parts|identifiers|importance|information_loss|"
     r"lattice|mask_keys|members|membership|microdata|microdata_parts|outer_quality|partitions|"
     r"population|privacy|quality|quality_by_group|quasi_identifier_risk|register|"

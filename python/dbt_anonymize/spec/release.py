@@ -54,6 +54,15 @@ class Owner(Strict):
     """Address that dbt docs show."""
 
 
+class About(Strict):
+    """What a release says of itself, beside its rows."""
+
+    licence: Contact | None = None
+    """Under which licence it may be used."""
+    limits: Contact | None = None
+    """What it must not be used for, or taken for; without it, what holds of all releases."""
+
+
 class Release(Strict):
     """Which effort is published, the best that qualifies (``auto``) or a number, and for whom."""
 
@@ -80,6 +89,10 @@ class Release(Strict):
     leave_out: Annotated[tuple[ColumnName, ...], Field(min_length=1, strict=False)] | None = None
     """Columns that are not released, whatever the effort: each is as if it were dropped, and no
     level of it counts. None is a feature or the target.
+    """
+    about: About | None = None
+    """Publish `<n>_about` with the release: what it is, what it promises and what it costs. {} says
+    what is known; on DuckDB.
     """
     joiners: Literal["wait", "publish"] | None = None
     """New records wait until those of a class keep every guarantee by themselves (default of a

@@ -287,8 +287,11 @@ def copy_release(file: Path, before: str, after: str) -> Path | None:
         stage = folder / target.name
         shutil.copyfile(file, stage)
         with duckdb.connect(str(stage)) as connection:
-            old, new = quote_name(f"{before}_anonymized"), quote_name(f"{after}_anonymized")
-            connection.execute(f"alter table main.{old} rename to {new}")
+            for kind in ("anonymized", "about"):
+                old, new = quote_name(f"{before}_{kind}"), quote_name(f"{after}_{kind}")
+                # Not every release says what it is.
+                exists = "if exists " if kind == "about" else ""
+                connection.execute(f"alter table {exists}main.{old} rename to {new}")
             connection.execute("checkpoint")
         new_copies = places_of_copies(target)
         for form, copy in places_of_copies(file).items():

@@ -6,21 +6,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.release.copies import places_of_copies, why_different
+from dbt_anonymize.release.copies import is_about, is_copied, places_of_copies, why_different
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.recomputation.shape import check_mode
+from dbt_anonymize.verify.relations import open_release
 
 
 def check_copies(warehouse: Warehouse, spec: Spec, *, release: Path) -> Iterator[Finding]:
     """Compare each copy with the release file; one that is not declared must not be there."""
     if not release.is_file():  # the recomputation says so
         return
+    with open_release(spec, release) as released:
+        has_about = released.has_about
     for form, path in places_of_copies(release).items():
-        if form in spec.release.formats:
-            difference = why_different(
-                warehouse.cursor(), table=f"{spec.name}_anonymized", release=release, copy=path
-            )
+        if is_copied(form, spec.release.formats, has_about=has_about):
+            table = f"{spec.name}_{'about' if is_about(form) else 'anonymized'}"
+            difference = why_different(warehouse.cursor(), table=table, release=release, copy=path)
             message = f"it holds the records of {release.name}, in the same order."
             if difference:
                 message = (

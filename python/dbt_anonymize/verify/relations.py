@@ -15,6 +15,7 @@ from typing import Any
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name, quote_path, quote_text
 from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.release.audit import about_table
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.sources import Source
 
@@ -38,6 +39,12 @@ class Released:
     cursor: Any
     relation: str
     columns: dict[str, str]
+
+    @property
+    def has_about(self) -> bool:
+        """Whether the release, which was opened by itself, says what it is."""
+        about = quote_text(about_table(self.relation.strip('"')))
+        return bool(self.rows(f"from duckdb_tables() where table_name = {about}"))
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""

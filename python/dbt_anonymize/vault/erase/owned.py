@@ -30,6 +30,7 @@ HOLDS_NOBODY = {
     "register": "counts of releases; the digests of their sources and rows are cleared",
     "lattice": "sizes and losses of levels",
     "anonymized__counts": "the released rows, counted; made anew by each build",
+    "about": "what a release says of itself: numbers that it promises, and texts of the spec",
     "publication": "a digest of the released rows, made anew by each build",
 }
 # Their columns that are digests of all rows of a source or a release, hers among them.

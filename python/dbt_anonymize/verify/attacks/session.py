@@ -78,7 +78,8 @@ class Session:
                 f"where database_name = {quote_text(database)}"
             )
         ]
-        chosen = [one for one in found if one[1] == name] or found
+        others = [one for one in found if not one[1].endswith("_about")]
+        chosen = [one for one in found if one[1] == name] or others
         if len(chosen) != 1:
             raise VerificationError(
                 f"{file}: must hold the table {name}, or one table only; it holds "

@@ -16,9 +16,11 @@ from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.seed_types import SeedTypes
 from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.release.copies import is_copied, places_of_copies
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.copied import CopiedWarehouse
 from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.recomputation.about import check_about
 from dbt_anonymize.verify.recomputation.canonical import Comparer, Comparison
 from dbt_anonymize.verify.recomputation.check import recompute
 from dbt_anonymize.verify.recomputation.shape import check_file, check_folder, check_vault
@@ -53,7 +55,9 @@ def check_release(
     with open_release(spec, release) as released:
         columns = released.columns
         shown = _shown(release.resolve(), project.root.resolve())
-        findings = list(check_file(released, release, f"{spec.name}_anonymized", shown))
+        table, may_have = f"{spec.name}_anonymized", spec.release.about is not None
+        findings = list(check_file(released, release, table, shown, may_have_about=may_have))
+        findings += check_about(warehouse, spec, released) if may_have else []
     findings += _surroundings(warehouse, spec, project.root.resolve(), release.resolve())
     effort = _chosen(warehouse, spec)
     with attached_release(warehouse, spec, release, columns) as released:
@@ -183,7 +187,12 @@ def _surroundings(warehouse: Warehouse, spec: Spec, root: Path, release: Path) -
         if "folder" in one:
             file = root / release_file(warehouse, one["anonymization"])
             formats = one.get("formats", ["duckdb"])
-            releases |= {file.with_suffix(f".{form}").resolve() for form in formats}
+            copies = places_of_copies(file).items()
+            releases |= {file.resolve()} | {
+                path.resolve()
+                for form, path in copies
+                if is_copied(form, formats, has_about=bool(one.get("about")))
+            }
     yield check_folder(release.parent, _shown(release.parent, root), releases)
     if spec.mapping == "none":
         return

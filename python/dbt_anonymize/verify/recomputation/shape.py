@@ -1,4 +1,4 @@
-"""The release file and what lies around it: one plain table, nothing else, and a closed vault."""
+"""The release file and what lies around it: plain tables, nothing else, and a closed vault."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.release.audit import about_table
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.relations import Released
 
@@ -35,24 +36,32 @@ _CATALOG = {
 }
 
 
-def check_file(released: Released, file: Path, table: str, shown: str) -> Iterator[Finding]:
+def check_file(
+    released: Released, file: Path, table: str, shown: str, *, may_have_about: bool = False
+) -> Iterator[Finding]:
     """Require a file with one plain table and nothing else, which everybody may read, nobody write.
 
-    ``shown`` is what the file is called in findings. Room that holds nothing of the table may hold
-    what was deleted: neither rows nor blocks may be left over, nor anything behind the last block.
+    ``may_have_about``: and one that says what the release is. ``shown`` is what the file is called
+    in findings. Room that holds nothing of a table may hold what was deleted: neither rows nor
+    blocks may be left over, nor anything behind the last block.
     """
     tables = released.rows(
         "select schema_name, table_name from duckdb_tables() where not internal and not temporary"
     )
-    problems = [] if tables == [("main", table)] else [f"{len(tables)} tables"]
+    # A release that was made before its spec said `about` has none.
+    beside = {*tables} - {("main", table)}
+    is_known = beside <= {("main", about_table(table))} if may_have_about else not beside
+    problems = [] if is_known and ("main", table) in tables else [f"{len(tables)} tables"]
     for kind, catalog in _CATALOG.items():
         ((number,),) = released.rows(
             f"select count(*) from {catalog} and database_name = current_database()"  # noqa: S608
         )
         problems += [f"{number} {kind}"] if number else []
     if not problems:
-        problems += ["a table that is not plain"] if not _is_plain(released, table) else []
-        problems += _left_over(released, file, table)
+        for _, name in tables:
+            problems += ["a table that is not plain"] if not _is_plain(released, name) else []
+            problems += _left_rows(released, name)
+        problems += _left_over(released, file)
     message = f"the file holds the table {table} and nothing else."
     if problems:
         message = (
@@ -75,16 +84,20 @@ def _is_plain(released: Released, table: str) -> bool:
     """Tell whether a table is names and types alone: no collation, default or constraint."""
     import duckdb  # noqa: PLC0415 (not every adapter has it)
 
-    columns = ", ".join(f"{quote_name(name)} {kind}" for name, kind in released.columns.items())
-    made = "select sql from duckdb_tables() where not internal"
+    found = released.rows(
+        "select column_name, data_type from duckdb_columns() where not internal "  # noqa: S608
+        f"and table_name = {quote_text(table)} order by column_index"
+    )
+    columns = ", ".join(f"{quote_name(name)} {kind}" for name, kind in found)
+    made = f"select sql from duckdb_tables() where table_name = {quote_text(table)}"  # noqa: S608
     with duckdb.connect() as plain:
         plain.execute(f"create table {quote_name(table)} ({columns})")
         return plain.execute(made).fetchall() == released.rows(made)
 
 
-def _left_over(released: Released, file: Path, table: str) -> Iterator[str]:
-    """Yield what a file has beside the rows of its table."""
-    ((records,),) = released.rows(f"select count(*) from {released.relation}")  # noqa: S608
+def _left_rows(released: Released, table: str) -> Iterator[str]:
+    """Yield what a table has beside its rows."""
+    ((records,),) = released.rows(f"select count(*) from {quote_name(table)}")  # noqa: S608
     ((stored, updated),) = released.rows(
         "select coalesce(max(stored), 0), coalesce(bool_or(updated), false) from "  # noqa: S608
         "(select sum(count) as stored, bool_or(has_updates) as updated from "
@@ -93,6 +106,10 @@ def _left_over(released: Released, file: Path, table: str) -> Iterator[str]:
     )
     if stored != records or updated:
         yield "deleted or changed rows"
+
+
+def _left_over(released: Released, file: Path) -> Iterator[str]:
+    """Yield what a file has beside its tables."""
     ((block, blocks, free),) = released.rows(
         "select block_size, total_blocks, free_blocks from pragma_database_size()"
     )

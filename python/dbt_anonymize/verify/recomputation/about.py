@@ -1,0 +1,57 @@
+"""Whether what a release says of itself is what its rows, its results and its spec say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.about import facts_of
+from dbt_anonymize.project.results import read_results
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.relations import Released
+
+_COLUMNS = ["place", "fact", "value", "number"]
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+
+
+def check_about(warehouse: Warehouse, spec: Spec, released: Released) -> Iterator[Finding]:
+    """Require these facts and no others, where the release, opened by itself, tells some."""
+    if not released.has_about:
+        return
+    about = quote_name(f"{spec.name}_about")
+    columns = [name for name, *_ in released.rows(f"describe {about}")]
+    differing = {"its columns"} if columns != _COLUMNS else _differing(warehouse, spec, released)
+    message = "it says what the rows, the results and the spec say."
+    if differing:
+        message = (
+            "it must say what the rows, the results and the spec say; these differ: "
+            f"{', '.join(sorted(differing))}. Do not hand it out, and build again."
+        )
+    yield Finding("recomputation", f"release file, {spec.name}_about", not differing, message)
+
+
+def _differing(warehouse: Warehouse, spec: Spec, released: Released) -> set[str]:
+    about = quote_name(f"{spec.name}_about")
+    found = released.rows(f"select place, fact, value, number from {about}")  # noqa: S608
+    dates = [str(value) for _, fact, value, _ in found if fact == "date"]
+    date = dates[0] if len(dates) == 1 and _DATE.fullmatch(dates[0]) else ""
+    ((records, *labels),) = released.rows(
+        "select count(*)"  # noqa: S608
+        + "".join(
+            f", count(*) - count(case {quote_name(name)} when '*' then 1 end)"
+            for name in spec.quasi_identifiers
+        )
+        + f" from {released.relation}"
+    )
+    starred = [name for name, one in zip(spec.quasi_identifiers, labels, strict=True) if not one]
+    facts = facts_of(spec, read_results(warehouse, spec.name), date, records, starred)
+    expected = [(n, one.fact, one.value, one.number) for n, one in enumerate(facts, start=1)]
+    # A fact that is not ours is not told: it may be anything.
+    known = {one.fact for one in facts}
+    differing = {str(row[1]) for row in {*found} ^ {*expected}}
+    return (differing & known) | (
+        {"others"} if differing - known or len(found) > len(known) else set()
+    )
