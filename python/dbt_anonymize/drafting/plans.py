@@ -38,7 +38,7 @@ _FEW_INTEGERS = 13
 _OLDEST, _AGES = 120, {True: 30, False: 45}
 # Equal widths do not fit where one interval has more than a share of the records, or where the
 # shares at both ends take half of the range.
-_FULL, _TAIL = 0.25, 0.01
+_FULL, _TAIL, _ZEROS = 0.25, 0.01, 0.1
 # So many words or ranges in an order are grouped.
 _MOST_ORDERED = 100
 # Of the values of a text column, from which on it holds numbers.
@@ -233,4 +233,7 @@ def _is_skewed(records: Mapping[Decimal, int], lower: Decimal, upper: Decimal) -
     ordered = sorted(records)
     sums = list(accumulate(records[number] for number in ordered))
     low, high = (ordered[bisect_left(sums, share * total)] for share in (_TAIL, 1 - _TAIL))
-    return is_sparse or fullest > _FULL * total or high - low < (upper - lower) / 2
+    # Zero is another thing than a small amount.
+    zeros = records.get(Decimal(0), 0)
+    has_zeros = zeros >= _ZEROS * total and any(0 < abs(number) < width for number in records)
+    return is_sparse or has_zeros or fullest > _FULL * total or high - low < (upper - lower) / 2
