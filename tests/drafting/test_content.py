@@ -40,6 +40,10 @@ from tests.verify.clinic import SmallWarehouse
         (["8a3f09b1c27d4e56", "0b1f09b1c27d4e56"], "hashes"),
         (["1234567890123456", "6543210987654321"], None),
         (["a@b.org", "none", "none"], None),
+        (["AKmtbLqAQ8W_mtb4HkF3Zw", "bLq1tK9-Q8W0mtb4HkF3Zg"], "hashes"),
+        (["Ann Lind", "Bo", "Mr. John Q"], "names of people"),
+        (["LIND, Ann", "DA SILVA, Maria"], "names of people"),
+        (["never married", "married", "San Jose", "male"], None),
         ([], None),
     ],
 )
@@ -82,7 +86,9 @@ def facts(name: str, data_type: str = "varchar", distinct: int = 50, **more: Any
         (facts("x", known=0, distinct=0), "dropped", True),
         (facts("name"), "identifier", True),
         # Values outrank names, and keys and digests that repeat are identifiers.
-        (facts("name", distinct=3), "sensitive", False),
+        (facts("name", distinct=3, longest=9), "identifier", False),
+        (facts("nurse", distinct=3, looks="names of people"), "identifier", True),
+        (facts("email", distinct=2, longest=3), "sensitive", False),
         (facts("insurance", distinct=2), "sensitive", False),
         (facts("patient_no", "integer", distinct=60), "identifier", True),
         (facts("PatientID", "integer", distinct=8), "identifier", True),
@@ -90,9 +96,9 @@ def facts(name: str, data_type: str = "varchar", distinct: int = 50, **more: Any
         (facts("car", distinct=60, looks="hashes"), "identifier", True),
         (facts("car", distinct=60, is_code=True, shortest=7, longest=7), "identifier", False),
         (facts("chart", "bigint", distinct=60, shortest=8, longest=9), "identifier", False),
-        (facts("chart", "bigint", distinct=60, shortest=6, longest=6), "quasi_identifier", False),
-        (facts("number_of_visits", "integer", distinct=20), "insensitive", False),
-        (facts("ward_id", "integer", distinct=20), "insensitive", False),
+        (facts("chart", "bigint", distinct=60, shortest=6, longest=6), "quasi_identifier", True),
+        (facts("number_of_visits", "integer", distinct=20), "quasi_identifier", True),
+        (facts("ward_id", "integer", distinct=20), "quasi_identifier", True),
         (facts("country_id", "integer", distinct=20), "quasi_identifier", True),
         (facts("x", distinct=950), "identifier", True),
         (facts("x", distinct=950, phrases=940), "dropped", True),
@@ -101,9 +107,13 @@ def facts(name: str, data_type: str = "varchar", distinct: int = 50, **more: Any
         (facts("post-code", distinct=950, is_code=True), "quasi_identifier", True),
         (facts("city", distinct=950), "identifier", True),
         (facts("salary", "double"), "sensitive", True),
-        (facts("x", "date"), "quasi_identifier", False),
+        (facts("x", "date"), "quasi_identifier", True),
         (facts("x", "timestamp", distinct=999), "insensitive", False),
-        (facts("x", "double", distinct=900), "quasi_identifier", False),
+        (facts("x", "double", distinct=900), "quasi_identifier", True),
+        (facts("x", "double", distinct=1000), "quasi_identifier", True),
+        (facts("salary", "double", distinct=700), "quasi_identifier", True),
+        (facts("rownames", "integer", distinct=980), "dropped", True),
+        (facts("fnlwgt", "integer", distinct=700), "dropped", True),
         (facts("x", "bigint", distinct=1000), "identifier", True),
         (facts("x", "varchar[]"), "dropped", False),
         # A build takes neither: no rule reads an enumeration, no mask a time zone.
@@ -111,7 +121,7 @@ def facts(name: str, data_type: str = "varchar", distinct: int = 50, **more: Any
         (facts("x", "timestamp with time zone", distinct=999), "dropped", False),
         (facts("x", "timestamp without time zone", distinct=999), "insensitive", False),
         (facts("x", "timestamp_ntz", distinct=999), "insensitive", False),
-        (facts("x"), "insensitive", False),
+        (facts("x"), "quasi_identifier", True),
     ],
 )
 def test_a_role_is_proposed(column: ColumnFacts, role: str, is_decided: bool) -> None:
@@ -213,7 +223,7 @@ def test_what_models_cannot_predict_is_refused_as_target(column: ColumnFacts, wh
         propose([facts("key", "integer", 1000), column], "outcome")
 
 
-def test_what_says_the_same_as_another_column_is_dropped() -> None:
+def test_what_follows_from_another_column_is_dropped() -> None:
     """Released as it is, a square would undo what is generalized of a number."""
     connection = duckdb.connect(":memory:")
     connection.execute(
@@ -224,9 +234,18 @@ def test_what_says_the_same_as_another_column_is_dropped() -> None:
         "from range(6600) as t(i)"
     )
     facts = read_facts(cast(Warehouse, SmallWarehouse(connection, {})), "people")
-    found = {one.name: one.same_as for one in facts if one.same_as}
-    assert found == {"agesq": "age", "wage": "logwage", "left_over": "visits"}
+    found = {one.name: one.follows for one in facts if one.follows}
+    assert found == {
+        "age": ("agesq",),
+        "agesq": ("age",),
+        "even": ("age", "agesq"),
+        "logwage": ("wage",),
+        "wage": ("logwage",),
+        "visits": ("left_over",),
+        "left_over": ("visits",),
+    }
     roles = {one.name: one for one in propose(facts, "wage")}
     assert roles["agesq"].role == roles["logwage"].role == roles["left_over"].role == "dropped"
-    assert roles["agesq"].reason == "says the same as age, value for value"
+    assert roles["agesq"].reason == "it follows from age: each value of that has one of these"
+    assert (roles["even"].role, roles["calls"].role) == ("dropped", "quasi_identifier")
     assert roles["wage"].is_target

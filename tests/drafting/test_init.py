@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
+from dbt_anonymize.drafting.roles import Proposal, propose
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.hierarchies.seed_csv import read_hierarchy
 from dbt_anonymize.spec import load_spec
@@ -26,6 +29,20 @@ def people(project: Project) -> list[str]:
     cells = [line.split(",") for line in text.splitlines()[1:]]
     columns = list(zip(*cells, strict=True))
     return [v for c in columns for v in c if c.count(v) == 1 and len(v) > 3]
+
+
+@pytest.fixture
+def in_doubt(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Let one column be undecided, as one that may name people."""
+
+    def doubtful(*arguments: Any) -> list[Proposal]:
+        return [
+            replace(one, role="identifier", is_decided=False) if one.name == "order" else one
+            for one in propose(*arguments)
+        ]
+
+    monkeypatch.setattr("dbt_anonymize.drafting.roles.propose", doubtful)
+    return "order"
 
 
 def test_a_draft_that_is_taken_builds_and_releases(consumer: Project) -> None:
@@ -69,7 +86,7 @@ def test_a_draft_that_is_taken_builds_and_releases(consumer: Project) -> None:
     assert consumer.release("clients")
 
 
-def test_without_an_answer_what_is_undecided_stays_open(consumer: Project) -> None:
+def test_without_an_answer_what_is_undecided_stays_open(consumer: Project, in_doubt: str) -> None:
     folder = consumer.folder
     done = run("init", "clients", "--ref", "customers", "--project-dir", folder)
     assert done.exit_code == 0
@@ -82,6 +99,7 @@ def test_without_an_answer_what_is_undecided_stays_open(consumer: Project) -> No
     assert generated.exit_code == 2
     assert generated.stderr.strip() == str(error.value)
     undecided = {n for n, c in yaml.safe_load(text)["columns"].items() if c["role"] == "TODO"}
+    assert undecided == {in_doubt}
     lines = generated.stderr.splitlines()
     assert len(lines) == len(undecided)
     for name in undecided:
@@ -89,7 +107,7 @@ def test_without_an_answer_what_is_undecided_stays_open(consumer: Project) -> No
 
 
 def test_on_a_terminal_each_undecided_column_is_asked(
-    consumer: Project, monkeypatch: pytest.MonkeyPatch
+    consumer: Project, monkeypatch: pytest.MonkeyPatch, in_doubt: str
 ) -> None:
     """A wrong answer is asked again; no answer takes what is proposed."""
 
@@ -103,11 +121,11 @@ def test_on_a_terminal_each_undecided_column_is_asked(
 
     monkeypatch.setattr("dbt_anonymize.cli.init.sys", System)
     words = ["init", "clients", "--ref", "customers", "--project-dir", str(consumer.folder)]
-    done = CliRunner().invoke(app, words, input="nonsense\ndropped\n\n\n\n\n")
+    done = CliRunner().invoke(app, words, input="nonsense\ndropped\n")
     assert done.exit_code == 0, done.output
     assert "role (identifier, quasi_identifier" in done.output
     spec = load_spec(consumer.folder / "anonymizations" / "clients.yml")
-    assert "dropped" in {column.role for column in spec.columns.values()}
+    assert spec.columns[in_doubt].role == "dropped"
 
 
 def test_hierarchies_that_exist_are_kept(consumer: Project) -> None:
@@ -133,7 +151,8 @@ def test_tables_with_little_in_them_are_drafted(consumer: Project) -> None:
         ),
         "stays": (
             "select i as id, 700 + i // 10 as patient_no, 30 + i // 10 % 9 as age, "
-            "if(i // 10 % 2 = 0, 'Ann Lind', 'Bo') as insurance, "
+            "if(i // 10 % 2 = 0, 'Ann Lind', 'Bo') as carer, "
+            "if(i // 10 % 3 = 0, 'yes', 'no') as insurance, "
             "cast(if(i % 2 = 0, 'Ann Lind', 'Bo') as enum('Ann Lind', 'Bo')) as nurse "
             "from range(600) as t(i)"
         ),
@@ -153,7 +172,7 @@ def test_tables_with_little_in_them_are_drafted(consumer: Project) -> None:
         assert "Ann" not in text + done.output
     spec = load_spec(consumer.folder / "anonymizations" / "of_stays.yml")
     assert (spec.subject, spec.columns["patient_no"].role) == ("patient_no", "identifier")
-    assert "insurance" not in spec.identifiers
+    assert (spec.target, spec.columns["carer"].role) == ("insurance", "identifier")
     # Efforts keep k people, not records.
     assert spec.efforts
     assert all((effort.levels or {})["age"] > 0 for effort in spec.efforts)

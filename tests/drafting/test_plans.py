@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from dbt_anonymize.cli import app
 from dbt_anonymize.drafting.facts import ColumnFacts
 from dbt_anonymize.drafting.plans import number_plan, plan
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies import CategoricalHierarchy, IntervalHierarchy
+from dbt_anonymize.hierarchies import (
+    CategoricalHierarchy,
+    IntervalHierarchy,
+    hierarchy_csv,
+    violations,
+)
 from dbt_anonymize.project.values import TableColumn
 
 
@@ -45,6 +54,9 @@ def column(values: list[str], name: str = "age") -> tuple[ColumnFacts, Any]:
         ("points", range(1001), "intervals --widths 50,100,500 --whole"),
         ("visits", [0] * 40 + [1] * 20 + [2] * 10 + [3, 4, 5, 6, 60], "growing --whole"),
         ("year", [1997, 2003, *range(2010, 2015)] * 9, "intervals --widths 1,5 --whole"),
+        ("limit", [15, 20, 25, 30, 35, 40], "intervals --widths 5,10 --whole"),
+        ("images", [0] * 300 + [1] * 40 + [2] * 10 + [3, 4, 5, 5, 9, 20], "growing --whole"),
+        ("hours", [0] * 30 + [*range(1, 60)], "growing --whole"),
         ("fare", [*range(500), 1900], "growing --whole"),
         ("income", [1000 * 1.01**n for n in range(900)], "growing"),
         ("alike", [30], "intervals --widths 1 --whole"),
@@ -119,7 +131,7 @@ def test_codes_are_shortened_by_their_structure(
 
 
 def test_codes_stored_as_numbers_get_their_zeros_again_and_the_draft_says_so() -> None:
-    values = [str(n) for n in range(1001, 9999, 91)] + [str(n) for n in range(10001, 99950, 991)]
+    values = [str(n) for n in range(1001, 9999, 91)] + [str(n) for n in range(10001, 99950, 97)]
     facts, found = column(values, "zip_code")
     for kind in ("text", "number"):
         built = plan(replace(facts, kind=kind), found, "hierarchy", "--ref people", "seeds")
@@ -129,6 +141,14 @@ def test_codes_stored_as_numbers_get_their_zeros_again_and_the_draft_says_so() -
         assert built.hierarchy.labels[0][built.hierarchy.values.index("1001")] == "010**"
         assert "postal codes of 4 and 5 digits: leading zeros were lost" in built.remark
         assert "lpad" in built.remark
+    facts, found = column([f"{value}.0" for value in values], "zip_code")
+    built = plan(replace(facts, kind="number"), found, "hierarchy", "--ref people", "seeds")
+    assert isinstance(built.hierarchy, CategoricalHierarchy)
+    assert built.hierarchy.labels[0][built.hierarchy.values.index("1001.0")] == "010**"
+    facts, found = column([f"{value}.0" for value in values if len(value) == 5], "zip_code")
+    built = plan(replace(facts, kind="number"), found, "hierarchy", "--ref people", "seeds")
+    assert " codes --prefixes 3,1 --zeros 1 --ref people" in built.command
+    assert "stored as numbers with decimals" in built.remark
     # Numbers of another name are numbers.
     amounts = number_plan("amount", {Decimal(value): 1 for value in values})
     assert isinstance(amounts[0], IntervalHierarchy)
@@ -152,3 +172,35 @@ def test_dates_have_units_that_suit_their_span(first: date, last: date, words: s
     warehouse.rows = lambda _: [(first, date(9999, 12, 31))]
     with pytest.raises(HierarchyError, match="years 1000 to 2200; some are not"):
         plan(facts, found, "hierarchy", "--ref people", "seeds")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "values"),
+    [
+        ("income", "number", [str(round(900 * 1.02**n, 2)) for n in range(400)]),
+        ("visits", "number", [*"0001112234", "7", "9", "30", "31", "44", "60"] * 3),
+        ("debt", "number", [str(n) for n in range(-3000, 9000, 17)] + ["90000"] * 7),
+        ("children", "number", [*"000111222345", "9"]),
+        ("schooling", "text", ["none", "primary", "high school", "high school", "phd", "unknown"]),
+        ("band", "text", ["<20", "20-29", "20-29", "30-39", "40+"]),
+        ("ward", "text", ["a", "a", "a", "b", "b", "c", "d", "e", "other"]),
+        ("icd", "text", ICD),
+        ("zip", "number", [str(n) for n in range(1001, 99999, 491)]),
+        ("K", "text", [f"K{n:04d}" for n in range(300)]),
+    ],
+)
+def test_the_command_of_a_draft_builds_the_same_seed(
+    name: str, kind: Any, values: list[str], tmp_path: Path
+) -> None:
+    facts, _ = column(sorted(set(values)), name)
+    found: Any = SimpleNamespace(
+        counts=lambda: dict(sorted(Counter(values).items())), number_ends=lambda: None
+    )
+    built = plan(replace(facts, kind=kind), found, "seed", "--ref people", str(tmp_path))
+    file = tmp_path / "people.csv"
+    file.write_text("\n".join([name, *(f'"{value}"' for value in values)]) + "\n")
+    words = shlex.split(built.command.replace("--ref people", f"--from {file}"))
+    done = CliRunner().invoke(app, words[1:])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "seed.csv").read_text() == hierarchy_csv(built.hierarchy)
+    assert not violations(built.hierarchy)

@@ -38,7 +38,7 @@ def init(
 ) -> None:
     """Draft anonymizations/<name>.yml and its hierarchies from what a relation holds."""
     from dbt_anonymize.drafting.facts import read_facts  # noqa: PLC0415 (keeps --help fast)
-    from dbt_anonymize.drafting.roles import propose  # noqa: PLC0415
+    from dbt_anonymize.drafting.roles import propose, take_all  # noqa: PLC0415
     from dbt_anonymize.drafting.table import draft_table  # noqa: PLC0415
     from dbt_anonymize.drafting.text import check_name, spec_text  # noqa: PLC0415
     from dbt_anonymize.spec.json_schema import write_schema  # noqa: PLC0415
@@ -51,8 +51,10 @@ def init(
         proposals = propose(read_facts(warehouse, relation), predict)
     if not any(one.facts.records for one in proposals):
         say(f"{relation.identifier} holds no record: load it first, or decide all.", err=True)
+    if yes:
+        proposals = take_all(proposals)
     # Closed while somebody thinks: a file of DuckDB is locked for everybody else.
-    if not yes and sys.stdin.isatty():
+    elif sys.stdin.isatty():
         proposals = [_asked(one) for one in proposals]
     with place.warehouse() as warehouse, at_work("Building hierarchies and efforts"):
         drafted = draft_table(

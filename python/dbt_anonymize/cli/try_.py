@@ -155,13 +155,13 @@ def _drafted(
 ) -> tuple[Drafted, Spec]:
     """Draft roles, hierarchies and a spec without efforts."""
     from dbt_anonymize.drafting.facts import read_facts  # noqa: PLC0415
-    from dbt_anonymize.drafting.roles import propose  # noqa: PLC0415
+    from dbt_anonymize.drafting.roles import propose, take_all  # noqa: PLC0415
     from dbt_anonymize.drafting.table import draft_table  # noqa: PLC0415
     from dbt_anonymize.drafting.text import spec_of, spec_text  # noqa: PLC0415
 
     relation = warehouse.relation_of(declared)
     with at_work(f"Reading {relation.identifier}"):
-        proposals = propose(read_facts(warehouse, relation), predict)
+        proposals = take_all(propose(read_facts(warehouse, relation), predict))
         drafted = draft_table(
             warehouse,
             relation,

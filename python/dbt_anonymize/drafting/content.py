@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import resources
 
 # So many of the values read must look alike.
 _SHARE = 0.8
+# Of the values of a column of names so many have a given name that is frequent somewhere.
+_NAMED_SHARE = 0.5
 _DNI_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
 
 
@@ -28,7 +32,34 @@ def content_of(values: Sequence[str]) -> str | None:
     for name, looks in _LOOKS.items():
         if sum(map(looks, values)) >= _SHARE * len(values):
             return name
-    return None
+    named = sum(map(_is_name_of_person, values))
+    return NAMES_OF_PEOPLE if named >= _NAMED_SHARE * len(values) else None
+
+
+@cache
+def _given_names() -> frozenset[str]:
+    text = resources.files("dbt_anonymize.drafting").joinpath("given_names.txt")
+    lines = text.read_text(encoding="utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+def _is_name_of_person(value: str) -> bool:
+    """Tell a frequent given name, alone or with others, in either order.
+
+    Examples
+    --------
+    >>> [_is_name_of_person(value) for value in ("Ann Lind", "LIND, Ann", "Dr. Eva Marie Bo")]
+    [True, True, True]
+    >>> [_is_name_of_person(value) for value in ("never married", "San Jose", "male")]
+    [False, False, False]
+    """
+    last, _, first = value.lower().rpartition(",")
+    found = re.findall(r"[^\W\d_]+", first or last)
+    is_name = 1 <= len(found) <= 4 and re.fullmatch(r"[^\d_@/<>=+]+", value) is not None
+    title = found[:1] and found[0] in {"dr", "mr", "mrs", "ms", "prof", "herr", "frau"}
+    return bool(
+        is_name and found[1 if title else 0 :][:1] and found[1 if title else 0] in _given_names()
+    )
 
 
 def _matches(pattern: str) -> Callable[[str], bool]:
@@ -103,6 +134,8 @@ _LOOKS: dict[str, Callable[[str], bool]] = {
         r"(0x|\\x)?([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128}"
         r"|(?=.*[a-f])(?=.*\d)[0-9a-f]{16})|[a-z0-9+/_-]{22}==|[a-z0-9+/_-]{27}=|[a-z0-9+/_-]{43}="
         r"|[a-z0-9+/_-]{86}=="
+        r"|(?-i:(?=.*[a-z])(?=.*[A-Z])(?=.*\d)([\w-]{22}|[\w-]{27}|[\w-]{43}))"
     ),
     "phone numbers": _is_phone,
 }
+NAMES_OF_PEOPLE = "names of people"

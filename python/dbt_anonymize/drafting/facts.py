@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, permutations
 from typing import Any, Literal
 
 from dbt_anonymize.drafting.content import content_of, is_date
@@ -25,6 +24,9 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
 # Different values are counted of so many columns at once, since all of them are in memory.
 _COLUMNS_AT_ONCE = 8
 _HAS_ZONE = re.compile("with (local )?time zone|timestamptz|_l?tz")
+# Dependencies between so many pairs of columns are counted, the likeliest first, in so many records
+# of all pairs, of values with so many records each.
+_MOST_PAIRS, _MOST_PAIRED, _RECORDS_OF_A_VALUE = 300, 30_000_000, 10
 # Of so many different values the looks are judged.
 _VALUES_LOOKED_AT = 500
 
@@ -36,8 +38,7 @@ class ColumnFacts:
     ``type`` is without parameters: those of an enumeration are values. ``known`` counts records
     with a value, ``phrases`` different values of several words, ``singled`` records whose value
     nobody else has, ``looks`` what most values look like; ``longest`` and ``shortest`` are lengths
-    of texts and whole numbers. ``same_as`` is a column before it that says the same: each value
-    goes with one value there, and the other way round.
+    of texts and whole numbers. ``follows`` names columns whose values each have one of these.
     """
 
     name: str
@@ -52,7 +53,7 @@ class ColumnFacts:
     singled: int = 0
     looks: str | None = None
     is_code: bool = False
-    same_as: str | None = None
+    follows: tuple[str, ...] = ()
 
     @property
     def is_unique(self) -> bool:
@@ -78,6 +79,11 @@ class ColumnFacts:
     def is_of_four_bytes(self) -> bool:
         """Tell whether it is a single-precision number, not comparable with double bounds."""
         return self.type.strip().lower() in {"float", "float4", "real"}
+
+    @property
+    def is_fractional(self) -> bool:
+        """Tell whether it is a number that need not be whole."""
+        return self.kind == "number" and "int" not in self.type.lower()
 
     @property
     def is_free_text(self) -> bool:
@@ -146,54 +152,38 @@ def read_facts(warehouse: Warehouse, relation: Any) -> list[ColumnFacts]:
                 is_code=bool(values) and all(map(_is_code, values)),
             )
         )
-    return _with_twins(warehouse, relation, facts)
+    return _with_dependencies(warehouse, relation, facts)
 
 
-def _with_twins(
+def _with_dependencies(
     warehouse: Warehouse, relation: Any, facts: Sequence[ColumnFacts]
 ) -> list[ColumnFacts]:
-    """Return facts that tell which column is another one in other words, such as a square."""
-    # Only columns whose values are as many, and as often, can be paired.
-    counts = Counter((one.known, one.distinct) for one in facts)
-    shapes = {
-        one.name: (one.known, one.distinct, _squares(warehouse, relation, quote_name(one.name)))
-        for one in facts
-        if counts[one.known, one.distinct] > 1
-        and 2 <= one.distinct < one.known
-        and one.kind != "other"
-    }
-    found: list[ColumnFacts] = []
-    for one in facts:
-        alike = (
-            other.name
-            for other in found
-            if other.same_as is None
-            and one.name in shapes
-            and shapes[one.name] == shapes.get(other.name)
-            and _are_paired(warehouse, relation, one, other)
+    """Return facts with the columns that each column follows from: `age` of `ageGroup`."""
+    pairs = [
+        (finer, coarser)
+        for finer, coarser in permutations([one for one in facts if one.kind != "other"], 2)
+        if 2 <= coarser.distinct <= finer.distinct and _may_tell(finer, coarser)
+    ]
+    found = {one.name: list[str]() for one in facts}
+    pairs.sort(key=lambda pair: pair[0].distinct - pair[1].distinct)
+    most = min(_MOST_PAIRS, _MOST_PAIRED // max(1, facts[0].records if facts else 0))
+    for finer, coarser in pairs[:most]:
+        keys = f"{quote_name(finer.name)}, {quote_name(coarser.name)}"
+        ((count,),) = warehouse.rows(
+            f"select count(*) from (select {keys} from {relation} group by {keys}) as pairs"  # noqa: S608 (quoted)
         )
-        found.append(replace(one, same_as=next(alike, None)))
-    return found
+        if int(count) == finer.distinct + (finer.known < finer.records):
+            found[coarser.name].append(finer.name)
+    return [replace(one, follows=tuple(found[one.name])) for one in facts]
 
 
-def _squares(warehouse: Warehouse, relation: Any, quoted: str) -> int:
-    """Return the sum of the squares of how often each value occurs."""
-    ((found,),) = warehouse.rows(
-        f"select sum(records * records) from (select count(*) as records from {relation} "  # noqa: S608 (quoted)
-        f"where {quoted} is not null group by {quoted}) as counted"
+def _may_tell(finer: ColumnFacts, coarser: ColumnFacts) -> bool:
+    """Leave out what nearly every record has a value of its own in: all follows from it."""
+    is_twin = (finer.known, finer.distinct, finer.singled) == (
+        (coarser.known, coarser.distinct, coarser.singled)
     )
-    return int(found)
-
-
-def _are_paired(warehouse: Warehouse, relation: Any, one: ColumnFacts, other: ColumnFacts) -> bool:
-    """Tell whether columns of as many different values have no more pairs of them."""
-    pair = f"{quote_name(one.name)}, {quote_name(other.name)}"
-    is_known = f"{quote_name(one.name)} is not null or {quote_name(other.name)} is not null"
-    ((pairs,),) = warehouse.rows(
-        f"select count(*) from (select {pair} from {relation} "  # noqa: S608 (quoted)
-        f"where {is_known} group by {pair}) as paired"
-    )
-    return int(pairs) == one.distinct
+    is_shared = finer.distinct * _RECORDS_OF_A_VALUE <= finer.known
+    return not finer.is_unique and (is_shared or (is_twin and finer.repeats))
 
 
 def singled_out(warehouse: Warehouse, relation: Any, columns: Sequence[str]) -> int:

@@ -15,6 +15,20 @@ _IDENTIFIER = """
     endereco street strasse calle rua ip mac url website social handle contact
     avatar photo signature
 """
+# However few the values, these are rather of people than of what they have (insurance: yes, no).
+_NAMES_PERSON = """
+    name names firstname lastname fullname surname forename nickname vorname nachname familienname
+    nombre nombres apellido apellidos nome cognome sobrenome apelido prenom nom email mail phone
+    telephone telefon telefono telefone iban ssn nin nif nie dni cpf passport username login
+    address adresse direccion endereco
+"""
+_ROW_NUMBER = """
+    rowname rownames rownum rownumber rowid index unnamed unnamed0 obs observation lfdnr
+"""
+_SAMPLING_WEIGHT = """
+    fnlwgt finalwgt wgt wght perweight personweight pweight finalweight samplingweight
+    sampleweight sampweight surveyweight wtssall
+"""
 _FREE_TEXT = """
     note notes comment comments remark remarks memo description text message feedback anamnesis
     notiz bemerkung kommentar nota notas comentario observacion observaciones commentaire
@@ -26,9 +40,27 @@ _QUASI = """
     cidade ville municipality county district state province region country land pais pays
     gender sex
     geschlecht genero sexo sexe race ethnicity ethnic nationality nationalitaet nacionalidad
-    citizenship language marital maritalstatus familienstand religion education ausbildung school
-    occupation profession job beruf profesion employer workclass department height weight children
-    household veteran latitude longitude lat lon
+    citizenship citizen language lang marital maritalstatus familienstand education ausbildung
+    school occupation profession job beruf profesion employer workclass department height weight
+    children household veteran latitude longitude lat lon lng coordinates geo
+    edu edlevel edyears yedu educ grade degree yrsschool yearsschool
+    hsize fsize hhsize famsize kids childs nchild numkids nkids kidslt6 siblings family
+    female fml male black nonwhite nwhite white hisp hispanic latino asian colour color
+    married marr maritl single divorced widowed spouse husband wife
+    south north east west urban rural smsa msa metro suburb place location area neighbourhood
+    immigrant foreign native nativeborn employed empl employment unemployed union retired
+    occ occ10 exper experience tenure seniority hours smoker smoke smoking homeowner owner renter
+    own death died deceased ward hospital clinic store
+"""
+# Beginnings and ends of words that run together, as in statistical tables.
+_QUASI_PARTS = """
+    educ school marit marri child kids famil househ ethnic hispan gender birth occup employ
+    citizen immigr foreign urban rural smok divorc pregnan veteran postal zipcode
+"""
+_SENSITIVE_PARTS = """
+    income wage salar earning wealth health hlth diseas diagnos illness disab medic symptom
+    therap treatm religi polit crimin offen convict arrest prison depress psych cancer diabet
+    surg hospvis docvis doctor drinking alcohol
 """
 _BIRTH = "birth birthdate birthday born dob geburtsdatum nacimiento"
 _AGE = "age ages alter edad edades idade eta leeftijd"
@@ -43,6 +75,9 @@ _SENSITIVE = """
     diagnosis diagnose diagnoses disease illness condition icd treatment therapy medication drug
     salary income wage earnings gehalt einkommen salario renda debt credit score criminal offence
     crime politics party orientation pregnant pregnancy hiv disability blood genetic
+    inc hhninc hhinc faminc rincome realrinc nettfa assets loan balance pension
+    vote voted voting partyid polviews religion relig belief church god sexuality
+    ill sick bmi drugs cannabis suicide mental abuse offense sentence jail
 """
 _TARGET = """
     target label outcome class churn churned default defaulted fraud survived readmitted readmission
@@ -76,10 +111,24 @@ _WORDS = {
         "birth": _BIRTH,
         "shared": _SHARED_NAMES,
         "key": _KEY,
+        "names_person": _NAMES_PERSON,
+        "row_number": _ROW_NUMBER,
+        "sampling_weight": _SAMPLING_WEIGHT,
     }.items()
 }
+_PARTS_OF = {
+    "quasi_identifier": tuple(_QUASI_PARTS.split()),
+    "sensitive": tuple(_SENSITIVE_PARTS.split()),
+}
+# Endings of a column that is made of another: its square, its logarithm, its classes.
+_ENDINGS = ("sq", "cat", "grp", "group", "groups", "band", "class", "status", "stat", "rank")
 # Names of things, not of people.
 _NOT_OF_PEOPLE = {"product", "plan", "item", "brand", "category", "campaign", "channel", "file"}
+# Of which places and firms have names, which many people share.
+_PLACES = {
+    *("clinic", "hospital", "school", "company", "firm", "city", "town", "county", "country"),
+    *("state", "region", "district", "department", "ward", "team", "course", "store", "station"),
+}
 
 
 def words(name: str) -> list[str]:
@@ -104,11 +153,29 @@ def said_by(name: str, kind: str) -> bool:
     (True, False)
     """
     found = set(words(name))
-    if kind == "identifier" and found & _NOT_OF_PEOPLE:
+    if kind in {"identifier", "names_person"} and found & (_NOT_OF_PEOPLE | _PLACES):
         return False
     if kind == "full_name" and found & _PARTS:
         return False
-    return bool(found & _WORDS[kind])
+    return bool(found & _WORDS[kind]) or (kind in _PARTS_OF and _holds_part(found, kind))
+
+
+def _holds_part(found: set[str], kind: str) -> bool:
+    """Tell whether a word is one that runs together, as in `logwage`, `educ2` or `agesq`.
+
+    Examples
+    --------
+    >>> [said_by(name, "quasi_identifier") for name in ("ed_educcat", "agesq", "package", "kids3")]
+    [True, True, False, True]
+    """
+    if any(
+        word.startswith(part) or word.endswith(part) for word in found for part in _PARTS_OF[kind]
+    ):
+        return True
+    plain = {word.rstrip("0123456789") for word in found}
+    plain |= {word.removesuffix(end) for word in plain for end in _ENDINGS}
+    plain |= {word.removeprefix("log").removeprefix("ln") for word in plain}
+    return bool(plain & _WORDS[kind])
 
 
 def is_key(name: str) -> bool:

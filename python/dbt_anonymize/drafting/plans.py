@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import shlex
 from bisect import bisect_left
@@ -37,7 +38,7 @@ _FEW_INTEGERS = 13
 _OLDEST, _AGES = 120, {True: 30, False: 45}
 # Equal widths do not fit where one interval has more than a share of the records, or where the
 # shares at both ends take half of the range.
-_FULL, _TAIL = 0.25, 0.01
+_FULL, _TAIL, _ZEROS = 0.25, 0.01, 0.1
 # So many words or ranges in an order are grouped.
 _MOST_ORDERED = 100
 # Of the values of a text column, from which on it holds numbers.
@@ -171,7 +172,8 @@ def number_plan(name: str, records: Mapping[Decimal, int]) -> tuple[Hierarchy, s
     if whole and is_small and len(records) > 1:
         return integer_groups(records), "integers"
     few = truncated(records)
-    is_narrow = whole and upper - lower < _LEAVES
+    # Years are far from zero: bounds that grow from there would be too far from each other.
+    is_narrow = whole and upper - lower < _LEAVES and upper < 2 * lower
     is_skewed = not is_narrow and _is_skewed(few, lower, upper)
     is_named = said_by(name, "age")
     is_age = whole and lower >= 0 and upper <= _OLDEST and upper - lower >= _AGES[is_named]
@@ -187,7 +189,9 @@ def number_plan(name: str, records: Mapping[Decimal, int]) -> tuple[Hierarchy, s
 def _equal(
     records: Mapping[Decimal, int], ends: tuple[Decimal, Decimal], *, whole: bool
 ) -> tuple[Hierarchy, str]:
-    return _widths(records, ends, nice_widths(*ends, leaves=_LEAVES, whole=whole), whole=whole)
+    grid = math.gcd(*map(int, records)) if whole and len(records) > 1 else 1
+    widths = nice_widths(*ends, leaves=_LEAVES, whole=whole, grid=grid)
+    return _widths(records, ends, widths, whole=whole)
 
 
 def _widths(
@@ -229,4 +233,7 @@ def _is_skewed(records: Mapping[Decimal, int], lower: Decimal, upper: Decimal) -
     ordered = sorted(records)
     sums = list(accumulate(records[number] for number in ordered))
     low, high = (ordered[bisect_left(sums, share * total)] for share in (_TAIL, 1 - _TAIL))
-    return is_sparse or fullest > _FULL * total or high - low < (upper - lower) / 2
+    # Zero is another thing than a small amount.
+    zeros = records.get(Decimal(0), 0)
+    has_zeros = zeros >= _ZEROS * total and any(0 < abs(number) < width for number in records)
+    return is_sparse or has_zeros or fullest > _FULL * total or high - low < (upper - lower) / 2

@@ -25,6 +25,12 @@ _MOST_CATEGORIES = 100
 KEY = "record_key"
 # A number of more different values is predicted as a number.
 _MOST_CLASSES = 20
+# More quasi-identifiers leave nobody with others alike.
+_MOST_QUASI = 12
+# Texts of at most so many characters (yes, no, a code) name nobody.
+_YES_OR_NO = 3
+_PREDICTED = {"sensitive", "insensitive", "quasi_identifier"}
+_KNOWN = "others could know it"
 _OF_SNAPSHOTS = {"dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to", "dbt_is_deleted"}
 
 
@@ -61,33 +67,38 @@ def propose(facts: Sequence[ColumnFacts], predict: str | None = None) -> list[Pr
     target = _target(found)
     if wanted is not None:
         target = next(one for one in found if one.facts is wanted)
-    return _without_twins([one if one is not target else _as_target(one, predict) for one in found])
+    targeted = [one if one is not target else _as_target(one, predict) for one in found]
+    return _limited(_without_what_follows(targeted))
 
 
-def _without_twins(found: Sequence[Proposal]) -> list[Proposal]:
-    """Return proposals that drop what says the same as another column, value for value.
-
-    Released as it is, it would undo what is generalized there; beside the target it would leave
-    nothing to learn.
-    """
-    stays: dict[str, str] = {}
-    for one in found:
-        first = one.facts.same_as or one.name
-        if one.is_target or first not in stays:
-            stays[first] = one.name
+def _without_what_follows(found: Sequence[Proposal]) -> list[Proposal]:
+    """Drop what follows from another column: `ageGroup` of `age`, what is made of the target."""
+    open_ = [one for one in found if one.role in _PREDICTED]
+    kept: dict[str, Proposal] = {}
+    dropped: dict[str, str] = {}
+    for one in sorted(open_, key=_detail):
+        finer = next((n for n in one.facts.follows if n in kept and _replaces(kept[n], one)), None)
+        if finer is None or one.is_target:
+            kept[one.name] = one
+        else:
+            dropped[one.name] = f"it follows from {finer}: each value of that has one of these"
     return [
-        one
-        if other == one.name or one.role in {KEY, "identifier", "dropped"}
-        else replace(
-            one,
-            role="dropped",
-            mask=None,
-            is_decided=True,
-            reason=f"says the same as {other}, value for value",
-        )
+        replace(one, role="dropped", reason=dropped[one.name], mask=None, is_decided=True)
+        if one.name in dropped
+        else one
         for one in found
-        for other in [stays[one.facts.same_as or one.name]]
     ]
+
+
+def _replaces(finer: Proposal, one: Proposal) -> bool:
+    """Tell whether a column is needless beside a finer one; groups of hundreds of codes are not."""
+    many = finer.facts.distinct > max(_MOST_CATEGORIES, one.facts.distinct)
+    return finer.is_target or not many
+
+
+def _detail(one: Proposal) -> tuple[bool, int, int]:
+    """Order the target first, then columns of many values, of two that are alike the plain name."""
+    return not one.is_target, -one.facts.distinct, len(one.name)
 
 
 def _as_target(found: Proposal, predict: str | None) -> Proposal:
@@ -149,7 +160,8 @@ def _key(facts: Sequence[ColumnFacts]) -> ColumnFacts | None:
     """Return the column that tells records apart: one called so, else the first number or code."""
     unique = [one for one in facts if one.is_unique and one.kind in {"number", "text"}]
     named = [one for one in unique if said_by(one.name, "key")]
-    return next(iter([*named, *unique]), None)
+    whole = [one for one in unique if not one.is_fractional]
+    return next(iter([*named, *whole, *unique]), None)
 
 
 def _role(facts: ColumnFacts) -> Proposal:
@@ -160,23 +172,39 @@ def _role(facts: ColumnFacts) -> Proposal:
         return Proposal(facts, "dropped", what)
     if facts.kind == "other":
         return Proposal(facts, "dropped", f"cast {facts.type} in a model before", False)
-    for rule in (_identifier, _text, _by_name):
+    for rule in (_needless, _identifier, _text, _by_name):
         found = rule(facts)
         if found is not None:
             return found
     return _by_content(facts)
 
 
+def _needless(facts: ColumnFacts) -> Proposal | None:
+    """Drop row numbers and the weights of a sample, which tell records apart and nothing else."""
+    if facts.kind != "number" or facts.distinct <= _FEW:
+        return None
+    if said_by(facts.name, "row_number") and facts.distinction >= _NEAR_UNIQUE:
+        return Proposal(facts, "dropped", "a row number, which nobody needs")
+    if said_by(facts.name, "sampling_weight") and facts.distinct > _MOST_CATEGORIES:
+        return Proposal(facts, "dropped", f"a weight of a sample, by its name; {_alone(facts)}")
+    return None
+
+
 def _identifier(facts: ColumnFacts) -> Proposal | None:
     if facts.looks:
         return Proposal(facts, "identifier", f"values look like {facts.looks}")
-    if facts.kind not in {"number", "text"}:
-        return None
+    return _by_name_or_key(facts) if facts.kind in {"number", "text"} else None
+
+
+def _by_name_or_key(facts: ColumnFacts) -> Proposal | None:
     # Few values name nobody, whatever the column is called: `insurance`, yes or no.
     is_telling = facts.distinct > _FEW or facts.distinction > 0.5
     if said_by(facts.name, "identifier") and is_telling:
         return Proposal(facts, "identifier", "its name says so")
-    if facts.is_unique:
+    if facts.kind == "text" and said_by(facts.name, "names_person") and facts.longest > _YES_OR_NO:
+        what = f"its name says so, and {counted(facts.distinct, 'value')} may name people"
+        return Proposal(facts, "identifier", what, False)
+    if facts.is_unique and not facts.is_fractional and not facts.is_free_text:
         return Proposal(facts, "identifier", "every record has another value")
     if said_by(facts.name, "quasi_identifier") or said_by(facts.name, "sensitive"):
         return None
@@ -212,14 +240,29 @@ def _text(facts: ColumnFacts) -> Proposal | None:
 
 def _by_name(facts: ColumnFacts) -> Proposal | None:
     if said_by(facts.name, "sensitive"):
-        return Proposal(facts, "sensitive", f"its name says so; {_alone(facts)}")
+        return _sensitive(facts)
     if said_by(facts.name, "quasi_identifier"):
-        return Proposal(facts, "quasi_identifier", f"others could know it; {_alone(facts)}")
+        return Proposal(facts, "quasi_identifier", f"{_KNOWN}; {_alone(facts)}")
     return None
 
 
+def _sensitive(facts: ColumnFacts) -> Proposal:
+    """Propose classes where values are so many that they find a person as a quasi-identifier."""
+    is_telling = facts.distinct > _MOST_CATEGORIES or (facts.singled and facts.distinct > _FEW)
+    if facts.kind in {"number", "date"} and is_telling:
+        knows = "an employer, bank or insurer knows it and finds the person"
+        mask = "; or make it insensitive with a mask: {round: 1000}"
+        what = f"sensitive, but {_alone(facts)}: {knows}, so in classes"
+        other = mask if facts.kind == "number" else ""
+        return Proposal(facts, "quasi_identifier", what + other)
+    return Proposal(facts, "sensitive", f"its name says so; {_alone(facts)}")
+
+
 def _by_content(facts: ColumnFacts) -> Proposal:
-    """Propose what is safe and still useful; a person should decide."""
+    """Propose what is safe and still useful; a person should decide where people may be named.
+
+    In doubt others could know it: a column that is generalized never singles anybody out.
+    """
     if facts.has_zone:
         reason = f"no mask takes a time zone; cast it in a model before; {_alone(facts)}"
         return Proposal(facts, "dropped", reason, False)
@@ -227,16 +270,51 @@ def _by_content(facts: ColumnFacts) -> Proposal:
         reason = f"released to the quarter; {_alone(facts)}"
         return Proposal(facts, "insensitive", reason, False, mask="{truncate: quarter}")
     if facts.kind == "date":
-        return Proposal(facts, "quasi_identifier", f"a date; {_alone(facts)}", False)
-    is_long = facts.shortest >= _PRECISE_NUMBER and facts.distinct > _FEW
-    if facts.kind == "number" and (is_long or facts.distinct > _MOST_CATEGORIES):
-        return Proposal(facts, "quasi_identifier", f"precise number; {_alone(facts)}", False)
+        return Proposal(
+            facts, "quasi_identifier", f"a date, which others could know; {_alone(facts)}"
+        )
     if facts.kind == "text" and facts.distinct > _MOST_CATEGORIES:
         return Proposal(facts, "dropped", f"many texts; {_alone(facts)}", False)
-    what = "tells little of a person"
+    what = _KNOWN
     if said_by(facts.name, "identifier"):
         what = "too few values to name anybody, whatever the column is called"
-    return Proposal(facts, "insensitive", f"{what}; {_alone(facts)}", False)
+    elif facts.kind == "number" and facts.distinct > _MOST_CATEGORIES:
+        what = "precise number"
+    return Proposal(facts, "quasi_identifier", f"{what}; {_alone(facts)}")
+
+
+def _limited(found: Sequence[Proposal]) -> list[Proposal]:
+    """Return proposals with the quasi-identifiers that are known best; the others are dropped.
+
+    With many of them nearly everybody is alone, and every effort would be `*` everywhere.
+    """
+    quasi = [one for one in found if one.role == "quasi_identifier" and not one.is_target]
+    kept = set(map(id, sorted(quasi, key=_obscurity)[:_MOST_QUASI]))
+    more = f"{len(quasi)} columns others could know are too many to generalize: "
+    return [
+        one
+        if one not in quasi or id(one) in kept
+        else replace(
+            one, role="dropped", reason=f"{more}{_MOST_QUASI} are kept; {_alone(one.facts)}"
+        )
+        for one in found
+    ]
+
+
+def _obscurity(one: Proposal) -> tuple[int, int]:
+    """Rank a quasi-identifier: those that a name tells come first, then those of few values."""
+    is_known = said_by(one.name, "quasi_identifier")
+    return 0 if is_known else 1, one.facts.distinct
+
+
+def take_all(proposals: Sequence[Proposal]) -> list[Proposal]:
+    """Return decided proposals: what may name people, which nobody was asked, is dropped."""
+    return [
+        one
+        if one.is_decided or one.role != "identifier"
+        else replace(one, role="dropped", is_decided=True, reason=f"{one.reason}; dropped in doubt")
+        for one in proposals
+    ]
 
 
 def propose_subject(proposals: Sequence[Proposal]) -> Proposal | None:
@@ -275,14 +353,17 @@ def _rank(facts: ColumnFacts) -> int | None:
 
 
 def _target(found: Sequence[Proposal]) -> Proposal | None:
-    """Return what models could predict: a column called so, else the last one of few classes."""
-    roles = {"sensitive", "insensitive"}
-    open_ = [one for one in found if one.role in roles and one.mask is None]
+    """Return what models could predict: a column called so, else the last one of few classes.
+
+    What others could know of anybody by its name (sex, region) is rather learned from.
+    """
+    open_ = [one for one in found if one.role in _PREDICTED and one.mask is None]
     usable = [one for one in open_ if one.facts.known == one.facts.records]
     classes = [one for one in usable if 2 <= one.facts.distinct <= _FEW]
     named = [one for one in classes if said_by(one.name, "target")]
-    found_last = [*classes, *named][-1:]
-    return found_last[0] if found_last else None
+    sensitive = [one for one in classes if one.role == "sensitive"]
+    unknown = [one for one in classes if not said_by(one.name, "quasi_identifier")]
+    return next((some[-1] for some in (named, sensitive, unknown) if some), None)
 
 
 def _alone(facts: ColumnFacts) -> str:

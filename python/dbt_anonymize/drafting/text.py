@@ -46,7 +46,7 @@ def spec_text(name: str, source: Source, drafted: Drafted, *, takes_all: bool) -
     key = next((one for one in drafted.proposals if one.role == KEY), None)
     target = drafted.target
     is_known = target is not None and target in decided
-    kept = {"quasi_identifier", "insensitive"}
+    kept = {"quasi_identifier", "insensitive", "sensitive"}
     features = [one.name for one in decided if one.role in kept and not one.is_target]
     usable = [one for one in features if one not in drafted.failed]
     return (
@@ -59,6 +59,10 @@ def spec_text(name: str, source: Source, drafted: Drafted, *, takes_all: bool) -
             records=drafted.proposals[0].facts.records if drafted.proposals else 0,
             key=key.name if key else None,
             columns=[(one, one in decided) for one in drafted.proposals if one.role != KEY],
+            takes_all=takes_all,
+            sensitive=[
+                one.name for one in decided if one.role == "sensitive" and not one.is_target
+            ],
             target=target.name if target is not None and is_known else None,
             features=usable,
             # Efforts give a level to each quasi-identifier, so all of them must be decided.

@@ -18,11 +18,13 @@ _FEW, _SMALL = 5, 0.002
 # Zero, where so large a share of the records has it, stands by itself.
 _MANY_ZEROS = 0.02
 _MOST_LEVELS = 5
+# A level has at most so large a share of the cuts of the one below.
+_FEWER = 0.85
 # A level that puts so large a share of the records into one interval tells little.
 _NEARLY_ALL = 0.9
 _MANY, _SHORT = 10_000, Context(prec=4, rounding=ROUND_DOWN)
 # So many powers of ten are cut below the median.
-_POWERS = 3
+_POWERS = 2
 # Ranks of cuts: those that always stay, powers of ten, 5 and 2 times them, steps between them.
 _ALWAYS, _DECADE, _FIVE, _TWO, _STEP = range(-1, 4)
 # Parts of a power of ten into which intervals of many records are cut, coarse to fine.
@@ -145,13 +147,14 @@ def _one_side(
     """Return the cuts of one side: zero leaves of its own, round cuts, and steps between them."""
     first, last = side.sizes[0], side.sizes[-1]
     # A few values may be very small: they are in the first interval.
-    low = Decimal(1).scaleb(max(first.adjusted(), side.quantile(0.5).adjusted() - _POWERS))
+    smallest = side.quantile(0.5).adjusted() - _POWERS
+    low = Decimal(1).scaleb(max(first.adjusted(), smallest))
     if whole and is_apart:
         low = Decimal(1)
     ranks = {}
     if is_apart or not starts_at_zero:
         ranks[low] = _ALWAYS
-    if starts_at_zero or first < low:
+    if starts_at_zero or first.adjusted() <= smallest:
         ranks = {Decimal(0): _ALWAYS, **({low: _ALWAYS} if is_apart else {})}
     exponent = low.adjusted()
     while True:
@@ -223,7 +226,7 @@ def _levels(ranks: Mapping[Decimal, int], side: _Side) -> list[list[Decimal]]:
     levels: list[list[Decimal]] = []
     for highest in sorted(set(ranks.values()), reverse=True):
         cuts = [cut for cut, rank in ranks.items() if rank <= highest or cut in ends]
-        if (not levels or len(cuts) < len(levels[-1])) and (len(cuts) > 2 or not levels):
+        if not levels or (len(cuts) > 2 and _is_coarser(len(cuts), len(levels[-1]))):
             levels.append(cuts)
     while len(levels) > 1 and tells_little(side.fullest(levels[-1]), side.fullest(levels[-2])):
         levels.pop()
@@ -231,3 +234,8 @@ def _levels(ranks: Mapping[Decimal, int], side: _Side) -> list[list[Decimal]]:
         ratios = [len(a) / len(b) for a, b in pairwise(levels)]
         levels.pop(max(1, ratios.index(min(ratios))))
     return levels
+
+
+def _is_coarser(cuts: int, below: int) -> bool:
+    """Whether a level has enough fewer cuts than the one below to be worth it."""
+    return cuts < below and (cuts <= _FEWER * below or cuts <= _FEW)

@@ -19,7 +19,7 @@ def rare_together(records: Mapping[str, int]) -> CategoricalHierarchy:
 
     Of equally frequent ones the first when sorted stay longer; a value that means "other" is among
     the rare ones from the start. Labels name up to three members, or say how many they are. No
-    values are a `HierarchyError`.
+    values, or a value ``*``, are a `HierarchyError`.
 
     Examples
     --------
@@ -31,6 +31,10 @@ def rare_together(records: Mapping[str, int]) -> CategoricalHierarchy:
     """
     if not records:
         raise HierarchyError("a hierarchy must have values; all are NULL. Drop the column.")
+    if ROOT in records:
+        raise HierarchyError(
+            "values must not be *, which stands for every value. Make them NULL in a model before."
+        )
     ordered = sorted(records, key=lambda v: (v.casefold() in _OTHER, -records[v], v))
     labels = []
     for alone in _alone(len(ordered)):

@@ -43,7 +43,8 @@ def padded_labels(
         upper - lower == 1 and lower != 0  # type: ignore[operator]
         for lower, upper in zip(hierarchy.lower_bounds, uppers, strict=True)
     )
-    is_ranked = sum(bound < 0 for bound in hierarchy.lower_bounds) > 1 - has_single  # type: ignore[operator]
+    below = sum(bound < 0 for bound in hierarchy.lower_bounds)  # type: ignore[operator]
+    is_ranked = below > (0 if whole else 1)
     places_digits = len(str(len(hierarchy.lower_bounds)))
     labels: list[tuple[str, ...]] = []
     for level in hierarchy.labels[:-1]:

@@ -45,11 +45,13 @@ def widened(lower: Decimal, upper: Decimal, step: Decimal) -> tuple[Decimal, Dec
     return start, end
 
 
-def nice_widths(lower: Decimal, upper: Decimal, *, leaves: int, whole: bool) -> list[Decimal]:
+def nice_widths(
+    lower: Decimal, upper: Decimal, *, leaves: int, whole: bool, grid: int = 1
+) -> list[Decimal]:
     """Return round widths for a range, each of which divides the next.
 
     The first gives about ``leaves`` intervals, the last at least two; of ``whole`` numbers none is
-    below 1.
+    below 1, nor below a round step of the ``grid`` on which all of them lie.
 
     Examples
     --------
@@ -60,7 +62,9 @@ def nice_widths(lower: Decimal, upper: Decimal, *, leaves: int, whole: bool) -> 
     if lower == upper:
         return [Decimal(1) if whole else nice_step(abs(upper) / 10 or Decimal(1))]
     first = nice_step((upper - lower) / leaves)
-    first = max(first, Decimal(1)) if whole else first
+    if whole:
+        rounds = (Decimal(part).scaleb(power) for power in range(9) for part in (1, 2, 5))
+        first = max(first, *(step for step in rounds if grid % step == 0))
     found = max(_chains(lower, upper, [first]), key=lambda chain: (len(chain), chain[-1]))
     return [Decimal(format(width.normalize(), "f")) for width in found]
 
