@@ -90,3 +90,14 @@
     {%- endfor -%}
     {{ return({"records": found[0] | int, "starred": starred}) }}
 {%- endmacro %}
+
+
+{# What the properties of the model say of each released column. #}
+{% macro _comments_on_columns(declaration) -%}
+    {%- set comments = {} -%}
+    {%- for name in declaration.columns -%}
+        {%- set described = model.columns.get(name, {}).get("description") -%}
+        {%- if described -%}{%- do comments.update({name: described}) -%}{%- endif -%}
+    {%- endfor -%}
+    {{ return(comments) }}
+{%- endmacro %}

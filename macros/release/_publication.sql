@@ -34,7 +34,10 @@
         "is_strict": declaration.composition == "strict",
         "are_drafts_named": dbt_anonymize._listed_targets("dbt_anonymize_published_targets") is not none,
     } -%}
-    {%- set about = {"about": dbt_anonymize._about_relation(declaration) | string} if declaration.about else {} -%}
+    {%- set about = {
+        "about": dbt_anonymize._about_relation(declaration) | string,
+        "comments": dbt_anonymize._comments_on_columns(declaration),
+    } if declaration.about else {} -%}
     {{ return(dbt_anonymize._python_step("dbt_anonymize.release.publish", "publish", dict(about, **{
         "relation": candidate | string,
         "table": declaration.anonymization ~ "_anonymized",

@@ -131,7 +131,7 @@ def test_codes_are_shortened_by_their_structure(
 
 
 def test_codes_stored_as_numbers_get_their_zeros_again_and_the_draft_says_so() -> None:
-    values = [str(n) for n in range(1001, 9999, 91)] + [str(n) for n in range(10001, 99950, 991)]
+    values = [str(n) for n in range(1001, 9999, 91)] + [str(n) for n in range(10001, 99950, 97)]
     facts, found = column(values, "zip_code")
     for kind in ("text", "number"):
         built = plan(replace(facts, kind=kind), found, "hierarchy", "--ref people", "seeds")
@@ -141,6 +141,14 @@ def test_codes_stored_as_numbers_get_their_zeros_again_and_the_draft_says_so() -
         assert built.hierarchy.labels[0][built.hierarchy.values.index("1001")] == "010**"
         assert "postal codes of 4 and 5 digits: leading zeros were lost" in built.remark
         assert "lpad" in built.remark
+    facts, found = column([f"{value}.0" for value in values], "zip_code")
+    built = plan(replace(facts, kind="number"), found, "hierarchy", "--ref people", "seeds")
+    assert isinstance(built.hierarchy, CategoricalHierarchy)
+    assert built.hierarchy.labels[0][built.hierarchy.values.index("1001.0")] == "010**"
+    facts, found = column([f"{value}.0" for value in values if len(value) == 5], "zip_code")
+    built = plan(replace(facts, kind="number"), found, "hierarchy", "--ref people", "seeds")
+    assert " codes --prefixes 3,1 --zeros 1 --ref people" in built.command
+    assert "stored as numbers with decimals" in built.remark
     # Numbers of another name are numbers.
     amounts = number_plan("amount", {Decimal(value): 1 for value in values})
     assert isinstance(amounts[0], IntervalHierarchy)

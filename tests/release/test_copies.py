@@ -240,11 +240,21 @@ def test_a_copy_tells_no_more_than_the_release(
     assert reason in str(difference())
 
 
+PLAIN = ("zip", "gender", "spending", "churned", "order", "größe", "cqi")
+
+
 def require_facts(consumer: Project) -> None:
     with duckdb.connect(str(consumer.release_file("customers")), read_only=True) as file:
         facts = dict(file.execute("select fact, value from customers_about").fetchall())
         numbers = dict(file.execute("select fact, number from customers_about").fetchall())
         ((records,),) = file.execute("select count(*) from customers_anonymized").fetchall()
+        comments = dict(
+            file.execute(
+                "select column_name, comment from duckdb_columns() where comment is not null"
+            ).fetchall()
+        )
+    assert "Target that the models predict" in comments["churned"]
+    assert set(comments) == {"birth_date", "birth_date_lower", "birth_date_upper", *PLAIN}
     assert facts["licence"] == "CC BY 4.0"
     assert facts["levels"].startswith("keeps birth_date at level")
     assert numbers["records"] == records

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dbt_anonymize.drafting.names import words
 
@@ -24,6 +24,10 @@ _DIAGNOSIS = {
     *("icd", "icd9", "icd10", "dx", "diag", "diagnosis", "diagnoses", "diagnose"),
     "diagnosecode",
 }
+_WITH_DECIMALS = (
+    "codes stored as numbers with decimals: cast(cast(… as integer) as varchar) in a model makes "
+    "codes of the raw values, too."
+)
 _ANY = set[str]()
 # What codes look like, names that must say it too (none: values suffice), and what to keep.
 _LOOKS = (
@@ -65,18 +69,21 @@ def structure_of(name: str, values: Collection[str]) -> Structure | None:
     >>> structure_of("naics", ["11", "541511", "541512", "5416", "52", "522"]).prefixes
     (4, 3, 2)
     """
-    some = list(values)[:: len(values) // _LOOKED_AT + 1]
-    found = _known(set(words(name)), some)
-    if found is None or len(values) < _FEW_CODES:
+    plain = [value.removesuffix(".0") for value in values]
+    found = _known(set(words(name)), plain[:: len(plain) // _LOOKED_AT + 1])
+    if found is None or len(plain) < _FEW_CODES:
         return None
-    longest = max(map(len, values)) if found.zeros is None else found.zeros
-    size, kept = len(values), []
+    longest = max(map(len, plain))
+    if plain != list(values) and found.zeros is None:
+        # A missing value makes numbers with decimals of codes.
+        found = replace(found, zeros=1, remark=_WITH_DECIMALS)
+    size, kept = len(plain), []
     for length in found.prefixes:
-        groups = len({value.zfill(found.zeros or 0)[:length] for value in values})
-        if length < longest and 1 < groups < size:
+        groups = len({value.zfill(found.zeros or 0)[:length] for value in plain})
+        if length < max(longest, found.zeros or 0) and 1 < groups < size:
             kept.append(length)
             size = groups
-    return Structure(tuple(kept), found.zeros, found.remark) if kept else None
+    return replace(found, prefixes=tuple(kept)) if kept else None
 
 
 def prefixes_of(values: Collection[str]) -> tuple[int, ...]:

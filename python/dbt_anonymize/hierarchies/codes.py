@@ -19,8 +19,8 @@ def code_prefixes(
 
     Codes that are shorter stay as they are; an asterisk stands for what is left out, one for each
     character where all codes are of one length. Codes that were stored as numbers get leading
-    ``zeros`` again, up to this many digits, in their labels. Codes with an asterisk, and prefixes
-    that do not fall, are a `HierarchyError`.
+    ``zeros`` again in their labels, up to this many digits, and lose a decimal zero. Codes with an
+    asterisk, and prefixes that do not fall, are a `HierarchyError`.
 
     Examples
     --------
@@ -37,7 +37,9 @@ def code_prefixes(
             f"codes must be texts without an asterisk; {wrong} of {len(values)} are not. "
             "Clean them in a model before."
         )
-    codes = [value.zfill(zeros or 0) for value in values]
+    codes = list(values)
+    if zeros is not None:
+        codes = [value.removesuffix(".0").zfill(zeros) for value in values]
     lengths = {len(code) for code in codes}
     is_even = len(lengths) == 1 and max(lengths) > prefixes[0]
     labels = [

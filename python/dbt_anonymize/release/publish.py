@@ -22,7 +22,7 @@ from typing import Any
 from duckdb import DuckDBPyConnection
 
 from dbt_anonymize.errors import PublishError, safe_reason
-from dbt_anonymize.literals import quote_name
+from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.release.audit import about_table, audit, open_file
 from dbt_anonymize.release.composition import Composition, check_composition
 from dbt_anonymize.release.copies import places_of_copies, write_copies
@@ -47,16 +47,17 @@ def publish(
     composition: Mapping[str, Any] | None = None,
     formats: Sequence[str] = ("duckdb",),
     about: str | None = None,
+    comments: Mapping[str, str] | None = None,
 ) -> None:
     """Publish a committed relation, in its row order, as the only table of a DuckDB file.
 
-    ``about``, another relation, says what it is; it becomes a table of the file too. Further
-    ``formats`` are copies of that file beside it; those of other formats are removed. ``relation``
-    is a quoted name, ``path`` is relative to the project ``folder`` or absolute; its folder is
-    created, an existing file replaced atomically. ``composition`` are the fields of a
-    `Composition`. Raises a `PublishError`, without a value, and leaves the earlier release in place
-    if the file cannot be written or fails its audit, if a strict ``composition`` stops it, or if
-    the lock cannot be had (`exclusive_publication`).
+    ``about``, another relation, says what it is; it becomes a table of the file too. ``comments``
+    are of released columns, by name. Further ``formats`` are copies of that file beside it; those
+    of other formats are removed. ``relation`` is a quoted name, ``path`` is relative to the project
+    ``folder`` or absolute; its folder is created, an existing file replaced atomically.
+    ``composition`` are the fields of a `Composition`. Raises a `PublishError`, without a value, and
+    leaves the earlier release in place if the file cannot be written or fails its audit, if a
+    strict ``composition`` stops it, or if the lock cannot be had (`exclusive_publication`).
     """
     target = Path(folder) / path
     relations = {table: relation} | ({about_table(table): about} if about else {})
@@ -75,7 +76,7 @@ def publish(
         with exclusive_publication(target), _stage(target) as stage:
             for beside in (log, *places_of_copies(target).values()):
                 _require_ours(beside, target, is_folder=False)
-            _write(session, relations, stage)
+            _write(session, relations, stage, {table: comments or {}})
             audit(session, relations=relations, stage=stage)
             if composition is not None:
                 check_composition(
@@ -188,7 +189,12 @@ def _kind(found: os.stat_result) -> str:
     return "a folder" if stat.S_ISDIR(found.st_mode) else "a file"
 
 
-def _write(session: DuckDBPyConnection, relations: Mapping[str, str], stage: Path) -> None:
+def _write(
+    session: DuckDBPyConnection,
+    relations: Mapping[str, str],
+    stage: Path,
+    comments: Mapping[str, Mapping[str, str]],
+) -> None:
     """Stream relations into tables of a file of an engine of its own; `open_file` says why."""
     # Else the rows, which come in pieces of their own size, would be written once more when the
     # file is closed, in pieces of another.
@@ -196,6 +202,9 @@ def _write(session: DuckDBPyConnection, relations: Mapping[str, str], stage: Pat
     with open_file(session, stage, **settings) as file:
         for table, relation in relations.items():
             _write_table(session.cursor(), relation, file, quote_name(table))
+            for column, comment in comments.get(table, {}).items():
+                place = f"main.{quote_name(table)}.{quote_name(column)}"
+                file.execute(f"comment on column {place} is {quote_text(comment)}")
         file.execute("checkpoint")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -122,18 +123,25 @@ class _Files:
 
     def seeds(self, ref: str) -> list[Path]:
         """Return the files of a seed."""
-        found = (path for folder in self._seeds for path in folder.rglob("*.csv"))
-        return sorted(path for path in found if path.stem == ref)
+        return [path for path in self._tables if path.stem == ref]
 
     def models(self, ref: str) -> list[tuple[Path, Sequence[str]]]:
         """Return the columns of a model, and the file that lists them, if one does."""
         named = re.compile(rf"name:\s*['\"]?{re.escape(ref)}\b")
-        files = (p for folder in self._models for p in folder.rglob("*") if p.is_file())
-        for path in sorted(path for path in files if path.suffix in {".yml", ".yaml"}):
-            content = path.read_bytes().decode("utf-8", errors="replace")
+        for path, content in self._properties.items():
             if named.search(content) and (columns := _listed(content, ref)):
                 return [(path, columns)]
         return []
+
+    @cached_property
+    def _tables(self) -> list[Path]:
+        return sorted(path for folder in self._seeds for path in folder.rglob("*.csv"))
+
+    @cached_property
+    def _properties(self) -> dict[Path, str]:
+        found = (path for folder in self._models for path in folder.rglob("*.y*ml"))
+        files = sorted(path for path in found if path.is_file())
+        return {path: path.read_bytes().decode("utf-8", errors="replace") for path in files}
 
 
 def _folders(root: Path, content: Mapping[str, Any], kind: str) -> list[Path]:

@@ -55,15 +55,24 @@ def check_release(
     with open_release(spec, release) as released:
         columns = released.columns
         shown = _shown(release.resolve(), project.root.resolve())
-        table, may_have = f"{spec.name}_anonymized", spec.release.about is not None
-        findings = list(check_file(released, release, table, shown, may_have_about=may_have))
-        findings += check_about(warehouse, spec, released) if may_have else []
+        table, comments = f"{spec.name}_anonymized", _comments(warehouse, spec)
+        findings = list(check_file(released, release, table, shown, comments=comments))
+        findings += [] if comments is None else check_about(warehouse, spec, released)
     findings += _surroundings(warehouse, spec, project.root.resolve(), release.resolve())
     effort = _chosen(warehouse, spec)
     with attached_release(warehouse, spec, release, columns) as released:
         tables = tables_of(warehouse, spec, effort, released.cursor, released.relation)
         findings += _committed(warehouse, project, spec, tables)
         return findings + recompute(tables, spec, effort=effort)
+
+
+def _comments(warehouse: Warehouse, spec: Spec) -> dict[str, str] | None:
+    """Return what the release may say of its columns; None where it says nothing of itself."""
+    if spec.release.about is None:
+        return None
+    nodes = warehouse.manifest.nodes.values()
+    node = next(one for one in nodes if one.name == f"{spec.name}_anonymized")
+    return {name: column.description for name, column in node.columns.items()}
 
 
 def _chosen(warehouse: Warehouse, spec: Spec) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from dbt_anonymize.literals import quote_name, quote_text
@@ -30,28 +30,34 @@ _CATALOG = {
             "databases": "",
             "schemas": " or cardinality(tags) > 0",
             "tables": " or cardinality(tags) > 0",
-            "columns": "",
         }.items()
     },
 }
 
 
 def check_file(
-    released: Released, file: Path, table: str, shown: str, *, may_have_about: bool = False
+    released: Released,
+    file: Path,
+    table: str,
+    shown: str,
+    *,
+    comments: Mapping[str, str] | None = None,
 ) -> Iterator[Finding]:
     """Require a file with one plain table and nothing else, which everybody may read, nobody write.
 
-    ``may_have_about``: and one that says what the release is. ``shown`` is what the file is called
-    in findings. Room that holds nothing of a table may hold what was deleted: neither rows nor
-    blocks may be left over, nor anything behind the last block.
+    ``comments`` where there may be one that says what the release is, and these on columns.
+    ``shown`` is what the file is called in findings. Room that holds nothing of a table may hold
+    what was deleted: neither rows nor blocks may be left over, nor anything behind the last block.
     """
     tables = released.rows(
         "select schema_name, table_name from duckdb_tables() where not internal and not temporary"
     )
     # A release that was made before its spec said `about` has none.
     beside = {*tables} - {("main", table)}
-    is_known = beside <= {("main", about_table(table))} if may_have_about else not beside
-    problems = [] if is_known and ("main", table) in tables else [f"{len(tables)} tables"]
+    about = set() if comments is None else {("main", about_table(table))}
+    is_known = beside <= about and ("main", table) in tables
+    problems = [] if is_known else [f"{len(tables)} tables"]
+    problems += _other_comments(released, table, comments or {})
     for kind, catalog in _CATALOG.items():
         ((number,),) = released.rows(
             f"select count(*) from {catalog} and database_name = current_database()"  # noqa: S608
@@ -70,6 +76,17 @@ def check_file(
         )
     yield Finding("recomputation", shown, not problems, message)
     yield check_mode(file, shown)
+
+
+def _other_comments(released: Released, table: str, comments: Mapping[str, str]) -> Iterator[str]:
+    """Yield what is said of columns beside the comments of the released ones."""
+    found = released.rows(
+        "select table_name, column_name, comment from duckdb_columns() where comment is not null "
+        "and database_name = current_database()"
+    )
+    others = [one for of, name, one in found if of != table or comments.get(name) != one]
+    if others:
+        yield f"{len(others)} columns with a comment or tag"
 
 
 def check_mode(file: Path, shown: str) -> Finding:
