@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,6 +143,21 @@ def test_a_search_by_what_models_predict_finds_what_it_finds_on_duckdb(built: On
     assert here.exit_code == 0, here.output
     assert here.stdout == there.stdout
     assert here.stdout.count("effort") >= 2
+
+
+def test_a_trial_finds_what_it_finds_on_duckdb(built: OnPostgres) -> None:
+    """Nothing is written: no relation, no file."""
+    asked = ("try", "customers", "--predict", "churned", "--evaluations", "20")
+    relations = "select count(*) from pg_class where relkind in ('r', 'v')"
+    before = built.server.query(relations)
+    here, there = (command(project, *asked) for project in (built.project, built.on_duckdb))
+    assert here.exit_code == 0, here.output
+    assert without_seconds(here.stdout) == without_seconds(there.stdout)
+    assert built.server.query(relations) == before
+
+
+def without_seconds(text: str) -> str:
+    return re.sub(r"in\s+\d+\s+s\.", "", text)
 
 
 def test_a_sample_holds_the_records_that_duckdb_would_draw(built: OnPostgres) -> None:

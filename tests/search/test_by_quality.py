@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import IntArray, Node, Table
 from dbt_anonymize.search.by_quality import QualitySearch, Races, corrected_interval, ladder
@@ -36,6 +38,7 @@ class Known(Track):
 
     test_share: float = 0.3  # type: ignore[misc]
     asked: list[tuple[Node, int]] = field(default_factory=list)
+    is_level: bool = False
 
     @property
     def rows(self) -> IntArray:
@@ -46,7 +49,8 @@ class Known(Track):
         """Count a second for each."""
         for one, split in pairs:
             self.asked.append((one.checked.node, split))
-            self.scores.setdefault(one.key, {})[split] = score_of(one.checked.node)
+            score = 0.7 if self.is_level else score_of(one.checked.node)
+            self.scores.setdefault(one.key, {})[split] = score
         return float(len(pairs))
 
     def baselines(self, splits: range) -> tuple[list[float], list[float]]:
@@ -84,6 +88,24 @@ def test_each_class_size_has_a_winner_that_no_candidate_beats(data: st.DataObjec
         trained = {node for node, _ in track.asked}
         best = max(scores[node] for node in trained & scores.keys())
         assert score_of(checked.node) >= best - EQUAL
+
+
+@examples(settings(deadline=None), 20)
+@given(st.data())
+def test_of_candidates_that_do_as_well_one_keeps_the_most(data: st.DataObject) -> None:
+    table, _ = predicted(data, data.draw(tables(has_subject=False)), outputs=1)
+    track = Known(None, None, [], is_level=True)  # type: ignore[arg-type]
+    guarantees = compile_guarantees([{"model": "k_anonymity", "k": 2}], table)
+    search = QualitySearch(table, guarantees, LIMIT, track=track, budget=Budget())
+    found = search.run([2])
+    kept = search.most_kept(2)
+    assert (kept is None) == (not found.points)
+    if kept is not None:
+        losses = {one.node: one.loss for one in feasible_nodes(table, guarantees, Loss(), LIMIT, 2)}
+        asked = Counter(node for node, _ in track.asked)
+        as_often = [node for node, splits in asked.items() if splits == max(asked.values())]
+        assert losses[kept[0].node] == min(losses[node] for node in as_often)
+        assert found.points[0][1].k >= kept[0].k
 
 
 def test_a_budget_ends_it_after_as_many_models() -> None:

@@ -107,6 +107,7 @@ class QualitySearch:
             for measure in (Guided(), Loss())
         )
         self._is_complete = True
+        self._of_size: dict[int, list[Candidate]] = {}
         self._empty = self._lattice.root_of(table)
 
     def run(self, sizes: Sequence[int]) -> Races:
@@ -127,6 +128,22 @@ class QualitySearch:
         points = tuple((one.required, one.checked) for one in chosen)
         return Races(points, raced, self._budget.trained, self._is_complete)
 
+    def most_kept(self, k: int) -> tuple[CheckedNode, Raced] | None:
+        """Return of the candidates as good as the winner of a class size the one that loses least.
+
+        The winner has the largest class size of them; None where nothing raced.
+        """
+        raced = self._of_size.get(k, [])
+        if not raced:
+            return None
+        losses = {
+            one.key: self._lossy.check(one.checked.node, k).result.loss
+            for one in self._track.equal(raced)
+        }
+        found = min(raced, key=lambda one: losses.get(one.key, np.inf))
+        (scores,) = self._raced([found])
+        return found.checked, scores
+
     def _winner(self, k: int, winners: Sequence[Candidate], budget: Budget) -> Candidate | None:
         candidates = self._candidates(k, winners)
         if not candidates:
@@ -144,6 +161,8 @@ class QualitySearch:
             stay |= {winner.key}
             others = [one for one in candidates if one.key in stay]
             winner = self._track.race([*others, *around], budget, stay)
+        # The winner is the first, so that the others are compared with it.
+        self._of_size[k] = [winner, *(one for one in [*candidates, *around] if one is not winner)]
         self._is_complete = self._is_complete and not budget.is_spent
         return winner
 

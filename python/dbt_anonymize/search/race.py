@@ -143,12 +143,15 @@ class Track:
 
     def _preferred(self, ordered: Sequence[Candidate]) -> Candidate:
         """Return of the candidates that are as good as the first the largest k, the least loss."""
-        first = ordered[0]
-        known = self._splits(first)
-        best = self._mean(first, known) - EQUAL
-        equal = [one for one in ordered if self._splits(one) >= known > 0]
-        equal = [one for one in equal if self._mean(one, known) >= best]
-        return max(equal, key=lambda one: (one.checked.k, -one.checked.loss), default=first)
+        equal = self.equal(ordered)
+        return max(equal, key=lambda one: (one.checked.k, -one.checked.loss), default=ordered[0])
+
+    def equal(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return the candidates that do as well as the first on the splits that it has."""
+        known = self._splits(candidates[0])
+        best = self._mean(candidates[0], known) - EQUAL
+        equal = [one for one in candidates if self._splits(one) >= known > 0]
+        return [one for one in equal if self._mean(one, known) >= best]
 
     def _splits(self, candidate: Candidate) -> int:
         """Return on how many of the first splits a candidate was trained."""

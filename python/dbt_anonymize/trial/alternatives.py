@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import numpy as np
@@ -85,7 +85,8 @@ def find_alternatives(
     limit = Decimal(str(spec.suppression_limit))
     track = Track(records, spec.quality, list(spec.quasi_identifiers))
     search = QualitySearch(table, guarantees, limit, track=track, budget=budget)
-    races = search.run(_sizes(guarantees.min_class_size, table.total))
+    sizes = _sizes(guarantees.min_class_size, table.total)
+    races = search.run(sizes)
     if not races.points:
         raise SearchError(
             explain_infeasible(table, spec.guarantees.resolved, limit, is_proven=True)
@@ -94,7 +95,9 @@ def find_alternatives(
         Alternative((), required, checked, raced)
         for (required, checked), raced in zip(races.points, races.raced, strict=True)
     ]
-    return Trial(tuple(_named(found)), search, races.trained, races.is_complete)
+    kept = search.most_kept(sizes[0])
+    more_use = Alternative((), sizes[0], *kept) if kept else found[0]
+    return Trial(tuple(_named(found, more_use)), search, races.trained, races.is_complete)
 
 
 def recount(spec: Spec, counted: Counted, one: Alternative) -> None:
@@ -117,19 +120,17 @@ def _sizes(smallest: int, records: int) -> list[int]:
     return [smallest, *larger][:_SIZES]
 
 
-def _named(found: Sequence[Alternative]) -> list[Alternative]:
-    """Return the alternatives that are proposed, with their names."""
+def _named(found: Sequence[Alternative], more_use: Alternative) -> list[Alternative]:
+    """Return the alternatives that are proposed, with their names, from weak to strong."""
     chosen = {
-        MORE_USE: found[0],
+        MORE_USE: more_use,
         BALANCED: _largest(found, _SHARE_OF_BALANCE),
         MORE_PRIVACY: _largest(found, _SHARE_OF_PRIVACY),
     }
-    named = []
-    for one in found:
-        names = tuple(name for name, other in chosen.items() if other is one)
-        if names:
-            named.append(Alternative(names, one.required, one.checked, one.raced))
-    return named
+    by_levels: dict[tuple[tuple[int, ...], int], list[str]] = {}
+    for name, one in chosen.items():
+        by_levels.setdefault((one.checked.node, one.checked.suppressed), []).append(name)
+    return [replace(chosen[names[0]], names=tuple(names)) for names in by_levels.values()]
 
 
 def _largest(found: Sequence[Alternative], share: float) -> Alternative:
