@@ -11,7 +11,8 @@ from dbt_anonymize.drafting.content import content_of
 from dbt_anonymize.drafting.facts import ColumnFacts, Kind, kind_of, read_facts
 from dbt_anonymize.drafting.names import said_by
 from dbt_anonymize.drafting.plans import plan
-from dbt_anonymize.drafting.roles import KEY, propose, propose_subject
+from dbt_anonymize.drafting.refusals import check_table
+from dbt_anonymize.drafting.roles import KEY, guess_of, propose, propose_subject
 from dbt_anonymize.errors import HierarchyError, SpecError
 from dbt_anonymize.project.warehouse import Warehouse
 from tests.verify.clinic import SmallWarehouse
@@ -212,8 +213,8 @@ def test_the_target_that_is_asked_for_is_proposed() -> None:
         (facts("outcome", known=0, distinct=0), "NULL everywhere"),
         (facts("outcome", distinct=1), "one value only"),
         (facts("outcome", known=990), "10 NULL"),
-        (facts("outcome", distinct=1000), "each nearly its own"),
-        (facts("outcome", distinct=500), "each nearly its own"),
+        (facts("outcome", distinct=1000), "1000 values in 1,000 records, each its own"),
+        (facts("outcome", distinct=500), "500 classes, and models tell at most"),
         (facts("outcome", looks="phone numbers"), "look like phone numbers"),
         (facts("outcome", "date"), "cast it in a model before"),
     ],
@@ -249,3 +250,31 @@ def test_what_follows_from_another_column_is_dropped() -> None:
     assert roles["agesq"].reason == "it follows from age: each value of that has one of these"
     assert (roles["even"].role, roles["calls"].role) == ("dropped", "quasi_identifier")
     assert roles["wage"].is_target
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        ([], "it has 0 columns"),
+        ([facts("x")], "it has 1 column. Join"),
+        ([facts("x", records=0), facts("y", records=0)], "must hold records; it has none. Load"),
+    ],
+)
+def test_tables_of_nothing_are_refused_in_a_line(columns: list[ColumnFacts], why: str) -> None:
+    with pytest.raises(SpecError, match=why) as error:
+        check_table("people", columns)
+    assert "\n" not in str(error.value)
+
+
+def test_of_three_hundred_columns_twelve_are_generalized() -> None:
+    wide = [facts("id", "integer", 1000), *(facts(f"m{i}", "double", 40) for i in range(299))]
+    found = propose([*wide, facts("churned", distinct=2)])
+    assert sum(one.role == "quasi_identifier" for one in found) == 12
+    assert "299 columns others could know are too many" in found[-2].reason
+    assert guess_of(found[-1]) == "its name says so"
+
+
+def test_an_identifier_is_refused_as_target() -> None:
+    column = facts("patient_no", "integer", distinct=300)
+    with pytest.raises(SpecError, match="must not be an identifier, which is never released"):
+        propose([facts("key", "integer", 1000), column], "patient_no")

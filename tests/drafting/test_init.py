@@ -50,6 +50,7 @@ def test_a_draft_that_is_taken_builds_and_releases(consumer: Project) -> None:
     asked = ("--ref", "customers", "--predict", "churned", "--yes", "--project-dir", folder)
     done = run("init", "clients", *asked)
     assert done.exit_code == 0, done.output
+    assert "Predicts" not in done.stdout
     path = folder / "anonymizations" / "clients.yml"
     text = path.read_text()
     assert "TODO" not in re.sub("#.*", "", text)
@@ -121,8 +122,9 @@ def test_on_a_terminal_each_undecided_column_is_asked(
 
     monkeypatch.setattr("dbt_anonymize.cli.init.sys", System)
     words = ["init", "clients", "--ref", "customers", "--project-dir", str(consumer.folder)]
-    done = CliRunner().invoke(app, words, input="nonsense\ndropped\n")
+    done = CliRunner().invoke(app, words, input="all\nmodel\nnobody\nchurned\nnonsense\ndropped\n")
     assert done.exit_code == 0, done.output
+    assert "there is no nobody" in done.output
     assert "role (identifier, quasi_identifier" in done.output
     spec = load_spec(consumer.folder / "anonymizations" / "clients.yml")
     assert spec.columns[in_doubt].role == "dropped"
@@ -136,6 +138,45 @@ def test_hierarchies_that_exist_are_kept(consumer: Project) -> None:
     assert "seeds/clients_hierarchy_zip.csv: must not exist yet" in done.stderr
     assert seed.read_text() == "value,level_1\nmine,*\n"
     assert not (consumer.folder / "anonymizations" / "clients.yml").exists()
+
+
+def test_a_draft_is_written_anew_and_a_column_is_explained(consumer: Project) -> None:
+    folder = consumer.folder
+    asked = ("init", "clients", "--ref", "customers", "--yes", "--project-dir", folder)
+    done = run(*asked)
+    guess = "Predicts churned (guess: its name says so; --predict names another)."
+    assert done.stdout.splitlines()[0] == guess
+    path, zips = folder / "anonymizations/clients.yml", folder / "seeds/clients_hierarchy_zip.csv"
+    assert "search:" not in path.read_text()
+    properties = folder / "seeds/_clients_hierarchies.yml"
+    properties.write_text(properties.read_text() + "  - name: clients_hierarchy_old\n")
+    old = folder / "seeds/clients_hierarchy_old.csv"
+    for file in (path, zips, old):
+        file.write_text("mine")
+    explained = run(*asked, "--explain", "zip")
+    assert explained.exit_code == 0, explained.output
+    assert explained.stdout.startswith("zip: quasi_identifier\n  reason: others could know it")
+    assert re.search("singled out together with birth_date: [0-9,]+ record", explained.stdout)
+    assert re.search("level 1: [0-9,]+ label", explained.stdout)
+    assert not [value for value in people(consumer) if value in explained.stdout]
+    assert path.read_text() == zips.read_text() == "mine"
+    assert "there is no zap. Did you mean zip?" in run(*asked, "--explain", "zap").stderr
+
+    other = path.with_name("other.yml")
+    other.write_text("columns: {zip: {hierarchy: {ref: clients_hierarchy_zip}}}")
+    done = run(*asked, "--replace")
+    assert done.exit_code == 2
+    assert "must not be replaced, since anonymizations/other.yml reads it too" in done.stderr
+    assert path.read_text() == "mine"
+    other.unlink()
+    done = run(*asked, "--replace", "--purpose", "statistics")
+    assert done.exit_code == 0, done.output
+    assert "replaced anonymizations/clients.yml" in done.stdout
+    assert "replaced seeds/clients_hierarchy_zip.csv" in done.stdout
+    assert "removed seeds/clients_hierarchy_old.csv" in done.stdout
+    assert not old.exists()
+    spec = load_spec(path)
+    assert (spec.search.measure, spec.fidelity is None) == ("loss", False)
 
 
 def test_tables_with_little_in_them_are_drafted(consumer: Project) -> None:
@@ -161,10 +202,24 @@ def test_tables_with_little_in_them_are_drafted(consumer: Project) -> None:
     for name, sql in models.items():
         (consumer.folder / "models" / f"{name}.sql").write_text(sql)
     consumer.build("--select", *models)
+    refused = {
+        "nobody": "nobody: must hold records; it has none. Load it first.",
+        "somebody": "somebody: must have a column that is unique and never NULL",
+        "alike": "alike: must have a column that models predict",
+        "typed": "typed: must have a column that models predict",
+        "infinite": "infinite: must have a column that models predict",
+    }
     for name in models:
-        done = run("init", f"of_{name}", "--ref", name, "-y", "--project-dir", consumer.folder)
-        assert done.exit_code == 0, (name, done.output)
-        assert ("holds no record" in done.stderr) == (name == "nobody")
+        asked = ("init", f"of_{name}", "--ref", name, "--project-dir", consumer.folder)
+        done = run(*asked, "--yes")
+        assert done.exit_code == (2 if name in refused else 0), (name, done.output)
+        if name in refused:
+            assert refused[name] in done.stderr
+            assert len(done.stderr.splitlines()) == 1
+            assert not (consumer.folder / "anonymizations" / f"of_{name}.yml").exists()
+            if name == "nobody":
+                continue
+            assert run(*asked).exit_code == 0
         drafted: Path = consumer.folder / "anonymizations" / f"of_{name}.yml"
         text = drafted.read_text()
         assert yaml.safe_load(text)["name"] == f"of_{name}"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,9 +18,17 @@ from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
+    from dbt_anonymize.drafting.facts import ColumnFacts
     from dbt_anonymize.drafting.roles import Proposal
     from dbt_anonymize.drafting.table import Drafted
     from dbt_anonymize.spec import Source
+
+
+class Purpose(StrEnum):
+    """What a release is for."""
+
+    model = "model"
+    statistics = "statistics"
 
 
 @on_target
@@ -32,47 +43,162 @@ def init(
     predict: Annotated[
         str | None, typer.Option(help="Column that models predict, the target.")
     ] = None,
+    purpose: Annotated[
+        Purpose | None,
+        typer.Option(help="To learn models from the release, or to count and sum it."),
+    ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Take what is proposed without asking.")
+        bool,
+        typer.Option("--yes", "-y", help="Take what is proposed, and drop what is in doubt."),
     ] = False,
+    replace_: Annotated[
+        bool, typer.Option("--replace", help="Write the files of an earlier draft anew.")
+    ] = False,
+    explain: Annotated[
+        str | None,
+        typer.Option(help="Print what is known of this column, no value; write nothing."),
+    ] = None,
 ) -> None:
     """Draft anonymizations/<name>.yml and its hierarchies from what a relation holds."""
-    from dbt_anonymize.drafting.facts import read_facts  # noqa: PLC0415 (keeps --help fast)
-    from dbt_anonymize.drafting.roles import propose, take_all  # noqa: PLC0415
-    from dbt_anonymize.drafting.table import draft_table  # noqa: PLC0415
     from dbt_anonymize.drafting.text import check_name, spec_text  # noqa: PLC0415
     from dbt_anonymize.spec.json_schema import write_schema  # noqa: PLC0415
 
     declared = declared_source(ref, source)
-    path = check_name(place.project, name)
-    with place.warehouse() as warehouse:
-        relation = warehouse.relation_of(declared)
-        note(f"Reading {relation.identifier} ...")
-        proposals = propose(read_facts(warehouse, relation), predict)
-    if not any(one.facts.records for one in proposals):
-        say(f"{relation.identifier} holds no record: load it first, or decide all.", err=True)
-    if yes:
-        proposals = take_all(proposals)
-    # Closed while somebody thinks: a file of DuckDB is locked for everybody else.
-    elif sys.stdin.isatty():
-        proposals = [_asked(one) for one in proposals]
-    with place.warehouse() as warehouse, at_work("Building hierarchies and efforts"):
-        drafted = draft_table(
-            warehouse,
-            warehouse.relation_of(declared),
-            proposals,
-            name=name,
-            place=f"--ref {ref}" if ref else f"--source {source}",
-            folder=place.shown(place.project.seeds),
-        )
+    path = check_name(place.project, name, replaces=replace_ or explain is not None)
+    facts = _read(place, declared)
+    if explain is not None:
+        _explain(place, declared, facts, explain, name=name, predict=predict)
+        return
+    is_asked = not yes and sys.stdin.isatty()
+    purpose = purpose or (_asked_purpose() if is_asked else Purpose.model)
+    proposals = _proposed(facts, predict, is_asked=is_asked, takes_all=yes)
+    drafted = _drafted(place, declared, proposals, name, takes_all=yes)
+    is_known = replace_ and (place.project.root / path).exists()
+    written = write_seeds(place, name, drafted, replaces=replace_)
     write_schema(place.project.root)
-    written = write_seeds(place, name, drafted)
-    text = spec_text(name, declared, drafted, takes_all=yes)
+    text = spec_text(name, declared, drafted, takes_all=yes, purpose=purpose.value)
     (place.project.root / path).write_text(text, encoding="utf-8")
     _show(drafted)
-    for file in written:
+    for file in [f"replaced {path.as_posix()}"] * is_known + written:
         note(file)
     note(_next(name, path, drafted, is_open=": TODO" in text or "[TODO]" in text))
+
+
+def _read(place: Place, declared: Source) -> list[ColumnFacts]:
+    from dbt_anonymize.drafting.facts import read_facts  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.drafting.refusals import check_table  # noqa: PLC0415
+
+    with place.warehouse() as warehouse:
+        relation = warehouse.relation_of(declared)
+        with at_work(f"Reading {relation.identifier}"):
+            facts = read_facts(warehouse, relation)
+    check_table(relation.identifier, facts)
+    return facts
+
+
+def _proposed(
+    facts: Sequence[ColumnFacts], predict: str | None, *, is_asked: bool, takes_all: bool
+) -> list[Proposal]:
+    """Return a role for each column; the warehouse is closed while somebody thinks."""
+    from dbt_anonymize.drafting.roles import guess_of, propose, take_all  # noqa: PLC0415
+
+    proposals = propose(facts, predict)
+    target = next((one for one in proposals if one.is_target), None)
+    if is_asked:
+        if predict is None:
+            proposals = _asked_target(facts, target)
+        return [_asked(one) for one in proposals]
+    if takes_all and predict is None and target is not None:
+        note(f"Predicts {target.name} (guess: {guess_of(target)}; --predict names another).")
+    return take_all(proposals) if takes_all else proposals
+
+
+def _drafted(
+    place: Place, declared: Source, proposals: Sequence[Proposal], name: str, *, takes_all: bool
+) -> Drafted:
+    from dbt_anonymize.drafting.table import check_complete, draft_table  # noqa: PLC0415
+
+    with place.warehouse() as warehouse, at_work("Building hierarchies and efforts"):
+        relation = warehouse.relation_of(declared)
+        drafted = draft_table(
+            warehouse,
+            relation,
+            proposals,
+            name=name,
+            place=_option_of(declared),
+            folder=place.shown(place.project.seeds),
+        )
+    if takes_all:
+        check_complete(relation.identifier, drafted)
+    return drafted
+
+
+def _option_of(declared: Source) -> str:
+    if declared.ref:
+        return f"--ref {declared.ref}"
+    return f"--source {'.'.join(declared.source or ())}"
+
+
+def _explain(
+    place: Place,
+    declared: Source,
+    facts: Sequence[ColumnFacts],
+    column: str,
+    *,
+    name: str,
+    predict: str | None,
+) -> None:
+    """Print what is known of a column; nothing is written."""
+    from dbt_anonymize.drafting.explaining import explain, explain_hierarchy  # noqa: PLC0415
+    from dbt_anonymize.drafting.roles import propose  # noqa: PLC0415
+    from dbt_anonymize.drafting.table import draft_table  # noqa: PLC0415
+    from dbt_anonymize.spec.problems import did_you_mean  # noqa: PLC0415
+
+    proposals = propose(facts, predict)
+    one = next((one for one in proposals if one.name.lower() == column.lower()), None)
+    if one is None:
+        names = [one.name for one in facts]
+        raise SpecError(
+            f"--explain must name a column; there is no {column}. "
+            + did_you_mean(column, names, f"The first is {names[0]}.")
+        )
+    with place.warehouse() as warehouse:
+        relation = warehouse.relation_of(declared)
+        for line in explain(warehouse, relation, proposals, one):
+            say(line)
+        drafted = draft_table(
+            warehouse,
+            relation,
+            [one],
+            name=name,
+            place=_option_of(declared),
+            folder=place.shown(place.project.seeds),
+            efforts=0,
+        )
+    for plan in drafted.plans.values():
+        for line in explain_hierarchy(plan):
+            say(line)
+    for reason in drafted.failed.values():
+        say(f"  no hierarchy fits: {reason}")
+
+
+def _asked_purpose() -> Purpose:
+    asked = ""
+    while asked not in set(Purpose):
+        asked = typer.prompt("What is it for? (model, statistics)", default="model").strip()
+    return Purpose(asked)
+
+
+def _asked_target(facts: Sequence[ColumnFacts], guess: Proposal | None) -> list[Proposal]:
+    """Ask which column models predict until one is named that they can."""
+    from dbt_anonymize.drafting.roles import propose  # noqa: PLC0415
+
+    while True:
+        asked = typer.prompt("Which column do models predict?", default=guess and guess.name)
+        try:
+            return propose(facts, asked.strip())
+        except SpecError as error:
+            say(str(error), err=True)
 
 
 def declared_source(ref: str | None, source: str | None) -> Source:
@@ -108,26 +234,56 @@ def _asked(proposal: Proposal) -> Proposal:
     )
 
 
-def write_seeds(place: Place, name: str, drafted: Drafted) -> list[str]:
-    """Write the hierarchies and their properties; a file that exists is kept and an error."""
+def write_seeds(place: Place, name: str, drafted: Drafted, *, replaces: bool = False) -> list[str]:
+    """Write the hierarchies and their properties, and return what became of each file.
+
+    A file that exists is an error unless it is replaced; those of others always stay.
+    """
     from dbt_anonymize.drafting.text import seeds_text  # noqa: PLC0415
     from dbt_anonymize.hierarchies.seed_csv import hierarchy_csv  # noqa: PLC0415
 
-    if not drafted.plans:
-        return []
     files = {f"{plan.seed}.csv": hierarchy_csv(plan.hierarchy) for plan in drafted.plans.values()}
-    files[f"_{name}_hierarchies.yml"] = seeds_text(name, drafted)
+    properties = f"_{name}_hierarchies.yml"
+    if files:
+        files[properties] = seeds_text(name, drafted)
     seeds = place.project.seeds
+    stale = _stale_seeds(seeds / properties, files) if replaces else []
     existing = [file for file in files if (seeds / file).exists()]
-    if existing:
+    if existing and not replaces:
         raise ProjectError(
             f"{seeds.name}/{existing[0]}: must not exist yet. Move it, or take another "
             "name for the anonymization."
         )
+    _check_owned(place, name, [*existing, *stale])
     seeds.mkdir(exist_ok=True)
     for file, text in files.items():
         (seeds / file).write_text(text, encoding="utf-8", newline="\n")
-    return [place.shown(seeds / file) for file in files]
+    for file in stale:
+        (seeds / file).unlink()
+    marks = dict.fromkeys(existing, "replaced ") | dict.fromkeys(stale, "removed ")
+    return [marks.get(file, "") + place.shown(seeds / file) for file in [*files, *stale]]
+
+
+def _stale_seeds(properties: Path, files: Mapping[str, str]) -> list[str]:
+    """Return the seeds of an earlier draft that a new one has no more."""
+    if not properties.exists():
+        return []
+    found = re.findall(r"^  - name: (\w+)$", properties.read_text(encoding="utf-8"), re.MULTILINE)
+    stale = [f"{seed}.csv" for seed in found if f"{seed}.csv" not in files]
+    return [file for file in stale if (properties.parent / file).exists()]
+
+
+def _check_owned(place: Place, name: str, files: Sequence[str]) -> None:
+    """Raise where another anonymization reads a seed that would be replaced."""
+    for spec in sorted((place.project.root / "anonymizations").glob("*.yml")):
+        if spec.stem == name:
+            continue
+        words = set(re.findall(r"\w+", spec.read_text(encoding="utf-8")))
+        if shared := next((file for file in files if file.removesuffix(".csv") in words), None):
+            raise ProjectError(
+                f"{place.shown(place.project.seeds / shared)}: must not be replaced, since "
+                f"anonymizations/{spec.name} reads it too. Give it a hierarchy of its own first."
+            )
 
 
 def _show(drafted: Drafted) -> None:

@@ -14,7 +14,7 @@ import typer
 
 from dbt_anonymize.cli.common import SafeConsole, at_work, figures_table, is_quiet, note
 from dbt_anonymize.cli.place import Place, on_target
-from dbt_anonymize.errors import SearchError, SpecError
+from dbt_anonymize.errors import SearchError
 
 if TYPE_CHECKING:
     from dbt_anonymize.drafting.counted import Counted
@@ -155,13 +155,16 @@ def _drafted(
 ) -> tuple[Drafted, Spec]:
     """Draft roles, hierarchies and a spec without efforts."""
     from dbt_anonymize.drafting.facts import read_facts  # noqa: PLC0415
+    from dbt_anonymize.drafting.refusals import check_table  # noqa: PLC0415
     from dbt_anonymize.drafting.roles import propose, take_all  # noqa: PLC0415
-    from dbt_anonymize.drafting.table import draft_table  # noqa: PLC0415
+    from dbt_anonymize.drafting.table import check_complete, draft_table  # noqa: PLC0415
     from dbt_anonymize.drafting.text import spec_of, spec_text  # noqa: PLC0415
 
     relation = warehouse.relation_of(declared)
     with at_work(f"Reading {relation.identifier}"):
-        proposals = take_all(propose(read_facts(warehouse, relation), predict))
+        facts = read_facts(warehouse, relation)
+        check_table(relation.identifier, facts)
+        proposals = take_all(propose(facts, predict))
         drafted = draft_table(
             warehouse,
             relation,
@@ -173,7 +176,7 @@ def _drafted(
             folder=place.shown(place.project.seeds),
             efforts=0,
         )
-    _refuse_what_cannot_be_tried(relation.identifier, drafted)
+    check_complete(relation.identifier, drafted)
     # What no hierarchy fits is not released.
     dropped = {
         one: replace(one, role="dropped", reason=f"no hierarchy fits: {drafted.failed[one.name]}")
@@ -182,26 +185,6 @@ def _drafted(
     }
     drafted = replace(drafted, proposals=[dropped.get(one, one) for one in proposals], failed={})
     return drafted, spec_of(spec_text(name, declared, drafted, takes_all=True), drafted)
-
-
-def _refuse_what_cannot_be_tried(relation: str, drafted: Drafted) -> None:
-    from dbt_anonymize.drafting.roles import KEY  # noqa: PLC0415
-
-    if not any(one.role == KEY for one in drafted.proposals):
-        raise SpecError(
-            f"{relation}: must have a column that is unique and never NULL, the record key; it has "
-            "none. Add one in a model, such as row_number() over a stable order."
-        )
-    if drafted.target is None:
-        raise SpecError(
-            f"{relation}: must have a column that models predict; none was found. Name it: "
-            "--predict <column>."
-        )
-    if not drafted.plans:
-        raise SpecError(
-            f"{relation}: must have columns that others could know of people, such as age or "
-            "place; none was found. Declare them: `dbt-anonymize init` drafts a spec to edit."
-        )
 
 
 def _counted(warehouse: Warehouse, relation: Any, spec: Spec, drafted: Drafted) -> Counted:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from dbt_anonymize.drafting.facts import ColumnFacts
 from dbt_anonymize.drafting.names import is_key, is_key_of_person, said_by
+from dbt_anonymize.drafting.refusals import find_predictable
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.evaluation.data.targets import MAX_CLASSES
 from dbt_anonymize.pluralize import counted
 
 # From so many different texts per record on, a text finds a record by itself.
@@ -59,7 +59,7 @@ def propose(facts: Sequence[ColumnFacts], predict: str | None = None) -> list[Pr
 
     ``predict`` names the target; a column that models cannot predict is a `SpecError`.
     """
-    wanted = None if predict is None else _predictable(facts, predict)
+    wanted = None if predict is None else find_predictable(facts, predict)
     key = _key([one for one in facts if one is not wanted])
     found = [
         Proposal(one, KEY, "unique and never NULL") if one is key else _role(one) for one in facts
@@ -67,6 +67,11 @@ def propose(facts: Sequence[ColumnFacts], predict: str | None = None) -> list[Pr
     target = _target(found)
     if wanted is not None:
         target = next(one for one in found if one.facts is wanted)
+        if target.role == "identifier" and target.is_decided:
+            raise SpecError(
+                f"--predict {predict} must not be an identifier, which is never released: "
+                f"{target.reason}. Name another column."
+            )
     targeted = [one if one is not target else _as_target(one, predict) for one in found]
     return _limited(_without_what_follows(targeted))
 
@@ -115,45 +120,16 @@ def _as_target(found: Proposal, predict: str | None) -> Proposal:
     )
 
 
+def guess_of(target: Proposal) -> str:
+    """Return why a column that nobody named is taken for the target."""
+    if said_by(target.name, "target"):
+        return "its name says so"
+    return "nothing says so, but it has few classes and is the last of these"
+
+
 def is_amount(facts: ColumnFacts) -> bool:
     """Tell whether models predict a column as a number, not as a class."""
     return facts.kind == "number" and facts.distinct > _MOST_CLASSES
-
-
-def _predictable(facts: Sequence[ColumnFacts], predict: str) -> ColumnFacts:
-    """Return the column that was asked for; what models cannot predict is refused."""
-    named = [one for one in facts if one.name.lower() == predict.lower()]
-    if not named:
-        raise SpecError(
-            f"--predict must name a column; there is no {predict}. Columns are "
-            f"{', '.join(one.name for one in facts)}."
-        )
-    (found,) = named
-    if why := _unpredictable(found):
-        raise SpecError(
-            f"--predict {predict} must be a column of classes or numbers that are known; it has "
-            f"{why}. Name another column."
-        )
-    return found
-
-
-def _unpredictable(facts: ColumnFacts) -> str:
-    """Return what keeps models from predicting a column; nothing where they can."""
-    missing = facts.records - facts.known
-    is_apart = facts.is_unique or (facts.kind != "number" and facts.distinct > MAX_CLASSES)
-    reasons = {
-        "NULL everywhere": not facts.known,
-        "one value only": facts.distinct <= 1,
-        f"{counted(missing, 'NULL')}: leave these records out in a model": missing > 0,
-        f"values that look like {facts.looks}, which name people": bool(facts.looks),
-        f"{facts.distinct} values in {counted(facts.records, 'record')}, each nearly its own": (
-            is_apart
-        ),
-        f"the type {facts.type}: cast it in a model before": (
-            facts.kind not in {"number", "text", "boolean"}
-        ),
-    }
-    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def _key(facts: Sequence[ColumnFacts]) -> ColumnFacts | None:

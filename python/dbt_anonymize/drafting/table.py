@@ -11,8 +11,8 @@ from typing import Any
 from dbt_anonymize.drafting.efforts import first_efforts
 from dbt_anonymize.drafting.facts import singled_out
 from dbt_anonymize.drafting.plans import Plan, plan, seed_name
-from dbt_anonymize.drafting.roles import Proposal, is_amount, propose_subject
-from dbt_anonymize.errors import HierarchyError, WarehouseError
+from dbt_anonymize.drafting.roles import KEY, Proposal, is_amount, propose_subject
+from dbt_anonymize.errors import HierarchyError, SpecError, WarehouseError
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.values import TableColumn
 from dbt_anonymize.project.warehouse import Warehouse
@@ -109,6 +109,25 @@ def draft_table(
         else None,
         subject=subject,
     )
+
+
+def check_complete(relation: str, drafted: Drafted) -> None:
+    """Raise a `SpecError` for a draft that nobody can take without deciding something."""
+    if not any(one.role == KEY for one in drafted.proposals):
+        raise SpecError(
+            f"{relation}: must have a column that is unique and never NULL, the record key; it has "
+            "none. Add one in a model, such as row_number() over a stable order."
+        )
+    if drafted.target is None:
+        raise SpecError(
+            f"{relation}: must have a column that models predict; none was found. Name it: "
+            "--predict <column>."
+        )
+    if not drafted.plans:
+        raise SpecError(
+            f"{relation}: must have columns that others could know of people, such as age or "
+            "place; none was found. Declare them: `dbt-anonymize init` drafts a spec to edit."
+        )
 
 
 def _combinations(

@@ -20,10 +20,11 @@ from dbt_anonymize.spec.models import LONGEST_NAME, RESERVED_SPEC_NAMES
 from dbt_anonymize.spec.sources import Source
 
 
-def check_name(project: Project, name: str) -> Path:
+def check_name(project: Project, name: str, *, replaces: bool = False) -> Path:
     """Return where the spec of a new anonymization goes, relative to the project.
 
-    An unusable name is a `SpecError`, an existing anonymization a `ProjectError`.
+    An unusable name is a `SpecError`, an existing anonymization that is not replaced a
+    `ProjectError`.
     """
     usable = re.fullmatch("[a-z][a-z0-9_]*", name) and len(name) <= LONGEST_NAME
     if not usable or name in RESERVED_SPEC_NAMES:
@@ -33,14 +34,17 @@ def check_name(project: Project, name: str) -> Path:
             "Choose another name."
         )
     path = Path(FOLDER) / f"{name}{SUFFIX}"
-    if (project.root / path).exists():
+    if not replaces and (project.root / path).exists():
         raise ProjectError(
-            f"{path.as_posix()}: must not exist yet. Choose another name, or edit it."
+            f"{path.as_posix()}: must not exist yet. Choose another name, edit it, or write it "
+            "anew by `dbt-anonymize init --replace`."
         )
     return path
 
 
-def spec_text(name: str, source: Source, drafted: Drafted, *, takes_all: bool) -> str:
+def spec_text(
+    name: str, source: Source, drafted: Drafted, *, takes_all: bool, purpose: str = "model"
+) -> str:
     """Return the YAML of a draft; what a person should decide is TODO unless ``takes_all``."""
     decided = [one for one in drafted.proposals if one.is_decided or takes_all]
     key = next((one for one in drafted.proposals if one.role == KEY), None)
@@ -60,6 +64,7 @@ def spec_text(name: str, source: Source, drafted: Drafted, *, takes_all: bool) -
             key=key.name if key else None,
             columns=[(one, one in decided) for one in drafted.proposals if one.role != KEY],
             takes_all=takes_all,
+            purpose=purpose,
             sensitive=[
                 one.name for one in decided if one.role == "sensitive" and not one.is_target
             ],
