@@ -110,6 +110,11 @@ def _as_target(found: Proposal, predict: str | None) -> Proposal:
     shown = counted(found.facts.distinct, "class", "classes")
     if is_amount(found.facts):
         shown = "a number"
+    if found.facts.distinct > _MOST_CATEGORIES:
+        shown += (
+            f"; {_alone(found.facts)}, and released as it is: whoever knows it of somebody finds "
+            "the record, so round it or make classes of it in a model before"
+        )
     return replace(
         found,
         role="sensitive",
@@ -227,9 +232,9 @@ def _sensitive(facts: ColumnFacts) -> Proposal:
     is_telling = facts.distinct > _MOST_CATEGORIES or (facts.singled and facts.distinct > _FEW)
     if facts.kind in {"number", "date"} and is_telling:
         knows = "an employer, bank or insurer knows it and finds the person"
-        mask = "; or make it insensitive with a mask: {round: 1000}"
+        mask = "; or make it insensitive with a mask such as {round: 1000}"
         what = f"sensitive, but {_alone(facts)}: {knows}, so in classes"
-        other = mask if facts.kind == "number" else ""
+        other = mask if facts.kind == "number" and facts.distinct > _MOST_CATEGORIES else ""
         return Proposal(facts, "quasi_identifier", what + other)
     return Proposal(facts, "sensitive", f"its name says so; {_alone(facts)}")
 
