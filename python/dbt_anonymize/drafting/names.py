@@ -21,6 +21,8 @@ _NAMES_PERSON = """
     nombre nombres apellido apellidos nome cognome sobrenome apelido prenom nom email mail phone
     telephone telefon telefono telefone iban ssn nin nif nie dni cpf passport username login
     address adresse direccion endereco
+    doctor physician nurse surgeon therapist clinician carer teacher manager advisor midwife arzt
+    medico
 """
 _ROW_NUMBER = """
     rowname rownames rownum rownumber rowid index unnamed unnamed0 obs observation lfdnr
@@ -60,7 +62,7 @@ _QUASI_PARTS = """
 _SENSITIVE_PARTS = """
     income wage salar earning wealth health hlth diseas diagnos illness disab medic symptom
     therap treatm religi polit crimin offen convict arrest prison depress psych cancer diabet
-    surg hospvis docvis doctor drinking alcohol
+    surg hospvis docvis drinking alcohol
 """
 _BIRTH = "birth birthdate birthday born dob geburtsdatum nacimiento"
 _AGE = "age ages alter edad edades idade eta leeftijd"
@@ -113,6 +115,7 @@ _WORDS = {
         "key": _KEY,
         "names_person": _NAMES_PERSON,
         "row_number": _ROW_NUMBER,
+        "household": "household family hh dwelling",
         "sampling_weight": _SAMPLING_WEIGHT,
     }.items()
 }

@@ -187,7 +187,9 @@ def _by_name_or_key(facts: ColumnFacts) -> Proposal | None:
         return Proposal(facts, "identifier", what, False)
     if facts.is_unique and not facts.is_fractional and not facts.is_free_text:
         return Proposal(facts, "identifier", "every record has another value")
-    if said_by(facts.name, "quasi_identifier") or said_by(facts.name, "sensitive"):
+    is_household = is_telling and is_key(facts.name) and said_by(facts.name, "household")
+    known = said_by(facts.name, "quasi_identifier") or said_by(facts.name, "sensitive")
+    if known and not is_household:
         return None
     return _repeating_key(facts, is_telling=is_telling)
 
