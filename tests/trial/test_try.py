@@ -45,6 +45,9 @@ def test_nothing_is_written_until_one_is_taken_and_the_build_keeps_what_was_show
     assert table[0] in again
     spec = load_spec(consumer.folder / "anonymizations" / "clients.yml")
     assert spec.release.effort == len(spec.efforts)
+    text = (consumer.folder / "anonymizations" / "clients.yml").read_text()
+    assert "`dbt-anonymize try` found" in text
+    assert "lose the least" not in text.partition("guarantees:")[0]
     consumer.build("--select", "+clients_results", "+clients_anonymized", "clients_hierarchy_*")
     assert consumer.release("clients")
     found = consumer.query(

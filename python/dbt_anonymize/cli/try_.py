@@ -247,7 +247,8 @@ def _cells(columns: dict[str, list[str]]) -> Any:
     table = figures_table((), ["column", *([""] * most)])
     table.show_header = False
     for name, values in columns.items():
-        table.add_row(name, *(value[:_WIDEST] for value in values))
+        shown = (one if len(one) <= _WIDEST else f"{one[: _WIDEST - 1]}…" for one in values)
+        table.add_row(name, *shown)
     return table
 
 
@@ -287,7 +288,9 @@ def _take(place: Place, tried: _Tried, wanted: str, path: Any) -> None:
     for one in tried.trial.alternatives:
         recount(tried.spec, counted, one)
     efforts = [one.effort(tried.spec) for one in tried.trial.alternatives]
-    text = spec_text(tried.name, tried.source, replace(tried.drafted, efforts=[]), takes_all=True)
+    levels = [one.levels for one in efforts if one.levels]
+    drafted = replace(tried.drafted, efforts=levels, is_tried=True)
+    text = spec_text(tried.name, tried.source, drafted, takes_all=True)
     text = with_released(with_efforts(text, efforts), number)
     write_schema(place.project.root)
     written = write_seeds(place, tried.name, tried.drafted)

@@ -29,6 +29,7 @@ class Drafted:
     """What a draft says; ``largest_share`` is that of the most frequent class of the target.
 
     ``subject`` is the identifier that says whose record it is, where people have several.
+    ``is_tried``: models were trained to find the efforts.
     """
 
     proposals: Sequence[Proposal]
@@ -38,6 +39,7 @@ class Drafted:
     efforts: list[dict[str, int]]
     largest_share: float | None
     subject: Proposal | None = None
+    is_tried: bool = False
 
     @property
     def uncounted(self) -> tuple[int, int] | None:
