@@ -117,14 +117,22 @@ def _renamed(naming: Naming, column: str, value: Any) -> Any:
         return value
     if column in _CLASS_COLUMNS:
         return _renamed_class(naming, value)
-    if column in _TEXTS_OF_GUARANTEES:
-        return value.replace(" of illness (", f" of {naming.column('illness')} (")
+    if column in {*_TEXTS_OF_GUARANTEES, "levels_in_words"}:
+        return _renamed_text(naming, column, value)
     if column in {"quasi_identifiers", "target"}:
         return ", ".join(map(naming.column, value.split(", ")))
     if column.removesuffix("_leaf") in _QUASI_IDENTIFIERS:
         return _renamed_label(naming, _QUASI_IDENTIFIERS[column.removesuffix("_leaf")], value)
     kind = "outcome" if column in _TARGET_COLUMNS else KINDS.get(column)
     return naming.text(kind, value) if kind else value
+
+
+def _renamed_text(naming: Naming, column: str, value: str) -> str:
+    """Return a text that names columns."""
+    if column in _TEXTS_OF_GUARANTEES:
+        return value.replace(" of illness (", f" of {naming.column('illness')} (")
+    known = "|".join(map(re.escape, _QUASI_IDENTIFIERS))
+    return re.sub(rf"\b({known})\b", lambda found: naming.column(found[0]), value)
 
 
 def _renamed_label(naming: Naming, kind: str, label: str) -> str:
