@@ -93,7 +93,9 @@ class QualitySearch:
         track: Track,
         budget: Budget,
         progress: ProgressCallback | None = None,
+        shortlist_seconds: float = _SECONDS_OF_SHORTLIST,
     ):
+        self._shortlist_seconds = shortlist_seconds
         self._track = track
         self._budget = budget
         self._progress = progress
@@ -179,7 +181,7 @@ class QualitySearch:
         state = lattice_search(checker, self._lattice, k, leaders=count)
         if self._empty is not None and self._lattice.size > 1:
             state.exclude(self._empty)
-        state.run(Clock(_SECONDS_OF_SHORTLIST, self._progress))
+        state.run(Clock(self._shortlist_seconds, self._progress))
         return [checked.node for checked in state.leaders.nodes]
 
     def candidate(self, node: Node, k: int) -> Candidate | None:

@@ -25,6 +25,8 @@ from dbt_anonymize.spec import Effort, Spec
 MORE_USE, BALANCED, MORE_PRIVACY = "more-use", "balanced", "more-privacy"
 # Class sizes that are tried, and the smallest number of classes that a table must have for one.
 _SIZES, _FEWEST_CLASSES = 5, 20
+# Of the search for candidates, of which there are two for each class size.
+_SECONDS_OF_SHORTLIST = 1.5
 # More privacy is the largest class size that keeps this share of what models learn; balanced
 # keeps so much more.
 _SHARE_OF_PRIVACY, _SHARE_OF_BALANCE = 0.75, 0.9
@@ -84,7 +86,12 @@ def find_alternatives(
     guarantees = compile_guarantees(spec.guarantees.resolved, table)
     limit = Decimal(str(spec.suppression_limit))
     track = Track(records, spec.quality, list(spec.quasi_identifiers))
-    search = QualitySearch(table, guarantees, limit, track=track, budget=budget)
+    search = QualitySearch(
+        *(table, guarantees, limit),
+        track=track,
+        budget=budget,
+        shortlist_seconds=_SECONDS_OF_SHORTLIST,
+    )
     sizes = _sizes(guarantees.min_class_size, table.total)
     races = search.run(sizes)
     if not races.points:

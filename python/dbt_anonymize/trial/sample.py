@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from dbt_anonymize.drafting.counted import Counted, leaf_of
 from dbt_anonymize.drafting.plans import Plan
 from dbt_anonymize.errors import SearchError
+from dbt_anonymize.hierarchies.model import IntervalHierarchy
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.project.engines import engine_of
 from dbt_anonymize.project.warehouse import Warehouse
@@ -100,9 +102,8 @@ def _tree(session: Any, one: Plan) -> duckdb.DuckDBPyRelation:
     frame = pd.DataFrame([row.cells for row in table.rows], columns=[*table.columns], dtype=str)
     name = quote_name(one.seed)
     types = dict.fromkeys(table.columns, "text")
-    if one.kind == "interval":
-        is_number = not str(frame["lower_bound"][0]).count("-") > 1
-        kind = "double" if is_number else "date"
+    if isinstance(one.hierarchy, IntervalHierarchy):
+        kind = "double" if isinstance(one.hierarchy.lower_bounds[0], Decimal) else "date"
         types |= {"lower_bound": kind, "upper_bound": kind}
     columns = ", ".join(f"cast({column} as {kind}) as {column}" for column, kind in types.items())
     session.register("dbt_anonymize_tree", frame)
