@@ -80,8 +80,7 @@ complete as (
 
     select
         *,
-        repetitions = all_splits and qf_mean is not null as is_complete,
-        min(case when effort = 0 and not beats_zero_rule then 0 else 1 end) over () = 1 as can_be_learned
+        repetitions = all_splits and qf_mean is not null as is_complete
     from combined
 
 ),
@@ -90,8 +89,7 @@ qualified as (
 
     select
         *,
-        keeps_guarantees and is_complete and qnf is not null and coalesce(beats_zero_rule, false)
-        and can_be_learned as qualifies,
+        keeps_guarantees and is_complete and qnf is not null and coalesce(beats_zero_rule, false) as qualifies,
         case
             when not is_complete
                 then
@@ -109,10 +107,6 @@ qualified as (
                     || ' is not surely above that of the zero rule, which has ' || cast(case when floor((zero_rule) * 1e4 + 0.5) = floor((qf_mean) * 1e4 + 0.5) then floor((zero_rule) * power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule), 1)))) else floor((zero_rule) * 1e4 + 0.5) / 1e4 end as TEXT)
                     || ': the interval of the difference begins at '
                     || cast(case when floor((zero_rule_difference_low) * 1e4 + 0.5) = floor((0) * 1e4 + 0.5) then floor((zero_rule_difference_low) * power(10, 12 - ceil(log10(greatest(abs(zero_rule_difference_low), 1)))) + 0.5) / power(10, 12 - ceil(log10(greatest(abs(zero_rule_difference_low), 1)))) else floor((zero_rule_difference_low) * 1e4 + 0.5) / 1e4 end as TEXT)
-            when not can_be_learned
-                then
-                    'QF of effort 0, the untouched table, is not surely above that of the zero rule, '
-                    || 'so what this effort does better may be luck'
         end as shortfall
     from complete
 
