@@ -71,9 +71,7 @@ complete as (
 
     select
         *,
-        repetitions = all_splits and qf_mean is not null as is_complete,
-        {#- Tested first: where nothing is learned of the untouched table, the best of many efforts is lucky. #}
-        min(case when effort = 0 and not beats_zero_rule then 0 else 1 end) over () = 1 as can_be_learned
+        repetitions = all_splits and qf_mean is not null as is_complete
     from combined
 
 ),
@@ -82,8 +80,7 @@ qualified as (
 
     select
         *,
-        keeps_guarantees and is_complete and qnf is not null and coalesce(beats_zero_rule, false)
-        and can_be_learned as qualifies,
+        keeps_guarantees and is_complete and qnf is not null and coalesce(beats_zero_rule, false) as qualifies,
         {{ dbt_anonymize._shortfall(deciding.measure) | indent(8) }} as shortfall
     from complete
 

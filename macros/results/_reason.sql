@@ -20,10 +20,6 @@ case
             || ' is not surely above that of the zero rule, which has ' || {{ zero }}
             || ': the interval of the difference begins at '
             || {{ dbt_anonymize._figure("zero_rule_difference_low", "0") }}
-    when not can_be_learned
-        then
-            'QF of effort 0, the untouched table, is not surely above that of the zero rule, '
-            || 'so what this effort does better may be luck'
 end
 {%- endmacro %}
 

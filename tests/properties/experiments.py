@@ -183,21 +183,12 @@ class Candidate:
     k: int
 
 
-def can_be_learned(efforts: list[Effort], splits: set[int], zero: Fraction | None) -> bool:
-    """Say whether the untouched table does not fail against the zero rule."""
-    untouched = efforts[0]
-    is_known = bool(splits) and all(untouched.scores[i] is not None for i in splits)
-    return zero is None or not is_known or beats(untouched, zero)
-
-
 def candidates_of(
     efforts: list[Effort], qnf: str, zero: Fraction | None = ZERO
 ) -> dict[int, Candidate]:
     """Return what may be chosen, by number."""
     splits = {i for e in efforts for i, score in enumerate(e.scores) if score is not None}
     found: dict[int, Candidate] = {}
-    if not can_be_learned(efforts, splits, zero):
-        return found
     for number, effort in enumerate(efforts):
         qf, privacy = qf_of(effort), qnf_of(qnf, effort.k)
         is_complete = all(effort.scores[i] is not None for i in splits)
