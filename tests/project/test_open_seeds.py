@@ -20,7 +20,8 @@ def project(tmp_path: Path) -> Path:
     seeds = folder / "seeds"
     seeds.mkdir(exist_ok=True)
     (seeds / "people.csv").write_text("visit_id,Phone,age\n1,0113,30\n", encoding="utf-8")
-    (seeds / "ages.csv").write_text("lower_bound,upper_bound,level_1\n0,9,*\n", encoding="utf-8")
+    ages = "lower_bound,upper_bound,level_1,level_2,level_3\n0,9,a,b,*\n"
+    (seeds / "ages.csv").write_text(ages, encoding="utf-8")
     for path in seeds.iterdir():
         path.chmod(0o644)
     for above in (seeds, folder, tmp_path):
