@@ -17,7 +17,7 @@ import numpy as np
 from dbt_anonymize.drafting.plans import Plan
 from dbt_anonymize.hierarchies.bounds import Bound
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy, IntervalHierarchy
-from dbt_anonymize.literals import quote_name
+from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.privacy.table import Attribute, IntArray, SensitiveAttribute, Table
 from dbt_anonymize.project.engines import engine_of
 from dbt_anonymize.project.warehouse import Warehouse
@@ -113,7 +113,9 @@ def _leaf_sql(warehouse: Warehouse, one: Plan, place: int) -> tuple[str, str]:
 
 
 def _literal(bound: Bound) -> str:
-    return format(bound, "f") if isinstance(bound, Decimal) else f"date '{bound.isoformat()}'"
+    if isinstance(bound, Decimal):
+        return format(bound, "f")
+    return f"date {quote_text(bound.isoformat())}"
 
 
 def _attribute(one: Plan, present: IntArray) -> Attribute:
