@@ -1,4 +1,4 @@
-"""What every command that builds a hierarchy has: the seed that it writes, and a word about it."""
+"""Options and output that the commands which build a hierarchy share."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Purpose(StrEnum):
-    """What a release is for."""
+    """Purpose of a release."""
 
     model = "model"
     statistics = "statistics"
@@ -125,7 +125,7 @@ def _drafted(
             relation,
             proposals,
             name=name,
-            place=_option_of(declared),
+            place=option_of(declared),
             folder=place.shown(place.project.seeds),
         )
     if takes_all:
@@ -133,7 +133,8 @@ def _drafted(
     return drafted
 
 
-def _option_of(declared: Source) -> str:
+def option_of(declared: Source) -> str:
+    """Return the option that names a relation."""
     if declared.ref:
         return f"--ref {declared.ref}"
     return f"--source {'.'.join(declared.source or ())}"
@@ -171,7 +172,7 @@ def _explain(
             relation,
             [one],
             name=name,
-            place=_option_of(declared),
+            place=option_of(declared),
             folder=place.shown(place.project.seeds),
             efforts=0,
         )

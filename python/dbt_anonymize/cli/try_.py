@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -80,6 +78,7 @@ def try_(
     is written unless an alternative is taken.
     """
     from dbt_anonymize.drafting.text import check_name  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.project.engines import in_memory  # noqa: PLC0415
     from dbt_anonymize.search.race import Budget  # noqa: PLC0415
 
     begin = time.monotonic()
@@ -87,7 +86,7 @@ def try_(
     named = name or _name_of(relation)
     path = check_name(place.project, named) if take or name else None
     budget = Budget(evaluations, None if evaluations else time_limit)
-    with _session() as session:
+    with in_memory() as session:
         tried = _try(place, declared, named, predict, budget=budget, session=session)
         console = SafeConsole(quiet=is_quiet())
         _show(console, tried, time.monotonic() - begin)
@@ -111,16 +110,6 @@ def _source(relation: str) -> Source:
 def _name_of(relation: str) -> str:
     plain = re.sub("[^a-z0-9_]+", "_", relation.rpartition(".")[2].lower()).strip("_")
     return plain if plain[:1].isalpha() else f"t_{plain}"
-
-
-@contextlib.contextmanager
-def _session() -> Iterator[Any]:
-    """Give a DuckDB in memory, which nothing of is ever written."""
-    import duckdb  # noqa: PLC0415 (slow to import)
-
-    with duckdb.connect(":memory:") as session:
-        session.execute("set temp_directory = ''")
-        yield session
 
 
 def _try(
@@ -154,6 +143,7 @@ def _drafted(
     place: Place, warehouse: Warehouse, declared: Source, name: str, predict: str | None
 ) -> tuple[Drafted, Spec]:
     """Draft roles, hierarchies and a spec without efforts."""
+    from dbt_anonymize.cli.init import option_of  # noqa: PLC0415
     from dbt_anonymize.drafting.facts import read_facts  # noqa: PLC0415
     from dbt_anonymize.drafting.refusals import check_table  # noqa: PLC0415
     from dbt_anonymize.drafting.roles import propose, take_all  # noqa: PLC0415
@@ -170,20 +160,11 @@ def _drafted(
             relation,
             proposals,
             name=name,
-            place=f"--ref {declared.ref}"
-            if declared.ref
-            else f"--source {'.'.join(declared.source or ())}",
+            place=option_of(declared),
             folder=place.shown(place.project.seeds),
             efforts=0,
         )
     check_complete(relation.identifier, drafted)
-    # What no hierarchy fits is not released.
-    dropped = {
-        one: replace(one, role="dropped", reason=f"no hierarchy fits: {drafted.failed[one.name]}")
-        for one in proposals
-        if one.name in drafted.failed
-    }
-    drafted = replace(drafted, proposals=[dropped.get(one, one) for one in proposals], failed={})
     return drafted, spec_of(spec_text(name, declared, drafted, takes_all=True), drafted)
 
 

@@ -44,7 +44,7 @@ _POINTED = r"[a-z]\d[\da-z](\.[\da-z]{1,4})?"
 
 @dataclass(frozen=True)
 class Structure:
-    """How many characters of codes to keep at each level, and how many digits they should have."""
+    """Structure of codes: characters to keep at each level, and digits that they should have."""
 
     prefixes: tuple[int, ...]
     zeros: int | None = None

@@ -56,10 +56,9 @@ def _is_name_of_person(value: str) -> bool:
     last, _, first = value.lower().rpartition(",")
     found = re.findall(r"[^\W\d_]+", first or last)
     is_name = 1 <= len(found) <= 4 and re.fullmatch(r"[^\d_@/<>=+]+", value) is not None
-    title = found[:1] and found[0] in {"dr", "mr", "mrs", "ms", "prof", "herr", "frau"}
-    return bool(
-        is_name and found[1 if title else 0 :][:1] and found[1 if title else 0] in _given_names()
-    )
+    if found and found[0] in {"dr", "mr", "mrs", "ms", "prof", "herr", "frau"}:
+        found = found[1:]
+    return is_name and bool(found) and found[0] in _given_names()
 
 
 def _matches(pattern: str) -> Callable[[str], bool]:

@@ -219,7 +219,7 @@ def _fullest(records: Mapping[Decimal, int], width: Decimal) -> float:
 
 
 def _is_skewed(records: Mapping[Decimal, int], lower: Decimal, upper: Decimal) -> bool:
-    """Whether equal widths would leave most intervals nearly empty, or most records in one."""
+    """Tell whether equal widths would leave most intervals nearly empty, or most records in one."""
     if upper == lower:
         return False
     width = nice_step((upper - lower) / _LEAVES)

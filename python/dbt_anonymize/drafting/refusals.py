@@ -1,4 +1,4 @@
-"""What no draft can be made of, said in one line each."""
+"""Refusals of tables and columns that no draft can be made of, in one line each."""
 
 from __future__ import annotations
 

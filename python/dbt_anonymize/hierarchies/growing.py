@@ -84,7 +84,7 @@ def truncated(records: Mapping[Decimal, int]) -> Mapping[Decimal, int]:
 
 
 def tells_little(fullest: float, below: float) -> bool:
-    """Whether a level puts nearly all records into one interval, and the level below does not."""
+    """Tell whether nearly all records are in one interval of a level, and not of that below."""
     return fullest > _NEARLY_ALL and fullest > below
 
 
@@ -237,5 +237,5 @@ def _levels(ranks: Mapping[Decimal, int], side: _Side) -> list[list[Decimal]]:
 
 
 def _is_coarser(cuts: int, below: int) -> bool:
-    """Whether a level has enough fewer cuts than the one below to be worth it."""
+    """Tell whether a level has enough fewer cuts than the one below to be worth it."""
     return cuts < below and (cuts <= _FEWER * below or cuts <= _FEW)

@@ -48,7 +48,7 @@ def order_values(records: Mapping[str, int]) -> CategoricalHierarchy:
 
 
 def has_known_order(values: Sequence[str]) -> bool:
-    """Whether values are words or ranges in an order that is known."""
+    """Tell whether values are words or ranges in an order that is known."""
     return _order(values) is not None
 
 

@@ -38,7 +38,7 @@ _DENSE = 3
 
 @dataclass(frozen=True)
 class Range:
-    """What a text says: ends, None where open, and where the numbers stand in it."""
+    """Range in a text: ends, None where open, and where the numbers stand in it."""
 
     text: str
     lower: Decimal | None
@@ -48,7 +48,7 @@ class Range:
 
     @property
     def key(self) -> tuple[Decimal, Decimal]:
-        """What ranges are sorted by."""
+        """Key by which ranges are sorted."""
         low = Decimal("-Infinity") if self.lower is None else self.lower
         return low, Decimal("Infinity") if self.upper is None else self.upper
 

@@ -80,7 +80,7 @@ def order_of_words(values: Sequence[str]) -> Mapping[str, float] | None:
 
 
 def has_order(values: Sequence[str], places: Mapping[str, object]) -> bool:
-    """Whether enough values have a place in an order, and no two of them too often the same."""
+    """Tell whether enough values have a place in an order, and few of them the same."""
     others = [value for value in values if value not in places]
     words = [plain_words(value) for value in others]
     strange = [word for word in words if word and word not in _unknown()]

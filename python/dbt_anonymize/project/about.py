@@ -1,4 +1,4 @@
-"""What `<n>_about` says of a release, fact by fact."""
+"""Facts that `<n>_about` tells of a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What files and commands say of efforts."""
+"""Descriptions of efforts in files and commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many levels a hierarchy has: the header of its seed, or the listed columns of its model."""
+"""Levels of a hierarchy, from the header of its seed or the listed columns of its model."""
 
 from __future__ import annotations
 

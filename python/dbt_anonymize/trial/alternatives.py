@@ -56,20 +56,16 @@ class Alternative:
     def effort(self, spec: Spec) -> Effort:
         """Return it as a spec writes it."""
         levels = dict(zip(spec.quasi_identifiers, self.checked.node, strict=True))
-        guaranteed = max(
-            [int(one.get("k", 1)) for one in spec.guarantees.resolved if "k" in one], default=1
-        )
-        return Effort(levels=levels, k=self.required if self.required > guaranteed else None)
+        return Effort(levels=levels, k=self.required if self.required > spec.least_people else None)
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What was found: from weak to strong, without doubles, and how to recount one."""
+    """Alternatives from weak to strong, without doubles, and the search that found them."""
 
     alternatives: tuple[Alternative, ...]
     search: QualitySearch
     trained: int
-    is_complete: bool
 
 
 def find_alternatives(
@@ -104,7 +100,7 @@ def find_alternatives(
     ]
     kept = search.most_kept(sizes[0])
     more_use = Alternative((), sizes[0], *kept) if kept else found[0]
-    return Trial(tuple(_named(found, more_use)), search, races.trained, races.is_complete)
+    return Trial(tuple(_named(found, more_use)), search, races.trained)
 
 
 def recount(spec: Spec, counted: Counted, one: Alternative) -> None:

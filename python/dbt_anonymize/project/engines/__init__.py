@@ -73,13 +73,19 @@ class Copied:
 
 
 @contextlib.contextmanager
-def reading_copies(warehouse: Warehouse, copy_relation: CopyRelation) -> Iterator[Copied]:
-    """Read into memory, and forget it again."""
+def in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give a DuckDB in memory, of which nothing is ever written: it may hold people."""
     import duckdb  # noqa: PLC0415 (slow to import)
 
     with duckdb.connect(":memory:") as session:
-        # Rows about people stay in memory.
         session.execute("set temp_directory = ''")
+        yield session
+
+
+@contextlib.contextmanager
+def reading_copies(warehouse: Warehouse, copy_relation: CopyRelation) -> Iterator[Copied]:
+    """Read into memory, and forget it again."""
+    with in_memory() as session:
         yield Copied(warehouse, session, copy_relation)
 
 
