@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.project.engines import server_of
+from dbt_anonymize.project.engines import in_memory, server_of
 from dbt_anonymize.project.engines.postgres_text import WRITTEN
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
@@ -111,11 +111,7 @@ def is_refused(warehouse: Warehouse, error: Exception) -> bool:
 @contextlib.contextmanager
 def copying(warehouse: Warehouse, spec: Spec) -> Iterator[CopiedWarehouse]:
     """Give a DuckDB in memory that reads a server, and forget it again."""
-    import duckdb  # noqa: PLC0415 (slow to import)
-
-    with duckdb.connect(":memory:") as session:
-        # Rows about people stay in memory.
-        session.execute("set temp_directory = ''")
+    with in_memory() as session:
         server_of(warehouse).write_alike(warehouse, session)
         yield CopiedWarehouse(
             warehouse.adapter,
