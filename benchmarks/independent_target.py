@@ -40,8 +40,8 @@ SIZES = (5, 10, 20, 50)
 _FIRST_SPLIT = 1_000
 
 
-class _Asked(InMemory):
-    """A DuckDB in memory as far as a sample needs a warehouse."""
+class Memory(InMemory):
+    """A DuckDB in memory, as far as counting and sampling need a warehouse."""
 
     def columns(self, relation: str) -> list[tuple[str, str]]:
         """Return names and types."""
@@ -87,7 +87,7 @@ def beats(state: int, *, records: int, evaluations: int) -> tuple[bool, bool]:
     session.executemany("insert into people values (?, ?, ?, ?, ?)", rows)
     spec, problems = validate(raw_spec())
     assert spec is not None, problems
-    warehouse = cast("Warehouse", _Asked(session))
+    warehouse = cast("Warehouse", Memory(session))
     counted = count_combinations(warehouse, "people", plans())
     with duckdb.connect(":memory:") as own:
         sampled = read_sample(warehouse, "people", spec, counted, own)
