@@ -91,5 +91,5 @@ def test_subjects_with_unknown_targets_are_on_no_side() -> None:
 
 def test_a_target_that_is_never_known_is_refused() -> None:
     target = Target("cost", "regression", numbers=np.full(7, np.nan))
-    with pytest.raises(EvaluationError, match="`cost`.*NULL in all of 7"):
+    with pytest.raises(EvaluationError, match=r"`cost`.*NULL in all of 7"):
         check_known(target)

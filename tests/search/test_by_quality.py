@@ -196,6 +196,14 @@ def test_a_target_that_no_model_can_learn_is_refused_with_a_way_out(shop: Projec
     assert run(shop, "--measure", "loss", "--dry-run").exit_code == 0
 
 
+def test_a_target_that_has_nothing_to_do_with_the_features_is_refused(shop: Project) -> None:
+    shop.execute("update customers_microdata set churned = if(hash(customer_id) % 2, 'no', 'yes')")
+    result = run(shop, "--measure", "quality")
+    assert result.exit_code == 2
+    assert "customers: models must surely learn something before" in text_of(result)
+    assert "`search --measure loss`" in text_of(result)
+
+
 def test_people_with_several_records_and_a_population_are_searched(crowd: Project) -> None:
     result = run(crowd, "--measure", "quality", "--evaluations", "12", "--ks", "5", "--dry-run")
     assert result.exit_code == 0, result.output

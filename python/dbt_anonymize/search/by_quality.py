@@ -146,6 +146,10 @@ class QualitySearch:
         (scores,) = self._raced([found])
         return found.checked, scores
 
+    def of_least_loss(self, k: int) -> Candidate | None:
+        """Return the node of a class size that loses the least, chosen without the target."""
+        return next((self.candidate(node, k) for node in self._best(self._lossy, k, 1)), None)
+
     def _winner(self, k: int, winners: Sequence[Candidate], budget: Budget) -> Candidate | None:
         candidates = self._candidates(k, winners)
         if not candidates:
@@ -221,8 +225,12 @@ class QualitySearch:
             )
 
 
-def corrected_interval(differences: np.ndarray, test_share: float) -> tuple[float, float]:
-    """Return the 95 % interval of a mean over splits of the same records; NaN of fewer than two.
+def corrected_interval(
+    differences: np.ndarray, test_share: float, chance: float = 0.025
+) -> tuple[float, float]:
+    """Return the interval of a mean over splits of the same records; NaN of fewer than two.
+
+    ``chance`` is the probability of a mean below it, and of one above.
 
     References
     ----------
@@ -233,6 +241,6 @@ def corrected_interval(differences: np.ndarray, test_share: float) -> tuple[floa
         return np.nan, np.nan
     quantile = import_module("scipy.special").stdtrit  # imported here: few commands need it
     variance = float(np.var(differences, ddof=1)) * (1 / count + test_share / (1 - test_share))
-    half = float(quantile(count - 1, 0.975)) * variance**0.5
+    half = float(quantile(count - 1, 1.0 - chance)) * variance**0.5
     mean = float(np.mean(differences))
     return mean - half, mean + half

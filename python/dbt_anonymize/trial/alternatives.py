@@ -15,6 +15,7 @@ from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.search.by_quality import LADDER, QualitySearch, Raced
 from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.diagnosis import explain_infeasible
+from dbt_anonymize.search.evidence import check_learned
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.predictions import with_predictions
 from dbt_anonymize.search.race import Budget, Track
@@ -89,6 +90,7 @@ def find_alternatives(
         shortlist_seconds=_SECONDS_OF_SHORTLIST,
     )
     sizes = _sizes(guarantees.min_class_size, table.total)
+    check_learned(track, search.of_least_loss(sizes[0]), budget)
     races = search.run(sizes)
     if not races.points:
         raise SearchError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,7 +69,10 @@ class TargetReader:
         if target.numbers is not None:
             name = str(self.column.time or target.name)
             check_numbers(target.numbers[known], splitting, name, groups=groups)
-        return target
+        if target.task != "classification":
+            return target
+        positive = _positive_code(self.column.positive, self.classes, target.name)
+        return replace(target, positive=positive)
 
     def _read(self, values: Mapping[str, NDArray[Any]]) -> Target:
         name, task = self.column.name, self.column.task
@@ -79,10 +82,7 @@ class TargetReader:
         if task == "regression":
             return Target(name, task, numbers=numbers)
         codes = values[f"code {self.position}"].astype(np.int64)
-        if task == "survival":
-            return Target(name, task, codes=codes, numbers=numbers)
-        positive = _positive_code(self.column.positive, self.classes, name)
-        return Target(name, task, self.classes, positive, codes)
+        return Target(name, task, self.classes, codes=codes, numbers=numbers)
 
 
 def target_reader(
