@@ -145,10 +145,10 @@ class Track:
 
     def _preferred(self, ordered: Sequence[Candidate]) -> Candidate:
         """Return of the candidates that are as good as the first the largest k, the least loss."""
-        equal = self.equal(ordered)
+        equal = self._equal(ordered)
         return max(equal, key=lambda one: (one.checked.k, -one.checked.loss), default=ordered[0])
 
-    def equal(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+    def _equal(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return the candidates that do as well as the first on the splits that it has."""
         known = self._splits(candidates[0])
         best = self._mean(candidates[0], known) - EQUAL
