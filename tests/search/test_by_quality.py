@@ -206,7 +206,7 @@ def test_a_target_that_has_nothing_to_do_with_the_features_is_refused(shop: Proj
     result = run(shop, "--measure", "quality")
     assert result.exit_code == 2
     assert "customers: models must surely learn something before" in text_of(result)
-    assert "`search --measure loss`" in text_of(result)
+    assert "by `search --measure loss`" in text_of(result)
 
 
 def test_people_with_several_records_and_a_population_are_searched(crowd: Project) -> None:

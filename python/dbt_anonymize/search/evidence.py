@@ -41,8 +41,8 @@ def check_learned(track: Track, least_loss: Candidate | None, budget: Budget) ->
         f"models must surely learn something before levels are chosen by what they learn; on the "
         f"untouched table {track.quality.measure} is {mean:.3f}, with {floor:.3f} for the zero "
         "rule, so the best of many levels would be best by luck. Predict another column, add "
-        "features or records, or choose levels without models: `search --measure loss`, or "
-        "`--purpose statistics` of init and try."
+        "features or records, or draft with `init` and choose levels without models by `search "
+        "--measure loss`."
     )
 
 
