@@ -77,7 +77,9 @@ class Draft:
 def new_project(folder: Path, frames: dict[str, pd.DataFrame]) -> None:
     """Write a project with the tables as sources."""
     run(folder, "new", "--yes")
-    with duckdb.connect(str(next(folder.glob("*.duckdb"), folder / f"{folder.name}.duckdb"))) as own:
+    with duckdb.connect(
+        str(next(folder.glob("*.duckdb"), folder / f"{folder.name}.duckdb"))
+    ) as own:
         for name, frame in frames.items():
             own.register("frame", frame)
             own.execute(f"create table main.{name} as select * from frame")

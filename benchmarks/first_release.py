@@ -198,7 +198,10 @@ def bands(scene: Scene) -> dict[int, list[Node]]:
     for node in product(*(range(low, high + 1) for low, high in axes)):
         kept = 0
         for k in SIZES:
-            if node == lattice.root_of(scene.table) or not checker.check(node, k).result.is_feasible:
+            if (
+                node == lattice.root_of(scene.table)
+                or not checker.check(node, k).result.is_feasible
+            ):
                 break
             kept = k
         if kept:

@@ -264,6 +264,22 @@ def test_properties_describe_every_model_and_every_column(content: dict[str, Any
     }
 
 
+def test_readers_are_told_what_to_read_first() -> None:
+    def told(content: dict[str, Any]) -> list[str]:
+        files = files_of(content)
+        (exposure,) = yaml.safe_load(files["_visits_exposures.yml"])["exposures"]
+        models = {one["name"]: one for one in yaml.safe_load(files["_visits.yml"])["models"]}
+        said = exposure["description"].rpartition("\n\n")[2]
+        assert models["visits_anonymized"]["description"].endswith(f"\n\n{said}")
+        names = re.findall("`visits_(\\w+)`", said)
+        assert {f"visits_{name}" for name in names} <= set(models)
+        return names
+
+    assert told(SPEC) == ["anonymized", "results", "quality", "privacy", "information_loss"]
+    frozen = told(spec(freeze=True, release={"effort": 1}))
+    assert frozen == ["anonymized", "results", "privacy", "information_loss"]
+
+
 def test_a_release_has_a_contract_where_all_types_are_declared() -> None:
     def release(content: dict[str, Any]) -> dict[str, Any]:
         models = yaml.safe_load(files_of(content)["_visits.yml"])["models"]

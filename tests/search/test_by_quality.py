@@ -92,20 +92,25 @@ def test_each_class_size_has_a_winner_that_no_candidate_beats(data: st.DataObjec
 
 @examples(settings(deadline=None), 20)
 @given(st.data())
-def test_of_candidates_that_do_as_well_one_keeps_the_most(data: st.DataObject) -> None:
+def test_what_loses_the_least_races_to_the_end(data: st.DataObject) -> None:
     table, _ = predicted(data, data.draw(tables(has_subject=False)), outputs=1)
-    track = Known(None, None, [], is_level=True)  # type: ignore[arg-type]
+    track = Known(None, None, [])  # type: ignore[arg-type]
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": 2}], table)
     search = QualitySearch(table, guarantees, LIMIT, track=track, budget=Budget())
     found = search.run([2])
-    kept = search.most_kept(2)
-    assert (kept is None) == (not found.points)
-    if kept is not None:
-        losses = {one.node: one.loss for one in feasible_nodes(table, guarantees, Loss(), LIMIT, 2)}
+    raced = search.raced(2)
+    assert bool(raced) == bool(found.points)
+    if raced:
+        assert raced[0].checked == found.points[0][1]
+        nodes = feasible_nodes(table, guarantees, Loss(), LIMIT, 2)
+        losses = {one.node: one.loss for one in nodes}
+        least = min(raced, key=search.loss)
+        assert search.loss(least) == losses[least.checked.node]
         asked = Counter(node for node, _ in track.asked)
-        as_often = [node for node, splits in asked.items() if splits == max(asked.values())]
-        assert losses[kept[0].node] == min(losses[node] for node in as_often)
-        assert found.points[0][1].k >= kept[0].k
+        root = tuple(attribute.height for attribute in table.attributes)
+        best = min(losses, key=lambda node: (losses[node], node == root))
+        as_good = [node for node in asked if losses[node] == losses[best] and node != root]
+        assert not as_good or max(asked[node] for node in as_good) == max(asked.values())
 
 
 def test_a_budget_ends_it_after_as_many_models() -> None:
@@ -194,6 +199,14 @@ def test_a_target_that_no_model_can_learn_is_refused_with_a_way_out(shop: Projec
     assert "must have at least 2 classes" in text_of(result)
     assert "Or search with `--measure loss`, which trains no model." in text_of(result)
     assert run(shop, "--measure", "loss", "--dry-run").exit_code == 0
+
+
+def test_a_target_that_has_nothing_to_do_with_the_features_is_refused(shop: Project) -> None:
+    shop.execute("update customers_microdata set churned = if(hash(customer_id) % 2, 'no', 'yes')")
+    result = run(shop, "--measure", "quality")
+    assert result.exit_code == 2
+    assert "customers: models must surely learn something before" in text_of(result)
+    assert "by `search --measure loss`" in text_of(result)
 
 
 def test_people_with_several_records_and_a_population_are_searched(crowd: Project) -> None:

@@ -43,13 +43,11 @@ def find_predictable(facts: Sequence[ColumnFacts], predict: str) -> ColumnFacts:
 
 def _unpredictable(facts: ColumnFacts) -> str:
     """Return what keeps models from predicting a column; nothing where they can."""
-    missing = facts.records - facts.known
     has_many = facts.kind != "number" and facts.distinct > MAX_CLASSES
     many = f"{facts.distinct} values in {counted(facts.records, 'record')}, each its own"
     reasons = {
         "NULL everywhere": not facts.known,
         "one value only": facts.distinct <= 1,
-        f"{counted(missing, 'NULL')}: leave these records out in a model": missing > 0,
         f"values that look like {facts.looks}, which name people": bool(facts.looks),
         many: facts.is_unique,
         f"{facts.distinct} classes, and models tell at most {MAX_CLASSES} apart: group them in a "

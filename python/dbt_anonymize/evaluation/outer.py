@@ -107,7 +107,8 @@ def evaluate_outer(
     )
     inner = f"cast({inner_sql(outer, record_key)} as bigint)"
     flags = read_arrays(chosen[0].relation, {"inner": inner}, order_by=record_key)["inner"]
-    split = Split(train=np.flatnonzero(flags == 1), test=np.flatnonzero(flags != 1))
+    known = problem.targets[0].known
+    split = Split(train=known[flags[known] == 1], test=known[flags[known] != 1])
     return _frame(HeldOut(problem, split, measure, test_on, confidence).rows(list(qf.values())))
 
 

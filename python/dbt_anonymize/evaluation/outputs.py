@@ -13,6 +13,7 @@ from dbt_anonymize.evaluation.problem import Problem
 from dbt_anonymize.evaluation.scoring import Outcome
 from dbt_anonymize.evaluation.tallies import Cell, Tallies
 from dbt_anonymize.evaluation.views import GENERALIZED, ORIGINAL
+from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,13 +119,19 @@ def _facts(problem: Problem, outcomes: Sequence[Outcome], tallies: Tallies) -> I
 
 
 def reading_lines(problem: Problem) -> list[str]:
-    """Return a log line per feature and level that has too many labels for a model."""
+    """Return a log line per target that some records lack, and per level with too many labels."""
     efforts: dict[tuple[str, int, int], list[str]] = {}
     for effort in problem.efforts:
         for feature, levels in effort.coarser.items():
             for level, at in levels.items():
                 efforts.setdefault((feature, level, at), []).append(str(effort.effort))
-    return [
+    lacking = [
+        f"target {target.name} is NULL in {unknown} of {counted(target.records, 'record')}: these "
+        "are counted and released, but models neither learn from them nor are scored on them"
+        for target in problem.targets
+        if (unknown := target.records - len(target.known))
+    ]
+    return lacking + [
         f"feature {feature} has more than {features.MOST_CATEGORIES:,} labels at level {level}; "
         f"models read it at level {at} in effort {', '.join(numbers)}"
         for (feature, level, at), numbers in efforts.items()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
 from dbt_anonymize.evaluation.data.design import Design
 from dbt_anonymize.evaluation.data.features import VALUES
 from dbt_anonymize.evaluation.data.spaces import Space
-from dbt_anonymize.evaluation.splits import Splitting
+from dbt_anonymize.evaluation.splits import Split, Splitting, draw_splits
 from dbt_anonymize.evaluation.suppression import Recount
 
 ZERO_RULE = "zero_rule"
@@ -30,8 +33,9 @@ class Target:
         Code of the positive class.
     codes : array of int, shape (records,), or None
         Class of each record; of a survival target 1 for an event and 0 for a censored record.
+        Negative for NULL.
     numbers : array of float, shape (records,), or None
-        What a regression predicts; of a survival target the time.
+        What a regression predicts; of a survival target the time. NaN for NULL.
     """
 
     name: str
@@ -46,6 +50,31 @@ class Target:
         """Number of records."""
         values = self.numbers if self.codes is None else self.codes
         return 0 if values is None else len(values)
+
+    @cached_property
+    def known(self) -> Codes:
+        """Positions of the records of which it is not NULL: only these train and are scored."""
+        is_known = np.ones(self.records, dtype=np.bool_)
+        if self.codes is not None:
+            is_known &= self.codes >= 0
+        if self.numbers is not None:
+            is_known &= ~np.isnan(self.numbers)
+        return np.flatnonzero(is_known)
+
+    def splits(self, splitting: Splitting, seed: int, groups: Codes | None) -> list[Split]:
+        """Draw the splits of a repetition among the records of which it is known.
+
+        Both sides are positions among all records; see `draw_splits`.
+        """
+        known = self.known
+        drawn = draw_splits(
+            splitting,
+            seed,
+            records=len(known),
+            strata=None if self.codes is None else self.codes[known],
+            groups=None if groups is None else groups[known],
+        )
+        return [Split(train=known[one.train], test=known[one.test]) for one in drawn]
 
 
 @dataclass(frozen=True)

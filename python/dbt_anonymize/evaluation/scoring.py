@@ -32,7 +32,7 @@ from dbt_anonymize.evaluation.details import (
 )
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import ZERO_RULE, EffortData, Model, Problem, Target, Task
-from dbt_anonymize.evaluation.splits import Split, draw_splits, seeds
+from dbt_anonymize.evaluation.splits import Split, seeds
 from dbt_anonymize.evaluation.stopwatch import Stopwatch
 from dbt_anonymize.evaluation.suppression import TrainingTable, training_table
 from dbt_anonymize.evaluation.tallies import Cell, PackedTallies, Tallies
@@ -99,13 +99,7 @@ def score_task(problem: Problem, task: Task) -> TaskResult:
     """
     split_seed, model_seed = seeds(problem.random_state, task.repetition)
     target = problem.targets[task.target]
-    splits = draw_splits(
-        problem.splitting,
-        split_seed,
-        records=target.records,
-        strata=target.codes,
-        groups=problem.groups,
-    )
+    splits = target.splits(problem.splitting, split_seed, problem.groups)
     tallies = Tallies()
     outcomes: list[Outcome] = []
     suppressed: dict[int, float] = {}

@@ -8,6 +8,7 @@ import numpy as np
 
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.arrays import Codes, Floats
+from dbt_anonymize.evaluation.problem import Target
 from dbt_anonymize.evaluation.splits import Splitting
 
 
@@ -21,11 +22,10 @@ def check_target(
 ) -> None:
     """Raise an `EvaluationError` if a target cannot be split by class.
 
-    ``target`` is the class of each record, negative for NULL; ``groups`` its subject. Refused are
-    NULLs, fewer than two classes, a class of fewer records than folds (hold-out: than 2) or of one
+    ``target`` is the class of each record, none of them NULL; ``groups`` its subject. Refused are
+    fewer than two classes, a class of fewer records than folds (hold-out: than 2) or of one
     subject, too few records for the share, and too few subjects.
     """
-    _check_known(int((target < 0).sum()), len(target), name)
     _check_folds(len(target), splitting)
     if classes < 2:
         raise EvaluationError(
@@ -50,10 +50,9 @@ def check_numbers(
 ) -> None:
     """Raise an `EvaluationError` if a numeric target cannot be split.
 
-    ``values`` is NaN for NULL. Refused are NULLs and infinite numbers, a single value, fewer than
-    two records to train or to test, and too few subjects.
+    None of the ``values`` is NULL. Refused are infinite numbers, a single value, fewer than two
+    records to train or to test, and too few subjects.
     """
-    _check_known(int(np.isnan(values).sum()), len(values), name)
     infinite = int(np.isinf(values).sum())
     if infinite:
         raise EvaluationError(
@@ -76,12 +75,14 @@ def check_numbers(
         _check_groups(groups, splitting)
 
 
-def _check_known(unknown: int, records: int, name: str) -> None:
-    if unknown:
+def check_known(target: Target) -> Codes:
+    """Return the records of which a target is not NULL; an `EvaluationError` if there are none."""
+    if not len(target.known):
         raise EvaluationError(
-            f"target `{name}` must be known for every record; got {unknown} NULL of {records} "
-            "records. Leave those records out of the source, or name another target."
+            f"target `{target.name}` must be known for some records; it is NULL in all of "
+            f"{target.records}. Name another target."
         )
+    return target.known
 
 
 def _check_folds(records: int, splitting: Splitting) -> None:

@@ -22,7 +22,12 @@ from dbt_anonymize.information_loss.registry import MEASURES
 from dbt_anonymize.project.about import declared_facts, requirement
 from dbt_anonymize.project.descriptions import effort_description, in_words
 from dbt_anonymize.project.layout import Project, find_project
-from dbt_anonymize.project.models import before_release, microdata_columns, templates_of
+from dbt_anonymize.project.models import (
+    before_release,
+    microdata_columns,
+    read_first,
+    templates_of,
+)
 from dbt_anonymize.project.package import check_installed
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.spec import Quality, Spec, load_specs
@@ -107,6 +112,7 @@ def render(spec: Spec, *, has_python: bool = True) -> dict[str, str]:
         "compared_columns": _compared_columns(spec),
         "microdata_columns": microdata_columns,
         "before_release": before_release(spec),
+        "read_first": read_first(spec),
         "partition_digest": PARTITION_DIGEST,
         "required": ", ".join(map(requirement, spec.guarantees.resolved)),
     }

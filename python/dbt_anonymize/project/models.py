@@ -66,6 +66,25 @@ def before_release(spec: Spec) -> list[str]:
     return [f"{spec.name}_{part}" for part in parts if part not in _WITH_RELEASE]
 
 
+# In the order in which somebody who is given a release reads what was measured of it.
+_READ_FIRST = {
+    "anonymized": "the rows",
+    "results": "which effort they are of, what it keeps, and why it was chosen",
+    "quality": "what models still learn",
+    "privacy": "how hard people are to find",
+    "information_loss": "what each column lost",
+}
+
+
+def read_first(spec: Spec) -> str:
+    """Return which relations to read first, and what for, as dbt docs show it."""
+    written = {template.partition(".")[0] for template in templates_of(spec)}
+    parts = [
+        f"`{spec.name}_{part}` ({what})" for part, what in _READ_FIRST.items() if part in written
+    ]
+    return f"Read in this order: {', '.join(parts)}."
+
+
 def microdata_columns(spec: Spec) -> list[str]:
     """Return the columns of ``<n>_microdata``, in order."""
     columns = [spec.record_key]

@@ -130,27 +130,29 @@ class QualitySearch:
         points = tuple((one.required, one.checked) for one in chosen)
         return Races(points, raced, self._budget.trained, self._is_complete)
 
-    def most_kept(self, k: int) -> tuple[CheckedNode, Raced] | None:
-        """Return of the candidates as good as the winner of a class size the one that loses least.
+    def raced(self, k: int) -> Sequence[Candidate]:
+        """Return the candidates of a class size, the winner first; none where nothing raced."""
+        return self._of_size.get(k, [])
 
-        The winner has the largest class size of them; None where nothing raced.
-        """
-        raced = self._of_size.get(k, [])
-        if not raced:
-            return None
-        losses = {
-            one.key: self._lossy.check(one.checked.node, k).result.loss
-            for one in self._track.equal(raced)
-        }
-        found = min(raced, key=lambda one: losses.get(one.key, np.inf))
-        (scores,) = self._raced([found])
-        return found.checked, scores
+    def loss(self, candidate: Candidate) -> float:
+        """Return the plain loss of a candidate, which knows no target."""
+        return self._lossy.check(candidate.checked.node, candidate.required).result.loss
+
+    def scored(self, candidate: Candidate) -> Raced:
+        """Return the scores of a candidate, and of what it is compared with."""
+        (scores,) = self._raced([candidate])
+        return scores
+
+    def of_least_loss(self, k: int) -> Candidate | None:
+        """Return the node of a class size that loses the least, chosen without the target."""
+        return next((self.candidate(node, k) for node in self._best(self._lossy, k, 1)), None)
 
     def _winner(self, k: int, winners: Sequence[Candidate], budget: Budget) -> Candidate | None:
-        candidates = self._candidates(k, winners)
+        least_loss = self.of_least_loss(k)
+        candidates = self._candidates(k, [*winners, *([least_loss] if least_loss else [])])
         if not candidates:
             return None
-        stay = {one.key for one in winners}
+        stay = {one.key for one in [*winners, least_loss] if one is not None}
         winner = self._track.race(candidates, budget, stay)
         known = {one.key for one in candidates}
         around = [
@@ -168,12 +170,11 @@ class QualitySearch:
         self._is_complete = self._is_complete and not budget.is_spent
         return winner
 
-    def _candidates(self, k: int, winners: Sequence[Candidate]) -> list[Candidate]:
-        """Return candidates, the most promising first."""
+    def _candidates(self, k: int, others: Sequence[Candidate]) -> list[Candidate]:
+        """Return the best by the guided measure and others, the most promising first."""
         nodes = self._best(self._guided, k, SHORTLIST)
-        nodes += self._best(self._lossy, k, 1)
-        nodes += [one.checked.node for one in winners]
-        found = [*winners, *(self.candidate(node, k) for node in dict.fromkeys(nodes))]
+        nodes += [one.checked.node for one in others]
+        found = [*others, *(self.candidate(node, k) for node in dict.fromkeys(nodes))]
         known = {one.key: one for one in reversed(found) if one is not None}
         return sorted(known.values(), key=lambda one: one.checked.loss)
 
@@ -221,8 +222,12 @@ class QualitySearch:
             )
 
 
-def corrected_interval(differences: np.ndarray, test_share: float) -> tuple[float, float]:
-    """Return the 95 % interval of a mean over splits of the same records; NaN of fewer than two.
+def corrected_interval(
+    differences: np.ndarray, test_share: float, chance: float = 0.025
+) -> tuple[float, float]:
+    """Return the interval of a mean over splits of the same records; NaN of fewer than two.
+
+    ``chance`` is the probability of a mean below it, and of one above.
 
     References
     ----------
@@ -233,6 +238,6 @@ def corrected_interval(differences: np.ndarray, test_share: float) -> tuple[floa
         return np.nan, np.nan
     quantile = import_module("scipy.special").stdtrit  # imported here: few commands need it
     variance = float(np.var(differences, ddof=1)) * (1 / count + test_share / (1 - test_share))
-    half = float(quantile(count - 1, 0.975)) * variance**0.5
+    half = float(quantile(count - 1, 1.0 - chance)) * variance**0.5
     mean = float(np.mean(differences))
     return mean - half, mean + half

@@ -19,6 +19,7 @@ from dbt_anonymize.privacy.table import Node, Table
 from dbt_anonymize.search.by_quality import QualitySearch, Races, ladder
 from dbt_anonymize.search.chain import Chain, chain
 from dbt_anonymize.search.diagnosis import explain_infeasible
+from dbt_anonymize.search.evidence import check_learned
 from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.local_recoding import local_rounds, measure_rounds
 from dbt_anonymize.search.optimum import search
@@ -222,7 +223,9 @@ def _race(task: Task, guarantees: Guarantees, steps: Steps) -> Races:
         progress=steps("candidates and their models"),
     )
     sizes = _class_sizes(task, guarantees)
-    return state.run(sizes or ladder(guarantees.min_class_size, task.options.efforts))
+    sizes = sizes or ladder(guarantees.min_class_size, task.options.efforts)
+    check_learned(track, state.of_least_loss(sizes[0]), budget)
+    return state.run(sizes)
 
 
 def _class_sizes(task: Task, guarantees: Guarantees) -> list[int]:

@@ -11,7 +11,7 @@ from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.evaluation.arrays import Floats
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import Model, Problem, Target
-from dbt_anonymize.evaluation.splits import Split, Splitting, draw_splits, seeds
+from dbt_anonymize.evaluation.splits import Split, Splitting, seeds
 from dbt_anonymize.evaluation.training import fit_predict
 from dbt_anonymize.evaluation.views import ORIGINAL, make_view
 from dbt_anonymize.evaluation.workers import quiet_training
@@ -28,7 +28,8 @@ _CROSS_FITTING = 0
 def with_predictions(table: Table, records: Records) -> Table:
     """Return the table with the sums of predictions that `search.guided` reads.
 
-    Of each target and model, predictions are centred and scaled so that all count alike.
+    Of each target and model, predictions are centred and scaled so that all count alike. A record
+    without any target counts nowhere.
     """
     parts = [
         scaled
@@ -44,29 +45,27 @@ def with_predictions(table: Table, records: Records) -> Table:
             "--measure loss."
         )
     outputs = np.column_stack(parts) / np.sqrt(len(parts))
+    is_known = np.zeros(len(outputs))
+    for target in records.problem.targets:
+        is_known[target.known] = 1.0
     squares = (outputs**2).sum(axis=1)
-    columns = np.column_stack([np.ones(len(outputs)), squares, outputs])
+    columns = np.column_stack([is_known, squares, outputs])
     return replace(table, predictions=added_up(records.rows, columns, len(table.records)))
 
 
 def cross_fitted(problem: Problem, target: Target, model: Model) -> Floats:
     """Return the outputs (records, outputs) of a model about records that it has not seen.
 
-    Probabilities or scores of classes, a number, or a risk. Folds are those of subjects.
+    Probabilities or scores of classes, a number, or a risk; NaN where the target is NULL. Folds are
+    those of subjects.
     """
     split_seed, model_seed = seeds(problem.random_state, _CROSS_FITTING)
-    splits = draw_splits(
-        FOLDS,
-        split_seed,
-        records=target.records,
-        strata=target.codes,
-        groups=problem.groups,
-    )
+    splits = target.splits(FOLDS, split_seed, problem.groups)
     found: list[Floats] = [np.zeros((0, 0))] * len(splits)
     with quiet_training():
         for fold, split in enumerate(splits):
             found[fold] = _outputs(problem, target, model, split, model_seed)
-    outputs = np.empty((target.records, found[0].shape[1]))
+    outputs = np.full((target.records, found[0].shape[1]), np.nan)
     for split, of_fold in zip(splits, found, strict=True):
         outputs[split.test] = of_fold
     return outputs
@@ -93,8 +92,11 @@ def _outputs(problem: Problem, target: Target, model: Model, split: Split, seed:
 
 
 def _scaled(outputs: Floats) -> Floats | None:
-    """Return outputs less their means, so that their squares add up to 1; None if all are alike."""
-    centred = outputs - outputs.mean(axis=0)
+    """Return outputs less their means, so that their squares add up to 1; None if all are alike.
+
+    What is not known is the mean.
+    """
+    centred = np.nan_to_num(outputs - np.nanmean(outputs, axis=0))
     total = float((centred**2).sum())
     scaled: Floats = centred / np.sqrt(total) if total > 1e-12 * len(outputs) else centred[:, :0]
     return scaled if scaled.shape[1] else None

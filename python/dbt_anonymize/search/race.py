@@ -117,6 +117,8 @@ class Track:
     quality: Quality
     names: Sequence[str]
     scores: dict[Key, dict[int, float]] = field(default_factory=dict)
+    _untouched: dict[int, float] = field(default_factory=dict)
+    _zero_rule: dict[int, float] = field(default_factory=dict)
 
     def race(
         self, candidates: Sequence[Candidate], budget: Budget, stay: Collection[Key] = ()
@@ -143,10 +145,10 @@ class Track:
 
     def _preferred(self, ordered: Sequence[Candidate]) -> Candidate:
         """Return of the candidates that are as good as the first the largest k, the least loss."""
-        equal = self.equal(ordered)
+        equal = self._equal(ordered)
         return max(equal, key=lambda one: (one.checked.k, -one.checked.loss), default=ordered[0])
 
-    def equal(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+    def _equal(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return the candidates that do as well as the first on the splits that it has."""
         known = self._splits(candidates[0])
         best = self._mean(candidates[0], known) - EQUAL
@@ -192,6 +194,13 @@ class Track:
             self.scores.setdefault(one.key, {})[split] = found[at]
         return seconds
 
+    def trained(self, candidate: Candidate, splits: range, budget: Budget) -> list[float]:
+        """Return the scores of a candidate on splits; the budget pays the seconds."""
+        known = self.scores.setdefault(candidate.key, {})
+        if missing := [(candidate, split) for split in splits if split not in known]:
+            budget.spent += self.train(missing)
+        return [known[split] for split in splits]
+
     def effort(self, candidate: Candidate) -> EffortData:
         """Return a candidate as models see it."""
         return leveled(
@@ -202,12 +211,24 @@ class Track:
             candidate.classes,
         )
 
-    def baselines(self, splits: range) -> tuple[list[float], list[float]]:
-        """Return scores of the untouched table and of the zero rule on splits."""
+    def baselines(
+        self, splits: range, budget: Budget | None = None
+    ) -> tuple[list[float], list[float]]:
+        """Return scores of the untouched table and of the zero rule on splits.
+
+        A ``budget`` pays the seconds.
+        """
         zero_rule = replace(self._model, name=ZERO_RULE, model=ZERO_RULE, parameters={})
-        asked = [(0, split) for split in splits]
-        untouched, ruled = (self._run([], asked, one)[0] for one in (self._model, zero_rule))
-        return [untouched[at] for at in asked], [ruled[at] for at in asked]
+        asked = [(0, split) for split in splits if split not in self._untouched]
+        for model, known in ((self._model, self._untouched), (zero_rule, self._zero_rule)):
+            found, seconds = self._run([], asked, model) if asked else ({}, 0.0)
+            known.update({split: found[0, split] for _, split in asked})
+            if budget is not None:
+                budget.spent += seconds
+        untouched, ruled = (
+            [known[split] for split in splits] for known in (self._untouched, self._zero_rule)
+        )
+        return untouched, ruled
 
     @property
     def rows(self) -> IntArray:

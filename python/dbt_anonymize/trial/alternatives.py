@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-
-import numpy as np
+from functools import cached_property
 
 from dbt_anonymize.drafting.counted import Counted
 from dbt_anonymize.errors import SearchError
@@ -15,9 +14,10 @@ from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.search.by_quality import LADDER, QualitySearch, Raced
 from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.diagnosis import explain_infeasible
+from dbt_anonymize.search.evidence import check_learned
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.predictions import with_predictions
-from dbt_anonymize.search.race import Budget, Track
+from dbt_anonymize.search.race import ROUNDS, Budget, Candidate, Key, Track
 from dbt_anonymize.search.records import Records
 from dbt_anonymize.search.results import CheckedNode
 from dbt_anonymize.spec import Effort, Spec
@@ -27,9 +27,12 @@ MORE_USE, BALANCED, MORE_PRIVACY = "more-use", "balanced", "more-privacy"
 _SIZES, _FEWEST_CLASSES = 5, 20
 # Of the search for candidates, of which there are two for each class size.
 _SECONDS_OF_SHORTLIST = 1.5
-# More privacy is the largest class size that keeps this share of what models learn; balanced
-# keeps so much more.
-_SHARE_OF_PRIVACY, _SHARE_OF_BALANCE = 0.75, 0.9
+# More use loses the least of what keeps this share of what models learn. More privacy is the
+# largest class size that keeps less; balanced the largest that keeps a share between them, and
+# loses at most halfway from more use to more privacy.
+_SHARE_OF_USE, _SHARE_OF_BALANCE, _SHARE_OF_PRIVACY = 0.95, 0.9, 0.75
+# On which a candidate is compared: the splits of the first two rounds.
+_FEWEST_SPLITS = sum(splits for splits, _ in ROUNDS[:2])
 
 
 @dataclass(frozen=True)
@@ -89,18 +92,13 @@ def find_alternatives(
         shortlist_seconds=_SECONDS_OF_SHORTLIST,
     )
     sizes = _sizes(guarantees.min_class_size, table.total)
+    check_learned(track, search.of_least_loss(sizes[0]), budget)
     races = search.run(sizes)
     if not races.points:
         raise SearchError(
             explain_infeasible(table, spec.guarantees.resolved, limit, is_proven=True)
         )
-    found = [
-        Alternative((), required, checked, raced)
-        for (required, checked), raced in zip(races.points, races.raced, strict=True)
-    ]
-    kept = search.most_kept(sizes[0])
-    more_use = Alternative((), sizes[0], *kept) if kept else found[0]
-    return Trial(tuple(_named(found, more_use)), search, races.trained)
+    return Trial(tuple(Choice(search, sizes).alternatives()), search, races.trained)
 
 
 def recount(spec: Spec, counted: Counted, one: Alternative) -> None:
@@ -123,26 +121,72 @@ def _sizes(smallest: int, records: int) -> list[int]:
     return [smallest, *larger][:_SIZES]
 
 
-def _named(found: Sequence[Alternative], more_use: Alternative) -> list[Alternative]:
-    """Return the alternatives that are proposed, with their names, from weak to strong."""
-    chosen = {
-        MORE_USE: more_use,
-        BALANCED: _largest(found, _SHARE_OF_BALANCE),
-        MORE_PRIVACY: _largest(found, _SHARE_OF_PRIVACY),
-    }
-    by_levels: dict[tuple[tuple[int, ...], int], list[str]] = {}
+@dataclass(frozen=True)
+class Choice:
+    """Choose among all candidates that raced.
+
+    Each alternative is, of the candidates of its class size which models still learn enough from,
+    the one that loses the least: what nobody predicts today stays for whoever asks tomorrow.
+    """
+
+    search: QualitySearch
+    sizes: Sequence[int]
+
+    def alternatives(self) -> list[Alternative]:
+        """Return the alternatives with their names, from weak to strong."""
+        sizes = [k for k in self.sizes if self.search.raced(k)]
+        useful = [one for k in sizes for one in [self._least_loss(k, _SHARE_OF_USE)] if one]
+        more_use = min(useful or self.search.raced(sizes[0])[:1], key=self.search.loss)
+        larger = [k for k in sizes if k > more_use.required]
+        private = [self._least_loss(k, _SHARE_OF_PRIVACY) for k in larger]
+        more_privacy = next((one for one in reversed(private) if one is not None), more_use)
+        halfway = (self.search.loss(more_use) + self.search.loss(more_privacy)) / 2
+        balanced = [
+            one
+            for k in larger
+            for one in [self._least_loss(k, _SHARE_OF_BALANCE)]
+            if one is not None and self.search.loss(one) <= halfway
+        ]
+        chosen = {MORE_USE: more_use, BALANCED: (balanced or [more_use])[-1]}
+        return _without_doubles(self.search, {**chosen, MORE_PRIVACY: more_privacy})
+
+    def _least_loss(self, k: int, share: float) -> Candidate | None:
+        """Return the candidate of a class size that keeps a share of what models learn."""
+        kept = [one for one in self.search.raced(k) if self._keeps(one, share)]
+        return min(kept, key=self.search.loss, default=None)
+
+    def _keeps(self, candidate: Candidate, share: float) -> bool:
+        """Whether models gain a share of what they gain from the untouched table, or a winner."""
+        own = self.search.scored(candidate)
+        if own.splits < self._fewest_splits:
+            return False
+        gain, untouched = own.score - own.zero_rule, own.untouched - own.zero_rule
+        wanted = min(self._best_gain, untouched) if untouched > 0 else self._best_gain
+        return gain >= share * wanted
+
+    @cached_property
+    def _winners(self) -> list[Raced]:
+        return [
+            self.search.scored(self.search.raced(k)[0]) for k in self.sizes if self.search.raced(k)
+        ]
+
+    @cached_property
+    def _fewest_splits(self) -> int:
+        """Fewer say little, unless no winner has more."""
+        return min(_FEWEST_SPLITS, max(one.splits for one in self._winners))
+
+    @cached_property
+    def _best_gain(self) -> float:
+        gains = (one.score - one.zero_rule for one in self._winners if one.splits)
+        return max(gains, default=0.0)
+
+
+def _without_doubles(search: QualitySearch, chosen: Mapping[str, Candidate]) -> list[Alternative]:
+    names: dict[Key, list[str]] = {}
     for name, one in chosen.items():
-        by_levels.setdefault((one.checked.node, one.checked.suppressed), []).append(name)
-    return [replace(chosen[names[0]], names=tuple(names)) for names in by_levels.values()]
-
-
-def _largest(found: Sequence[Alternative], share: float) -> Alternative:
-    """Return the largest class size that keeps a share of what models learn from the best."""
-    # A winner that was not trained before the budget ended has no score.
-    gains = [
-        -np.inf if np.isnan(one.raced.score) else one.raced.score - one.raced.zero_rule
-        for one in found
-    ]
-    best = max(gains)
-    kept = [one for one, gain in zip(found, gains, strict=True) if gain >= share * best]
-    return max(kept or [found[0]], key=lambda one: one.required)
+        names.setdefault(one.key, []).append(name)
+    found = []
+    for same in names.values():
+        one = chosen[same[-1]]  # the largest class size that it was chosen for
+        found.append(Alternative(tuple(same), one.required, one.checked, search.scored(one)))
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from dbt_anonymize.evaluation.data.relations import (
 )
 from dbt_anonymize.evaluation.problem import Target
 from dbt_anonymize.evaluation.splits import Splitting
-from dbt_anonymize.evaluation.target_checks import check_numbers, check_target
+from dbt_anonymize.evaluation.target_checks import check_known, check_numbers, check_target
 from dbt_anonymize.literals import quote_name, quote_text
 
 if TYPE_CHECKING:
@@ -60,20 +60,29 @@ class TargetReader:
         groups: Codes | None,
     ) -> Target:
         """Return the target; records that cannot be split are an `EvaluationError`."""
+        target = self._read(values)
+        known = check_known(target)
+        groups = None if groups is None else groups[known]
+        if target.codes is not None:
+            classes = len(target.classes) or 2
+            check_target(target.codes[known], classes, splitting, target.name, groups=groups)
+        if target.numbers is not None:
+            name = str(self.column.time or target.name)
+            check_numbers(target.numbers[known], splitting, name, groups=groups)
+        if target.task != "classification":
+            return target
+        positive = _positive_code(self.column.positive, self.classes, target.name)
+        return replace(target, positive=positive)
+
+    def _read(self, values: Mapping[str, NDArray[Any]]) -> Target:
         name, task = self.column.name, self.column.task
+        numbers = values.get(f"number {self.position}")
+        if numbers is not None:
+            numbers = numbers.astype(np.float64)
         if task == "regression":
-            numbers = values[f"number {self.position}"].astype(np.float64)
-            check_numbers(numbers, splitting, name, groups=groups)
             return Target(name, task, numbers=numbers)
         codes = values[f"code {self.position}"].astype(np.int64)
-        if task == "classification":
-            check_target(codes, len(self.classes), splitting, name, groups=groups)
-            positive = _positive_code(self.column.positive, self.classes, name)
-            return Target(name, task, self.classes, positive, codes)
-        check_target(codes, 2, splitting, name, groups=groups)
-        times = values[f"number {self.position}"].astype(np.float64)
-        check_numbers(times, splitting, str(self.column.time), groups=groups)
-        return Target(name, task, codes=codes, numbers=times)
+        return Target(name, task, self.classes, codes=codes, numbers=numbers)
 
 
 def target_reader(

@@ -32,7 +32,7 @@ from dbt_anonymize.evaluation.data.targets import TargetColumn
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import Model, Problem, Target
 from dbt_anonymize.evaluation.run import read_problem
-from dbt_anonymize.evaluation.splits import Split, Splitting, draw_splits, seeds
+from dbt_anonymize.evaluation.splits import Split, Splitting, seeds
 from dbt_anonymize.evaluation.training import fit_predict
 from dbt_anonymize.evaluation.views import ORIGINAL, View, make_view
 from dbt_anonymize.project.rows import feature_columns
@@ -162,13 +162,7 @@ def _repetition(problem: Problem, repetition: int) -> list[_Found]:
     """Draw members, train both models, and attack them."""
     split_seed, model_seed = seeds(problem.random_state, repetition)
     (target,) = problem.targets
-    (drawn,) = draw_splits(
-        problem.splitting,
-        split_seed,
-        records=target.records,
-        strata=target.codes,
-        groups=problem.groups,
-    )
+    (drawn,) = target.splits(problem.splitting, split_seed, problem.groups)
     suppressed = problem.efforts[1].suppressed
     members = drawn.train[~suppressed[drawn.train]]
     others = drawn.test[~suppressed[drawn.test]]
