@@ -175,7 +175,7 @@ def spec_of(naming: Naming) -> dict[str, Any]:
             "model": "decision_tree",
             "parameters": {"max_depth": 4},
             "measure": "roc_auc",
-            "positive": text("outcome", "good"),
+            "positive": text("outcome", "bad"),
             "random_state": 3,
         },
         qnf="1 - 1/k",
@@ -288,7 +288,7 @@ def records() -> list[dict[str, Any]]:
     for number in range(_RECORDS):
         age = chance.randrange(80)
         city = chance.choice(_CITIES)
-        score = age / 80 + _CITIES.index(city) / 8 + chance.random()
+        score = (age / 80 + _CITIES.index(city) / 8) * 1.5 + chance.random() / 4
         people.append(
             {
                 "person_number": DOMAINS["key"][number],
