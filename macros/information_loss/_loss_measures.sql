@@ -16,7 +16,8 @@
         "kl_divergence": [dbt_anonymize.kl_divergence("covered_tuples", frequencies, quasi_identifiers), none_],
         "entropy_based_loss": [dbt_anonymize.entropy_based_loss("covered_tuples", factor), none_],
         "classification_metric": [
-            dbt_anonymize.classification_metric(classes, factor, target, options.target_weights), none_
+            dbt_anonymize.classification_metric(classes, factor, target, options.target_weights)
+            if options.has_target else dbt_anonymize._without_target(classes), none_
         ],
         "sse_sst": [dbt_anonymize.sse_sst(classes, frequencies, quasi_identifiers, options.sample_shares), numbers],
         "total_information_loss": [

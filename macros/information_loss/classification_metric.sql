@@ -38,3 +38,13 @@ group by effort
     {%- endfor -%}
     {{ return(relative) }}
 {%- endmacro %}
+
+
+{# The same where no column is a target: unknown. #}
+{% macro _without_target(classes) -%}
+select
+    effort,
+    cast(null as {{ dbt_anonymize._type_double() }}) as classification_metric
+from {{ classes }}
+group by effort
+{%- endmacro %}

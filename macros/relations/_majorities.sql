@@ -1,6 +1,9 @@
-{# Each target with the suffix of its CTEs and its columns of the classes. #}
+{# Each target, of which there may be none, with the suffix of its CTEs and its columns of the classes. #}
 {% macro _voted_targets(target, further_targets) -%}
-    {%- set found = [{"target": target, "suffix": "", "columns": ["majority_records", "has_majority"]}] -%}
+    {%- set found = [] -%}
+    {%- if target -%}
+        {%- do found.append({"target": target, "suffix": "", "columns": ["majority_records", "has_majority"]}) -%}
+    {%- endif -%}
     {%- for further in further_targets -%}
         {%- do found.append({
             "target": further, "suffix": "_" ~ loop.index,

@@ -2,8 +2,8 @@
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 with
 
-{# The untouched table takes part, if it has a score in every split: where it is best, no effort is worth what it
-   costs. #}
+{# The untouched table takes part, if it has a score in every split or no model scores: where it is best, no effort is
+   worth what it costs. #}
 lines as (
 
     select
@@ -11,7 +11,7 @@ lines as (
         qf_mean,
         qnf
     from {{ results }}
-    where qualifies or (effort = 0 and beats_zero_rule is not null and qnf is not null)
+    where qualifies or (effort = 0 and (beats_zero_rule is not null or repetitions is null) and qnf is not null)
 
 ),
 

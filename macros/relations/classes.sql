@@ -9,8 +9,8 @@
 {%- set targets = dbt_anonymize._voted_targets(target, further_targets) -%}
 {%- set voted = targets | list -%}
 {#- A target that is a quasi-identifier is among the labels. -#}
-{%- set columns = (measured + [target] + further_targets) | unique(case_sensitive=true) | reject("in", names) | list
-    + (["subject"] if has_subject else []) -%}
+{%- set columns = (measured + targets | map(attribute="target") | list) | unique(case_sensitive=true)
+    | reject("in", names) | list + (["subject"] if has_subject else []) -%}
 {%- set leveled, recoded, shares = {}, {}, [] -%}
 {%- for number, effort in efforts.items() -%}
     {%- if effort.share -%}{%- do shares.append(effort.share) -%}{%- endif -%}
@@ -56,7 +56,7 @@ population as {{ dbt_anonymize._not_materialized() }}(
 {{- dbt_anonymize._tied(keys, one, names, columns == [one.target]) }}
 {%- endfor %}
 {#- Records are counted with the majorities of the first target, subjects are not. #}
-{%- set sized = none if has_subject or majority else voted.pop(0) %}
+{%- set sized = none if has_subject or majority or not voted else voted.pop(0) %}
 {{- dbt_anonymize._class_measures(
     keys,
     guarantees,

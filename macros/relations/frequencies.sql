@@ -7,7 +7,7 @@
     {%- do columns.append(dbt_anonymize._quote(quasi_identifier.name)) -%}
     {%- do columns.append(dbt_anonymize._quote(quasi_identifier.name ~ "_leaf")) -%}
 {%- endfor -%}
-{%- for column in (sensitive + [target] + further_targets) | unique(case_sensitive=true) -%}
+{%- for column in (sensitive + ([target] if target else []) + further_targets) | unique(case_sensitive=true) -%}
     {%- if dbt_anonymize._quote(column) not in columns -%}
         {%- do columns.append(dbt_anonymize._quote(column)) -%}
     {%- endif -%}

@@ -1,11 +1,11 @@
 {% macro information_loss(
     classes, frequencies, quasi_identifiers, efforts, generalization_suppression_factor=0.5, aggregate="geometric_mean",
-    target=none, target_weights={}, has_modes=false, sample_shares={}
+    target=none, target_weights={}, has_modes=false, sample_shares={}, has_target=true
 ) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._after_steps() + dbt_anonymize._analyzed()) }}
 {%- set measures = dbt_anonymize._loss_measures(
     classes, frequencies, quasi_identifiers, generalization_suppression_factor, aggregate, target,
-    {"target_weights": target_weights, "has_modes": has_modes, "sample_shares": sample_shares}
+    {"target_weights": target_weights, "has_modes": has_modes, "sample_shares": sample_shares, "has_target": has_target}
 ) -%}
 {%- set columns = [] -%}
 {%- for measure in measures -%}

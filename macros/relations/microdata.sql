@@ -284,14 +284,33 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
 {%- endmacro %}
 
 
+{# Why models cannot learn a target, as messages. #}
+{% macro _target_errors(name, records, spec) -%}
+    {%- set errors = [] -%}
+    {%- set known = run_query("select count(" ~ dbt_anonymize._quote(name) ~ ") from " ~ this).rows[0][0] -%}
+    {%- if known < records -%}
+        {%- do errors.append(
+            "the target " ~ name ~ " must not be NULL; " ~ (records - known) ~ " of " ~ records
+            ~ " records have none. Filter them in a model before."
+        ) -%}
+    {%- endif -%}
+    {%- if dbt_anonymize._count_distinct(this, name) == 1 -%}
+        {%- do errors.append(
+            "the target " ~ name ~ " has one value only, so there is nothing to learn. Choose another target in "
+            ~ spec ~ "."
+        ) -%}
+    {%- endif -%}
+    {{ return(errors) }}
+{%- endmacro %}
+
+
 {# After the build, in its transaction: what the data themselves must hold. Counts only, never values. #}
 {% macro _check_microdata() -%}
     {%- if not dbt_anonymize._is_building() -%}{{ return("") }}{%- endif -%}
     {%- set declaration = model.config.meta.dbt_anonymize -%}
     {%- set spec = "anonymizations/" ~ declaration.anonymization ~ ".yml" -%}
     {%- set key = dbt_anonymize._quote(declaration.record_key) -%}
-    {%- set target_column = dbt_anonymize._quote(declaration.target) -%}
-    {%- set counted = ["count(*)", "count(" ~ key ~ ")", "count(" ~ target_column ~ ")"] -%}
+    {%- set counted = ["count(*)", "count(" ~ key ~ ")"] -%}
     {%- for quasi_identifier in declaration.quasi_identifiers -%}
         {%- do counted.append(
             "count(case when " ~ dbt_anonymize._quote(quasi_identifier.name) ~ " is not null and "
@@ -299,8 +318,7 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
         ) -%}
     {%- endfor -%}
     {%- set counts = run_query("select " ~ counted | join(", ") ~ " from " ~ this).rows[0] -%}
-    {%- set records, keys, targets = counts[0], counts[1], counts[2] -%}
-    {%- set classes = dbt_anonymize._count_distinct(this, declaration.target) -%}
+    {%- set records, keys = counts[0], counts[1] -%}
     {%- set distinct_keys = dbt_anonymize._count_distinct(this, declaration.record_key) -%}
     {%- set errors = [] -%}
     {%- if records == 0 -%}
@@ -314,17 +332,8 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
                 ~ " duplicates."
             ) -%}
         {%- endif -%}
-        {%- if targets < records -%}
-            {%- do errors.append(
-                "the target " ~ declaration.target ~ " must not be NULL; " ~ (records - targets) ~ " of " ~ records
-                ~ " records have none. Filter them in a model before."
-            ) -%}
-        {%- endif -%}
-        {%- if classes == 1 -%}
-            {%- do errors.append(
-                "the target " ~ declaration.target
-                ~ " has one value only, so there is nothing to learn. Choose another target in " ~ spec ~ "."
-            ) -%}
+        {%- if declaration.target -%}
+            {%- do errors.extend(dbt_anonymize._target_errors(declaration.target, records, spec)) -%}
         {%- endif -%}
         {%- if declaration.subject -%}
             {%- set without = run_query("select count(*) from " ~ this ~ " where subject is null").rows[0][0] -%}
@@ -353,7 +362,7 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
             {%- if quasi_identifier.unknown -%}
                 {%- do dbt_anonymize._tell_unknown(declaration.anonymization, quasi_identifier, records) -%}
             {%- endif -%}
-            {%- set uncovered = counts[2 + loop.index] -%}
+            {%- set uncovered = counts[1 + loop.index] -%}
             {%- if uncovered > 0 -%}
                 {%- do errors.append(
                     "the hierarchy of " ~ quasi_identifier.name ~ " does not cover the column"

@@ -1,20 +1,26 @@
 {% macro results(
     quality, scores, privacy, target, model, measure, fit, test_on, alpha, qnf, choose, fingerprint, random_state,
-    test_share=none, folds=none, confidence=0.95, release_effort="auto", evaluation=none, levels_in_words=none
+    test_share=none, folds=none, confidence=0.95, release_effort="auto", evaluation=none, levels_in_words=none,
+    information_loss=none
 ) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- do dbt_anonymize._check_rule(qnf, choose) -%}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set deciding = {"target": target, "model": model, "fit": fit, "test_on": test_on, "measure": measure} -%}
-{#- The other rules do not choose by Q, so how often it would be the highest says nothing about them. -#}
-{%- set chooses_by_q = release_effort == "auto" and choose in ["max_q", "pareto_knee"] -%}
+{#- Without splits nothing is drawn again. The other rules do not choose by Q, so how often it would be the highest says
+    nothing about them. -#}
+{%- set chooses_by_q = release_effort == "auto" and choose in ["max_q", "pareto_knee"] and not information_loss -%}
 {%- set certainty = [
     "choice_share", "runner_up", "q_difference_to_runner_up", "q_difference_to_runner_up_low",
     "q_difference_to_runner_up_high",
 ] -%}
 with
 
+{% if information_loss -%}
+{{ dbt_anonymize._qualified_by_loss(information_loss, privacy, qnf) }}
+{%- else -%}
 {{ dbt_anonymize._qualified(quality, privacy, deciding, qnf) }}
+{%- endif %}
 
 candidates as (
 
@@ -83,7 +89,7 @@ select
     records,
     suppressed_records,
     violating_records,
-    {{ dbt_anonymize._as_text(dbt_anonymize._literal(target)) }} as target,
+    {{ dbt_anonymize._as_text(dbt_anonymize._literal(target) if target else "null") }} as target,
     {{ dbt_anonymize._as_text(dbt_anonymize._literal(measure)) }} as measure,
     repetitions,
     qf_mean,
@@ -107,7 +113,8 @@ select
     {{ certainty | join(",\n    ") }},
     coarser_features,
     {{ dbt_anonymize._as_text(dbt_anonymize._literal(choose)) }} as choose,
-    {{ dbt_anonymize._reason(choose, measure, release_effort) | indent(4) }} as reason,
+    {{ dbt_anonymize._reason(choose, measure, release_effort) | indent(4) }}
+    {{- " || '; no model tested it'" if information_loss }} as reason,
     {{ dbt_anonymize._as_text(dbt_anonymize._literal(fingerprint)) }} as fingerprint
 from reasoned
 order by effort

@@ -10,15 +10,15 @@
         ]) -%}
     {%- endif -%}
     {%- set rows = run_query(
-        "select effort, k, is_chosen, reason, fingerprint, beats_zero_rule, choose, qualifies from " ~ relation
-        ~ " order by effort"
+        "select effort, k, is_chosen, reason, fingerprint, beats_zero_rule, choose, qualifies, repetitions from "
+        ~ relation ~ " order by effort"
     ).rows -%}
     {%- set chosen, reasons, outdated, useless, frozen, undetermined = [], [], [], [], [], [] -%}
     {%- set remedies = [] -%}
-    {%- for effort, k, is_chosen, reason, computed_from, beats_zero_rule, choose, qualifies in rows -%}
+    {%- for effort, k, is_chosen, reason, computed_from, beats_zero_rule, choose, qualifies, splits in rows -%}
         {%- if effort > 0 -%}{%- do remedies.append(dbt_anonymize._remedy_of_effort(reason, qualifies)) -%}{%- endif -%}
         {%- if choose == "frozen" -%}{%- do frozen.append(effort | int) -%}
-        {%- elif not beats_zero_rule -%}{%- do useless.append(effort | int) -%}{%- endif -%}
+        {%- elif splits is not none and not beats_zero_rule -%}{%- do useless.append(effort | int) -%}{%- endif -%}
         {%- if computed_from != fingerprint -%}{%- do outdated.append(effort) -%}{%- endif -%}
         {%- if is_chosen -%}{%- do chosen.append(effort | int) -%}{%- endif -%}
         {%- if is_chosen and "break point" in reason -%}{%- do undetermined.append(reason) -%}{%- endif -%}

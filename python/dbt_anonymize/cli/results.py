@@ -196,7 +196,7 @@ def _show(console: SafeConsole, found: _Found, warnings: list[str]) -> None:
     spec, efforts = found.spec, found.efforts
     console.print(f"{spec.name}: {spec.description}")
     console.print(_results_table(found))
-    for sentence in [*explained(efforts, spec.quality.measure), *found.of_outer]:
+    for sentence in [*explained(efforts, spec.measure), *found.of_outer]:
         console.print(sentence)
     console.print(_release_line(found))
     if found.verified.release is not None:
@@ -272,7 +272,7 @@ def _release_line(found: _Found) -> str:
 
 
 def _results_table(found: _Found) -> Table:
-    figures = ("effort", "k", "suppressed", f"QF ({found.spec.quality.measure})", "QNF", "Q")
+    figures = ("effort", "k", "suppressed", f"QF ({found.spec.shown_measure})", "QNF", "Q")
     table = figures_table(figures, ("qualifies", "levels"))
     levels = found.differing_levels()
     for result in found.efforts:

@@ -70,7 +70,7 @@ def search(
     ] = None,
     measure: Annotated[
         Measure | None,
-        typer.Option(help="What to search by; search.measure of the spec, or quality."),
+        typer.Option(help="What to search by; search.measure of the spec, or quality (loss without a target)."),
     ] = None,
     time_limit: Seconds = None,
     evaluations: Evaluations = None,
@@ -102,7 +102,7 @@ def search(
             return
         options = Options(
             efforts=spec.search.efforts if efforts is None else efforts,
-            measure=spec.search.measure if measure is None else str(measure.value),
+            measure=spec.search_measure if measure is None else str(measure.value),
             recoding=recoding.value,
             time_limit=time_limit,
             ks=sizes,
@@ -211,7 +211,7 @@ def _search_privately(console: SafeConsole, place: Place, spec: Spec, *, dry_run
     with _prefixed(spec.name), place.warehouse() as warehouse:
         table = load_table(warehouse, spec, measure="loss")
         spend_on_search(warehouse, spec, private)
-        levels = draw_levels(table, private, fixed=[spec.target])
+        levels = draw_levels(table, private, fixed=list(spec.targets)[:1])
     shown = ", ".join(f"{name} {level}" for name, level in levels.items())
     console.print(f"{spec.name}: {shown} was drawn for epsilon {private.search_epsilon:g}.")
     _write(console, place, spec, (Effort(levels=levels),))

@@ -177,10 +177,10 @@ def _show_races(
 
     if not races.raced:
         return
-    measure = task.spec.quality.measure
+    measure = task.spec.measure
     first = races.raced[0]
     console.print(
-        f"Efforts from weak to strong: those on which {task.spec.quality.deciding_model} did best, "
+        f"Efforts from weak to strong: those on which {task.spec.tests.deciding_model} did best, "
         f"of {counted(races.trained, 'model')} trained"
     )
     headings = ("effort", "required k", "reached k", "suppressed", measure, "against untouched")

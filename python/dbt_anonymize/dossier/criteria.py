@@ -11,6 +11,7 @@ import yaml
 
 from dbt_anonymize.dossier.evidence import Evidence
 from dbt_anonymize.dossier.figures import Figure, figure, measured, missing, shown
+from dbt_anonymize.spec.tested import NO_MODEL
 
 
 @dataclass(frozen=True)
@@ -110,20 +111,23 @@ def _verified(evidence: Evidence, checks: Sequence[str]) -> list[Figure]:
 
 
 def _results(evidence: Evidence, labels: Mapping[str, str]) -> list[Figure]:
+    spec = evidence.spec
+    qf = f"{spec.measure} on original records" if spec.is_tested else f"{spec.shown_measure}; {NO_MODEL}"
     found = [
         one
         for column, label in labels.items()
         for one in figure(
             evidence,
-            label.format(measure=evidence.spec.quality.measure),
+            label.format(qf=qf),
             "results",
             column,
             effort=evidence.effort,
         )
     ]
-    if not evidence.spec.freeze:
+    if spec.is_tested and not spec.freeze:
         return found
-    text = f"{shown(None)}: the effort is frozen, and no model is trained"
+    why = "the effort is frozen, and no model is trained" if spec.freeze else NO_MODEL
+    text = f"{shown(None)}: {why}"
     return [replace(one, value=text) if one.value == shown(None) else one for one in found]
 
 

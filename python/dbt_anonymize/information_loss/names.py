@@ -10,12 +10,16 @@ from dbt_anonymize.information_loss import measures
 # What a search can look for beside information loss: the quality of models and what they predict,
 # and the amounts of the guarantee profitable.
 QUALITY, GUIDED, PUBLISHER_PAYOUT = "quality", "guided", "publisher_payout"
+# By default where nothing is predicted.
+LOSS = "loss"
 MEASURE_NAMES = (
     QUALITY,
     GUIDED,
     *sorted(module.name for module in pkgutil.iter_modules(measures.__path__)),
     PUBLISHER_PAYOUT,
 )
+# What needs something that models predict.
+NEED_TARGET = frozenset({QUALITY, GUIDED, "classification_metric"})
 if TYPE_CHECKING:
     MeasureName = str
 else:

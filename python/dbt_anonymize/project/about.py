@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dbt_anonymize.project.descriptions import in_words
 from dbt_anonymize.project.results import EffortResult
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.tested import NO_MODEL
 
 _LIMITS = (
     "A label stands for a group and a bound is nobody's value: what is learned here holds for "
@@ -31,7 +32,8 @@ def declared_facts(spec: Spec) -> dict[str, str]:
     said = {
         "what": spec.description,
         "guarantees": ", ".join(map(requirement, spec.guarantees.resolved)),
-        "predicts": f"{spec.target} ({spec.quality.measure})",
+        "predicts": f"{spec.target} ({spec.measure})" if spec.is_tested else "",
+        "tested": "" if spec.is_tested else f"{NO_MODEL}; QF is {spec.shown_measure}",
         "left out": ", ".join(spec.release.leave_out or ()),
         "epsilon": f"{private.release_epsilon:g}" if private else "",
         "delta": f"{private.delta:g}" if private else "",
@@ -40,7 +42,7 @@ def declared_facts(spec: Spec) -> dict[str, str]:
         "contact": " ".join(filter(None, (owner.name, owner.email))) if owner else "",
     }
     if private:
-        del said["guarantees"], said["predicts"]
+        del said["guarantees"], said["predicts"], said["tested"]
     return {fact: value for fact, value in said.items() if value}
 
 

@@ -108,7 +108,7 @@ def _consequences(spec: Spec, name: str, sizes: Sequence[int]) -> Iterator[str]:
     if not sizes or sizes[0] <= limit:
         return
     start = f"{spec.name}: {name} has {sizes[0]:,} values, and models read at most {limit:,}"
-    categories = spec.quality.categories
+    categories = spec.tests.categories
     if len(sizes) == 1:
         yield (
             f"{start}: without a hierarchy the evaluation will stop. Leave it out of the features, "

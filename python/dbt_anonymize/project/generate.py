@@ -341,7 +341,7 @@ def _feature_levels(spec: Spec, levels: Mapping[str, int]) -> dict[str, int]:
 
 def _compared_columns(spec: Spec) -> list[str]:
     """Return what `<n>_fidelity` compares value by value: sensitive columns and classes."""
-    target = [spec.target] if spec.quality.task == "classification" else []
+    target = [spec.predicted] if spec.task == "classification" else []
     found = dict.fromkeys([*spec.sensitive, *target])
     return [name for name in found if name not in {*spec.masks, *spec.quasi_identifiers}]
 

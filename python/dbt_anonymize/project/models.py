@@ -7,11 +7,11 @@ from dbt_anonymize.spec import Spec
 
 def templates_of(spec: Spec) -> list[str]:
     """Return the templates of a spec, but for those that each effort has."""
-    quality = spec.quality
     # A spec without efforts waits for a search, which needs its frequencies only.
     has_efforts = bool(spec.efforts)
     is_evaluated = has_efforts and not spec.freeze
-    has_classes = is_evaluated and quality.task == "classification"
+    quality = spec.quality if is_evaluated else None
+    has_classes = quality is not None and quality.task == "classification"
     wanted = {
         "microdata.sql": True,
         "frequencies.sql": True,
@@ -35,14 +35,14 @@ def templates_of(spec: Spec) -> list[str]:
         # What leads back to people.
         "tokens.sql": has_efforts and spec.mapping == "token",
         "identifiers.sql": has_efforts and spec.mapping != "none",
-        "evaluation.py": is_evaluated,
-        "scores.sql": is_evaluated,
-        "quality.sql": is_evaluated,
+        "evaluation.py": quality,
+        "scores.sql": quality,
+        "quality.sql": quality,
         "alpha_ranges.sql": is_evaluated,
-        "decision_grid.sql": is_evaluated and quality.decision_grid,
-        "importance.sql": is_evaluated and quality.importance,
-        "outer_quality.py": is_evaluated and quality.outer_share,
-        "quality_by_group.sql": is_evaluated and quality.groups,
+        "decision_grid.sql": quality and quality.decision_grid,
+        "importance.sql": quality and quality.importance,
+        "outer_quality.py": quality and quality.outer_share,
+        "quality_by_group.sql": quality and quality.groups,
         # What BI tools draw.
         "curves.sql": has_classes,
         "calibration.sql": has_classes,
@@ -94,4 +94,4 @@ def microdata_columns(spec: Spec) -> list[str]:
         has_both = name in spec.masks and name not in spec.identifiers
         columns += [name, f"{name}_masked"] if has_both else [name]
     columns += ["sample_share"] if spec.declared_shares else []
-    return columns + (["is_outer"] if spec.quality.outer_share else [])
+    return columns + (["is_outer"] if spec.outer_share else [])

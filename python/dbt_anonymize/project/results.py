@@ -10,7 +10,9 @@ from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.pluralize import counted
 from dbt_anonymize.project.descriptions import differing_levels
 from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.information_loss.names import LOSS
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.tested import NO_MODEL
 
 # Half of the last decimal that is shown.
 _SHOWN = 0.0005
@@ -85,7 +87,10 @@ def read_results(warehouse: Warehouse, name: str) -> list[EffortResult]:
 
 
 def explained(efforts: Sequence[EffortResult], measure: str) -> list[str]:
-    """Say what is no better than guessing, and how certain the choice is, as far as known."""
+    """Say what is no better than guessing, and how certain the choice is, as far as known.
+
+    ``measure``: that of QF; of loss, no model says anything.
+    """
     said = []
     zero = next((e.zero_rule for e in efforts if e.zero_rule is not None), None)
     if zero is not None:
@@ -96,7 +101,8 @@ def explained(efforts: Sequence[EffortResult], measure: str) -> list[str]:
         for effort in efforts
         if effort.effort == 0 and effort.beats_zero_rule is False
     ]
-    if any(effort.qf_mean is not None and effort.qf_low is None for effort in efforts):
+    is_tested = measure != LOSS
+    if is_tested and any(effort.qf_mean is not None and effort.qf_low is None for effort in efforts):
         said.append("no intervals: too few splits to tell how much they vary (from 5 on)")
     for effort in efforts:
         if effort.is_chosen:
@@ -116,11 +122,13 @@ def legend(spec: Spec, efforts: Sequence[EffortResult]) -> list[str]:
         levels += f"; those of {counted(others, 'other')} do not differ between efforts"
     if spec.freeze:
         return ["QF is not measured: the effort is frozen, and no model is trained", qnf, levels]
+    if not spec.is_tested:
+        return [f"QF: {spec.shown_measure}; {NO_MODEL}", f"{qnf}; Q = QF", levels]
     alpha = next((effort.alpha for effort in efforts if effort.alpha is not None), None)
     weight = "alpha" if alpha is None else f"{alpha:.4g}"
     return [
-        f"QF: {spec.quality.measure} on original records of a model that learned from the effort, "
-        f"with its {spec.quality.confidence:.0%} interval",
+        f"QF: {spec.tests.measure} on original records of a model that learned from the effort, "
+        f"with its {spec.tests.confidence:.0%} interval",
         f"{qnf}; Q = QF + {weight} * QNF",
         levels,
     ]
@@ -147,7 +155,7 @@ def _certainty(chosen: EffortResult, efforts: Sequence[EffortResult]) -> Iterato
 
 def outer_quality(warehouse: Warehouse, spec: Spec) -> list[str]:
     """Say how good the chosen effort is on outer records, where the spec has some."""
-    if not spec.quality.outer_share:
+    if not spec.outer_share:
         return []
     relation = warehouse.relation_of_ref(f"{spec.name}_outer_quality")
     columns = "effort, outer_records, qf, qf_low, qf_high, qf_mean, reason"

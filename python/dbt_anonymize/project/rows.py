@@ -105,7 +105,7 @@ def draw(warehouse: Warehouse, spec: Spec, model: str | None = None) -> Drawn:
 
     ``model`` has them; effort 0 by default.
     """
-    quality, key = spec.quality, warehouse.macro("_quote", name=spec.record_key)
+    quality, key = spec.tests, warehouse.macro("_quote", name=spec.record_key)
     untouched = warehouse.relation_of_ref(model or f"{spec.name}_effort_0")
     seen = ""
     if quality.outer_share:

@@ -16,7 +16,7 @@ from dbt_anonymize.project.generate import HISTORY, with_results
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.profile import read_profile
 from dbt_anonymize.project.rows import are_current, update_rows
-from dbt_anonymize.project.steps import EVALUATION, Step, steps_of
+from dbt_anonymize.project.steps import OUTER_QUALITY, Step, steps_of
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.spec import Spec
 
@@ -105,12 +105,13 @@ def stages_of(project: Project, spec: Spec) -> list[Stage]:
 def _stages(own: str, spec: Spec) -> Iterator[Stage]:
     """Cut the graph before each step."""
     steps = steps_of(spec)
+    # Only the score on outer records comes after the results.
+    before_results = [None, *(step for step in steps if step.name != OUTER_QUALITY)]
     for place, step in enumerate([None, *steps]):
         later = tuple(f"{other.model}+" for other in steps[place:])
         # A comma is an intersection: what reads a release is for others to build.
         selected = f"{step.model}+,+{own}" if step else f"+{own}"
-        has_results = step is not None and step.name == EVALUATION
-        yield Stage(step, (selected,), later, has_results)
+        yield Stage(step, (selected,), later, has_results=step == before_results[-1])
 
 
 def run_stage(dbt: Dbt, spec: Spec, stage: Stage) -> tuple[int, int | None]:

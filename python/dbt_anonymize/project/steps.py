@@ -59,9 +59,10 @@ def steps_of(spec: Spec) -> list[Step]:
         for number, effort in spec.numbered_efforts.items()
         if effort.has_groups
     ]
-    columns = _kinds(outputs.COLUMN_TYPES)
-    found.append(Step(spec.name, EVALUATION, columns, after=efforts))
-    if spec.quality.outer_share:
+    if spec.is_tested:
+        columns = _kinds(outputs.COLUMN_TYPES)
+        found.append(Step(spec.name, EVALUATION, columns, after=efforts))
+    if spec.outer_share:
         columns, after = _kinds(outer.COLUMN_TYPES), (f"{spec.name}_results", *efforts)
         found.append(Step(spec.name, OUTER_QUALITY, columns, after=after))
     return found

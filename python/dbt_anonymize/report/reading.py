@@ -108,21 +108,14 @@ def find(warehouse: Warehouse, spec: Spec) -> Findings:
     """Read what a report shows; a `WarehouseError` where nothing is built."""
     evidence = collect(warehouse, spec)
     chosen = evidence.effort
-    deciding = (
-        f"target = {quote_text(spec.target)} and model = {quote_text(spec.quality.deciding_model)}"
-        f" and fit = {quote_text(spec.quality.fit)}"
-    )
-    tested = f"{deciding} and test_on = {quote_text(spec.quality.test_on)}"
     efforts = ", ".join(map(str, sorted({0, chosen} - {None})))  # type: ignore[type-var]
-    of_two = f"select * from {{relation}} where {tested} and effort in ({efforts})"  # noqa: S608
     sizes = " ".join(f"when class_size >= {size} then {size}" for size in reversed(SIZES))
     queries = {
         "alpha_ranges": "select * from {relation} order by alpha_from",
         "information_loss": "select * from {relation} order by effort",
-        "curves": of_two,
-        "calibration": of_two,
-        "decision_grid": _filled(_GRID, deciding=tested, efforts=efforts),
     }
+    if spec.is_tested:
+        queries |= _of_models(spec, efforts)
     parts = {
         part: read_relation(warehouse, find_relation(warehouse, f"{spec.name}_{part}"), query)
         for part, query in queries.items()
@@ -136,6 +129,18 @@ def find(warehouse: Warehouse, spec: Spec) -> Findings:
         _hierarchies(warehouse, spec),
         _own_values(warehouse, spec),
     )
+
+
+def _of_models(spec: Spec, efforts: str) -> dict[str, str]:
+    """Return the queries of what the deciding model was found to do on these efforts."""
+    quality = spec.tests
+    deciding = (
+        f"target = {quote_text(spec.predicted)} and model = {quote_text(quality.deciding_model)} "
+        f"and fit = {quote_text(quality.fit)} and test_on = {quote_text(quality.test_on)}"
+    )
+    of_two = f"select * from {{relation}} where {deciding} and effort in ({efforts})"  # noqa: S608
+    grid = _filled(_GRID, deciding=deciding, efforts=efforts)
+    return {"curves": of_two, "calibration": of_two, "decision_grid": grid}
 
 
 def _own_values(warehouse: Warehouse, spec: Spec) -> dict[str, Sequence[str]]:

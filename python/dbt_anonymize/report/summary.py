@@ -12,6 +12,7 @@ from dbt_anonymize.project.results import EffortResult, explained
 from dbt_anonymize.report.reading import Findings
 from dbt_anonymize.report.section import number, words
 from dbt_anonymize.report.sections.choice import verdict
+from dbt_anonymize.spec.tested import NO_MODEL
 
 _PROMISES = {
     "k_anonymity": "Each released record is one of at least {k} with the same generalized values.",
@@ -155,7 +156,7 @@ def _costs(found: Findings) -> Iterator[str]:
     if chosen is None:
         yield "Nothing is released, so nothing is known of its cost."
         return
-    name = words(found.spec.quality.measure)
+    name = words(found.spec.measure)
     difference, low, high = (
         number(chosen[column])
         for column in ("qf_difference", "qf_difference_low", "qf_difference_high")
@@ -166,7 +167,10 @@ def _costs(found: Findings) -> Iterator[str]:
             f"Against the untouched table a model changes by {difference:+.3f} in {name}{interval}."
         )
     original = next((row for row in found.results if row["effort"] == 0), None)
-    if original is not None and chosen["qf_mean"] is not None:
+    if not found.spec.is_tested and chosen["qf_mean"] is not None:
+        qf, of = float(chosen["qf_mean"]), found.spec.shown_measure
+        yield f"QF is {qf:.3f}: {of}, what is left of the detail; {NO_MODEL}."
+    elif original is not None and chosen["qf_mean"] is not None:
         zero = number(chosen["zero_rule"])
         yield (
             f"QF is {float(chosen['qf_mean']):.3f} after {float(original['qf_mean'] or 0):.3f}"
@@ -183,7 +187,7 @@ def _costs(found: Findings) -> Iterator[str]:
 def _certainty(found: Findings) -> Iterator[str]:
     names = {field.name for field in fields(EffortResult)}
     efforts = [EffortResult(**{n: row[n] for n in names & row.keys()}) for row in found.results]
-    for sentence in explained(efforts, found.spec.quality.measure):
+    for sentence in explained(efforts, found.spec.measure):
         yield f"{sentence[0].upper()}{sentence[1:]}."
     if found.chosen is None:
         for effort in efforts:

@@ -214,7 +214,7 @@ def _race(task: Task, guarantees: Guarantees, steps: Steps) -> Races:
     if task.records is None:
         raise TypeError("a search by quality needs the records that models are trained on")
     names = list(task.spec.quasi_identifiers)
-    track = Track(task.records, task.spec.quality, names)
+    track = Track(task.records, task.spec.tests, names)
     budget = Budget(task.options.evaluations, task.options.time_limit)
     state = QualitySearch(
         *(task.table, guarantees, task.suppression_limit),

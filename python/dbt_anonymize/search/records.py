@@ -82,7 +82,7 @@ def read_records(warehouse: Warehouse, spec: Spec, loaded: Loaded, splitting: Sp
         microdata = relation(name)
         if spec.sample:
             microdata = microdata.filter(f"sample_share <= {spec.sample.share}")
-        seen = inner_sql(microdata, spec.record_key) if spec.quality.outer_share else None
+        seen = inner_sql(microdata, spec.record_key) if spec.outer_share else None
         problem, effort_reader, first = read_untouched(spec, relation, microdata, splitting, seen)
         codes = _codes(warehouse, loaded, effort_reader.sample.of(microdata), spec.record_key)
     rows = rows_of(loaded.table, codes)
@@ -105,7 +105,7 @@ def read_untouched(
 
     ``relation`` gives hierarchies by name; ``seen`` is an SQL of the records that are read.
     """
-    quality = spec.quality
+    quality = spec.tests
     features = feature_columns(spec, relation)
     targets = [
         TargetColumn(name, quality.task, positive=positive, time=quality.time)

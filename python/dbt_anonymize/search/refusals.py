@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dbt_anonymize.errors import SearchError
+from dbt_anonymize.information_loss.names import NEED_TARGET
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.tested import KEYS
 
 
 def check_readable(spec: Spec, measure: str) -> None:
@@ -15,7 +17,12 @@ def check_readable(spec: Spec, measure: str) -> None:
             f"{spec.name}: {models[0]} cannot be searched in a sample: it compares with the whole "
             "source, which is not read. Write the efforts by hand."
         )
-    if spec.quality.outer_share and measure == "classification_metric":
+    if not spec.is_tested and measure in NEED_TARGET:
+        raise SearchError(
+            f"{spec.name}: the measure of a search must need no target where none is declared; got "
+            f"{measure}. Search by another measure, such as loss, or declare {', '.join(KEYS)}."
+        )
+    if spec.outer_share and measure == "classification_metric":
         raise SearchError(
             f"{spec.name}: the measure of a search must not read targets beside "
             "quality.outer_share, since those of the outer records would help to find the efforts; "

@@ -8,6 +8,7 @@ from typing import Any
 from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.left_out import left_out
 from dbt_anonymize.spec.problems import KeyPath, Problem, names, unknown
+from dbt_anonymize.spec.tested import KEYS
 
 # What `init` writes where a person decides.
 UNDECIDED = "TODO"
@@ -54,6 +55,8 @@ class Draft:
         self.partition_by = text(raw.get("partition_by"))
         self.population = mapping(raw.get("population"))
         self.sample = mapping(raw.get("sample"))
+        # An empty list was written by somebody; an empty tuple is the default.
+        self.of_models = [key for key in KEYS if raw.get(key) not in (None, ())]
         self.target = text(raw.get("target"))
         self.features = [name for name in items(raw.get("features")) if isinstance(name, str)]
         self.efforts = [

@@ -38,6 +38,7 @@ from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.spec.sample import Sample
 from dbt_anonymize.spec.search import InformationLoss, Search
 from dbt_anonymize.spec.sources import Population, Source
+from dbt_anonymize.spec.tested import TestedByModels
 from dbt_anonymize.spec.tolerance import Tolerance
 from dbt_anonymize.validation import (
     ColumnName,
@@ -69,7 +70,7 @@ SpecName = Annotated[
 SHAPE_ALONE = "shape alone"
 
 
-class Spec(ColumnsByRole, Strict):
+class Spec(ColumnsByRole, TestedByModels, Strict):
     """One anonymization.
 
     Examples
@@ -124,9 +125,11 @@ class Spec(ColumnsByRole, Strict):
     """Release a random part of the subjects only."""
     columns: Annotated[dict[ColumnName, Column], Field(min_length=1)]
     """Every column of the source but the record key, with its role."""
-    target: str
-    """Kept column that models predict."""
-    features: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
+    target: str | None = None
+    """Kept column that models predict; without it, features, quality and alpha no model tests the
+    efforts, and QF is 1 - loss.
+    """
+    features: Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = ()
     """Columns that models predict the target from."""
     efforts: Annotated[tuple[AnyEffort, ...], Field(strict=False)] = ()
     """Ways to generalize, from weak to strong; `dbt-anonymize search` writes them if there are
@@ -136,9 +139,9 @@ class Spec(ColumnsByRole, Strict):
     """What the release must keep; checked on the data of every build."""
     suppression_limit: Annotated[float, Field(ge=0, le=1)]
     """Largest share of records that may be left out of an effort."""
-    quality: Quality
+    quality: Quality | None = None
     """How the functional quality QF of an effort is measured."""
-    alpha: Alpha
+    alpha: Alpha | None = None
     """Weight of privacy in Q = QF + alpha * QNF; auto: what privacy costs on average."""
     qnf: Qnf
     """Non-functional quality: an expression over columns of <n>_privacy, such as k or 1 - 1/k."""
@@ -287,28 +290,6 @@ class Spec(ColumnsByRole, Strict):
     def released_columns(self) -> list[str]:
         """All columns of the release, in order."""
         return [*self.generalized_columns, *self.kept_columns, *self.mapping_columns]
-
-    @property
-    def has_counted_release(self) -> bool:
-        """Whether few rows differ: no token, no number to predict, no column without counts."""
-        is_few = self.mapping != "token" and self.quality.task == "classification"
-        return is_few and {*self.quasi_identifiers, *self.counted_columns} >= {*self.kept_columns}
-
-    @property
-    def targets(self) -> dict[str, object]:
-        """The positive class of each column that is predicted, the one that decides first."""
-        further = {name: t.positive for name, t in self.quality.further_targets.items()}
-        return {self.target: self.quality.positive, **further}
-
-    @property
-    def loss_targets(self) -> dict[str, float]:
-        """Weight of each target of the classification metric."""
-        return self.information_loss.targets or dict.fromkeys(self.targets, 1.0)
-
-    @property
-    def counted_columns(self) -> list[str]:
-        """Kept columns that the frequencies tell apart: sensitive ones and targets."""
-        return list(dict.fromkeys([*self.sensitive, self.target, *self.loss_targets]))
 
     @property
     def person(self) -> str:

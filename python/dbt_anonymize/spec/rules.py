@@ -18,6 +18,7 @@ from dbt_anonymize.spec import (
     partition_rules,
     release_rules,
     sample_rules,
+    target_rules,
 )
 from dbt_anonymize.spec.draft import Draft
 from dbt_anonymize.spec.left_out import without_left_out
@@ -50,5 +51,6 @@ _RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
     *sample_rules.RULES,
     *partition_rules.RULES,
     *differential_privacy_rules.RULES,
+    *target_rules.RULES,
     quality_violations,
 )

@@ -41,9 +41,9 @@ class Search(Strict):
 
     efforts: Annotated[int, Field(ge=1, le=50)] = 5
     """Most efforts that the chain has."""
-    measure: MeasureName = "quality"
-    """What efforts are found by: the quality of models that are trained on them, or a measure of
-    information loss.
+    measure: MeasureName | None = None
+    """What efforts are found by: the quality of models that are trained on them, by default where
+    there is a target, or a measure of information loss, by default loss.
     """
     levels: dict[str, Bounds] = Field(default={})
     """Levels of quasi-identifiers that may be used."""

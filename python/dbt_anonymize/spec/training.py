@@ -11,7 +11,7 @@ from dbt_anonymize.spec.quality import BASELINE
 
 def training_factors(spec: Spec) -> dict[str, int]:
     """Return the factors of the number of models, untouched table and zero rule included."""
-    quality = spec.quality
+    quality = spec.tests
     return {
         "effort": len(spec.numbered_efforts),
         "model": len({*quality.chosen_models, BASELINE}),
@@ -23,6 +23,8 @@ def training_factors(spec: Spec) -> dict[str, int]:
 
 def describe_training(spec: Spec) -> str:
     """Return in one line how many models will be trained, and what happens to a large source."""
+    if not spec.is_tested:
+        return f"{spec.name}: no model to train, since there is no target; QF is 1 - loss"
     factors = training_factors(spec)
     shown = [
         counted(number, name) + (" (with the zero rule)" if name == "model" else "")
@@ -30,8 +32,8 @@ def describe_training(spec: Spec) -> str:
         if number > 1
     ]
     # Equivalence classes of a sample are smaller than those of the source.
-    treated = "refused" if spec.quality.fit == "per_split" else "sampled"
+    treated = "refused" if spec.tests.fit == "per_split" else "sampled"
     return (
         f"{spec.name}: {' x '.join(shown)} = {math.prod(factors.values()):,} models to train; "
-        f"sources of more than {spec.quality.sample:,} records are {treated}"
+        f"sources of more than {spec.tests.sample:,} records are {treated}"
     )

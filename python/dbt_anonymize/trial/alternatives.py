@@ -84,7 +84,7 @@ def find_alternatives(
     table = with_predictions(counted.table, records)
     guarantees = compile_guarantees(spec.guarantees.resolved, table)
     limit = Decimal(str(spec.suppression_limit))
-    track = Track(records, spec.quality, list(spec.quasi_identifiers))
+    track = Track(records, spec.tests, list(spec.quasi_identifiers))
     search = QualitySearch(
         *(table, guarantees, limit),
         track=track,

@@ -8,6 +8,7 @@ from typing import Any
 from dbt_anonymize.dossier.evidence import Row
 from dbt_anonymize.report.reading import Findings
 from dbt_anonymize.report.section import Section, number, unmeasured, words
+from dbt_anonymize.spec.tested import NO_MODEL
 
 _LOWER_IS_BETTER = {"brier_score", "log_loss", "mae", "rmse"}
 # Where a number stands beside its point, in shares of the plane.
@@ -17,6 +18,11 @@ _SIDES = {
     "below": (0.02, -0.04),
     "below left": (-0.02, -0.04),
 }
+_REDRAWN = (
+    " How often an effort is chosen when redrawn is its stability over splits of this table, not "
+    "the probability that it is best: of two equally good efforts one is above 95 % in half of "
+    "simulated tables."
+)
 _RULES = {
     "max_q": "the highest Q among the efforts that qualify",
     "strongest_non_inferior": "the strongest effort that is not inferior",
@@ -35,16 +41,16 @@ def quality(found: Findings) -> Section:
     """QF, QNF and Q of each effort."""
     rows = [_line(row) for row in found.results]
     chosen = found.chosen
-    name = words(found.spec.quality.measure)
-    sign = "minus " if found.spec.quality.measure in _LOWER_IS_BETTER else ""
+    spec = found.spec
+    name = words(spec.shown_measure)
+    sign = "minus " if spec.measure in _LOWER_IS_BETTER else ""
+    untested = "" if spec.is_tested else f" ({NO_MODEL})"
     return Section(
         "quality",
         "Usefulness QF, privacy QNF, and both in Q",
-        f"{verdict(found)} Q is QF + alpha * QNF: QF is {sign}{name}, QNF is "
-        f"{found.spec.model_dump(mode='json')['qnf']}, "
-        "and alpha says what a unit of QNF is worth. How often an effort is chosen when redrawn is "
-        "its stability over splits of this table, not the probability that it is best: of two "
-        "equally good efforts one is above 95 % in half of simulated tables.",
+        f"{verdict(found)} Q is QF + alpha * QNF: QF is {sign}{name}{untested}, QNF "
+        f"is {spec.model_dump(mode='json')['qnf']}, and alpha says what a unit of QNF is worth."
+        + (_REDRAWN if spec.is_tested else ""),
         ("effort", "k", "QF", "QF from", "QF to", "QNF", "Q", "qualifies", "chosen when redrawn"),
         [
             (
@@ -182,8 +188,12 @@ def plane(found: Findings) -> Section:
         "plane",
         "Privacy against usefulness",
         "Further right is more private, further up more useful. No qualifying effort is better in "
-        f"both than those of the front: {listed}. Below the dashed line, the zero rule, a model "
-        "learns nothing.",
+        f"both than those of the front: {listed}."
+        + (
+            " Below the dashed line, the zero rule, a model learns nothing."
+            if found.spec.is_tested
+            else f" Useful is {found.spec.shown_measure}; {NO_MODEL}."
+        ),
         ("effort", "QNF", "QF", "zero rule", "on the front", "qualifies"),
         [
             (r["effort"], r["qnf"], r["qf"], r["zero_rule"], r["is_on_front"], r["qualifies"])

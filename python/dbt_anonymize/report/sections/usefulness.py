@@ -29,7 +29,7 @@ _POINTS = 60
 
 def sections(found: Findings) -> list[Section]:
     """Return curves, calibration and decision regions of the model that decides."""
-    if found.spec.quality.task != "classification":
+    if found.spec.task != "classification":
         return []
     return [*curves(found), calibration(found), *regions(found)]
 
@@ -37,7 +37,7 @@ def sections(found: Findings) -> list[Section]:
 def _class(found: Findings, rows: Sequence[Row]) -> str | None:
     """Return the class that curves describe: the positive one, or the last."""
     classes = sorted({str(row["class"]) for row in rows})
-    positive = str(found.spec.quality.positive)
+    positive = str(found.spec.tests.positive)
     return positive if positive in classes else next(reversed(classes), None)
 
 
@@ -72,7 +72,7 @@ def curves(found: Findings) -> list[Section]:
                 Section(
                     key,
                     f"{title} of class {positive}",
-                    f"{sentence} Models are tested on {found.spec.quality.test_on} records.",
+                    f"{sentence} Models are tested on {found.spec.tests.test_on} records.",
                     ("learned from", x, y),
                     [(r["table"], r["x"], r["y"]) for r in data],
                     data,
@@ -132,7 +132,7 @@ def calibration(found: Findings) -> Section:
 
 def regions(found: Findings) -> list[Section]:
     """Show what models predict over two features, where that is declared."""
-    rows, features = found.rows("decision_grid"), found.spec.quality.decision_grid
+    rows, features = found.rows("decision_grid"), found.spec.tests.decision_grid
     if not rows or features is None:
         return []
     positive = _class(found, rows)

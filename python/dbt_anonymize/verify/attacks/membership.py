@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -89,8 +89,10 @@ def attack_membership(
     means, for both models. The naive rate of the latter is that of shuffled membership: by the best
     of many thresholds some are found. Where the attack is not possible, one result says why.
     """
-    name = spec.quality.deciding_model
-    if spec.quality.task == "survival":
+    if not spec.is_tested:
+        return [_not_attacked("membership was not attacked: no model learns from the release")]
+    name = spec.tests.deciding_model
+    if spec.task == "survival":
         return [_impossible(name, "time-to-event models are not supported by this attack")]
     try:
         problem = _read(session, spec, effort, repetitions, largest)
@@ -107,13 +109,12 @@ def attack_membership(
 
 
 def _impossible(model: str, reason: str) -> AttackResult:
-    return AttackResult(
-        "membership_inference",
-        "auc",
-        None,
-        f"membership of the training records of {model} was not attacked: {reason}",
-        against=model,
-    )
+    message = f"membership of the training records of {model} was not attacked: {reason}"
+    return replace(_not_attacked(message), against=model)
+
+
+def _not_attacked(message: str) -> AttackResult:
+    return AttackResult("membership_inference", "auc", None, message)
 
 
 @dataclass(frozen=True)
@@ -132,27 +133,29 @@ def _read(session: Session, spec: Spec, effort: int, repetitions: int, largest: 
         found = session.warehouse.relation_of_ref(name)
         return session.cursor.query(f"select * from {found}")
 
+    quality = spec.tests
     features = feature_columns(spec, relation)
     released = spec.numbered_efforts[effort]
     levels: Mapping[str, int] | str = PER_RECORD
     if released.is_full_domain and released.levels is not None:
         levels = released.levels
     untouched = Effort(0, relation(f"{spec.name}_effort_0"), {})
-    sample = draw_sample(untouched.relation, spec.record_key, largest, spec.quality.random_state)
-    reading = Reading(numbers=spec.quality.numbers, categories=spec.quality.categories)
+    largest = min(largest, quality.sample)
+    sample = draw_sample(untouched.relation, spec.record_key, largest, quality.random_state)
+    reading = Reading(numbers=quality.numbers, categories=quality.categories)
     reader = EffortReader(untouched, features, reading, sample, spec.record_key)
     subjects = {"relation": relation(f"{spec.name}_microdata"), "column": "subject"}
-    choice = spec.quality.chosen_models[spec.quality.deciding_model]
+    choice = quality.chosen_models[quality.deciding_model]
     name = str(choice.model)
-    space = reading.space(name, spec.quality.task)
+    space = reading.space(name, quality.task)
     further = Effort(effort, relation(f"{spec.name}_effort_{effort}"), levels, released.k)
     problem, _ = read_problem(
         reader,
         [untouched, further],
-        [TargetColumn(spec.target, spec.quality.task, time=spec.quality.time)],
-        [Model(spec.quality.deciding_model, name, choice.parameters, space)],
+        [TargetColumn(spec.predicted, quality.task, time=quality.time)],
+        [Model(quality.deciding_model, name, choice.parameters, space)],
         splitting=Splitting(repetitions=repetitions, test_share=0.5),
-        random_state=spec.quality.random_state,
+        random_state=quality.random_state,
         subjects=subjects if spec.subject else None,
     )
     return problem

@@ -80,7 +80,7 @@ def run_attacks(
                 spec,
                 chosen,
                 repetitions=repetitions,
-                largest=min(membership_sample, spec.quality.sample),
+                largest=membership_sample,
             )
     return results
 
@@ -91,7 +91,7 @@ def _try(
     """Attack a trial anonymization, with people who were left out of it."""
     spec = known.spec
     tables = tables_of(warehouse, spec, effort, known.session.cursor, release)
-    trial = draw_trial(known, tables, effort, seed=spec.quality.random_state)
+    trial = draw_trial(known, tables, effort, seed=spec.random_state)
     if not trial.records or trial.members == known.people:
         reason = "is for one subject" if trial.records else "releases no record"
         return [

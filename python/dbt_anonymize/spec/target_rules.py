@@ -1,0 +1,49 @@
+"""Rules about a spec without a target, which no model tests: see ``rules``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dbt_anonymize.information_loss.names import NEED_TARGET
+from dbt_anonymize.spec.draft import Draft
+from dbt_anonymize.spec.problems import Problem, names, shown
+from dbt_anonymize.spec.tested import KEYS
+
+
+def _all_or_none_is_given(draft: Draft) -> Iterator[Problem]:
+    if missing := [key for key in KEYS if key not in draft.of_models]:
+        if draft.of_models:
+            yield Problem(
+                (),
+                f"must have all of {names(KEYS)}, or none of them where no model is to test it",
+                f"Add {names(missing)}, or remove {names(draft.of_models)}.",
+                f"{names(draft.of_models)} without {names(missing)}",
+            )
+        else:
+            yield from _nothing_needs_a_target(draft)
+
+
+def _nothing_needs_a_target(draft: Draft) -> Iterator[Problem]:
+    declare = f"declare {names(KEYS)}"
+    if draft.search_measure in NEED_TARGET:
+        yield Problem(
+            ("search", "measure"),
+            "must need no target where none is declared",
+            f"Write another measure, such as loss, or {declare}.",
+            shown(draft.search_measure),
+        )
+    if draft.choose == "strongest_non_inferior":
+        yield Problem(
+            ("choose",),
+            "must not be strongest_non_inferior without a target: no model says what is inferior",
+            f"Write max_q, or {declare}.",
+        )
+    if draft.loss_targets:
+        yield Problem(
+            ("information_loss", "targets"),
+            "must be absent without a target: the classification metric is not measured",
+            f"Remove it, or {declare}.",
+        )
+
+
+RULES = (_all_or_none_is_given,)

@@ -1,0 +1,122 @@
+"""What models say of a spec: its target, its quality, and what follows from having neither."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from dbt_anonymize.errors import SpecError
+from dbt_anonymize.information_loss.names import LOSS, QUALITY
+
+if TYPE_CHECKING:
+    from dbt_anonymize.spec.columns import Hierarchy
+    from dbt_anonymize.spec.quality import Quality, Task
+    from dbt_anonymize.spec.search import InformationLoss, Search
+
+# They are declared together or not at all.
+KEYS = ("target", "features", "quality", "alpha")
+# How results, release, report and dossier say it.
+NO_MODEL = "no model tested it"
+
+
+class TestedByModels:
+    """Views of how models test a spec; one without a target is scored by information loss."""
+
+    if TYPE_CHECKING:
+        name: str
+        target: str | None
+        quality: Quality | None
+        alpha: Literal["auto"] | float | None
+        information_loss: InformationLoss
+        search: Search
+        mapping: Literal["class", "token", "none"]
+
+        @property
+        def sensitive(self) -> list[str]: ...  # noqa: D102 (as in ColumnsByRole)
+        @property
+        def kept_columns(self) -> list[str]: ...  # noqa: D102
+        @property
+        def quasi_identifiers(self) -> dict[str, Hierarchy]: ...  # noqa: D102
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether models are trained on efforts, so that QF is theirs."""
+        return self.quality is not None
+
+    @property
+    def tests(self) -> Quality:
+        """How models test efforts; a `SpecError` where none does."""
+        if self.quality is None:
+            raise SpecError(self._untested())
+        return self.quality
+
+    @property
+    def predicted(self) -> str:
+        """The target; a `SpecError` where there is none."""
+        if self.target is None:
+            raise SpecError(self._untested())
+        return self.target
+
+    def _untested(self) -> str:
+        return (
+            f"{self.name}: must have {', '.join(KEYS)} for this, since it needs models; got none. "
+            f"Declare them in anonymizations/{self.name}.yml."
+        )
+
+    @property
+    def measure(self) -> str:
+        """What QF is: a measure of models, or loss, of which QF is what is left."""
+        return self.quality.measure if self.quality else LOSS
+
+    @property
+    def shown_measure(self) -> str:
+        """What QF is, in an expression."""
+        return self.quality.measure if self.quality else f"1 - {LOSS}"
+
+    @property
+    def task(self) -> Task | None:
+        """What kind of models are trained, if any is."""
+        return self.quality.task if self.quality else None
+
+    @property
+    def outer_share(self) -> float | None:
+        """Share of subjects that only score the chosen effort, if there is one."""
+        return self.quality.outer_share if self.quality else None
+
+    @property
+    def weight_of_privacy(self) -> Literal["auto"] | float:
+        """Alpha; 0 where QF and QNF have no common scale, since no model is trained."""
+        return 0.0 if self.alpha is None else self.alpha
+
+    @property
+    def random_state(self) -> int:
+        """Seed of whatever is drawn about the release; 0 where no model needs one."""
+        return self.quality.random_state if self.quality else 0
+
+    @property
+    def search_measure(self) -> str:
+        """What a search looks for."""
+        return self.search.measure or (QUALITY if self.is_tested else LOSS)
+
+    @property
+    def targets(self) -> dict[str, object]:
+        """The positive class of each column that is predicted, the one that decides first."""
+        if self.target is None or self.quality is None:
+            return {}
+        further = {name: t.positive for name, t in self.quality.further_targets.items()}
+        return {self.target: self.quality.positive, **further}
+
+    @property
+    def loss_targets(self) -> dict[str, float]:
+        """Weight of each target of the classification metric."""
+        return self.information_loss.targets or dict.fromkeys(self.targets, 1.0)
+
+    @property
+    def counted_columns(self) -> list[str]:
+        """Kept columns that the frequencies tell apart: sensitive ones and targets."""
+        return list(dict.fromkeys([*self.sensitive, *list(self.targets)[:1], *self.loss_targets]))
+
+    @property
+    def has_counted_release(self) -> bool:
+        """Whether few rows differ: no token, no number to predict, no column without counts."""
+        is_few = self.mapping != "token" and self.task in {None, "classification"}
+        return is_few and {*self.quasi_identifiers, *self.counted_columns} >= {*self.kept_columns}
