@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from decimal import Decimal
-from enum import Enum
+from enum import Enum, StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -39,6 +39,15 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")]
 RowFormat = Annotated[
     Format, typer.Option("--format", help="How rows are shown; json is JSON lines.")
 ]
+
+
+class Purpose(StrEnum):
+    """Purpose of a release."""
+
+    model = "model"
+    statistics = "statistics"
+
+
 # Also of the groups of commands below; `-h` is what people try first.
 HELP = {"help_option_names": ["-h", "--help"]}
 _IS_QUIET = ContextVar("is_quiet", default=False)

@@ -6,13 +6,12 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import at_work, note, say
+from dbt_anonymize.cli.common import Purpose, at_work, note, say
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.pluralize import counted
@@ -22,13 +21,6 @@ if TYPE_CHECKING:
     from dbt_anonymize.drafting.roles import Proposal
     from dbt_anonymize.drafting.table import Drafted
     from dbt_anonymize.spec import Source
-
-
-class Purpose(StrEnum):
-    """Purpose of a release."""
-
-    model = "model"
-    statistics = "statistics"
 
 
 @on_target
@@ -71,8 +63,9 @@ def init(
         return
     is_asked = not yes and sys.stdin.isatty()
     purpose = purpose or (_asked_purpose() if is_asked else Purpose.model)
-    proposals = _proposed(facts, predict, is_asked=is_asked, takes_all=yes)
-    drafted = _drafted(place, declared, proposals, name, takes_all=yes)
+    is_tested = predict is not None or purpose is Purpose.model
+    proposals = _proposed(facts, predict, is_tested=is_tested, is_asked=is_asked, takes_all=yes)
+    drafted = _drafted(place, declared, proposals, name, takes_all=yes, is_tested=is_tested)
     is_known = replace_ and (place.project.root / path).exists()
     written = write_seeds(place, name, drafted, replaces=replace_)
     write_schema(place.project.root)
@@ -81,7 +74,9 @@ def init(
     _show(drafted)
     for file in [f"replaced {path.as_posix()}"] * is_known + written:
         note(file)
-    note(_next(name, path, drafted, is_open=": TODO" in text or "[TODO]" in text))
+    is_open = ": TODO" in text or "[TODO]" in text
+    is_searched = purpose is Purpose.model
+    note(_next(name, path, drafted, is_open=is_open, is_searched=is_searched))
 
 
 def _read(place: Place, declared: Source) -> list[ColumnFacts]:
@@ -97,15 +92,20 @@ def _read(place: Place, declared: Source) -> list[ColumnFacts]:
 
 
 def _proposed(
-    facts: Sequence[ColumnFacts], predict: str | None, *, is_asked: bool, takes_all: bool
+    facts: Sequence[ColumnFacts],
+    predict: str | None,
+    *,
+    is_tested: bool,
+    is_asked: bool,
+    takes_all: bool,
 ) -> list[Proposal]:
     """Return a role for each column; the warehouse is closed while somebody thinks."""
     from dbt_anonymize.drafting.roles import guess_of, propose, take_all  # noqa: PLC0415
 
-    proposals = propose(facts, predict)
+    proposals = propose(facts, predict, is_guessed=is_tested)
     target = next((one for one in proposals if one.is_target), None)
     if is_asked:
-        if predict is None:
+        if predict is None and is_tested:
             proposals = _asked_target(facts, target)
         return [_asked(one) for one in proposals]
     if takes_all and predict is None and target is not None:
@@ -114,7 +114,13 @@ def _proposed(
 
 
 def _drafted(
-    place: Place, declared: Source, proposals: Sequence[Proposal], name: str, *, takes_all: bool
+    place: Place,
+    declared: Source,
+    proposals: Sequence[Proposal],
+    name: str,
+    *,
+    takes_all: bool,
+    is_tested: bool,
 ) -> Drafted:
     from dbt_anonymize.drafting.table import check_complete, draft_table  # noqa: PLC0415
 
@@ -129,7 +135,7 @@ def _drafted(
             folder=place.shown(place.project.seeds),
         )
     if takes_all:
-        check_complete(relation.identifier, drafted)
+        check_complete(relation.identifier, drafted, needs_target=is_tested)
     return drafted
 
 
@@ -300,14 +306,14 @@ def _show(drafted: Drafted) -> None:
         note(f"{', '.join(names)} together single out {counted(count, 'record')}.")
 
 
-def _next(name: str, path: Path, drafted: Drafted, *, is_open: bool) -> str:
+def _next(name: str, path: Path, drafted: Drafted, *, is_open: bool, is_searched: bool) -> str:
     if is_open:
         return f"{path.as_posix()}: decide every TODO, then run `dbt-anonymize generate {name}`."
     if drafted.efforts:
         return (
             f"{path.as_posix()}: read it, then run `dbt-anonymize generate {name}` and "
-            f"`dbt build`. `dbt-anonymize search {name}` then finds the levels on which models do "
-            "best."
+            f"`dbt build`. `dbt-anonymize search {name}` then finds the levels "
+            + ("on which models do best." if is_searched else "that lose the least.")
         )
     return (
         f"{path.as_posix()}: read it, then run `dbt-anonymize generate {name}`, "

@@ -70,7 +70,9 @@ def search(
     ] = None,
     measure: Annotated[
         Measure | None,
-        typer.Option(help="What to search by; search.measure of the spec, or quality (loss without a target)."),
+        typer.Option(
+            help="What to search by; search.measure of the spec, else quality, or without a target loss"
+        ),
     ] = None,
     time_limit: Seconds = None,
     evaluations: Evaluations = None,

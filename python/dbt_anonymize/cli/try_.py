@@ -10,17 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dbt_anonymize.cli.common import SafeConsole, at_work, figures_table, is_quiet, note
+from dbt_anonymize.cli.common import (
+    Purpose,
+    SafeConsole,
+    at_work,
+    figures_table,
+    is_quiet,
+    note,
+)
 from dbt_anonymize.cli.place import Place, on_target
-from dbt_anonymize.errors import SearchError
+from dbt_anonymize.errors import SearchError, SpecError
 
 if TYPE_CHECKING:
     from dbt_anonymize.drafting.counted import Counted
     from dbt_anonymize.drafting.table import Drafted
     from dbt_anonymize.project.warehouse import Warehouse
+    from dbt_anonymize.search.by_quality import Raced
     from dbt_anonymize.spec import Source, Spec
     from dbt_anonymize.trial.alternatives import Alternative, Trial
-    from dbt_anonymize.trial.sample import Sampled
+    from dbt_anonymize.trial.sample import Drawn
 
 # CPU seconds in which models are trained.
 SECONDS = 12.0
@@ -45,8 +53,13 @@ class _Tried:
     drafted: Drafted
     spec: Spec
     counted: Counted
-    sampled: Sampled
+    sampled: Drawn
     trial: Trial
+
+    @property
+    def purpose(self) -> Purpose:
+        """What is trained decides what a draft says."""
+        return Purpose.model if self.spec.is_tested else Purpose.statistics
 
 
 @on_target
@@ -59,6 +72,9 @@ def try_(
     predict: Annotated[
         str | None, typer.Option(help="Column that models predict, the target.")
     ] = None,
+    purpose: Annotated[
+        Purpose, typer.Option(help="To learn models, or to count and sum without any model.")
+    ] = Purpose.model,
     name: Annotated[
         str | None, typer.Option(help="Name of the anonymization; that of the table by default.")
     ] = None,
@@ -66,7 +82,8 @@ def try_(
         Taken | None, typer.Option(help="Write this alternative: spec, hierarchies, models.")
     ] = None,
     time_limit: Annotated[
-        float, typer.Option(min=0, help="CPU seconds in which models are trained.")
+        float,
+        typer.Option(min=0, help="CPU seconds in which models are trained, or levels searched."),
     ] = SECONDS,
     evaluations: Annotated[
         int | None, typer.Option(min=1, help="Models to train at most, instead of seconds.")
@@ -74,26 +91,37 @@ def try_(
 ) -> None:
     """Show three ways to release a table: levels, class sizes, what models learn, five rows.
 
-    Roles and hierarchies are drafted, levels are searched and scored on untouched records. Nothing
-    is written unless an alternative is taken.
+    Roles and hierarchies are drafted, levels are searched and scored on untouched records; for
+    statistics by 1 - loss. Nothing is written unless an alternative is taken.
     """
     from dbt_anonymize.drafting.text import check_name  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.project.engines import in_memory  # noqa: PLC0415
     from dbt_anonymize.search.race import Budget  # noqa: PLC0415
 
     begin = time.monotonic()
+    if purpose is Purpose.statistics and (predict is not None or evaluations is not None):
+        raise SpecError(
+            "--purpose statistics trains no model, and --predict and --evaluations are of models. "
+            "Leave them or it out."
+        )
     declared = _source(relation)
     named = name or _name_of(relation)
     path = check_name(place.project, named) if take or name else None
     budget = Budget(evaluations, None if evaluations else time_limit)
     with in_memory() as session:
-        tried = _try(place, declared, named, predict, budget=budget, session=session)
+        if purpose is Purpose.statistics:
+            tried = _try_for_statistics(place, declared, named, time_limit, session)
+        else:
+            tried = _try(place, declared, named, predict, budget=budget, session=session)
         console = SafeConsole(quiet=is_quiet())
         _show(console, tried, time.monotonic() - begin)
         if take is None:
+            what = f"--predict {tried.spec.target}"
+            if purpose is Purpose.statistics:
+                what = "--purpose statistics"
             console.print(
-                f"Nothing was written. `dbt-anonymize try {relation} --predict "
-                f"{tried.spec.target} --take balanced` writes spec, hierarchies and models of "
+                f"Nothing was written. `dbt-anonymize try {relation} {what} "
+                "--take balanced` writes spec, hierarchies and models of "
                 "these alternatives and releases the one that is taken."
             )
             return
@@ -139,8 +167,35 @@ def _try(
     return _Tried(name, declared, drafted, spec, counted, sampled, trial)
 
 
+def _try_for_statistics(
+    place: Place, declared: Source, name: str, seconds: float, session: Any
+) -> _Tried:
+    """Find the levels that lose the least; no model is trained."""
+    from dbt_anonymize.trial.alternatives import least_losses  # noqa: PLC0415
+    from dbt_anonymize.trial.sample import read_few  # noqa: PLC0415
+
+    with place.warehouse() as warehouse:
+        drafted, spec = _drafted(place, warehouse, declared, name, None, is_tested=False)
+        with at_work("Counting combinations"):
+            relation = warehouse.relation_of(declared)
+            counted = _counted(warehouse, relation, spec, drafted)
+            few = read_few(warehouse, relation, spec, counted, session)
+    try:
+        with at_work("Searching levels"):
+            trial = least_losses(spec, counted, few.rows, seconds)
+    except SearchError as error:
+        raise SearchError(f"{name}: {error}") from error
+    return _Tried(name, declared, drafted, spec, counted, few, trial)
+
+
 def _drafted(
-    place: Place, warehouse: Warehouse, declared: Source, name: str, predict: str | None
+    place: Place,
+    warehouse: Warehouse,
+    declared: Source,
+    name: str,
+    predict: str | None,
+    *,
+    is_tested: bool = True,
 ) -> tuple[Drafted, Spec]:
     """Draft roles, hierarchies and a spec without efforts."""
     from dbt_anonymize.cli.init import option_of  # noqa: PLC0415
@@ -154,7 +209,7 @@ def _drafted(
     with at_work(f"Reading {relation.identifier}"):
         facts = read_facts(warehouse, relation)
         check_table(relation.identifier, facts)
-        proposals = take_all(propose(facts, predict))
+        proposals = take_all(propose(facts, predict, is_guessed=is_tested))
         drafted = draft_table(
             warehouse,
             relation,
@@ -164,8 +219,10 @@ def _drafted(
             folder=place.shown(place.project.seeds),
             efforts=0,
         )
-    check_complete(relation.identifier, drafted)
-    return drafted, spec_of(spec_text(name, declared, drafted, takes_all=True), drafted)
+    check_complete(relation.identifier, drafted, needs_target=is_tested)
+    purpose = Purpose.model if is_tested else Purpose.statistics
+    text = spec_text(name, declared, drafted, takes_all=True, purpose=purpose.value)
+    return drafted, spec_of(text, drafted)
 
 
 def _counted(warehouse: Warehouse, relation: Any, spec: Spec, drafted: Drafted) -> Counted:
@@ -189,30 +246,12 @@ def _show(console: SafeConsole, tried: _Tried, seconds: float) -> None:
         shown_places,
     )
 
-    spec, trial, plans = tried.spec, tried.trial, tried.counted.plans
-    measure = spec.quality.measure
-    total = tried.counted.table.total
+    trial, plans = tried.trial, tried.counted.plans
     _show_roles(console, tried)
-    first = trial.alternatives[0].raced
-    headings = ("k", "left out", measure, "of untouched")
-    table = figures_table((*headings,), ["alternative"])
-    for one in trial.alternatives:
-        share = _share(one)
-        table.add_row(
-            str(one.checked.k),
-            f"{one.checked.suppressed:,}",
-            f"{one.raced.score:.3f}",
-            "-" if share is None else f"{share:.0%}",
-            ", ".join(one.names),
-        )
-    console.print(table)
-    console.print(
-        f"{measure} of models trained on each alternative and scored on untouched records; "
-        f"untouched {first.untouched:.3f}, zero rule {first.zero_rule:.3f}; the share is of what "
-        f"the untouched table gains over the zero rule. {total:,} records, "
-        f"{len(tried.sampled.records.rows):,} of them for models; {trial.trained} models in "
-        f"{seconds:.0f} s.\n"
-    )
+    if tried.spec.is_tested:
+        _show_raced(console, tried, seconds)
+    else:
+        _show_losses(console, tried, seconds)
     places = shown_places(tried.sampled, trial)
     for one in trial.alternatives:
         console.print(f"{', '.join(one.names)}: {in_words(plans, one.checked.node)}.")
@@ -220,6 +259,48 @@ def _show(console: SafeConsole, tried: _Tried, seconds: float) -> None:
     if rest := others(tried.sampled, places):
         console.print("The same records in the columns that no alternative generalizes:")
         console.print(_cells(rest))
+
+
+def _show_raced(console: SafeConsole, tried: _Tried, seconds: float) -> None:
+    """Show how models do on each alternative."""
+    trial, measure = tried.trial, tried.spec.measure
+    raced = [(one, one.raced) for one in trial.alternatives if one.raced is not None]
+    _, first = raced[0]
+    table = figures_table(("k", "left out", measure, "of untouched"), ["alternative"])
+    for one, scores in raced:
+        share = _share(scores)
+        table.add_row(
+            *_sizes(one),
+            f"{scores.score:.3f}",
+            "-" if share is None else f"{share:.0%}",
+            ", ".join(one.names),
+        )
+    console.print(table)
+    console.print(
+        f"{measure} of models trained on each alternative and scored on untouched records; "
+        f"untouched {first.untouched:.3f}, zero rule {first.zero_rule:.3f}; the share is of what "
+        f"the untouched table gains over the zero rule. {tried.counted.table.total:,} records, "
+        f"{len(tried.sampled.rows):,} of them for models; {trial.trained} models in "
+        f"{seconds:.0f} s.\n"
+    )
+
+
+def _show_losses(console: SafeConsole, tried: _Tried, seconds: float) -> None:
+    """Show how much detail each alternative keeps."""
+    from dbt_anonymize.spec.tested import NO_MODEL  # noqa: PLC0415 (keeps --help fast)
+
+    table = figures_table(("k", "left out", tried.spec.shown_measure), ["alternative"])
+    for one in tried.trial.alternatives:
+        table.add_row(*_sizes(one), f"{1 - one.checked.loss:.3f}", ", ".join(one.names))
+    console.print(table)
+    console.print(
+        f"{tried.spec.shown_measure} is the share of detail that is left, 1 for the untouched "
+        f"table; {NO_MODEL}. Searched in {seconds:.0f} s.\n"
+    )
+
+
+def _sizes(one: Alternative) -> tuple[str, str]:
+    return str(one.checked.k), f"{one.checked.suppressed:,}"
 
 
 def _cells(columns: dict[str, list[str]]) -> Any:
@@ -238,15 +319,19 @@ def _show_roles(console: SafeConsole, tried: _Tried) -> None:
     roles: dict[str, list[str]] = {}
     for name, column in tried.spec.columns.items():
         roles.setdefault(column.role.replace("_", "-"), []).append(name)
-    console.print(f"Predicts {tried.spec.target} from {tried.counted.table.total:,} records.")
+    total = f"{tried.counted.table.total:,} records"
+    if tried.spec.is_tested:
+        console.print(f"Predicts {tried.spec.target} from {total}.")
+    else:
+        console.print(f"Predicts nothing; {total}.")
     for role, names in roles.items():
         console.print(f"{role}: {', '.join(names)}")
 
 
-def _share(one: Alternative) -> float | None:
+def _share(raced: Raced) -> float | None:
     """Return which share of what the untouched table gains over the zero rule is kept."""
-    gain = one.raced.untouched - one.raced.zero_rule
-    return (one.raced.score - one.raced.zero_rule) / gain if gain > 0 else None
+    gain = raced.untouched - raced.zero_rule
+    return (raced.score - raced.zero_rule) / gain if gain > 0 else None
 
 
 def _take(place: Place, tried: _Tried, wanted: str, path: Any) -> None:
@@ -271,7 +356,9 @@ def _take(place: Place, tried: _Tried, wanted: str, path: Any) -> None:
     efforts = [one.effort(tried.spec) for one in tried.trial.alternatives]
     levels = [one.levels for one in efforts if one.levels]
     drafted = replace(tried.drafted, efforts=levels, is_tried=True)
-    text = spec_text(tried.name, tried.source, drafted, takes_all=True)
+    text = spec_text(
+        *(tried.name, tried.source, drafted), takes_all=True, purpose=tried.purpose.value
+    )
     text = with_released(with_efforts(text, efforts), number)
     write_schema(place.project.root)
     written = write_seeds(place, tried.name, tried.drafted)

@@ -112,7 +112,11 @@ def _verified(evidence: Evidence, checks: Sequence[str]) -> list[Figure]:
 
 def _results(evidence: Evidence, labels: Mapping[str, str]) -> list[Figure]:
     spec = evidence.spec
-    qf = f"{spec.measure} on original records" if spec.is_tested else f"{spec.shown_measure}; {NO_MODEL}"
+    qf = (
+        f"{spec.measure} on original records"
+        if spec.is_tested
+        else f"{spec.shown_measure}; {NO_MODEL}"
+    )
     found = [
         one
         for column, label in labels.items()

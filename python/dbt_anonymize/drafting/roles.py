@@ -54,17 +54,20 @@ class Proposal:
         return self.facts.name
 
 
-def propose(facts: Sequence[ColumnFacts], predict: str | None = None) -> list[Proposal]:
+def propose(
+    facts: Sequence[ColumnFacts], predict: str | None = None, *, is_guessed: bool = True
+) -> list[Proposal]:
     """Return a proposal for each column, in their order.
 
-    ``predict`` names the target; a column that models cannot predict is a `SpecError`.
+    ``predict`` names the target; a column that models cannot predict is a `SpecError`. Without it
+    the target ``is_guessed``, or there is none.
     """
     wanted = None if predict is None else find_predictable(facts, predict)
     key = _key([one for one in facts if one is not wanted])
     found = [
         Proposal(one, KEY, "unique and never NULL") if one is key else _role(one) for one in facts
     ]
-    target = _target(found)
+    target = _target(found) if is_guessed else None
     if wanted is not None:
         target = next(one for one in found if one.facts is wanted)
         if target.role == "identifier" and target.is_decided:

@@ -113,17 +113,17 @@ def draft_table(
     )
 
 
-def check_complete(relation: str, drafted: Drafted) -> None:
+def check_complete(relation: str, drafted: Drafted, *, needs_target: bool = True) -> None:
     """Raise a `SpecError` for a draft that nobody can take without deciding something."""
     if not any(one.role == KEY for one in drafted.proposals):
         raise SpecError(
             f"{relation}: must have a column that is unique and never NULL, the record key; it has "
             "none. Add one in a model, such as row_number() over a stable order."
         )
-    if drafted.target is None:
+    if needs_target and drafted.target is None:
         raise SpecError(
             f"{relation}: must have a column that models predict; none was found. Name it: "
-            "--predict <column>."
+            "--predict <column>, or train no model: --purpose statistics."
         )
     if not drafted.plans:
         raise SpecError(

@@ -45,7 +45,10 @@ def check_name(project: Project, name: str, *, replaces: bool = False) -> Path:
 def spec_text(
     name: str, source: Source, drafted: Drafted, *, takes_all: bool, purpose: str = "model"
 ) -> str:
-    """Return the YAML of a draft; what a person should decide is TODO unless ``takes_all``."""
+    """Return the YAML of a draft; what a person should decide is TODO unless ``takes_all``.
+
+    For statistics without a target nothing is said of models.
+    """
     decided = [one for one in drafted.proposals if one.is_decided or takes_all]
     key = next((one for one in drafted.proposals if one.role == KEY), None)
     target = drafted.target
@@ -65,6 +68,7 @@ def spec_text(
             columns=[(one, one in decided) for one in drafted.proposals if one.role != KEY],
             takes_all=takes_all,
             purpose=purpose,
+            is_tested=target is not None or purpose != "statistics",
             sensitive=[
                 one.name for one in decided if one.role == "sensitive" and not one.is_target
             ],

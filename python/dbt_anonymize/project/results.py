@@ -7,10 +7,10 @@ from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 
 from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.information_loss.names import LOSS
 from dbt_anonymize.pluralize import counted
 from dbt_anonymize.project.descriptions import differing_levels
 from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.information_loss.names import LOSS
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.tested import NO_MODEL
 
@@ -102,7 +102,9 @@ def explained(efforts: Sequence[EffortResult], measure: str) -> list[str]:
         if effort.effort == 0 and effort.beats_zero_rule is False
     ]
     is_tested = measure != LOSS
-    if is_tested and any(effort.qf_mean is not None and effort.qf_low is None for effort in efforts):
+    if is_tested and any(
+        effort.qf_mean is not None and effort.qf_low is None for effort in efforts
+    ):
         said.append("no intervals: too few splits to tell how much they vary (from 5 on)")
     for effort in efforts:
         if effort.is_chosen:

@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
+import numpy as np
+
 from dbt_anonymize.drafting.counted import Counted
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.search.by_quality import LADDER, QualitySearch, Raced
 from dbt_anonymize.search.checking import Checker
+from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.diagnosis import explain_infeasible
 from dbt_anonymize.search.evidence import check_learned
 from dbt_anonymize.search.lattice import Lattice
+from dbt_anonymize.search.optimum import lattice_search
 from dbt_anonymize.search.predictions import with_predictions
 from dbt_anonymize.search.race import ROUNDS, Budget, Candidate, Key, Track
 from dbt_anonymize.search.records import Records
@@ -47,14 +51,17 @@ class Alternative:
         Class size that its effort declares.
     checked : CheckedNode
         Levels, the class size that is reached, and records that are left out.
-    raced : Raced
-        How models do on it.
+    suppressed : array of bool
+        Which of the records of the trial are left out.
+    raced : Raced or None
+        How models do on it, if any is trained.
     """
 
     names: tuple[str, ...]
     required: int
     checked: CheckedNode
-    raced: Raced
+    suppressed: np.ndarray
+    raced: Raced | None = None
 
     def effort(self, spec: Spec) -> Effort:
         """Return it as a spec writes it."""
@@ -64,11 +71,10 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Trial:
-    """Alternatives from weak to strong, without doubles, and the search that found them."""
+    """Alternatives from weak to strong, without doubles, and how many models found them."""
 
     alternatives: tuple[Alternative, ...]
-    search: QualitySearch
-    trained: int
+    trained: int = 0
 
 
 def find_alternatives(
@@ -98,7 +104,52 @@ def find_alternatives(
         raise SearchError(
             explain_infeasible(table, spec.guarantees.resolved, limit, is_proven=True)
         )
-    return Trial(tuple(Choice(search, sizes).alternatives()), search, races.trained)
+    return Trial(tuple(Choice(search, sizes).alternatives()), races.trained)
+
+
+def least_losses(spec: Spec, counted: Counted, rows: np.ndarray, seconds: float | None) -> Trial:
+    """Search the levels that lose the least for a few class sizes, and choose three of them.
+
+    No model is trained. Balanced is the largest class size that loses at most halfway from the
+    smallest to the largest one. ``rows`` of the counted table are those of the shown records.
+    No feasible levels are a `SearchError` that says which guarantee fails.
+    """
+    table = counted.table
+    guarantees = compile_guarantees(spec.guarantees.resolved, table)
+    limit, lattice = Decimal(str(spec.suppression_limit)), Lattice.of(table)
+    checker = Checker(*(table, guarantees, Loss(), limit, lattice.lowest), must_release=True)
+    sizes = _sizes(guarantees.min_class_size, table.total)
+    part = None if seconds is None else seconds / len(sizes)
+    found = [(k, _least_loss(checker, lattice, k, part)) for k in sizes]
+    able = [(k, one) for k, one in found if one is not None]
+    if not able:
+        raise SearchError(
+            explain_infeasible(table, spec.guarantees.resolved, limit, is_proven=True)
+        )
+    halfway = (able[0][1].loss + able[-1][1].loss) / 2
+    balanced = [point for point in able if point[1].loss <= halfway][-1]
+    chosen = {MORE_USE: able[0], BALANCED: balanced, MORE_PRIVACY: able[-1]}
+    names: dict[Key, list[str]] = {}
+    for name, (_, one) in chosen.items():
+        names.setdefault((one.node, one.suppressed), []).append(name)
+    alternatives = []
+    for same in names.values():
+        k, checked = chosen[same[-1]]  # the largest class size that it was chosen for
+        classes, suppressed = checker.suppressed_classes(checked.node, k)
+        left_out = classes.table_rows(suppressed)[rows]
+        alternatives.append(Alternative(tuple(same), k, checked, left_out))
+    return Trial(tuple(alternatives))
+
+
+def _least_loss(
+    checker: Checker, lattice: Lattice, k: int, seconds: float | None
+) -> CheckedNode | None:
+    """Return the node that loses the least with a class size and tells something, if there is."""
+    state = lattice_search(checker, lattice, k)
+    root = lattice.root_of(checker.table)
+    if root is not None and lattice.size > 1:
+        state.exclude(root)
+    return state.run(Clock(seconds, None))
 
 
 def recount(spec: Spec, counted: Counted, one: Alternative) -> None:
@@ -188,5 +239,7 @@ def _without_doubles(search: QualitySearch, chosen: Mapping[str, Candidate]) -> 
     found = []
     for same in names.values():
         one = chosen[same[-1]]  # the largest class size that it was chosen for
-        found.append(Alternative(tuple(same), one.required, one.checked, search.scored(one)))
+        found.append(
+            Alternative(tuple(same), one.required, one.checked, one.suppressed, search.scored(one))
+        )
     return found

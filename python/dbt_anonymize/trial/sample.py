@@ -1,4 +1,4 @@
-"""The sampled records that a trial trains models on, in a DuckDB in memory."""
+"""The sampled records of a trial, which trains models on them or shows some, in memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Shown:
     Attributes
     ----------
     places : array of int
-        Place of each of the records among those that models are trained on.
+        Place of each of the records among those that were sampled.
     """
 
     places: np.ndarray
@@ -43,12 +43,25 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Sampled:
-    """Records of a trial, the leaves (records, quasi-identifiers) of each, and a few to show."""
+class Drawn:
+    """Records of a trial: row in the counted table and leaves of each, and a few to show.
 
-    records: Records
+    Attributes
+    ----------
+    rows : array of int, shape (records,)
+    leaves : array of int, shape (records, quasi-identifiers)
+    """
+
+    rows: np.ndarray
     leaves: np.ndarray
     shown: Shown
+
+
+@dataclass(frozen=True)
+class Sampled(Drawn):
+    """Records of a trial that models are trained on."""
+
+    records: Records
 
 
 def read_sample(
@@ -58,19 +71,39 @@ def read_sample(
 
     Those with the smallest digest of record key, or subject, and random state.
     """
-    engine = engine_of(warehouse)
-    by = spec.person
-    text = warehouse.macro("_as_text", expression=quote_name(by))
-    digest = engine.md5_by_bytes(f"{text} || {quote_text(str(spec.quality.random_state))}")
-    order = f" order by {digest}, {quote_name(spec.record_key)} limit "
-    used = {spec.record_key, by, *spec.features, *spec.targets, *spec.quasi_identifiers}
-    used |= {spec.quality.time} if spec.quality.time else set()
-    engine.copy_relation(
-        *(warehouse, relation, session, _TABLE), rows=f"{order}{spec.quality.sample}", only=used
-    )
-    microdata = _microdata(session, spec, by)
+    quality = spec.tests
+    used = {*spec.features, *spec.targets, *([quality.time] if quality.time else [])}
+    drawn = _drawn(warehouse, relation, spec, counted, session, used=used, most=quality.sample)
+    microdata = _microdata(session, spec, spec.person)
     trees = {one.seed: _tree(session, one) for one in counted.plans}
     problem, reader, first = read_untouched(spec, trees.__getitem__, microdata, FOLDS)
+    records = Records(problem, drawn.rows, reader, first)
+    return Sampled(drawn.rows, drawn.leaves, drawn.shown, records)
+
+
+def read_few(
+    warehouse: Warehouse, relation: Any, spec: Spec, counted: Counted, session: Any
+) -> Drawn:
+    """Read the records that can be shown, where no model is trained."""
+    return _drawn(warehouse, relation, spec, counted, session, used=set(), most=_LOOKED_AT)
+
+
+def _drawn(
+    warehouse: Warehouse,
+    relation: Any,
+    spec: Spec,
+    counted: Counted,
+    session: Any,
+    *,
+    used: set[str],
+    most: int,
+) -> Drawn:
+    engine, by = engine_of(warehouse), spec.person
+    text = warehouse.macro("_as_text", expression=quote_name(by))
+    digest = engine.md5_by_bytes(f"{text} || {quote_text(str(spec.random_state))}")
+    order = f" order by {digest}, {quote_name(spec.record_key)} limit "
+    used = {spec.record_key, by, *used, *spec.quasi_identifiers}
+    engine.copy_relation(*(warehouse, relation, session, _TABLE), rows=f"{order}{most}", only=used)
     leaves = _leaves(session, spec, counted.plans)
     codes = [_codes(present, leaves[:, place]) for place, present in enumerate(counted.leaves)]
     rows = rows_of(counted.table, np.column_stack(codes))
@@ -83,7 +116,7 @@ def read_sample(
     ordered = session.sql(f"select {keys} from {_TABLE} order by {quote_name(spec.record_key)}")  # noqa: S608
     place = {key: at for at, (key,) in enumerate(ordered.fetchall())}
     shown = _shown(warehouse, relation, spec, f"{order}{_LOOKED_AT}", place)
-    return Sampled(Records(problem, rows, reader, first), leaves, shown)
+    return Drawn(rows, leaves, shown)
 
 
 def _microdata(session: Any, spec: Spec, by: str) -> duckdb.DuckDBPyRelation:

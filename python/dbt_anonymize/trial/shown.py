@@ -12,7 +12,7 @@ from dbt_anonymize.drafting.plans import Plan
 from dbt_anonymize.hierarchies.bounds import bound_text
 from dbt_anonymize.hierarchies.model import ROOT, IntervalHierarchy
 from dbt_anonymize.trial.alternatives import Trial
-from dbt_anonymize.trial.sample import Sampled
+from dbt_anonymize.trial.sample import Drawn
 
 _ROWS = 5
 
@@ -66,17 +66,16 @@ def _width(tree: IntervalHierarchy, labels: Sequence[str]) -> Decimal | None:
     return width if isinstance(width, Decimal) else None
 
 
-def shown_places(sampled: Sampled, trial: Trial) -> list[int]:
+def shown_places(sampled: Drawn, trial: Trial) -> list[int]:
     """Return which of the records that can be shown are: such as every alternative releases."""
     places, is_kept = sampled.shown.places, np.ones(len(sampled.shown.places), dtype=np.bool_)
     for one in trial.alternatives:
-        candidate = trial.search.candidate(one.checked.node, one.required)
-        is_kept &= candidate is not None and ~candidate.suppressed[places]
+        is_kept &= ~one.suppressed[places]
     return [int(at) for at in np.flatnonzero(is_kept)[:_ROWS]]
 
 
 def generalized(
-    sampled: Sampled, plans: Sequence[Plan], node: Sequence[int], shown: Sequence[int]
+    sampled: Drawn, plans: Sequence[Plan], node: Sequence[int], shown: Sequence[int]
 ) -> dict[str, list[str]]:
     """Return the labels of records by quasi-identifier."""
     leaves = sampled.leaves[sampled.shown.places[list(shown)]]
@@ -86,7 +85,7 @@ def generalized(
     }
 
 
-def others(sampled: Sampled, shown: Sequence[int]) -> dict[str, list[str]]:
+def others(sampled: Drawn, shown: Sequence[int]) -> dict[str, list[str]]:
     """Return what is released of records beside the quasi-identifiers, by column."""
     return {name: [_text(of[at]) for at in shown] for name, of in sampled.shown.values.items()}
 
