@@ -92,7 +92,7 @@ class Release(Strict):
     """
     about: About | None = None
     """Publish `<n>_about` with the release: what it is, what it promises and what it costs. {} says
-    what is known; on DuckDB.
+    what is known.
     """
     joiners: Literal["wait", "publish"] | None = None
     """New records wait until those of a class keep every guarantee by themselves (default of a
