@@ -75,9 +75,11 @@ def _check_served_about(warehouse: CopiedWarehouse, spec: Spec) -> Iterator[Find
     """Check what a release that is a table says of itself; one made before `about` says nothing."""
     if spec.release.about is None:
         return iter(())
-    release = warehouse.relation_of_ref(f"{spec.name}_anonymized")
+    table = f"{spec.name}_anonymized"
+    # Named as the server quotes names.
+    release = warehouse.original.relation_of_ref(table)
     about = warehouse.find(release.incorporate(path={"identifier": f"{spec.name}_about"}))
-    released = Released(warehouse.cursor(), str(release), {})
+    released = Released(warehouse.cursor(), str(warehouse.relation_of_ref(table)), {})
     return check_about(warehouse, spec, released, about and str(about))
 
 
