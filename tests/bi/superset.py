@@ -39,6 +39,8 @@ _CONFIG = """
 SECRET_KEY = {key!r}
 SQLALCHEMY_DATABASE_URI = "sqlite:///{folder}/superset.db"
 TALISMAN_ENABLED = False
+# The API would ask for a second token, of a session.
+WTF_CSRF_ENABLED = False
 """
 
 
