@@ -147,7 +147,7 @@ def test_a_draft_is_written_anew_and_a_column_is_explained(consumer: Project) ->
     guess = "Predicts churned (guess: its name says so; --predict names another)."
     assert done.stdout.splitlines()[0] == guess
     path, zips = folder / "anonymizations/clients.yml", folder / "seeds/clients_hierarchy_zip.csv"
-    assert "search:" not in path.read_text()
+    assert "search: {measure: quality}" in path.read_text()
     properties = folder / "seeds/_clients_hierarchies.yml"
     properties.write_text(properties.read_text() + "  - name: clients_hierarchy_old\n")
     old = folder / "seeds/clients_hierarchy_old.csv"
