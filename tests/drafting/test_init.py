@@ -193,7 +193,7 @@ def test_tables_with_little_in_them_are_drafted(consumer: Project) -> None:
         "stays": (
             "select i as id, 700 + i // 10 as patient_no, 30 + i // 10 % 9 as age, "
             "if(i // 10 % 2 = 0, 'Ann Lind', 'Bo') as carer, "
-            "if(i // 10 % 3 = 0, 'yes', 'no') as insurance, "
+            "if(i // 10 % 5 = 0, 'yes', 'no') as insurance, "
             "cast(if(i % 2 = 0, 'Ann Lind', 'Bo') as enum('Ann Lind', 'Bo')) as nurse "
             "from range(600) as t(i)"
         ),
