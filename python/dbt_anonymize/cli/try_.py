@@ -148,12 +148,15 @@ def _drafted(
     from dbt_anonymize.drafting.refusals import check_table  # noqa: PLC0415
     from dbt_anonymize.drafting.roles import propose, take_all  # noqa: PLC0415
     from dbt_anonymize.drafting.table import check_complete, draft_table  # noqa: PLC0415
+    from dbt_anonymize.drafting.telling import with_telling  # noqa: PLC0415
     from dbt_anonymize.drafting.text import spec_of, spec_text  # noqa: PLC0415
 
     relation = warehouse.relation_of(declared)
     with at_work(f"Reading {relation.identifier}"):
         facts = read_facts(warehouse, relation)
         check_table(relation.identifier, facts)
+        if predict is not None:
+            facts = with_telling(warehouse, relation, facts, predict)
         proposals = take_all(propose(facts, predict))
         drafted = draft_table(
             warehouse,
@@ -182,12 +185,10 @@ def _counted(warehouse: Warehouse, relation: Any, spec: Spec, drafted: Drafted) 
 
 
 def _show(console: SafeConsole, tried: _Tried, seconds: float) -> None:
-    from dbt_anonymize.trial.shown import (  # noqa: PLC0415
-        generalized,
-        in_words,
-        others,
-        shown_places,
-    )
+    from dbt_anonymize.hierarchies.words import level_words  # noqa: PLC0415
+    from dbt_anonymize.project.descriptions import in_words  # noqa: PLC0415
+    from dbt_anonymize.spec import Effort  # noqa: PLC0415
+    from dbt_anonymize.trial.shown import generalized, others, shown_places  # noqa: PLC0415
 
     spec, trial, plans = tried.spec, tried.trial, tried.counted.plans
     measure = spec.quality.measure
@@ -214,8 +215,11 @@ def _show(console: SafeConsole, tried: _Tried, seconds: float) -> None:
         f"{seconds:.0f} s.\n"
     )
     places = shown_places(tried.sampled, trial)
+    words = {plan.column: level_words(plan.hierarchy) for plan in plans}
     for one in trial.alternatives:
-        console.print(f"{', '.join(one.names)}: {in_words(plans, one.checked.node)}.")
+        effort = Effort(levels=dict(zip(words, one.checked.node, strict=True)))
+        said = in_words(effort, spec.quasi_identifiers, words)
+        console.print(f"{', '.join(one.names)}: {said}.")
         console.print(_cells(generalized(tried.sampled, plans, one.checked.node, places)))
     if rest := others(tried.sampled, places):
         console.print("The same records in the columns that no alternative generalizes:")
