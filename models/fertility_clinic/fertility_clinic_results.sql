@@ -21,11 +21,11 @@
     release_effort='auto',
     levels_in_words={
         0: 'leaves everything as it is',
-        1: 'keeps age at level 1 of 5, estradiol at level 1 of 5',
-        2: 'keeps age at level 2 of 5, estradiol at level 1 of 5',
-        3: 'keeps age at level 2 of 5, estradiol at level 2 of 5',
-        4: 'keeps age at level 2 of 5, estradiol at level 3 of 5',
-        5: 'keeps age at level 4 of 5, estradiol at level 3 of 5',
-        6: 'keeps age at level 4 of 5, estradiol at level 4 of 5',
+        1: 'keeps age by 2, estradiol in 16 intervals',
+        2: 'keeps age by 4, estradiol in 16 intervals',
+        3: 'keeps age by 4, estradiol in 8 intervals',
+        4: 'keeps age by 4, estradiol in 4 intervals',
+        5: 'keeps age in 3 intervals, estradiol in 4 intervals',
+        6: 'keeps age in 3 intervals, estradiol in 2 intervals',
     },
 ) }}

@@ -21,11 +21,11 @@
     release_effort='auto',
     levels_in_words={
         0: 'leaves everything as it is',
-        1: 'keeps mean_radius at level 1 of 7',
-        2: 'keeps mean_radius at level 2 of 7',
-        3: 'keeps mean_radius at level 3 of 7',
-        4: 'keeps mean_radius at level 4 of 7',
-        5: 'keeps mean_radius at level 5 of 7',
-        6: 'keeps mean_radius at level 6 of 7',
+        1: 'keeps mean_radius by 1',
+        2: 'keeps mean_radius by 3',
+        3: 'keeps mean_radius by 5',
+        4: 'keeps mean_radius by 7',
+        5: 'keeps mean_radius by 9',
+        6: 'keeps mean_radius in 4 intervals',
     },
 ) }}

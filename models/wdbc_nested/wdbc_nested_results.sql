@@ -21,11 +21,11 @@
     release_effort='auto',
     levels_in_words={
         0: 'leaves everything as it is',
-        1: 'keeps mean_radius at level 2 of 6, mean_symmetry at level 3 of 6',
-        2: 'keeps mean_radius at level 3 of 6, mean_symmetry at level 4 of 6',
-        3: 'keeps mean_radius at level 4 of 6, mean_symmetry at level 4 of 6',
-        4: 'keeps mean_radius at level 4 of 6, mean_symmetry at level 5 of 6',
-        5: 'keeps mean_radius at level 5 of 6, mean_symmetry at level 5 of 6',
-        6: 'keeps mean_radius at level 5 of 6; gives up mean_symmetry',
+        1: 'keeps mean_radius in 16 intervals, mean_symmetry in 8 intervals',
+        2: 'keeps mean_radius in 8 intervals, mean_symmetry in 4 intervals',
+        3: 'keeps mean_radius in 4 intervals, mean_symmetry in 4 intervals',
+        4: 'keeps mean_radius in 4 intervals, mean_symmetry in 2 intervals',
+        5: 'keeps mean_radius in 2 intervals, mean_symmetry in 2 intervals',
+        6: 'keeps mean_radius in 2 intervals; gives up mean_symmetry',
     },
 ) }}

@@ -41,12 +41,16 @@ def test_results_show_every_effort_and_the_release(project: Path) -> None:
     result = run("results", "--project-dir", project)
     assert result.exit_code == 0, result.output
     rows = [" ".join(line.split()) for line in result.stdout.splitlines()]
-    assert "effort k suppressed QF (accuracy) QNF Q qualifies levels" in rows
-    assert "0 1 0 0.910 ± 0.010 0.000 0.910 no 0 0" in rows
-    assert "1 1072 1234567 0.850 ± 0.020 1072.000 10.925 chosen 1 0" in rows
-    assert "2 - 99 - - - no 2 1" in rows
-    assert "3 9 99 0.980 (≥ 0.930) 9.000 10.922 yes -" in rows
-    assert "4 9 99 0.020 (≤ 0.070) 9.000 10.900 yes -" in rows
+    assert "effort k suppressed QF (accuracy) QNF Q qualifies" in rows
+    assert "0 1 0 0.910 ± 0.010 0.000 0.910 no" in rows
+    assert "1 1072 1234567 0.850 ± 0.020 1072.000 10.925 chosen" in rows
+    assert "2 - 99 - - - no" in rows
+    assert "3 9 99 0.980 (≥ 0.930) 9.000 10.922 yes" in rows
+    assert "4 9 99 0.020 (≤ 0.070) 9.000 10.900 yes" in rows
+    # Their hierarchies are not built.
+    assert "1 age at level 1 of 3, city as it is" in rows
+    assert "2 age at level 2 of 3, city at level 1 of 2" in rows
+    assert "3 -" in rows
     assert "zero rule, always guessing the most frequent class: QF 0.703" in rows
     assert "effort 1 is chosen: highest Q" in rows
     assert "released: release/duckdb/visits.duckdb" in rows
@@ -57,13 +61,13 @@ def test_results_explain_their_columns_unless_quiet(project: Path) -> None:
     printed = " ".join(run("results", "--project-dir", project).stdout.split())
     legend = (
         "QF: accuracy on original records of a model that learned from the effort, with its 95% "
-        "interval QNF: privacy, 1 - 1/k; Q = QF + 0.0094 * QNF levels: of age, city; 0 is the "
-        "value itself, * the root"
+        "interval QNF: privacy, 1 - 1/k; Q = QF + 0.0094 * QNF levels: what is left of "
+        "values; * is nothing"
     )
     assert legend in printed
     quiet = " ".join(run("results", "-q", "--project-dir", project).stdout.split())
     assert "zero rule" in quiet
-    assert "levels: of" not in quiet
+    assert "levels: what" not in quiet
     assert "next:" not in quiet
 
 

@@ -18,11 +18,11 @@ from tests.spec.declarations import spec
     ids=["measured", "frozen"],
 )
 def test_the_legend_explains_what_is_there(changes: dict[str, Any], shown: str) -> None:
-    lines = legend(Spec.model_validate(spec(**changes)), [])
+    lines = legend(Spec.model_validate(spec(**changes)), [], 1)
     assert shown in " ".join(lines)
     assert any(line.startswith("QNF: privacy") for line in lines)
-    differing = "age; " if "freeze" in changes else "age, city; "
-    assert lines[-1].startswith(f"levels: of {differing}0 is the value itself, * the root")
+    assert lines[-1].endswith("those of 1 column do not differ between efforts")
+    assert "differ" not in legend(Spec.model_validate(spec(**changes)), [], 0)[-1]
 
 
 TREES = {
@@ -37,19 +37,23 @@ ONE, TWO = {"age": 2, "sex": 1, "town": 0}, {"age": 3, "sex": 1, "town": 0}
     [
         (
             {"levels": ONE},
-            "keeps age at level 2 of 3; leaves as it is town; gives up sex",
-            "2",
+            "keeps age at level 2 of 3; leaves town as it is; gives up sex",
+            "age at level 2 of 3",
         ),
-        ({"levels": {"age": 0, "sex": 0, "town": 0}}, "leaves everything as it is", "0 0"),
+        (
+            {"levels": {"age": 0, "sex": 0, "town": 0}},
+            "leaves everything as it is",
+            "age as it is, sex as it is",
+        ),
         (
             {"recoding": "local", "rounds": [{"age": 0, "sex": 1, "town": 0}, TWO]},
-            "keeps age at levels 0-3 of 3; leaves as it is town; gives up sex; by record",
-            "0-3, by record",
+            "keeps age as it is to *; leaves town as it is; gives up sex; by record",
+            "age as it is to *, by record",
         ),
         (
             {"recoding": "cell_suppression", "levels": TWO},
-            "leaves as it is town; gives up age, sex; then suppresses single cells",
-            "*, then cells",
+            "leaves town as it is; gives up age, sex; then suppresses single cells",
+            "age *, then cells",
         ),
         (
             {"recoding": "multidimensional"},
@@ -69,4 +73,23 @@ def test_efforts_are_told_in_words(declared: dict[str, Any], words: str, brief: 
 
 def test_one_effort_is_compared_with_the_untouched_table() -> None:
     efforts = {0: Effort(levels=dict.fromkeys(TREES, 0)), 1: Effort(levels=ONE)}
-    assert differing_levels(efforts, TREES) == (["age", "sex"], {0: "0 0", 1: "2 *"})
+    assert differing_levels(efforts, TREES) == (
+        ["age", "sex"],
+        {0: "age as it is, sex as it is", 1: "age at level 2 of 3, sex *"},
+    )
+
+
+def test_levels_with_words_are_told_by_them() -> None:
+    words = {"age": ("by 5", "by 10", "*"), "town": ("in 4 groups", "*")}
+    local = Effort.model_validate({"recoding": "local", "rounds": [ONE | {"town": 1}, TWO]})
+    told = "keeps age by 10 to *, town as it is to in 4 groups; gives up sex; by record"
+    assert in_words(local, TREES, words) == told
+    efforts = {1: local, 2: Effort(levels=TWO), 3: Effort(levels=ONE)}
+    assert differing_levels(efforts, TREES, words) == (
+        ["age", "town"],
+        {
+            1: "age by 10 to *, town as it is to in 4 groups, by record",
+            2: "age *, town as it is",
+            3: "age by 10, town as it is",
+        },
+    )

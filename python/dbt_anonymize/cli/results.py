@@ -36,27 +36,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Found:
-    """An anonymization as it was found; ``verified`` is about its release, and where that lies."""
+    """An anonymization as it was found; ``verified`` is about its release, and where that lies.
+
+    ``levels``: of each effort, in words, those in which efforts differ; nothing if the spec is
+    another one than that which was built. ``same``: how many quasi-identifiers do not differ.
+    """
 
     spec: Spec
     efforts: Sequence[EffortResult]
+    levels: dict[int, str]
+    same: int
     of_outer: Sequence[str]
     verified: Evidence
     failure: Failure | None
     is_built: bool
 
-    def levels(self, effort: EffortResult) -> str | None:
-        """Return the levels of an effort, if the spec is still the one that was built."""
+    def numbers(self, effort: EffortResult) -> str | None:
+        """Return the levels of an effort by number, if the spec is still the one that was built."""
         declared = self.spec.numbered_efforts.get(effort.effort)
         return declared.shown_levels if declared and self.verified.is_current else None
-
-    def differing_levels(self) -> dict[int, str]:
-        """Return the levels in which efforts differ, if the spec is the one that was built."""
-        from dbt_anonymize.project.descriptions import differing_levels  # noqa: PLC0415
-
-        if not self.verified.is_current:
-            return {}
-        return differing_levels(self.spec.numbered_efforts, self.spec.quasi_identifiers)[1]
 
 
 @on_target
@@ -174,17 +172,24 @@ def _count(number: int | None) -> str:
 
 def _find(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _Found:
     from dbt_anonymize.dossier.evidence import verified  # noqa: PLC0415
+    from dbt_anonymize.project.descriptions import differing_levels  # noqa: PLC0415
+    from dbt_anonymize.project.level_words import words_of_relations  # noqa: PLC0415
     from dbt_anonymize.project.results import (  # noqa: PLC0415 (keeps --help fast)
         is_built,
         outer_quality,
         read_results,
     )
 
+    trees, evidence = spec.quasi_identifiers, verified(warehouse, spec)
+    words = words_of_relations(warehouse, spec) if evidence.is_current else {}
+    names, levels = differing_levels(spec.numbered_efforts, trees, words)
     return _Found(
         spec=spec,
         efforts=read_results(warehouse, spec.name),
+        levels=levels if evidence.is_current else {},
+        same=len(trees) - len(names),
         of_outer=outer_quality(warehouse, spec),
-        verified=verified(warehouse, spec),
+        verified=evidence,
         failure=failure,
         is_built=is_built(warehouse, spec),
     )
@@ -196,6 +201,8 @@ def _show(console: SafeConsole, found: _Found, warnings: list[str]) -> None:
     spec, efforts = found.spec, found.efforts
     console.print(f"{spec.name}: {spec.description}")
     console.print(_results_table(found))
+    if found.levels:
+        console.print(_levels_table(found))
     for sentence in [*explained(efforts, spec.measure), *found.of_outer]:
         console.print(sentence)
     console.print(_release_line(found))
@@ -205,7 +212,7 @@ def _show(console: SafeConsole, found: _Found, warnings: list[str]) -> None:
         console.print(warning, style="yellow")
     if not is_quiet():
         console.print()
-        for line in legend(spec, efforts):
+        for line in legend(spec, efforts, found.same):
             console.print(line, style="dim")
         if not warnings:
             console.print(f"next: {_next_step(found)}")
@@ -217,7 +224,7 @@ def _show_rows(all_found: Sequence[_Found], form: Format) -> None:
 
     columns = [field.name for field in fields(EffortResult)]
     rows = [
-        (found.spec.name, *asdict(effort).values(), found.levels(effort))
+        (found.spec.name, *asdict(effort).values(), found.numbers(effort))
         for found in all_found
         for effort in found.efforts
     ]
@@ -273,8 +280,7 @@ def _release_line(found: _Found) -> str:
 
 def _results_table(found: _Found) -> Table:
     figures = ("effort", "k", "suppressed", f"QF ({found.spec.shown_measure})", "QNF", "Q")
-    table = figures_table(figures, ("qualifies", "levels"))
-    levels = found.differing_levels()
+    table = figures_table(figures, ("qualifies",))
     for result in found.efforts:
         verdict = "chosen" if result.is_chosen else "yes" if result.qualifies else "no"
         table.add_row(
@@ -285,9 +291,18 @@ def _results_table(found: _Found) -> Table:
             _number(result.qnf),
             _number(result.q),
             verdict,
-            levels.get(result.effort, "-"),
             style="bold" if result.is_chosen else None,
         )
+    return table
+
+
+def _levels_table(found: _Found) -> Table:
+    """Return the levels of efforts, in lines as wide as the screen."""
+    table = figures_table(("effort",), ("levels",))
+    for result in found.efforts:
+        if result.effort:
+            style = "bold" if result.is_chosen else None
+            table.add_row(str(result.effort), found.levels.get(result.effort, "-"), style=style)
     return table
 
 

@@ -71,7 +71,7 @@ def search(
     measure: Annotated[
         Measure | None,
         typer.Option(
-            help="What to search by; search.measure of the spec, else quality, or without a target loss"
+            help="What to search by; search.measure of the spec, or quality; loss without a target."
         ),
     ] = None,
     time_limit: Seconds = None,
@@ -110,6 +110,11 @@ def search(
             ks=sizes,
             evaluations=evaluations,
         )
+        if measure is None and spec.efforts and "measure" not in spec.search.model_fields_set:
+            console.print(
+                f"{name}: searched by {options.measure}, the default; earlier versions searched by "
+                "`loss`. `search: {measure: …}` in the spec says which, and ends this line."
+            )
         found = _search(console, place, spec, _bounded(options), dry_run=dry_run, verbose=verbose)
         if not is_table:
             columns, rows = rows_of(spec, options.loss, found)
@@ -154,6 +159,7 @@ def _search(
 ) -> Found:
     """Load, search and show; write ``<n>_lattice`` unless dry."""
     from dbt_anonymize.project.category_limits import limits_in_warehouse  # noqa: PLC0415
+    from dbt_anonymize.project.level_words import words_of_seeds  # noqa: PLC0415
     from dbt_anonymize.search.coded_guarantees import coded_guarantees  # noqa: PLC0415
     from dbt_anonymize.search.efforts import Task, find_efforts  # noqa: PLC0415
     from dbt_anonymize.search.report import lattice_rows, write_lattice  # noqa: PLC0415
@@ -166,7 +172,8 @@ def _search(
     # The warehouse is closed meanwhile: a file of DuckDB would be locked for everybody else.
     with _prefixed(spec.name), _progress(options.loss) as steps:
         found = find_efforts(task, steps)
-    show(console, task, found, time.monotonic() - begin, verbose=verbose)
+    words = words_of_seeds(place.project.root, task.spec)
+    show(console, task, found, time.monotonic() - begin, words, verbose=verbose)
     for line in limits:
         console.print(line)
     if not dry_run:

@@ -11,6 +11,7 @@ from dbt_anonymize.pluralize import counted
 if TYPE_CHECKING:
     from rich.table import Table as ShownTable
 
+    from dbt_anonymize.project.descriptions import Words
     from dbt_anonymize.search.by_quality import Races
     from dbt_anonymize.search.efforts import Found, Task
     from dbt_anonymize.search.results import CheckedNode
@@ -24,8 +25,13 @@ def lost(measure: str, loss: float) -> str:
     return f"{published(measure, loss):.6g}"
 
 
-def show(console: SafeConsole, task: Task, found: Found, seconds: float, *, verbose: bool) -> None:
-    """Show a search that took so many seconds; the Pareto front only where it is asked for."""
+def show(
+    console: SafeConsole, task: Task, found: Found, seconds: float, words: Words, *, verbose: bool
+) -> None:
+    """Show a search that took so many seconds; the Pareto front only where it is asked for.
+
+    ``words`` say what levels mean.
+    """
     from dbt_anonymize.search.limits import is_flat  # noqa: PLC0415 (keeps --help fast)
 
     best, measure = found.result.optimum, task.options.loss
@@ -60,7 +66,7 @@ def show(console: SafeConsole, task: Task, found: Found, seconds: float, *, verb
             console.print("Efforts from weak to strong: the least loss with the required k")
             console.print(_nodes_table(task, found.chain.points, chained))
         else:
-            _show_races(console, task, found.races, chained)
+            _show_races(console, task, found.races, chained, words)
     if left_out := _left_out(task, found):
         console.print(left_out)
     if not verbose:
@@ -169,7 +175,7 @@ def _show_rounds(console: SafeConsole, task: Task, found: Found) -> None:
 
 
 def _show_races(
-    console: SafeConsole, task: Task, races: Races, efforts: dict[CheckedNode, int]
+    console: SafeConsole, task: Task, races: Races, efforts: dict[CheckedNode, int], words: Words
 ) -> None:
     """Show the winners of all class sizes beside the untouched table and the zero rule."""
     from dbt_anonymize.project.descriptions import in_words  # noqa: PLC0415 (keeps --help fast)
@@ -202,7 +208,7 @@ def _show_races(
     trees = task.spec.quasi_identifiers
     for checked, number in efforts.items():
         effort = Effort(levels=dict(zip(trees, checked.node, strict=True)))
-        console.print(f"Effort {number} {in_words(effort, trees)}.")
+        console.print(f"Effort {number} {in_words(effort, trees, words)}.")
     if not races.is_complete:
         console.print("What was to be trained ended it: raise --time-limit or --evaluations.")
     console.print()

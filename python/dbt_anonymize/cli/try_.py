@@ -203,12 +203,15 @@ def _drafted(
     from dbt_anonymize.drafting.refusals import check_table  # noqa: PLC0415
     from dbt_anonymize.drafting.roles import propose, take_all  # noqa: PLC0415
     from dbt_anonymize.drafting.table import check_complete, draft_table  # noqa: PLC0415
+    from dbt_anonymize.drafting.telling import with_telling  # noqa: PLC0415
     from dbt_anonymize.drafting.text import spec_of, spec_text  # noqa: PLC0415
 
     relation = warehouse.relation_of(declared)
     with at_work(f"Reading {relation.identifier}"):
         facts = read_facts(warehouse, relation)
         check_table(relation.identifier, facts)
+        if predict is not None:
+            facts = with_telling(warehouse, relation, facts, predict)
         proposals = take_all(propose(facts, predict, is_guessed=is_tested))
         drafted = draft_table(
             warehouse,
@@ -239,12 +242,10 @@ def _counted(warehouse: Warehouse, relation: Any, spec: Spec, drafted: Drafted) 
 
 
 def _show(console: SafeConsole, tried: _Tried, seconds: float) -> None:
-    from dbt_anonymize.trial.shown import (  # noqa: PLC0415
-        generalized,
-        in_words,
-        others,
-        shown_places,
-    )
+    from dbt_anonymize.hierarchies.words import level_words  # noqa: PLC0415
+    from dbt_anonymize.project.descriptions import in_words  # noqa: PLC0415
+    from dbt_anonymize.spec import Effort  # noqa: PLC0415
+    from dbt_anonymize.trial.shown import generalized, others, shown_places  # noqa: PLC0415
 
     trial, plans = tried.trial, tried.counted.plans
     _show_roles(console, tried)
@@ -253,8 +254,11 @@ def _show(console: SafeConsole, tried: _Tried, seconds: float) -> None:
     else:
         _show_losses(console, tried, seconds)
     places = shown_places(tried.sampled, trial)
+    words = {plan.column: level_words(plan.hierarchy) for plan in plans}
     for one in trial.alternatives:
-        console.print(f"{', '.join(one.names)}: {in_words(plans, one.checked.node)}.")
+        effort = Effort(levels=dict(zip(words, one.checked.node, strict=True)))
+        said = in_words(effort, tried.spec.quasi_identifiers, words)
+        console.print(f"{', '.join(one.names)}: {said}.")
         console.print(_cells(generalized(tried.sampled, plans, one.checked.node, places)))
     if rest := others(tried.sampled, places):
         console.print("The same records in the columns that no alternative generalizes:")

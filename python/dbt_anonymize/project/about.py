@@ -63,7 +63,9 @@ def facts_of(
     """
     said = [Fact(fact, value) for fact, value in declared_facts(spec).items()]
     chosen = next(one for one in results if one.is_chosen)
-    words = in_words(spec.numbered_efforts[chosen.effort], spec.quasi_identifiers)
+    words = chosen.levels_in_words or in_words(
+        spec.numbered_efforts[chosen.effort], spec.quasi_identifiers
+    )
     said += [Fact("date", date), Fact("levels", words)]
     if spec.differential_privacy:
         return said

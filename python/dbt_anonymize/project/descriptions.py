@@ -6,6 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from dbt_anonymize.spec import Effort, Hierarchy
 
+Words = Mapping[str, Sequence[str]]
+"""What levels leave of a value, from level 1 on, by quasi-identifier; unknown ones are missing."""
+
+_UNKNOWN: Words = {}
+
 
 def effort_description(number: int, effort: Effort) -> str:
     """Return what an effort does, as dbt docs show it."""
@@ -17,14 +22,19 @@ def effort_description(number: int, effort: Effort) -> str:
     return f"Effort {number}: {_recoding(effort)}; one row per source record."
 
 
-def in_words(effort: Effort, trees: Mapping[str, Hierarchy]) -> str:
+def in_words(effort: Effort, trees: Mapping[str, Hierarchy], words: Words = _UNKNOWN) -> str:
     """Say what an effort keeps of each quasi-identifier, as the end of a sentence.
+
+    Levels without words are told by their number.
 
     Examples
     --------
     >>> age, sex = (Hierarchy(ref="h", kind="categorical", levels=levels) for levels in (3, 1))
-    >>> in_words(Effort(levels={"age": 2, "sex": 1}), {"age": age, "sex": sex})
+    >>> effort, trees = Effort(levels={"age": 2, "sex": 1}), {"age": age, "sex": sex}
+    >>> in_words(effort, trees)
     'keeps age at level 2 of 3; gives up sex'
+    >>> in_words(effort, trees, {"age": ["by 5", "by 10", "*"]})
+    'keeps age by 10; gives up sex'
     """
     ranges = _ranges(effort, trees)
     if not ranges:
@@ -34,12 +44,13 @@ def in_words(effort: Effort, trees: Mapping[str, Hierarchy]) -> str:
     if len(kept) == len(trees) and effort.is_full_domain:
         return "leaves everything as it is"
     coarser = [
-        f"{name} at level{'' if low == high else 's'} {_span(low, high)} of {trees[name].levels}"
-        for name, (low, high) in ranges.items()
+        f"{name} {_span(span, trees[name], words.get(name))}"
+        for name, span in ranges.items()
         if name not in {*kept, *gone}
     ]
-    groups = (("keeps", coarser), ("leaves as it is", kept), ("gives up", gone))
-    parts = [f"{verb} {', '.join(names)}" for verb, names in groups if names]
+    as_is = f" as {'they are' if kept[1:] else 'it is'}"
+    groups = (("keeps", coarser, ""), ("leaves", kept, as_is), ("gives up", gone, ""))
+    parts = [f"{verb} {', '.join(names)}{end}" for verb, names, end in groups if names]
     if effort.recoding == "cell_suppression":
         parts.append("then suppresses single cells")
     if effort.rounds:
@@ -48,34 +59,32 @@ def in_words(effort: Effort, trees: Mapping[str, Hierarchy]) -> str:
 
 
 def differing_levels(
-    efforts: Mapping[int, Effort], trees: Mapping[str, Hierarchy]
+    efforts: Mapping[int, Effort], trees: Mapping[str, Hierarchy], words: Words = _UNKNOWN
 ) -> tuple[list[str], dict[int, str]]:
     """Return the quasi-identifiers whose levels differ between efforts, and these levels of each.
 
-    The untouched table counts where there is at most one effort beside it. The root is ``*``.
+    The untouched table counts where there is at most one effort beside it.
     """
     ranges = {number: _ranges(effort, trees) for number, effort in efforts.items()}
     compared = [one for number, one in ranges.items() if one and (number or len(efforts) < 3)]
     names = [name for name in trees if len({one[name] for one in compared}) > 1] or list(trees)
+    after = {"cell_suppression": ", then cells", "local": ", by record"}
     return names, {
-        number: _brief(efforts[number], names, ranges[number], trees) for number in ranges
+        number: ", ".join(
+            f"{name} {_span(ranges[number][name], trees[name], words.get(name))}"
+            for name in names
+            if ranges[number]
+        )
+        + after.get(effort.recoding, effort.recoding if not ranges[number] else "")
+        for number, effort in efforts.items()
     }
 
 
-def _brief(
-    effort: Effort,
-    names: Sequence[str],
-    ranges: Mapping[str, tuple[int, int]],
-    trees: Mapping[str, Hierarchy],
-) -> str:
-    if not ranges:
-        return effort.recoding
-    shown = (
-        "*" if low == trees[name].levels else _span(low, high)
-        for name, (low, high) in ((name, ranges[name]) for name in names)
-    )
-    after = {"cell_suppression": ", then cells", "local": ", by record"}
-    return " ".join(shown) + after.get(effort.recoding, "")
+def _span(span: tuple[int, int], tree: Hierarchy, words: Sequence[str] | None) -> str:
+    """Say the lowest and the highest level of a quasi-identifier, by number where words lack."""
+    levels = range(1, tree.levels)
+    known = ["as it is", *(words or (f"at level {level} of {tree.levels}" for level in levels))]
+    return " to ".join([*known, "*"][level] for level in dict.fromkeys(span))
 
 
 def _ranges(effort: Effort, trees: Mapping[str, Hierarchy]) -> dict[str, tuple[int, int]]:
@@ -85,10 +94,6 @@ def _ranges(effort: Effort, trees: Mapping[str, Hierarchy]) -> dict[str, tuple[i
         return {}
     levels = {name: [vector[name] for vector in vectors] for name in trees}
     return {name: (min(found), max(found)) for name, found in levels.items()}
-
-
-def _span(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low}-{high}"
 
 
 def _recoding(effort: Effort) -> str:

@@ -20,8 +20,9 @@ from dbt_anonymize import literals
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.information_loss.registry import MEASURES
 from dbt_anonymize.project.about import declared_facts, requirement
-from dbt_anonymize.project.descriptions import effort_description, in_words
+from dbt_anonymize.project.descriptions import Words, effort_description, in_words
 from dbt_anonymize.project.layout import Project, find_project
+from dbt_anonymize.project.level_words import words_of_seeds
 from dbt_anonymize.project.models import (
     before_release,
     microdata_columns,
@@ -90,9 +91,10 @@ def check(project_dir: Path, names: Collection[str] = ()) -> list[Drift]:
     return _compare(project_dir, names)[2]
 
 
-def render(spec: Spec, *, has_python: bool = True) -> dict[str, str]:
+def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -> dict[str, str]:
     """Return the files of one anonymization: content by file name.
 
+    ``words`` say what levels mean; by default their numbers are told.
     ``has_python``: what needs Python is a Python model, and not SQL over rows that a command wrote.
     """
     owner = f"{spec.name}.yml"
@@ -106,7 +108,10 @@ def render(spec: Spec, *, has_python: bool = True) -> dict[str, str]:
         "types": released_types(spec),
         "feature_levels": functools.partial(_feature_levels, spec),
         "effort_description": effort_description,
-        "in_words": in_words,
+        "levels_in_words": {
+            number: in_words(effort, spec.quasi_identifiers, words or {})
+            for number, effort in spec.numbered_efforts.items()
+        },
         "declared_facts": declared_facts,
         "splitting": _splitting,
         "compared_columns": _compared_columns(spec),
@@ -173,7 +178,8 @@ def _compare(
     expected: dict[Path, str] = {}
     _require_frozen_labels(project, specs)
     for spec in specs:
-        files = render(spec, has_python=project.has_python)
+        words = words_of_seeds(project.root, spec)
+        files = render(spec, has_python=project.has_python, words=words)
         expected |= {folder / spec.name / name: text for name, text in files.items()}
     listed = {spec.name for spec in specs if spec.efforts} | {
         name for name in with_results(project) if name not in {spec.name for spec in specs}

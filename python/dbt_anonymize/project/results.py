@@ -9,7 +9,6 @@ from pathlib import Path
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.information_loss.names import LOSS
 from dbt_anonymize.pluralize import counted
-from dbt_anonymize.project.descriptions import differing_levels
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.tested import NO_MODEL
@@ -114,14 +113,12 @@ def explained(efforts: Sequence[EffortResult], measure: str) -> list[str]:
     return said
 
 
-def legend(spec: Spec, efforts: Sequence[EffortResult]) -> list[str]:
-    """Say what the columns of the results are."""
+def legend(spec: Spec, efforts: Sequence[EffortResult], same: int) -> list[str]:
+    """Say what the columns of the results are; ``same`` quasi-identifiers have the same levels."""
     qnf = f"QNF: privacy, {spec.model_dump(mode='json')['qnf']}"
-    differing, _ = differing_levels(spec.numbered_efforts, spec.quasi_identifiers)
-    others = len(spec.quasi_identifiers) - len(differing)
-    levels = f"levels: of {', '.join(differing)}; 0 is the value itself, * the root"
-    if others:
-        levels += f"; those of {counted(others, 'other')} do not differ between efforts"
+    levels = "levels: what is left of values; * is nothing"
+    if same:
+        levels += f"; those of {counted(same, 'column')} do not differ between efforts"
     if spec.freeze:
         return ["QF is not measured: the effort is frozen, and no model is trained", qnf, levels]
     if not spec.is_tested:

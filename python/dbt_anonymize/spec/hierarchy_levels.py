@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -100,6 +100,12 @@ def _found(project: _Files | None, ref: str, kind: str | None) -> tuple[int | No
         f"there is neither a seed {ref}.csv nor a model {ref} whose columns are listed",
         True,
     )
+
+
+def seed_files(root: Path, refs: Iterable[str]) -> dict[str, Path]:
+    """Return the files of seeds of a project; names without one file are left out."""
+    project = _Files(root)
+    return {ref: files[0] for ref in refs if len(files := project.seeds(ref)) == 1}
 
 
 class _Files:

@@ -589,9 +589,9 @@ select
     effort,
     case effort
         when 0 then 'leaves everything as it is'
-        when 1 then 'keeps birth_date at level 2 of 4, zip at level 1 of 3; leaves as it is gender'
-        when 2 then 'keeps birth_date at level 2 of 4, zip at level 2 of 3; gives up gender'
-        when 3 then 'keeps birth_date at level 3 of 4, zip at level 2 of 3; gives up gender'
+        when 1 then 'keeps birth_date by decade, zip in 4 groups; leaves gender as it is'
+        when 2 then 'keeps birth_date by decade, zip in 3 groups; gives up gender'
+        when 3 then 'keeps birth_date in 3 intervals, zip in 3 groups; gives up gender'
     end as levels_in_words,
     k,
     records,

@@ -21,8 +21,8 @@
     release_effort='auto',
     levels_in_words={
         0: 'leaves everything as it is',
-        1: 'keeps birth_date at level 2 of 4, zip at level 1 of 3; leaves as it is gender',
-        2: 'keeps birth_date at level 2 of 4, zip at level 2 of 3; gives up gender',
-        3: 'keeps birth_date at level 3 of 4, zip at level 2 of 3; gives up gender',
+        1: 'keeps birth_date by decade, zip in 4 groups; leaves gender as it is',
+        2: 'keeps birth_date by decade, zip in 3 groups; gives up gender',
+        3: 'keeps birth_date in 3 intervals, zip in 3 groups; gives up gender',
     },
 ) }}

@@ -1,0 +1,69 @@
+"""Words for the levels of a hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+
+from dbt_anonymize.hierarchies.bounds import Bound, bound_text
+from dbt_anonymize.hierarchies.model import ROOT, Hierarchy, IntervalHierarchy
+from dbt_anonymize.pluralize import counted
+
+_MONTHS = {1: "month", 3: "quarter", 12: "year", 120: "decade", 1200: "century"}
+
+
+def level_words(tree: Hierarchy) -> tuple[str, ...]:
+    """Say what each level leaves of a value, from level 1 on; the root is ``*``.
+
+    Intervals of one width are told by it; of five or more, the two at the ends may differ.
+
+    Examples
+    --------
+    >>> from dbt_anonymize.hierarchies.model import CategoricalHierarchy, stack_levels
+    >>> bounds = [Decimal(number) for number in (0, 20, 30, 40, 50, 120)]
+    >>> level_words(stack_levels([bounds, [*bounds[:2], bounds[-1]]]))
+    ('by 10', 'in 2 intervals', '*')
+    >>> level_words(CategoricalHierarchy(("a", "b", "c"), (("x", "x", "y"), ("*", "*", "*"))))
+    ('in 2 groups', '*')
+    """
+    if isinstance(tree, IntervalHierarchy):
+        return tuple(_interval_words(tree, labels) for labels in tree.labels)
+    return tuple(
+        ROOT if {*labels} == {ROOT} else f"in {counted(len({*labels}), 'group')}"
+        for labels in tree.labels
+    )
+
+
+def _interval_words(tree: IntervalHierarchy, labels: Sequence[str]) -> str:
+    if {*labels} == {ROOT}:
+        return ROOT
+    ends: dict[str, tuple[Bound, Bound]] = {}
+    for lower, upper, label in zip(tree.lower_bounds, tree.upper_bounds, labels, strict=True):
+        ends[label] = (ends.get(label, (lower,))[0], upper)
+    intervals = list(ends.values())
+    inner = intervals[1:-1] if len(intervals) > 4 else intervals
+    step = _step(inner)
+    return f"by {step}" if step else f"in {counted(len(intervals), 'interval')}"
+
+
+def _step(intervals: Sequence[tuple[Bound, Bound]]) -> str | None:
+    """Return the width that all intervals have: of numbers, in months or in days."""
+    widths = {upper - lower for lower, upper in intervals}  # type: ignore[operator]
+    dates = [(a, b) for a, b in intervals if isinstance(a, date) and isinstance(b, date)]
+    months = {(b.year - a.year) * 12 + b.month - a.month for a, b in dates}
+    if dates and len(months) == 1 and all(a.day == b.day == 1 for a, b in dates):
+        return _calendar(months.pop())
+    if len(widths) == 1:
+        width = widths.pop()
+        return bound_text(width) if isinstance(width, Decimal) else _days(width.days)
+    return None
+
+
+def _calendar(months: int) -> str:
+    years, rest = divmod(months, 12)
+    return _MONTHS.get(months) or (f"{months} months" if rest else f"{years} years")
+
+
+def _days(days: int) -> str:
+    return {1: "day", 7: "week"}.get(days) or f"{days} days"

@@ -1,0 +1,65 @@
+"""What the levels of a spec mean in words: by the files of hierarchies, or as they were built."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from dbt_anonymize.errors import HierarchyError, WarehouseError
+from dbt_anonymize.hierarchies.bounds import parse_value
+from dbt_anonymize.hierarchies.model import CategoricalHierarchy, IntervalHierarchy
+from dbt_anonymize.hierarchies.seed_csv import read_hierarchy
+from dbt_anonymize.hierarchies.words import level_words
+from dbt_anonymize.project.descriptions import Words
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Hierarchy, Spec
+from dbt_anonymize.spec.hierarchy_levels import seed_files
+
+
+def words_of_seeds(root: Path, spec: Spec) -> Words:
+    """Read the seeds of a project; hierarchies without one that is right are left out."""
+    trees = spec.quasi_identifiers
+    files = seed_files(root, [tree.ref for tree in trees.values()])
+    found = {}
+    for name, tree in trees.items():
+        with contextlib.suppress(HierarchyError):
+            if tree.ref in files:
+                found[name] = level_words(read_hierarchy(files[tree.ref], nested=False))
+    return {name: words for name, words in found.items() if len(words) == trees[name].levels}
+
+
+def words_of_relations(warehouse: Warehouse, spec: Spec) -> Words:
+    """Read the hierarchies that are built; what the warehouse cannot say is left out."""
+    found = {}
+    for name, tree in spec.quasi_identifiers.items():
+        with contextlib.suppress(WarehouseError):
+            if built := _built(warehouse, tree):
+                found[name] = level_words(built)
+    return found
+
+
+def _built(
+    warehouse: Warehouse, tree: Hierarchy
+) -> CategoricalHierarchy | IntervalHierarchy | None:
+    """Read labels and bounds of a hierarchy, and no value below them."""
+    relation = warehouse.relation_of_ref(tree.ref)
+    text = warehouse.adapter.Column.translate_type("string")
+    ends = ["lower_bound", "upper_bound"] if tree.kind == "interval" else []
+    columns = [*ends, *(f"level_{level}" for level in range(1, tree.levels + 1))]
+    listed = ", ".join(f"cast({column} as {text})" for column in columns)
+    rows = warehouse.rows(f"select distinct {listed} from {relation}")  # noqa: S608 (our own names)
+    if not rows or any(cell is None for row in rows for cell in row):
+        return None
+    if not ends:
+        labels = tuple(zip(*rows, strict=True))
+        return CategoricalHierarchy(labels[0], labels)
+    return _intervals(rows)
+
+
+def _intervals(rows: list[tuple[str, ...]]) -> IntervalHierarchy | None:
+    bounds = [(parse_value(lower), parse_value(upper), labels) for lower, upper, *labels in rows]
+    known = [(a, b, labels) for a, b, labels in bounds if a is not None and b is not None]
+    if len(known) < len(bounds) or len({type(a) for a, *_ in known}) > 1:
+        return None
+    lowers, uppers, labels = zip(*sorted(known), strict=True)
+    return IntervalHierarchy(lowers, uppers, tuple(zip(*labels, strict=True)))
