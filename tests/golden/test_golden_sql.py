@@ -18,6 +18,7 @@ import sqlglot
 import yaml
 
 from dbt_anonymize.project.generate import generate
+from dbt_anonymize.spec.tested import KEYS
 from tests.projects import Project, copy_consumer
 from tests.properties.compilation import Ref, call, compile_models
 from tests.recoding.compilation import NEXT, statements
@@ -48,6 +49,11 @@ MASKS = {
 OF_PARTITIONS = tuple(
     f"monthly_{node}"
     for node in ("partitions", "microdata_parts", "microdata", "frequencies_parts", "frequencies")
+)
+# Of one without a target.
+OF_STATISTICS = tuple(
+    f"untested_{node}"
+    for node in ("frequencies", "classes", "information_loss", "results", "microdata")
 )
 # Of one that is a sample.
 OF_SAMPLES = tuple(
@@ -110,11 +116,15 @@ def _of_consumer(folder: Path) -> dict[str, str]:
     path = project.folder / "anonymizations" / "monthly.yml"
     shutil.copy(SPECS / "guests.yml", path)
     _declare(project, "monthly", lambda spec: spec.update(name="monthly", partition_by="gender"))
-    others.append(path)
+    untested = project.folder / "anonymizations" / "untested.yml"
+    shutil.copy(project.folder / "anonymizations" / "customers.yml", untested)
+    _declare(project, "untested", _leave_out_the_target)
     _declare(project, "guests", lambda spec: spec["columns"].update(MASKS))
     generate(project.folder)
     wanted = ["customers_*", "anonymization_results", *OF_SAMPLES, *OF_MASKS, *OF_PARTITIONS]
-    wanted += [f"{spec.stem}_{part}" for spec in others[:-1] for part in OF_MAPPINGS]
+    wanted += [f"{spec.stem}_{part}" for spec in others for part in OF_MAPPINGS]
+    wanted += OF_STATISTICS
+    others += [path, untested]
     # The history reads the results that a run computes.
     outcome = project.dbt("compile", "--select", *wanted, "*_results")
     assert outcome.succeeded, outcome.messages
@@ -126,6 +136,14 @@ def _of_consumer(folder: Path) -> dict[str, str]:
         for file, sql in compiled_sql(project).items()
         if file in chosen or not names.search(file)
     }
+
+
+def _leave_out_the_target(spec: dict[str, Any]) -> None:
+    spec["name"] = "untested"
+    for key in KEYS:
+        del spec[key]
+    spec.pop("search", None)
+    spec.pop("choose", None)
 
 
 def _of_rounds() -> dict[str, str]:

@@ -1,0 +1,103 @@
+"""A spec without target, features, quality and alpha: what it is, and what it must not ask for."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbt_anonymize.errors import SearchError, SpecError
+from dbt_anonymize.project.about import declared_facts
+from dbt_anonymize.project.generate import render
+from dbt_anonymize.project.results import explained, legend
+from dbt_anonymize.project.steps import steps_of
+from dbt_anonymize.search.refusals import check_readable
+from dbt_anonymize.spec import Spec, load_spec
+from dbt_anonymize.spec.rules import violations
+from dbt_anonymize.spec.tested import KEYS, NO_MODEL
+from dbt_anonymize.spec.training import describe_training
+from tests.spec.declarations import SPEC, spec, write_project
+
+
+def untested(**changes: Any) -> dict[str, Any]:
+    return {key: value for key, value in spec(**changes).items() if key not in KEYS}
+
+
+def test_all_four_may_be_left_out_together() -> None:
+    assert not violations(untested())
+    found, tested = Spec.model_validate(untested()), Spec.model_validate(SPEC)
+    assert (found.is_tested, found.measure, found.weight_of_privacy) == (False, "loss", 0.0)
+    assert (found.search_measure, tested.search_measure) == ("loss", "quality")
+    assert (found.targets, found.counted_columns) == ({}, ["ill"])
+    assert found.fingerprint != tested.fingerprint
+    with pytest.raises(SpecError, match="visits: must have target, features, quality, alpha for"):
+        _ = found.tests
+
+
+@pytest.mark.parametrize("given", [keys for size in (1, 2, 3) for keys in combinations(KEYS, size)])
+def test_some_of_the_four_are_one_error(given: tuple[str, ...], tmp_path: Path) -> None:
+    content = untested() | {key: SPEC[key] for key in given}
+    folder = write_project(tmp_path, content)
+    with pytest.raises(SpecError) as caught:
+        load_spec(folder / "anonymizations" / "visits.yml")
+    missing = ", ".join(key for key in KEYS if key not in given)
+    (line,) = str(caught.value).splitlines()
+    assert "must have all of target, features, quality, alpha, or none of them" in line
+    assert f"got {', '.join(given)} without {missing}. Add {missing}, or remove" in line
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"search": {"measure": "quality"}}, "search.measure"),
+        ({"search": {"measure": "guided"}}, "search.measure"),
+        ({"search": {"measure": "classification_metric"}}, "search.measure"),
+        ({"choose": "strongest_non_inferior"}, "choose"),
+        ({"information_loss": {"targets": {"ill": 1.0}}}, "information_loss.targets"),
+    ],
+)
+def test_what_needs_a_target_is_refused(changes: dict[str, Any], place: str) -> None:
+    (problem,) = violations(untested(**changes))
+    assert str(problem).startswith(f"{place}: must ")
+    assert "declare target, features, quality, alpha" in str(problem)
+    assert not [one for one in violations(spec(**changes)) if str(one).startswith(f"{place}: ")]
+
+
+def test_a_search_by_what_models_learn_is_refused() -> None:
+    found = Spec.model_validate(untested())
+    check_readable(found, "loss")
+    for measure in ("quality", "guided", "classification_metric"):
+        with pytest.raises(SearchError, match=f"no target where none is declared; got {measure}"):
+            check_readable(found, measure)
+
+
+def test_no_model_of_models_is_generated() -> None:
+    found = Spec.model_validate(untested())
+    files, tested = render(found), render(Spec.model_validate(SPEC))
+    parts = ("evaluation.py", "scores.sql", "quality.sql", "curves.sql", "calibration.sql")
+    assert set(tested) - set(files) == {f"visits_{part}" for part in (*parts, "confusion.sql")}
+    assert not set(files) - set(tested)
+    assert steps_of(found) == []
+    without_python = render(found, has_python=False)
+    assert not [name for name in without_python if name.endswith(".py")]
+    properties = files["_visits.yml"]
+    # dbt warns of a described model that is not there.
+    described = set(re.findall(r"- name: (visits_\w+)\n    description", properties))
+    assert described == {name[:-4] for name in files if name.endswith(".sql")}
+    assert "has_majority" not in properties
+    assert "(Iyengar 2002); lower is better. NULL here: there is no target." in properties
+    assert properties.count(NO_MODEL) == 2  # of the results and of the release
+
+
+def test_every_text_says_that_no_model_tested_it() -> None:
+    found = Spec.model_validate(untested())
+    assert declared_facts(found)["tested"] == f"{NO_MODEL}; QF is 1 - loss"
+    assert "predicts" not in declared_facts(found)
+    assert legend(found, [], "")[:2] == [f"QF: 1 - loss; {NO_MODEL}", "QNF: privacy, 1 - 1/k; Q = QF"]
+    assert describe_training(found).startswith("visits: no model to train")
+    tested = Spec.model_validate(SPEC)
+    assert "tested" not in declared_facts(tested)
+    assert explained([], "loss") == []
