@@ -96,7 +96,10 @@ def test_every_text_says_that_no_model_tested_it() -> None:
     found = Spec.model_validate(untested())
     assert declared_facts(found)["tested"] == f"{NO_MODEL}; QF is 1 - loss"
     assert "predicts" not in declared_facts(found)
-    assert legend(found, [], "")[:2] == [f"QF: 1 - loss; {NO_MODEL}", "QNF: privacy, 1 - 1/k; Q = QF"]
+    assert legend(found, [], "")[:2] == [
+        f"QF: 1 - loss; {NO_MODEL}",
+        "QNF: privacy, 1 - 1/k; Q = QF",
+    ]
     assert describe_training(found).startswith("visits: no model to train")
     tested = Spec.model_validate(SPEC)
     assert "tested" not in declared_facts(tested)
