@@ -213,6 +213,49 @@ results_5 as (
     from "shop"."main"."surveyed_results"
     where true
 
+),
+
+results_6 as (
+
+    select
+        cast('<run_id>' as TEXT) as run_id,
+        cast('<run_at>' as timestamp) as run_at,
+        cast('untested' as TEXT) as name,
+        effort,
+        k,
+        records,
+        suppressed_records,
+        violating_records,
+        repetitions,
+        qf_mean,
+        qf_sd,
+        qf_low,
+        qf_high,
+        qf_difference,
+        qf_difference_low,
+        qf_difference_high,
+        is_non_inferior,
+        zero_rule,
+        beats_zero_rule,
+        qnf,
+        alpha,
+        q,
+        is_on_frontier,
+        alpha_from,
+        alpha_to,
+        qualifies,
+        is_chosen,
+        choice_share,
+        runner_up,
+        q_difference_to_runner_up,
+        q_difference_to_runner_up_low,
+        q_difference_to_runner_up_high,
+        choose,
+        reason,
+        fingerprint
+    from "shop"."main"."untested_results"
+    where true
+
 )
 
 select * from results_1
@@ -224,3 +267,5 @@ union all
 select * from results_4
 union all
 select * from results_5
+union all
+select * from results_6

@@ -8,7 +8,7 @@ lines as (
         qf_mean,
         qnf
     from "shop"."main"."customers_results"
-    where qualifies or (effort = 0 and beats_zero_rule is not null and qnf is not null)
+    where qualifies or (effort = 0 and (beats_zero_rule is not null or repetitions is null) and qnf is not null)
 
 ),
 
