@@ -452,6 +452,10 @@ def test_a_wide_table_is_told_by_its_worst_columns() -> None:
     assert [row["column"] for row in lost.data] == worst
     assert [row[0] for row in lost.rows][:10] == worst
     assert len(lost.rows) == 30
+    *shown_alone, others = distributions(of)
+    assert [part.title for part in shown_alone] == [f"Distribution of {name}" for name in worst]
+    rest = [f"answer_{place:02}" for place in range(19, -1, -1)]
+    assert [row[0] for row in others.rows] == rest
     (records,) = invented(of)
     assert list(records.headings[2:]) == worst
     assert "Not shown: answer_00" in records.sentence

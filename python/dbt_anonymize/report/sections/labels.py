@@ -84,9 +84,24 @@ def distributions(found: Findings) -> list[Section]:
                 "release does.",
             )
         ]
-    return [
-        _distribution(found, place, name) for place, name in enumerate(found.spec.quasi_identifiers)
+    names = list(found.spec.quasi_identifiers)
+    if len(names) <= _MOST_COLUMNS:
+        return [_distribution(found, place, name) for place, name in enumerate(names)]
+    names = by_loss(found)
+    parts = [_distribution(found, place, name) for place, name in enumerate(names)]
+    others = [
+        (name, *row)
+        for name, part in zip(names[_MOST_COLUMNS:], parts[_MOST_COLUMNS:], strict=True)
+        for row in part.rows
     ]
+    rest = Section(
+        "labels_others",
+        "Distribution of the other columns",
+        f"Records by their label of {', '.join(names[_MOST_COLUMNS:])}, as above.",
+        ("column", "effort", "label", "records, about"),
+        others,
+    )
+    return [*parts[:_MOST_COLUMNS], rest]
 
 
 def _distribution(found: Findings, place: int, name: str) -> Section:
