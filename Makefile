@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-com
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres spark spark-smallest recipes faults docs reference seeds dist generate bench clean
+.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres spark spark-smallest recipes bi faults docs reference seeds dist generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -121,6 +121,17 @@ spark-smallest: $(VENV)/.dev
 recipes: export DBT_ANONYMIZE_FULL := 1
 recipes: .venv-recipes/.ready ## Run the recipes for Dagster and Polars, which take 280 MB
 	.venv-recipes/bin/python -m pytest tests/recipes
+
+# Superset wants older versions of what dbt and the tests want.
+.venv-bi/.ready: tests/bi/requirements.txt
+	@echo "Installing into $(@D) ..."
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip --disable-pip-version-check install --quiet --no-compile --requirement $<
+	@touch $@
+
+bi: export DBT_ANONYMIZE_FULL := 1
+bi: setup-dev .venv-bi/.ready ## Install Apache Superset, 900 MB, and read releases with it as people do
+	$(BIN)/pytest tests/bi
 
 chromium: setup-dev ## Install Chromium (apt) and axe-core (npm), and test reports in the browser
 	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium

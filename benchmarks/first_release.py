@@ -67,7 +67,7 @@ SURVIVAL_NODES, SURVIVAL_SAMPLE = 400, 2_000
 _LIMIT = Decimal("0.05")
 _MODELS = {
     "concordance_index": {"model": "cox"},
-    "": {"model": "random_forest", "parameters": {"n_estimators": 30, "max_depth": 12}},
+    "": {"model": "random_forest", "parameters": {"n_estimators": 30, "max_depth": 8}},
 }
 
 

@@ -153,7 +153,7 @@ def raw_spec() -> dict[str, object]:
         "suppression_limit": 0.05,
         "quality": {
             "model": "random_forest",
-            "parameters": {"n_estimators": 30, "max_depth": 12},
+            "parameters": {"n_estimators": 30, "max_depth": 8},
             "measure": "roc_auc",
             "repetitions": 5,
             "test_share": 0.3,

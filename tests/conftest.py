@@ -34,7 +34,7 @@ _KEPT_VARIABLES = (
     "PYTEST_",
     "PYTHON",
     "TMPDIR",
-    "UPDATE_GOLDEN",
+    "UPDATE_",
     "USER",
 )
 

@@ -3,17 +3,24 @@
     microdata, classes, record_key, levels, has_subject=false, population=none, population_size=none,
     sensitive_hierarchies={}, mapping="class", identifiers=none, tokens=none,
     composition="report", recompute=none, sample=none, sample_shares={}, budget=none, with_modes=[],
-    formats=["duckdb"], membership=none, labels=none, hierarchies=[], is_counted=false, measured=[], about=none
+    formats=["duckdb"], membership=none, labels=none, hierarchies=[], is_counted=false, measured=[], about=none,
+    has_midpoints=false
 ) -%}
 {%- set is_counted = is_counted and dbt_anonymize._is_counted_here() -%}
 {%- set generalized = [] -%}
 {%- set declared = [] -%}
+{%- set shown, intervals = [], [] -%}
 {%- for quasi_identifier in quasi_identifiers -%}
     {%- do declared.append({"name": quasi_identifier.name, "kind": quasi_identifier.kind}) -%}
     {%- do generalized.extend(dbt_anonymize._label_columns(quasi_identifier)) -%}
+    {%- do shown.extend(dbt_anonymize._label_columns(quasi_identifier)) -%}
+    {%- if has_midpoints and quasi_identifier.kind == "interval" -%}
+        {%- do shown.append(quasi_identifier.name ~ "_midpoint") -%}
+        {%- do intervals.append(quasi_identifier.name) -%}
+    {%- endif -%}
 {%- endfor -%}
 {%- set mapped = {"class": ["cqi"], "token": ["token"], "none": []}[mapping] -%}
-{%- set released = generalized + kept_columns + mapped -%}
+{%- set released = shown + kept_columns + mapped -%}
 {#- Lists where tuples would do: `state:modified` compares with what JSON has kept. -#}
 {{ config(
     materialized="dbt_anonymize_release",
@@ -54,17 +61,21 @@
         sample_shares.get(chosen), chosen in with_modes
     ) -%}
 {%- endif -%}
+{%- set middles = dbt_anonymize._midpoints(efforts[chosen], intervals) -%}
 {%- if membership -%}
     {{ return(dbt_anonymize._released_members(
-        membership, generalized + kept_columns, tokens if mapping == "token" else none, mapping == "class", is_counted
+        membership, generalized + kept_columns, tokens if mapping == "token" else none, mapping == "class", is_counted,
+        shown + kept_columns, middles
     )) }}
 {%- endif -%}
 {%- if is_counted -%}
-    {{ return(dbt_anonymize._counted_release(efforts[chosen], generalized + kept_columns, mapping == "class")) }}
+    {{ return(dbt_anonymize._counted_release(
+        efforts[chosen], shown + kept_columns, mapping == "class", middles
+    )) }}
 {%- endif -%}
 {{- dbt_anonymize._ordered_release(
     efforts[chosen], chosen, classes if levels.get(chosen) is not none else none, quasi_identifiers,
-    generalized + kept_columns, kept_columns, mapping, record_key, identifiers
+    shown + kept_columns, kept_columns, mapping, record_key, identifiers, middles
 ) }}
 {%- endmacro %}
 
@@ -79,7 +90,7 @@
 
 {# Query of the rows of the release, in their order; with `classes`, labels decide the class. #}
 {% macro _ordered_release(
-    effort, number, classes, quasi_identifiers, released, kept_columns, mapping, record_key, identifiers
+    effort, number, classes, quasi_identifiers, released, kept_columns, mapping, record_key, identifiers, middles=""
 ) -%}
 {%- set is_ordered = dbt_anonymize._is_ordered_here() -%}
 {%- set classes = classes if is_ordered else none -%}
@@ -90,7 +101,7 @@ with
 
 effort as (
 
-    select * from {{ effort }}
+    select *{{ middles }} from {{ effort }}
 
 ){{ "," if joined }}
 {%- if classes %}
@@ -154,7 +165,7 @@ order by
 
 
 {# Query of the release as counts of its rows, in their order. #}
-{% macro _counted_release(effort, columns, has_class) -%}
+{% macro _counted_release(effort, columns, has_class, middles="") -%}
 {%- set released = [] -%}
 {%- for column in columns -%}{%- do released.append(dbt_anonymize._quote(column)) -%}{%- endfor -%}
 with
@@ -164,7 +175,7 @@ released as (
     select
         {{ released | join(",\n        ") }}
         {{- ",\n        equivalence_class as cqi" if has_class }}
-    from {{ effort }}
+    from {{ "(select *" ~ middles ~ " from " ~ effort ~ ") as effort" if middles else effort }}
     where not is_suppressed
 
 )
@@ -203,10 +214,15 @@ order by
 
 
 {# Query of the release where new records wait: of the members, ordered by what is released. #}
-{% macro _released_members(membership, columns, tokens, has_class, is_counted=false) -%}
+{% macro _released_members(
+    membership, columns, tokens, has_class, is_counted=false, shown=none, middles=""
+) -%}
 {%- set released = [] -%}
 {%- for column in columns -%}{%- do released.append(dbt_anonymize._quote(column)) -%}{%- endfor -%}
-{%- do released.extend(["cqi"] if has_class else ["token"] if tokens else []) -%}
+{%- set mapped = ["cqi"] if has_class else ["token"] if tokens else [] -%}
+{%- do released.extend(mapped) -%}
+{%- set ordered = [] -%}
+{%- for column in shown or columns -%}{%- do ordered.append(dbt_anonymize._quote(column)) -%}{%- endfor -%}
 with
 
 members as (
@@ -225,5 +241,7 @@ members as (
 
 )
 
-{{ dbt_anonymize._rows_in_order("members", released, is_counted) }}
+{{ dbt_anonymize._rows_in_order(
+    "(select *" ~ middles ~ " from members) as members" if middles else "members", ordered + mapped, is_counted
+) }}
 {%- endmacro %}

@@ -1,17 +1,13 @@
 {#
-  `<n>_about` beside the candidate, where the spec asks for it: what the release is, a row per fact, committed before
-  it is published. It counts nobody below k, and under differential privacy nobody at all.
+  `<n>_about` beside the release, where the spec asks for it: what the release is, a row per fact. On DuckDB it is
+  committed before it is published. It counts nobody below k, and under differential privacy nobody at all.
 #}
 {% macro _write_about(candidate, declaration) -%}
-    {%- if declaration.about -%}
-        {%- do adapter.dispatch("_write_about", "dbt_anonymize")(candidate, declaration) -%}
+    {%- set about = dbt_anonymize._about_relation(declaration) -%}
+    {%- if not declaration.about -%}
+        {%- do dbt_anonymize._withdraw_about(about) -%}
+        {{ return("") }}
     {%- endif -%}
-{%- endmacro %}
-
-{# `_publication` says that it is published by DuckDB alone. #}
-{% macro default___write_about(candidate, declaration) -%}{%- endmacro %}
-
-{% macro duckdb___write_about(candidate, declaration) -%}
     {%- set rows = [] -%}
     {%- for fact in dbt_anonymize._facts_of_release(candidate, declaration) -%}
         {%- do rows.append(
@@ -19,16 +15,54 @@
             ~ ("null" if fact[2] is none else fact[2]) ~ ")"
         ) -%}
     {%- endfor -%}
-    {% call statement("about") -%}
-        create or replace table {{ dbt_anonymize._about_relation(declaration) }} as
+    {%- set facts %}
         select
             cast(place as integer) as place,
-            cast(fact as varchar) as fact,
-            cast(value as varchar) as value,
-            cast(number as double) as number
+            cast(fact as {{ dbt.type_string() }}) as fact,
+            cast(value as {{ dbt.type_string() }}) as value,
+            cast(number as {{ dbt_anonymize._type_double() }}) as number
         from (values {{ rows | join(", ") }}) as facts (place, fact, value, number)
         order by place
+    {%- endset -%}
+    {%- do adapter.dispatch("_publish_about", "dbt_anonymize")(about, facts) -%}
+{%- endmacro %}
+
+{% macro default___publish_about(about, facts) -%}
+    {% call statement("about") -%}
+        create or replace table {{ about }} as
+        {{- facts }}
     {%- endcall %}
+{%- endmacro %}
+
+{# The rows change with the release, in its transaction; whoever reads the earlier ones is not waited for. #}
+{% macro postgres___publish_about(about, facts) -%}
+    {% call statement("about") -%}
+        create table if not exists {{ about }} (
+            place integer, fact {{ dbt.type_string() }}, value {{ dbt.type_string() }}, number double precision
+        );
+        delete from {{ about }};
+        insert into {{ about }} (place, fact, value, number)
+        {{- facts }}
+    {%- endcall %}
+    {%- do apply_grants(about, config.get("grants"), should_revoke=true) -%}
+{%- endmacro %}
+
+{# It is replaced in one step, as the view of the rows is. #}
+{% macro spark___publish_about(about, facts) -%}
+    {% call statement("about") -%}
+        create or replace view {{ about.incorporate(type="view") }} as
+        {{- facts }}
+    {%- endcall %}
+{%- endmacro %}
+
+
+{# What an earlier build said goes once the spec asks for nothing; a table of somebody else stays. #}
+{% macro _withdraw_about(about) -%}
+    {%- set found = load_relation(about) -%}
+    {%- if found is not none -%}
+        {%- set columns = adapter.get_columns_in_relation(found) | map(attribute="name") | list -%}
+        {%- if columns == ["place", "fact", "value", "number"] -%}{%- do adapter.drop_relation(found) -%}{%- endif -%}
+    {%- endif -%}
 {%- endmacro %}
 
 

@@ -11,11 +11,6 @@
             ~ target.type ~ ". Write report."
         ]) -%}
     {%- endif -%}
-    {%- if declaration.about -%}
-        {%- do dbt_anonymize._raise_errors(declaration.anonymization, [
-            "release.about is a table of a file, which DuckDB alone publishes; got " ~ target.type ~ ". Remove it."
-        ]) -%}
-    {%- endif -%}
     {%- if declaration.formats != ["duckdb"] -%}
         {%- do dbt_anonymize._raise_errors(declaration.anonymization, [
             "release.formats are of files, which DuckDB alone publishes; got " ~ target.type ~ ". Remove them."

@@ -173,6 +173,10 @@ def test_efforts_by_quality_keep_what_the_target_needs(shop: Project) -> None:
     assert "of the untouched table 1, of the zero rule" in shown
     assert "leaves gender as it is" in shown
     assert "What was to be trained ended it" in shown
+    # Who did not say by what to search is told that the default is another one now.
+    default = "searched by quality, the default; earlier versions searched by `loss`"
+    assert default in shown
+    assert default not in text_of(run(shop, "--measure", "quality", *arguments, "--dry-run"))
     # As often as it is asked, and written as it is shown.
     assert run(shop, *arguments).exit_code == 0
     (spec,) = load_specs(shop.folder, ["customers"])

@@ -47,6 +47,8 @@
         {%- do dbt_anonymize._register_release(declaration, candidate) -%}
         {%- do dbt_anonymize._remember_release(declaration) -%}
         {%- do dbt_anonymize._compose_register(declaration) -%}
+        {%- do dbt_anonymize._write_about(candidate, declaration) -%}
+        {%- do dbt_anonymize._comment_on_columns(candidate, declaration) -%}
     {%- endif -%}
     {{ dbt_anonymize._swap_in(candidate, target_relation, existing_relation, backup_relation) }}
     {{ drop_relation_if_exists(dbt_anonymize._find_uncached(backup_relation)) }}
@@ -63,6 +65,17 @@
 
     {{ return({"relations": [target_relation]}) }}
 {% endmaterialization %}
+
+
+{# As in the file that DuckDB publishes, where the release says what it is. #}
+{% macro _comment_on_columns(release, declaration) -%}
+    {%- set comments = dbt_anonymize._comments_on_columns(declaration) if declaration.about else {} -%}
+    {%- for name, comment in comments.items() -%}
+        {% call statement("comment") -%}
+            comment on column {{ release }}.{{ dbt_anonymize._quote(name) }} is {{ dbt_anonymize._literal(comment) }}
+        {%- endcall %}
+    {%- endfor -%}
+{%- endmacro %}
 
 
 {# dbt grants a table and not its schema, so that whom it is for may not get in. #}

@@ -182,8 +182,10 @@
         {%- do adapter.drop_relation(existing_relation) -%}
     {%- endif -%}
     {% call statement("publish") -%}
-        create or replace view {{ target_relation }} as select {{ names | join(", ") }} from {{ folder }}
+        create or replace view {{ target_relation }} ({{ dbt_anonymize._described_columns(declaration) }})
+        as select {{ names | join(", ") }} from {{ folder }}
     {%- endcall %}
+    {%- if not dbt_anonymize._is_trial() -%}{%- do dbt_anonymize._write_about(candidate, declaration) -%}{%- endif -%}
     {%- do dbt_anonymize._drop_earlier_folders(folder) -%}
     {%- do dbt_anonymize._drop_tables([checked]) -%}
     {%- if not dbt_anonymize._is_trial() -%}
@@ -193,6 +195,20 @@
 
     {{ return({"relations": [target_relation]}) }}
 {% endmaterialization %}
+
+
+{# Columns of the view, with comments where the release says what it is. #}
+{% macro _described_columns(declaration) -%}
+    {%- set comments = dbt_anonymize._comments_on_columns(declaration) if declaration.about else {} -%}
+    {%- set columns = [] -%}
+    {%- for name in declaration.columns -%}
+        {%- do columns.append(
+            dbt_anonymize._quote(name)
+            ~ (" comment " ~ dbt_anonymize._literal(comments[name]) if name in comments else "")
+        ) -%}
+    {%- endfor -%}
+    {{ return(columns | join(", ")) }}
+{%- endmacro %}
 
 
 {# What a release on Spark cannot keep, said before anything is written. #}

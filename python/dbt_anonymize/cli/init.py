@@ -65,7 +65,7 @@ def init(
 
     declared = declared_source(ref, source)
     path = check_name(place.project, name, replaces=replace_ or explain is not None)
-    facts = _read(place, declared)
+    facts = _read(place, declared, predict)
     if explain is not None:
         _explain(place, declared, facts, explain, name=name, predict=predict)
         return
@@ -84,14 +84,17 @@ def init(
     note(_next(name, path, drafted, is_open=": TODO" in text or "[TODO]" in text))
 
 
-def _read(place: Place, declared: Source) -> list[ColumnFacts]:
+def _read(place: Place, declared: Source, predict: str | None) -> list[ColumnFacts]:
     from dbt_anonymize.drafting.facts import read_facts  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.drafting.refusals import check_table  # noqa: PLC0415
+    from dbt_anonymize.drafting.telling import with_telling  # noqa: PLC0415
 
     with place.warehouse() as warehouse:
         relation = warehouse.relation_of(declared)
         with at_work(f"Reading {relation.identifier}"):
             facts = read_facts(warehouse, relation)
+            if predict is not None:
+                facts = with_telling(warehouse, relation, facts, predict)
     check_table(relation.identifier, facts)
     return facts
 

@@ -108,6 +108,11 @@ def search(
             ks=sizes,
             evaluations=evaluations,
         )
+        if measure is None and spec.efforts and "measure" not in spec.search.model_fields_set:
+            console.print(
+                f"{name}: searched by {options.measure}, the default; earlier versions searched by "
+                "`loss`. `search: {measure: …}` in the spec says which, and ends this line."
+            )
         found = _search(console, place, spec, _bounded(options), dry_run=dry_run, verbose=verbose)
         if not is_table:
             columns, rows = rows_of(spec, options.loss, found)

@@ -148,12 +148,15 @@ def _drafted(
     from dbt_anonymize.drafting.refusals import check_table  # noqa: PLC0415
     from dbt_anonymize.drafting.roles import propose, take_all  # noqa: PLC0415
     from dbt_anonymize.drafting.table import check_complete, draft_table  # noqa: PLC0415
+    from dbt_anonymize.drafting.telling import with_telling  # noqa: PLC0415
     from dbt_anonymize.drafting.text import spec_of, spec_text  # noqa: PLC0415
 
     relation = warehouse.relation_of(declared)
     with at_work(f"Reading {relation.identifier}"):
         facts = read_facts(warehouse, relation)
         check_table(relation.identifier, facts)
+        if predict is not None:
+            facts = with_telling(warehouse, relation, facts, predict)
         proposals = take_all(propose(facts, predict))
         drafted = draft_table(
             warehouse,

@@ -38,7 +38,8 @@ class ColumnFacts:
     ``type`` is without parameters: those of an enumeration are values. ``known`` counts records
     with a value, ``phrases`` different values of several words, ``singled`` records whose value
     nobody else has, ``looks`` what most values look like; ``longest`` and ``shortest`` are lengths
-    of texts and whole numbers. ``follows`` names columns whose values each have one of these.
+    of texts and whole numbers. ``follows`` names columns whose values each have one of these,
+    ``tells`` is which share of the target its values explain (`telling`).
     """
 
     name: str
@@ -54,6 +55,7 @@ class ColumnFacts:
     looks: str | None = None
     is_code: bool = False
     follows: tuple[str, ...] = ()
+    tells: float | None = None
 
     @property
     def is_unique(self) -> bool:

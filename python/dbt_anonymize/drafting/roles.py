@@ -26,7 +26,7 @@ KEY = "record_key"
 # A number of more different values is predicted as a number.
 _MOST_CLASSES = 20
 # More quasi-identifiers leave nobody with others alike.
-_MOST_QUASI = 12
+MOST_QUASI = 12
 # Texts of at most so many characters (yes, no, a code) name nobody.
 _YES_OR_NO = 3
 _PREDICTED = {"sensitive", "insensitive", "quasi_identifier"}
@@ -77,10 +77,16 @@ def propose(facts: Sequence[ColumnFacts], predict: str | None = None) -> list[Pr
 
 
 def _without_what_follows(found: Sequence[Proposal]) -> list[Proposal]:
-    """Drop what follows from another column: `ageGroup` of `age`, what is made of the target."""
-    open_ = [one for one in found if one.role in _PREDICTED]
+    """Drop what follows from another column, and what tells the target: a number of cigarettes."""
+    target = next((one for one in found if one.is_target), None)
+    telling = set(target.facts.follows) if target else set[str]()
+    open_ = [one for one in found if one.role in _PREDICTED and one.name not in telling]
     kept: dict[str, Proposal] = {}
-    dropped: dict[str, str] = {}
+    dropped = {
+        one.name: f"each of its values has one {target.name}, so models would learn nothing else"
+        for one in found
+        if target and one.role in _PREDICTED and one.name in telling
+    }
     for one in sorted(open_, key=_detail):
         finer = next((n for n in one.facts.follows if n in kept and _replaces(kept[n], one)), None)
         if finer is None or one.is_target:
@@ -272,22 +278,22 @@ def _limited(found: Sequence[Proposal]) -> list[Proposal]:
     With many of them nearly everybody is alone, and every effort would be `*` everywhere.
     """
     quasi = [one for one in found if one.role == "quasi_identifier" and not one.is_target]
-    kept = set(map(id, sorted(quasi, key=_obscurity)[:_MOST_QUASI]))
+    kept = set(map(id, sorted(quasi, key=_obscurity)[:MOST_QUASI]))
     more = f"{len(quasi)} columns others could know are too many to generalize: "
     return [
         one
         if one not in quasi or id(one) in kept
         else replace(
-            one, role="dropped", reason=f"{more}{_MOST_QUASI} are kept; {_alone(one.facts)}"
+            one, role="dropped", reason=f"{more}{MOST_QUASI} are kept; {_alone(one.facts)}"
         )
         for one in found
     ]
 
 
-def _obscurity(one: Proposal) -> tuple[int, int]:
-    """Rank a quasi-identifier: those that a name tells come first, then those of few values."""
+def _obscurity(one: Proposal) -> tuple[bool, float, int]:
+    """Rank a quasi-identifier: first what its name tells, what tells of the target, few values."""
     is_known = said_by(one.name, "quasi_identifier")
-    return 0 if is_known else 1, one.facts.distinct
+    return not is_known, -(one.facts.tells or 0.0), one.facts.distinct
 
 
 def take_all(proposals: Sequence[Proposal]) -> list[Proposal]:

@@ -13,20 +13,17 @@ from dbt_anonymize.drafting.facts import singled_out
 from dbt_anonymize.drafting.plans import Plan, plan, seed_name
 from dbt_anonymize.drafting.roles import KEY, Proposal, is_amount, propose_subject
 from dbt_anonymize.errors import HierarchyError, SpecError, WarehouseError
-from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.values import TableColumn
 from dbt_anonymize.project.warehouse import Warehouse
 
 K, SUPPRESSION_LIMIT, EFFORTS = 5, 0.05, 3
 # Combinations are counted one by one, the small ones first; all would take longer than they tell.
 _MOST_COMBINATIONS, _MOST_RECORDS = 40, 5_000_000
-# From this share of the most frequent class on, accuracy mostly tells how often it is guessed.
-_UNBALANCED = 0.6
 
 
 @dataclass(frozen=True)
 class Drafted:
-    """What a draft says; ``largest_share`` is that of the most frequent class of the target.
+    """What a draft says.
 
     ``subject`` is the identifier that says whose record it is, where people have several.
     ``is_tried``: models were trained to find the efforts.
@@ -37,7 +34,6 @@ class Drafted:
     failed: dict[str, str]
     singled: list[tuple[tuple[str, ...], int]]
     efforts: list[dict[str, int]]
-    largest_share: float | None
     subject: Proposal | None = None
     is_tried: bool = False
 
@@ -51,10 +47,8 @@ class Drafted:
 
     @property
     def measure(self) -> str:
-        """The measure that fits the target."""
-        if self.target is not None and is_amount(self.target.facts):
-            return "r2"
-        return "roc_auc" if (self.largest_share or 0.0) > _UNBALANCED else "accuracy"
+        """The measure that fits the target; accuracy rewards guessing the most frequent class."""
+        return "r2" if self.target is not None and is_amount(self.target.facts) else "roc_auc"
 
     @property
     def target(self) -> Proposal | None:
@@ -99,16 +93,12 @@ def draft_table(
             length=efforts,
             subject=subject.name if subject else None,
         )
-    target = next((one for one in proposals if one.is_target), None)
     return Drafted(
         proposals=proposals,
         plans=plans,
         failed=failed,
         singled=_combinations(warehouse, relation, quasi),
         efforts=found,
-        largest_share=_largest_share(warehouse, relation, target.name)
-        if target and not is_amount(target.facts)
-        else None,
         subject=subject,
     )
 
@@ -148,9 +138,3 @@ def _combinations(
         *(((one.name,), one.facts.singled) for one in quasi),
         *((one, singled_out(warehouse, relation, one)) for one in wanted),
     ]
-
-
-def _largest_share(warehouse: Warehouse, relation: Any, column: str) -> float:
-    sql = f"select count(*) from {relation} group by {quote_name(column)}"  # noqa: S608 (quoted)
-    counts = [int(count) for (count,) in warehouse.rows(sql)]
-    return max(counts) / sum(counts)

@@ -94,7 +94,9 @@ class QualitySearch:
         budget: Budget,
         progress: ProgressCallback | None = None,
         shortlist_seconds: float = _SECONDS_OF_SHORTLIST,
+        shortlist: int = SHORTLIST,
     ):
+        self._shortlist = shortlist
         self._shortlist_seconds = shortlist_seconds
         self._track = track
         self._budget = budget
@@ -172,7 +174,7 @@ class QualitySearch:
 
     def _candidates(self, k: int, others: Sequence[Candidate]) -> list[Candidate]:
         """Return the best by the guided measure and others, the most promising first."""
-        nodes = self._best(self._guided, k, SHORTLIST)
+        nodes = self._best(self._guided, k, self._shortlist)
         nodes += [one.checked.node for one in others]
         found = [*others, *(self.candidate(node, k) for node in dict.fromkeys(nodes))]
         known = {one.key: one for one in reversed(found) if one is not None}

@@ -128,6 +128,8 @@ def _added_columns(draft: Draft) -> Iterator[tuple[str, str]]:
     """Yield each column with the name of one that we add for it."""
     for name, role in (draft.roles or {}).items():
         suffixes = DERIVED_SUFFIXES.get(str(role), ())
+        if role == "quasi_identifier" and draft.release.get("midpoints") is True:
+            suffixes = (*suffixes, "_midpoint")
         if role == "insensitive" and name in draft.masks:
             suffixes = ("_masked",)
         for suffix in suffixes:

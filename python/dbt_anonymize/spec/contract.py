@@ -6,6 +6,8 @@ from dbt_anonymize.spec.models import Spec
 
 # Labels, combinations of them and tokens.
 TEXT = "text"
+# Middles of numbers, as DuckDB and Postgres call it.
+_NUMBER = "float8"
 
 
 def released_types(spec: Spec) -> dict[str, str]:
@@ -18,5 +20,8 @@ def released_types(spec: Spec) -> dict[str, str]:
         if hierarchy.kind == "interval":
             bounds = spec.columns[name].data_type or ""
             types |= {f"{name}_lower": bounds, f"{name}_upper": bounds}
+            is_time = bounds.lower().startswith(("date", "timestamp"))
+            if f"{name}_midpoint" in spec.midpoints:
+                types[f"{name}_midpoint"] = bounds if is_time else _NUMBER
     types |= {name: spec.columns[name].data_type or "" for name in spec.kept_columns}
     return types | dict.fromkeys(spec.mapping_columns, TEXT)

@@ -22,7 +22,7 @@ _NOT_OF_RESULTS: dict[str, Any] = {
     "fidelity": True,
     "tolerance": True,
     "partition_by": True,
-    "release": {"about", "access", "composition", "formats", "joiners", "recompute"},
+    "release": {"about", "access", "composition", "formats", "joiners", "midpoints", "recompute"},
     "columns": {"__all__": {"data_type", "derived_from", "free_text", "unique", "repeats"}},
     "quality": {"groups", "importance", "decision_grid"},
 }

@@ -286,7 +286,18 @@ class Spec(ColumnsByRole, Strict):
     @property
     def released_columns(self) -> list[str]:
         """All columns of the release, in order."""
-        return [*self.generalized_columns, *self.kept_columns, *self.mapping_columns]
+        columns = [*self.generalized_columns, *self.kept_columns, *self.mapping_columns]
+        for midpoint, name in self.midpoints.items():
+            columns.insert(columns.index(f"{name}_upper") + 1, midpoint)
+        return columns
+
+    @property
+    def midpoints(self) -> dict[str, str]:
+        """Released columns that are the middle of an interval, with its column."""
+        if not self.release.midpoints:
+            return {}
+        trees = self.quasi_identifiers.items()
+        return {f"{name}_midpoint": name for name, tree in trees if tree.kind == "interval"}
 
     @property
     def has_counted_release(self) -> bool:

@@ -90,9 +90,13 @@ class Release(Strict):
     """Columns that are not released, whatever the effort: each is as if it were dropped, and no
     level of it counts. None is a feature or the target.
     """
+    midpoints: bool = False
+    """Release `<column>_midpoint` of each interval, for charts: the middle of its bounds, a number,
+    date or point in time; NULL for `*`.
+    """
     about: About | None = None
     """Publish `<n>_about` with the release: what it is, what it promises and what it costs. {} says
-    what is known; on DuckDB.
+    what is known.
     """
     joiners: Literal["wait", "publish"] | None = None
     """New records wait until those of a class keep every guarantee by themselves (default of a

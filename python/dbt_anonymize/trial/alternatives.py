@@ -27,6 +27,8 @@ MORE_USE, BALANCED, MORE_PRIVACY = "more-use", "balanced", "more-privacy"
 _SIZES, _FEWEST_CLASSES = 5, 20
 # Of the search for candidates, of which there are two for each class size.
 _SECONDS_OF_SHORTLIST = 1.5
+# Candidates of one class size: few, so that each is trained on several splits within seconds.
+_SHORTLIST = 8
 # More use loses the least of what keeps this share of what models learn. More privacy is the
 # largest class size that keeps less; balanced the largest that keeps a share between them, and
 # loses at most halfway from more use to more privacy.
@@ -90,6 +92,7 @@ def find_alternatives(
         track=track,
         budget=budget,
         shortlist_seconds=_SECONDS_OF_SHORTLIST,
+        shortlist=_SHORTLIST,
     )
     sizes = _sizes(guarantees.min_class_size, table.total)
     check_learned(track, search.of_least_loss(sizes[0]), budget)
@@ -158,7 +161,7 @@ class Choice:
     def _keeps(self, candidate: Candidate, share: float) -> bool:
         """Whether models gain a share of what they gain from the untouched table, or a winner."""
         own = self.search.scored(candidate)
-        if own.splits < self._fewest_splits:
+        if own.splits < self._fewest_splits(candidate.required):
             return False
         gain, untouched = own.score - own.zero_rule, own.untouched - own.zero_rule
         wanted = min(self._best_gain, untouched) if untouched > 0 else self._best_gain
@@ -170,10 +173,9 @@ class Choice:
             self.search.scored(self.search.raced(k)[0]) for k in self.sizes if self.search.raced(k)
         ]
 
-    @cached_property
-    def _fewest_splits(self) -> int:
-        """Fewer say little, unless no winner has more."""
-        return min(_FEWEST_SPLITS, max(one.splits for one in self._winners))
+    def _fewest_splits(self, k: int) -> int:
+        """Fewer say little, unless the winner of a class size has no more."""
+        return min(_FEWEST_SPLITS, self.search.scored(self.search.raced(k)[0]).splits)
 
     @cached_property
     def _best_gain(self) -> float:

@@ -81,11 +81,13 @@ def _order(warehouse: Warehouse, spec: Spec, release: Any) -> Finding:
 
 def _beside(warehouse: Warehouse, release: Any) -> Finding:
     """Require that nothing lies beside a release but other releases of the project."""
-    releases = {
-        node.alias
-        for node in warehouse.manifest.nodes.values()
-        if node.config.meta.get("dbt_anonymize") and node.schema == release.schema
-    }
+    releases = set()
+    for node in warehouse.manifest.nodes.values():
+        declared = node.config.meta.get("dbt_anonymize")
+        if declared and node.schema == release.schema:
+            releases |= {node.alias} | (
+                {f"{declared['anonymization']}_about"} if declared.get("about") else set()
+            )
     others = server_of(warehouse).count_beside(warehouse, release, releases)
     message = "the schema holds releases of the project and nothing else."
     if others:

@@ -144,10 +144,9 @@ def misplaced_rows(warehouse: Warehouse, relation: Any, columns: Sequence[str]) 
 
 def count_beside(warehouse: Warehouse, relation: Any, names: Collection[str]) -> int:
     """Count what lies in the database of a release but releases and the folders that they read."""
-    views = [relation.incorporate(path={"identifier": name}) for name in names]
     found = _shown(warehouse, "tables", relation.schema)
-    known = {*names, *(_folder(warehouse, v).identifier for v in views if v.identifier in found)}
-    return len(found - known)
+    views = [relation.incorporate(path={"identifier": name}) for name in found.intersection(names)]
+    return len(found - {*names, *(_folder_name(warehouse, view) for view in views)})
 
 
 def texts_of(warehouse: Warehouse, relation: Any) -> list[str]:
@@ -177,14 +176,20 @@ def _described(warehouse: Warehouse, name: Any) -> list[tuple[str, str, str | No
 
 def _folder(warehouse: Warehouse, release: Any) -> Any:
     """Return the table of the files that a release, which is a view, reads."""
-    ((statement,),) = warehouse.rows(f"show create table {release}")
-    found = re.search(rf"\b{re.escape(release.identifier)}__[0-9]{{20}}\b", statement)
-    if found is None:
+    name = _folder_name(warehouse, release)
+    if name is None:
         raise WarehouseError(
             f"{release}: must be a view of the folder that a build has written; it is not. Run "
             "`dbt build` again."
         )
-    return release.incorporate(path={"identifier": found[0]})
+    return release.incorporate(path={"identifier": name})
+
+
+def _folder_name(warehouse: Warehouse, view: Any) -> str | None:
+    """Return the name of that table; None where a view reads none, as what tells facts."""
+    ((statement,),) = warehouse.rows(f"show create table {view}")
+    found = re.search(rf"\b{re.escape(view.identifier)}__[0-9]{{20}}\b", statement)
+    return found[0] if found else None
 
 
 def _listed(columns: Iterable[str]) -> str:

@@ -17,24 +17,29 @@ _COLUMNS = ["place", "fact", "value", "number"]
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
-def check_about(warehouse: Warehouse, spec: Spec, released: Released) -> Iterator[Finding]:
-    """Require these facts and no others, where the release, opened by itself, tells some."""
-    if not released.has_about:
+def check_about(
+    warehouse: Warehouse, spec: Spec, released: Released, about: str | None, place: str = ""
+) -> Iterator[Finding]:
+    """Require these facts and no others, where the release tells some.
+
+    ``about`` is the table of them, as SQL, or None; ``place`` where it lies, for people.
+    """
+    if about is None:
         return
-    about = quote_name(f"{spec.name}_about")
     columns = [name for name, *_ in released.rows(f"describe {about}")]
-    differing = {"its columns"} if columns != _COLUMNS else _differing(warehouse, spec, released)
+    differing = {"its columns"}
+    if columns == _COLUMNS:
+        differing = _differing(warehouse, spec, released, about)
     message = "it says what the rows, the results and the spec say."
     if differing:
         message = (
             "it must say what the rows, the results and the spec say; these differ: "
             f"{', '.join(sorted(differing))}. Do not hand it out, and build again."
         )
-    yield Finding("recomputation", f"release file, {spec.name}_about", not differing, message)
+    yield Finding("recomputation", f"{place}{spec.name}_about", not differing, message)
 
 
-def _differing(warehouse: Warehouse, spec: Spec, released: Released) -> set[str]:
-    about = quote_name(f"{spec.name}_about")
+def _differing(warehouse: Warehouse, spec: Spec, released: Released, about: str) -> set[str]:
     found = released.rows(f"select place, fact, value, number from {about}")  # noqa: S608
     dates = [str(value) for _, fact, value, _ in found if fact == "date"]
     date = dates[0] if len(dates) == 1 and _DATE.fullmatch(dates[0]) else ""

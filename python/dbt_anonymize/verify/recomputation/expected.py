@@ -26,6 +26,7 @@ from dbt_anonymize.verify.recomputation.frozen import Placement, placement
 from dbt_anonymize.verify.recomputation.labels import Generalization, Lookup
 from dbt_anonymize.verify.recomputation.masks import Key, masked, pads
 from dbt_anonymize.verify.recomputation.members import released_members
+from dbt_anonymize.verify.recomputation.midpoints import with_midpoints
 from dbt_anonymize.verify.recomputation.tables import Tables
 
 # Before the name of a masked identifier, where its value stands beside its mask.
@@ -282,10 +283,7 @@ class Expected:
 
     @property
     def release(self) -> str:
-        """Query of the release: of every record that is not suppressed the released columns.
-
-        Where new records wait, of every member of the release.
-        """
+        """Query of the release: records that are not suppressed; where new ones wait, members."""
         if self.spec.waits:
             return released_members(self.tables, self.spec)
         mapped = {
@@ -298,11 +296,12 @@ class Expected:
         ]
         key = quote_name(self.spec.record_key)
         join = f"left join {self.tables.identifiers} as mapping on rows_.{key} = mapping.{key}"
-        return (
+        rows = (
             f"select {', '.join(columns + mapped[self.spec.mapping])} "  # noqa: S608
             f"from ({self.effort}) as rows_ {join if self.spec.mapping == 'token' else ''} "
             "where not rows_.is_suppressed"
         )
+        return with_midpoints(self.tables, self.spec, rows)
 
     @property
     def identifiers(self) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.recomputation.midpoints import with_midpoints
 from dbt_anonymize.verify.recomputation.tables import Tables
 
 
@@ -23,10 +24,11 @@ def released_members(tables: Tables, spec: Spec) -> str:
             f"left join {tables.tokens} as tokens "
             f"on members.record_key = {tables.text('tokens.person')}"
         )
-    return (
+    rows = (
         f"select {', '.join(columns + mapped)} from {tables.members} as members {join} "
         "where members.left_at is null"
     )
+    return with_midpoints(tables, spec, rows)
 
 
 def members_findings(tables: Tables, spec: Spec, effort: str) -> Iterator[Finding]:

@@ -11,11 +11,12 @@ from typing import Any
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.hierarchies.label_types import RULE, is_text
 from dbt_anonymize.hierarchies.table import Kind
-from dbt_anonymize.literals import quote_text
+from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.seed_types import SeedTypes
 from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.release.audit import about_table
 from dbt_anonymize.release.copies import is_copied, places_of_copies
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.copied import CopiedWarehouse
@@ -26,6 +27,7 @@ from dbt_anonymize.verify.recomputation.check import recompute
 from dbt_anonymize.verify.recomputation.shape import check_file, check_folder, check_vault
 from dbt_anonymize.verify.recomputation.tables import Tables
 from dbt_anonymize.verify.relations import (
+    Released,
     attached_release,
     members_relation,
     open_release,
@@ -47,6 +49,7 @@ def check_release(
     """
     if isinstance(warehouse, CopiedWarehouse):
         findings = list(check_surroundings(warehouse.original, spec))
+        findings += _check_served_about(warehouse, spec)
         tables = tables_of(warehouse, spec, _chosen(warehouse, spec), warehouse.cursor(), None)
         findings += _committed(warehouse, project, spec, tables)
         return findings + recompute(tables, spec, effort=_chosen(warehouse, spec))
@@ -57,13 +60,27 @@ def check_release(
         shown = _shown(release.resolve(), project.root.resolve())
         table, comments = f"{spec.name}_anonymized", _comments(warehouse, spec)
         findings = list(check_file(released, release, table, shown, comments=comments))
-        findings += [] if comments is None else check_about(warehouse, spec, released)
+        if comments is not None and released.has_about:
+            about = quote_name(about_table(table))
+            findings += check_about(warehouse, spec, released, about, "release file, ")
     findings += _surroundings(warehouse, spec, project.root.resolve(), release.resolve())
     effort = _chosen(warehouse, spec)
     with attached_release(warehouse, spec, release, columns) as released:
         tables = tables_of(warehouse, spec, effort, released.cursor, released.relation)
         findings += _committed(warehouse, project, spec, tables)
         return findings + recompute(tables, spec, effort=effort)
+
+
+def _check_served_about(warehouse: CopiedWarehouse, spec: Spec) -> Iterator[Finding]:
+    """Check what a release that is a table says of itself; one made before `about` says nothing."""
+    if spec.release.about is None:
+        return iter(())
+    table = f"{spec.name}_anonymized"
+    # Named as the server quotes names.
+    release = warehouse.original.relation_of_ref(table)
+    about = warehouse.find(release.incorporate(path={"identifier": f"{spec.name}_about"}))
+    released = Released(warehouse.cursor(), str(warehouse.relation_of_ref(table)), {})
+    return check_about(warehouse, spec, released, about and str(about))
 
 
 def _comments(warehouse: Warehouse, spec: Spec) -> dict[str, str] | None:

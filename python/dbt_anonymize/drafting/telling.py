@@ -1,0 +1,101 @@
+"""How much each column tells of the target, from counts: which columns are worth generalizing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dbt_anonymize.drafting.facts import ColumnFacts
+from dbt_anonymize.drafting.roles import MOST_QUASI, is_amount
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.warehouse import Warehouse
+
+# Values of a column are groups; numbers and dates of more values are cut into so many groups.
+_MOST_VALUES, _GROUPS = 100, 20
+# Every column takes a pass over the table.
+_MOST_RECORDS = 30_000_000
+
+
+def with_telling(
+    warehouse: Warehouse, relation: Any, facts: Sequence[ColumnFacts], predict: str
+) -> list[ColumnFacts]:
+    """Return facts that say what share of the variance of the target a column explains.
+
+    Shares are of groups with the same value, corrected for chance, so that a column without
+    relation to the target has 0 on average. None of a column whose values are no groups. Records
+    without a target do not count. Tables with few columns are not read: all of them are kept.
+    """
+    target = next((one for one in facts if one.name.lower() == predict.lower()), None)
+    if target is None or len(facts) <= MOST_QUASI or target.records > _MOST_RECORDS:
+        return list(facts)
+    if target.kind == "other" or (not is_amount(target) and target.distinct > _MOST_VALUES):
+        return list(facts)
+    share = _share_of_number if is_amount(target) else _share_of_classes
+    return [
+        replace(one, tells=share(warehouse, relation, group, quote_name(target.name)))
+        if one is not target and (group := _group(one))
+        else one
+        for one in facts
+    ]
+
+
+def explained(groups: Iterable[tuple[float, float]], total: float) -> float:
+    """Return the share of a variance that groups explain, corrected for chance.
+
+    Each group has its number of records and its sum of squares around its own mean; ``total`` is
+    the variance of all records. A group of one record explains nothing.
+
+    Examples
+    --------
+    >>> explained([(10, 0.0), (10, 0.0)], 0.25), explained([(1, 0.0), (1, 0.0)], 0.25)
+    (1.0, 0.0)
+    """
+    found = list(groups)
+    records = sum(count for count, _ in found)
+    within = sum(
+        count * (squares / (count - 1) if count > 1 else total) for count, squares in found
+    )
+    share = 1.0 - within / (records * total) if records and total > 0 else 0.0
+    return share if np.isfinite(share) else 0.0
+
+
+def _group(facts: ColumnFacts) -> str | None:
+    """Return SQL of the group of a value; None of texts that are too many."""
+    quoted = quote_name(facts.name)
+    if facts.kind != "other" and facts.distinct <= _MOST_VALUES:
+        return quoted
+    if facts.kind in {"number", "date", "timestamp"}:
+        return f"ntile({_GROUPS}) over (order by {quoted})"
+    return None
+
+
+def _share_of_number(warehouse: Warehouse, relation: Any, group: str, target: str) -> float:
+    of = f"from (select {group} as g, {target} as y from {relation} where {target} is not null)"  # noqa: S608 (quoted)
+    found = warehouse.rows(f"select count(*), var_samp(y) {of} as grouped group by g")
+    ((total,),) = warehouse.rows(f"select var_samp(y) {of} as known")
+    squares = ((count, (count - 1) * float(spread or 0)) for count, spread in found)
+    return explained(squares, float(total or 0))
+
+
+def _share_of_classes(warehouse: Warehouse, relation: Any, group: str, target: str) -> float:
+    rows = warehouse.rows(
+        f"select g, y, count(*) from (select {group} as g, {target} as y from {relation} "  # noqa: S608 (quoted)
+        f"where {target} is not null) as grouped group by g, y"
+    )
+    of_group: dict[Any, list[int]] = {}
+    of_class: dict[Any, int] = {}
+    for value, label, count in rows:
+        of_group.setdefault(value, []).append(int(count))
+        of_class[label] = of_class.get(label, 0) + int(count)
+    records = sum(of_class.values())
+    total = _spread([*of_class.values()]) / max(records - 1, 1)
+    return explained(((sum(counts), _spread(counts)) for counts in of_group.values()), total)
+
+
+def _spread(counts: Sequence[int]) -> float:
+    """Return the sum of squares of classes, 0 or 1 each, around their shares."""
+    of = np.array(counts, dtype=float)
+    return float(of.sum() - (of**2).sum() / of.sum()) if counts else 0.0

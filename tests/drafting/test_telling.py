@@ -1,0 +1,92 @@
+"""Which columns of a wide table a draft keeps: those that tell of the target."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from dbt_anonymize.drafting.facts import ColumnFacts, read_facts
+from dbt_anonymize.drafting.roles import propose
+from dbt_anonymize.drafting.telling import with_telling
+from dbt_anonymize.project.warehouse import Warehouse
+from tests.verify.clinic import SmallWarehouse
+
+RECORDS = 3_000
+
+
+def answers(target: str) -> pd.DataFrame:
+    """Return answers to 20 questions of which the last two tell of the target."""
+    draw = np.random.default_rng(7)
+    frame = pd.DataFrame({f"q{n}": draw.integers(0, 3 + n, RECORDS) for n in range(18)})
+    frame["tickets"] = draw.integers(0, 40, RECORDS)
+    frame["minutes"] = draw.normal(600, 200, RECORDS).round(2)
+    signal = frame["tickets"] / 40 + frame["minutes"] / 600 + draw.normal(0, 0.3, RECORDS)
+    frame[target] = np.where(signal > 1.5, "yes", "no") if target == "bought" else signal
+    frame.loc[draw.random(RECORDS) < 0.05, target] = None
+    return frame
+
+
+def facts_of(frame: pd.DataFrame, predict: str | None) -> list[ColumnFacts]:
+    connection = duckdb.connect(":memory:")
+    connection.from_df(frame).create("people")
+    warehouse = cast(Warehouse, SmallWarehouse(connection, {}))
+    facts = read_facts(warehouse, "people")
+    return facts if predict is None else with_telling(warehouse, "people", facts, predict)
+
+
+def by_hand(groups: pd.Series, target: pd.Series) -> float:
+    """Return the share of variance between groups, corrected for chance, by pandas."""
+    known = target.notna()
+    numbers = target[known]
+    is_number = pd.api.types.is_numeric_dtype(numbers)
+    columns = numbers.to_frame() if is_number else pd.get_dummies(numbers).astype(float)
+    total = columns.var(ddof=1).sum()
+    within = columns.groupby(groups[known]).var(ddof=1).fillna(columns.var(ddof=1)).sum(axis=1)
+    sizes = groups[known].value_counts()
+    return float(1 - (within * sizes).sum() / (sizes.sum() * total))
+
+
+@pytest.mark.parametrize("target", ["bought", "spent"])
+def test_shares_are_those_of_a_second_computation(target: str) -> None:
+    frame = answers(target)
+    tells = {one.name: one.tells for one in facts_of(frame, target.upper())}
+    assert tells.pop(target) is None
+    minutes = tells.pop("minutes")
+    expected = by_hand(
+        pd.qcut(frame["minutes"].rank(method="first"), 20, labels=False), frame[target]
+    )
+    assert minutes == pytest.approx(expected, abs=0.01)
+    assert minutes is not None
+    assert minutes > 0.2
+    for name, share in tells.items():
+        assert share == pytest.approx(by_hand(frame[name], frame[target]), abs=1e-5), name
+    assert max(abs(share or 0) for name, share in tells.items() if name.startswith("q")) < 0.02
+
+
+@pytest.mark.parametrize("target", ["bought", "spent"])
+def test_a_wide_table_keeps_the_columns_that_tell_of_the_target(target: str) -> None:
+    frame = answers(target)
+
+    def kept(predict: str | None) -> set[str]:
+        proposals = propose(facts_of(frame, predict), target)
+        return {one.name for one in proposals if one.role == "quasi_identifier"}
+
+    assert {"tickets", "minutes"} <= kept(target)
+    assert len(kept(target)) == len(kept(None)) == 12
+    # Without the target those of few values are kept.
+    assert not {"tickets", "minutes"} & kept(None)
+
+
+def test_what_tells_the_target_is_dropped() -> None:
+    """Only smokers have a number of cigarettes: models would learn nothing else."""
+    frame = answers("bought").dropna()[["q3", "q9", "bought"]]
+    frame["bottles"] = np.where(frame["bought"] == "yes", frame["q9"], None)
+    frame["bottles"] = frame["bottles"].astype("Int64")
+    roles = {one.name: one for one in propose(facts_of(frame, "bought"), "bought")}
+    assert roles["bottles"].role == "dropped"
+    assert roles["bottles"].reason.startswith("each of its values has one bought")
+    assert {roles["q3"].role, roles["q9"].role} == {"quasi_identifier"}
