@@ -70,6 +70,7 @@ def quality(found: Findings) -> Section:
             ),
             "measure": sign + name,
         },
+        is_open=True,
     )
 
 
