@@ -404,10 +404,12 @@ def test_rows_are_those_of_the_release_from_all_over_it() -> None:
 
 def test_rows_are_shown_with_generalized_columns_first_and_bounds_named() -> None:
     row = {"value": "yes", "age": "[0, 10)", "age_lower": 0, "age_upper": 10, "town": None}
-    shown = rows_shown(replace(findings(), released=[row]))
+    of, middle = findings(), spec(release={"midpoints": True})
+    told = replace(of, evidence=replace(of.evidence, spec=middle))
+    shown = rows_shown(replace(told, released=[row | {"age_midpoint": 5}]))
     assert shown is not None
     assert shown.rows == [("age", "[0, 10)"), ("town", ""), ("value", "yes")]
-    assert "say the same: age_lower, age_upper." in shown.sentence
+    assert "say the same: age_lower, age_upper, age_midpoint." in shown.sentence
     assert rows_shown(findings()) is None
 
 

@@ -56,6 +56,10 @@ def test_nothing_is_written_until_one_is_taken_and_the_build_keeps_what_was_show
     # Class sizes and records left out were counted on all records, so the build finds the same.
     rows = re.findall(r"^\s*(\d+)\s+([\d,]+)\s+[-\d.]+", table[0], flags=re.MULTILINE)
     assert [(int(k), int(left_out.replace(",", ""))) for k, left_out in rows] == found
+    # The class size of an effort is more than the spec guarantees; a recount knows of it.
+    assert "k:" in text.partition("efforts:")[2].partition("guarantees:")[0]
+    verified = run("verify", "clients", "--project-dir", consumer.folder)
+    assert verified.exit_code == 0, verified.output
 
 
 @pytest.mark.parametrize(

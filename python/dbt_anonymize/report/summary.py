@@ -67,7 +67,7 @@ def rows_shown(found: Findings) -> Section | None:
     if not rows:
         return None
     ends = [f"{name}_{end}" for name in spec.quasi_identifiers for end in ("lower", "upper")]
-    beside = [name for name in rows[0] if name in {*ends, "cqi"}]
+    beside = [name for name in rows[0] if name in {*ends, *spec.midpoints, "cqi"}]
     first = [name for name in by_loss(found) if name in rows[0]]
     names = [*first, *(name for name in rows[0] if name not in {*first, *beside})]
     return Section(
