@@ -25,6 +25,20 @@ def test_the_legend_explains_what_is_there(changes: dict[str, Any], shown: str) 
     assert "differ" not in legend(Spec.model_validate(spec(**changes)), [], 0)[-1]
 
 
+def test_levels_that_models_chose_are_said_to_look_better_than_they_are() -> None:
+    def says(quality: dict[str, Any], **search: str) -> bool:
+        declared = spec(search=search, quality={**spec()["quality"], **quality})
+        return "a little better than it is" in " ".join(
+            legend(Spec.model_validate(declared), [], 0)
+        )
+
+    assert says({}, measure="quality")
+    assert says({}, measure="guided")
+    assert not says({}, measure="loss")
+    assert not says({})
+    assert not says({"outer_share": 0.2, "fit": "per_split"}, measure="quality")
+
+
 TREES = {
     name: Hierarchy(ref=name, kind="categorical", levels=levels)
     for name, levels in {"age": 3, "sex": 1, "town": 2}.items()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import fcntl
 import json
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -66,6 +68,11 @@ class Page:
                 code=key,
                 windowsVirtualKeyCode=code,
             )
+
+    def printed_pages(self) -> int:
+        """Return how many pages a print has."""
+        printed = base64.b64decode(self.send("Page.printToPDF")["data"])
+        return len(re.findall(rb"/Type\s*/Page\b", printed))
 
     def axe(self) -> list[Any]:
         """Return what axe-core complains of; without it, a test is skipped."""

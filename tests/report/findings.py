@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -212,4 +213,32 @@ def findings() -> Findings:
             "age": [{"level_1": f"[{a}, {a + 10})", "level_2": "*"} for a in (0, 10, 20, 30)],
             "town": [{"level_1": "north", "level_2": "*"}, {"level_1": "south", "level_2": "*"}],
         },
+    )
+
+
+def wide(columns: int = 30) -> Findings:
+    """Return findings of many quasi-identifiers; the loss of each is its number in percent."""
+    of, names = findings(), [f"answer_{place:02}" for place in range(columns)]
+    declared = {name: specs.categories("answers", 2) for name in names}
+    kept = of.spec.model_dump(mode="json")["columns"]
+    many = spec(
+        columns={**declared, "name": kept["name"], "value": kept["value"]},
+        features=names,
+        efforts=[dict.fromkeys(names, 1), dict.fromkeys(names, 2)],
+        quality={**of.spec.model_dump(mode="json")["quality"], "decision_grid": None},
+    )
+    losses = [
+        {"effort": effort} | {f"{name}_loss": place / 100 for place, name in enumerate(names)}
+        for effort in LINES
+    ]
+    return replace(
+        of,
+        evidence=replace(of.evidence, spec=many),
+        parts={**of.parts, "information_loss": losses, "decision_grid": None},
+        labels={name: [{"effort": 1, "label": "yes", "records": 60}] for name in names},
+        hierarchies={
+            name: [{"level_1": "yes", "level_2": "*"}, {"level_1": "no", "level_2": "*"}]
+            for name in names
+        },
+        released=[dict.fromkeys(names, "yes") | {"value": "no"}] * 5,
     )

@@ -9,7 +9,7 @@ import pytest
 
 from dbt_anonymize.report.rendering import as_html
 from tests.report import chromium
-from tests.report.findings import findings
+from tests.report.findings import findings, wide
 
 CHOICE = "document.getElementById('alpha-choice')"
 
@@ -91,5 +91,57 @@ def test_the_policy_refuses_what_is_not_of_the_report(page: chromium.Page) -> No
     page.events.clear()
 
 
-def test_axe_finds_nothing(page: chromium.Page) -> None:
-    assert page.axe() == []
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(page: chromium.Page, scheme: str) -> None:
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    page.send("Emulation.setEmulatedMedia", media="screen", features=features)
+    complaints = page.axe()
+    page.send("Emulation.setEmulatedMedia", media="", features=[])
+    assert complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone_charts_fit_and_the_chosen_effort_is_seen(
+    page: chromium.Page, scheme: str
+) -> None:
+    dark = [{"name": "prefers-color-scheme", "value": scheme}]
+    page.send("Emulation.setEmulatedMedia", media="screen", features=dark)
+    size = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    page.send("Emulation.setDeviceMetricsOverride", **size)
+    page.evaluate("new Promise(done => setTimeout(done, 1500))")
+    widths = "[...document.querySelectorAll('.chart svg')].map(s => +s.getAttribute('width'))"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert max(page.evaluate(widths)) <= 390
+    marked = "[...document.querySelectorAll('#chart-quality path[fill=\"#D55E00\"]')]"
+    inside = f"{marked}.map(p => p.getBoundingClientRect()).every(r => r.left > 0 && r.right < 390)"
+    assert page.evaluate(f"{marked}.length") == 3
+    assert page.evaluate(inside)
+    # The row of the chosen effort differs from the page, and its text from both.
+    colors = page.evaluate(
+        "(() => { const row = getComputedStyle(document.querySelector('#quality tr.now'));"
+        "const body = getComputedStyle(document.body);"
+        "return [row.backgroundColor, body.backgroundColor, row.color] })()"
+    )
+    assert len(set(colors)) == 3
+    text = "getComputedStyle(document.querySelector('.chart text')).fill"
+    assert page.evaluate(text) != colors[1]
+    page.send("Emulation.setEmulatedMedia", media="", features=[])
+    page.send("Emulation.clearDeviceMetricsOverride")
+
+
+def test_a_link_unfolds_what_it_leads_to(page: chromium.Page) -> None:
+    assert not page.evaluate("document.querySelector('#risks .part').open")
+    page.evaluate("document.querySelector('nav a[href=\"#risks\"]').click()")
+    assert page.evaluate("new Promise(done => setTimeout(() => done(true), 300))")
+    assert page.evaluate("document.querySelector('#risks .part').open")
+
+
+def test_a_wide_report_has_at_most_eight_printed_pages(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("wide")
+    file = folder / "report.html"
+    file.write_text(as_html(wide()), encoding="utf-8")
+    with chromium.shown(file, folder / "profile") as shown:
+        assert 2 <= shown.printed_pages() <= 8
+        assert shown.problems == []

@@ -37,7 +37,7 @@ def report(
 ) -> None:
     """Write what the last `dbt build` found with charts, as one HTML file that loads nothing.
 
-    It shows figures of relations that analysts read, no record and no identifier.
+    It shows figures of relations that analysts read, five rows of the release, and no identifier.
     """
     from dbt_anonymize.report.reading import find  # noqa: PLC0415
     from dbt_anonymize.report.rendering import as_html, as_json, as_markdown  # noqa: PLC0415

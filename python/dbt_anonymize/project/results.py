@@ -28,6 +28,9 @@ _ZERO_RULES = {
     "concordance_index": "the same risk for everybody",
 }
 
+# Measures of a search that train models.
+_BY_MODELS = {"quality", "guided"}
+
 
 @dataclass(frozen=True)
 class EffortResult:
@@ -130,7 +133,18 @@ def legend(spec: Spec, efforts: Sequence[EffortResult], same: int) -> list[str]:
         f"with its {spec.tests.confidence:.0%} interval",
         f"{qnf}; Q = QF + {weight} * QNF",
         levels,
+        *_optimism(spec),
     ]
+
+
+def _optimism(spec: Spec) -> Iterator[str]:
+    """Say that scores look better than they are where models chose the levels."""
+    by_models = "measure" in spec.search.model_fields_set and spec.search.measure in _BY_MODELS
+    if by_models and not spec.outer_share:
+        yield (
+            "QF looks a little better than it is: the search chose levels on the records that "
+            "score them; quality.outer_share keeps some apart"
+        )
 
 
 def _certainty(chosen: EffortResult, efforts: Sequence[EffortResult]) -> Iterator[str]:

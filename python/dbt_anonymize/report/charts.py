@@ -14,7 +14,7 @@ from altair.utils.schemapi import debug_mode
 from dbt_anonymize.report.section import Section
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#6b6b6b"
-PALETTE = [BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+PALETTE = [BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#888888"]
 # Whether charts are held against the schema of Vega-Lite, which takes longer than drawing them.
 IS_CHECKED = False
 _WIDTH = 620
@@ -143,7 +143,7 @@ def _plane(section: Section) -> Any:
         x=x,
         y=y,
         tooltip=["effort:O", "qnf:Q", "qf:Q"],
-        **_kinds("kind:N", kinds, [ORANGE, BLUE, GREY, "#000"], shapes),
+        **_kinds("kind:N", kinds, [ORANGE, BLUE, GREY, "#888888"], shapes),
     )
     front = (
         base.transform_filter("datum.is_on_front")
@@ -269,15 +269,13 @@ def _labels(section: Section) -> Any:
 def _losses(section: Section) -> Any:
     return (
         _chart(section)
-        .mark_line(point=True)
+        .mark_bar(color=ORANGE)
         .encode(
-            x=_effort(),
-            y=alt.Y("loss:Q", title="loss", scale=_UNIT),
-            color=alt.Color("column:N", title=None, scale=alt.Scale(range=PALETTE), legend=_LINES),
-            strokeDash=alt.StrokeDash("column:N", title=None, scale=alt.Scale(range=_DASHES)),
-            tooltip=["effort:O", "column:N", "loss:Q"],
+            x=alt.X("loss:Q", title="loss", scale=_UNIT),
+            y=alt.Y("column:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
+            tooltip=["column:N", "loss:Q"],
         )
-        .properties(width=_WIDTH - 140, height=260)
+        .properties(width=_WIDTH - 140, height=alt.Step(24))
     )
 
 
@@ -333,6 +331,8 @@ def _history(section: Section) -> Any:
         _chart(section)
         .mark_line(point=True, color=BLUE)
         .encode(
+            # Another specification may have another target: a line is of one of them.
+            detail="fingerprint:N",
             x=alt.X("run_at:O", title="built (UTC)", axis=_SLANTED),
             y=alt.Y("qf:Q", title="QF of the chosen effort", scale=alt.Scale(zero=False)),
             tooltip=["run_at:O", "effort:O", "qf:Q", "q:Q"],

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from dbt_anonymize.dossier.evidence import Evidence, Row, collect, find_relation, read_relation
+from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.relations import open_release
 
 # Statistical offices round counts to multiples of at least this.
 _FEWEST = 5
+# Rows of the release that are shown.
+_ROWS = 5
 # Where a size of classes begins.
 SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
@@ -53,6 +58,7 @@ class Findings:
     ``labels``: for each quasi-identifier how many records have a label, per effort, none of fewer
     than ``fewest``. ``hierarchies``: rows of labels, without values. ``own_values``: released
     columns in which nearly every record has a value of its own, ``single`` or ``fractions``.
+    ``released``: a few rows of the published release, as they are.
     """
 
     evidence: Evidence
@@ -60,6 +66,7 @@ class Findings:
     labels: Mapping[str, Sequence[Row]]
     hierarchies: Mapping[str, Sequence[Row]]
     own_values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    released: Sequence[Row] = ()
 
     @property
     def spec(self) -> Spec:
@@ -128,6 +135,7 @@ def find(warehouse: Warehouse, spec: Spec) -> Findings:
         _labels(warehouse, spec),
         _hierarchies(warehouse, spec),
         _own_values(warehouse, spec),
+        _released(warehouse, evidence),
     )
 
 
@@ -141,6 +149,31 @@ def _of_models(spec: Spec, efforts: str) -> dict[str, str]:
     of_two = f"select * from {{relation}} where {deciding} and effort in ({efforts})"  # noqa: S608
     grid = _filled(_GRID, deciding=deciding, efforts=efforts)
     return {"curves": of_two, "calibration": of_two, "decision_grid": grid}
+
+
+def _released(warehouse: Warehouse, evidence: Evidence) -> list[Row]:
+    """Read rows from all over the release, if it is what was built last and can be read."""
+    if evidence.release is None or not evidence.is_published:
+        return []
+    if not warehouse.is_duckdb:
+        return _spread(warehouse.cursor(), evidence.release)
+    try:
+        with open_release(evidence.spec, Path(evidence.release)) as release:
+            return _spread(release.cursor, release.relation)
+    except VerificationError:
+        return []
+
+
+def _spread(cursor: Any, relation: str) -> list[Row]:
+    cursor.execute(f"select count(*) from {relation}")  # noqa: S608 (names of our own, quoted)
+    ((count,),) = cursor.fetchall()
+    rows: list[Row] = []
+    for place in range(min(_ROWS, count)):
+        at = count * place // _ROWS if count > _ROWS else place
+        cursor.execute(f"select * from {relation} limit 1 offset {at}")  # noqa: S608 (as above)
+        names = [str(column[0]) for column in cursor.description]
+        rows += [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    return rows
 
 
 def _own_values(warehouse: Warehouse, spec: Spec) -> dict[str, Sequence[str]]:

@@ -24,7 +24,7 @@ from dbt_anonymize.report.reading import Findings
 from dbt_anonymize.report.section import Section
 from dbt_anonymize.report.sections import sections
 from dbt_anonymize.report.sections.choice import alpha_of, largest_alpha, rule_of, verdict
-from dbt_anonymize.report.summary import answers
+from dbt_anonymize.report.summary import answers, figures, rows_shown
 
 # Steps of the slider; the declared alpha is one of them.
 _STEPS = 200
@@ -81,7 +81,10 @@ def as_html(found: Findings, *, now: datetime | None = None) -> str:
             spec=found.spec,
             found=found,
             answers=answers(found),
+            figures=figures(found),
+            sample=rows_shown(found),
             sections=parts,
+            most=_MOST_ROWS,
             choice=_choice(found),
             charts=_embedded(_chart_specs(parts)),
             data=_embedded(_choice(found)),
@@ -93,6 +96,8 @@ def as_html(found: Findings, *, now: datetime | None = None) -> str:
     )
 
 
+# Rows of a table in which the worst come first; the others are folded.
+_MOST_ROWS = 10
 # Longer tables are in HTML and JSON.
 _LONGEST = 40
 

@@ -16,7 +16,11 @@ Cell = str | int | float | bool | None
 
 @dataclass(frozen=True)
 class Section:
-    """``chart`` is a function of `charts`, which draws ``data``; the table says the same."""
+    """``chart`` is a function of `charts`, which draws ``data``; the table says the same.
+
+    ``is_open``: what matters for this release; other parts are folded. ``is_worst_first``: of a
+    table in this order the first rows are enough, and the others are folded.
+    """
 
     key: str
     title: str
@@ -26,6 +30,8 @@ class Section:
     data: Sequence[Mapping[str, Any]] = ()
     chart: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    is_open: bool = False
+    is_worst_first: bool = False
 
     @property
     def texts(self) -> list[list[str]]:

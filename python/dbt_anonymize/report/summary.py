@@ -10,8 +10,9 @@ from dbt_anonymize.pluralize import counted
 from dbt_anonymize.project.register import Release
 from dbt_anonymize.project.results import EffortResult, explained
 from dbt_anonymize.report.reading import Findings
-from dbt_anonymize.report.section import number, words
+from dbt_anonymize.report.section import Section, number, words
 from dbt_anonymize.report.sections.choice import verdict
+from dbt_anonymize.report.sections.labels import by_loss, losses_of
 from dbt_anonymize.spec.tested import NO_MODEL
 
 _PROMISES = {
@@ -42,6 +43,45 @@ def answers(found: Findings) -> list[Answer]:
         Answer("What does it cost?", tuple(_costs(found))),
         Answer("How sure is the choice?", tuple(_certainty(found))),
     ]
+
+
+def figures(found: Findings) -> list[tuple[str, str]]:
+    """Return the few figures of the chosen effort that say most, each with what it is."""
+    chosen = found.chosen
+    if chosen is None:
+        return []
+    original = next((row["qf_mean"] for row in found.results if row["effort"] == 0), None)
+    scores = (
+        ("QF of the release", chosen["qf_mean"]),
+        ("QF of the untouched table", original),
+        ("QF of the zero rule", chosen["zero_rule"]),
+    )
+    said = [("smallest group, k", "-" if chosen["k"] is None else f"{int(chosen['k']):,}")]
+    said += [(name, f"{float(score):.3f}") for name, score in scores if score is not None]
+    left_out, records = int(chosen["suppressed_records"]), int(chosen["records"])
+    return said if found.spec.waits else [*said, ("left out", f"{left_out:,} of {records:,}")]
+
+
+def rows_shown(found: Findings) -> Section | None:
+    """Return a few rows of the release, a line for each of its columns."""
+    rows, spec = found.released, found.spec
+    if not rows:
+        return None
+    ends = [f"{name}_{end}" for name in spec.quasi_identifiers for end in ("lower", "upper")]
+    beside = [name for name in rows[0] if name in {*ends, *spec.midpoints, "cqi"}]
+    first = [name for name in by_loss(found) if name in rows[0]]
+    names = [*first, *(name for name in rows[0] if name not in {*first, *beside})]
+    return Section(
+        "rows",
+        f"{counted(len(rows), 'row')} of the release",
+        "As they are released: a line for each column, generalized ones first, and among these "
+        "those that lose most."
+        + (f" Not shown, since they say the same: {', '.join(beside)}." if beside else ""),
+        ("column", *(f"row {place}" for place in range(1, len(rows) + 1))),
+        [(name, *("" if row[name] is None else str(row[name]) for row in rows)) for name in names],
+        is_open=True,
+        is_worst_first=True,
+    )
 
 
 def _released(found: Findings) -> Iterator[str]:
@@ -176,6 +216,9 @@ def _costs(found: Findings) -> Iterator[str]:
             f"QF is {float(chosen['qf_mean']):.3f} after {float(original['qf_mean'] or 0):.3f}"
             + ("." if zero is None else f"; the best constant answer has {zero:.3f}.")
         )
+    lost = losses_of(found, int(chosen["effort"]))
+    if gone := [name for name in found.spec.quasi_identifiers if lost.get(name) == 1]:
+        yield f"Nothing is left of {', '.join(gone)}: `*` in every record."
     if left_out := int(chosen["suppressed_records"]):
         share = left_out / int(chosen["records"])
         records = counted(left_out, "record")

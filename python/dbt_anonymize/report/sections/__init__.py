@@ -8,11 +8,15 @@ from dbt_anonymize.report.sections import choice, disclosure, labels, past, usef
 
 
 def sections(found: Findings) -> list[Section]:
-    """Return every part; what was not measured says so, and what was not declared is left out."""
-    return [
+    """Return every part, those first that matter for this release.
+
+    What was not measured says so, and what was not declared is left out.
+    """
+    parts = [
         *choice.sections(found),
         *disclosure.sections(found),
         *labels.sections(found),
         *usefulness.sections(found),
         *past.sections(found),
     ]
+    return sorted(parts, key=lambda part: not part.is_open)

@@ -76,6 +76,7 @@ def quality(found: Findings) -> Section:
             ),
             "measure": sign + name,
         },
+        is_open=True,
     )
 
 

@@ -10,6 +10,8 @@ from dbt_anonymize.report.reading import SIZES, Findings
 from dbt_anonymize.report.section import Section, missing, number, words
 
 _MOST_SUBSETS = 15
+# Bars of a chart; tables have all rows.
+_MOST_BARS = 10
 _SHOWN = ("attack", "main", "control", "naive", "risk", "limit", "holds")
 # Measures of attacks that are no rates.
 _COUNTS = {"unexplained_rows"}
@@ -129,8 +131,9 @@ def columns(found: Findings) -> Section:
         f"{first['uniqueness'] or 0:.0%} of the records.{_left_out(rows)}",
         ("columns", "records singled out", "separation", "distinction"),
         [(r["columns"], r["uniqueness"], r["separation"], r["distinction"]) for r in data],
-        data,
+        data[:_MOST_BARS],
         "columns",
+        is_worst_first=True,
     )
 
 
@@ -153,6 +156,7 @@ def attacks(found: Findings) -> Section:
             return Section("attacks", title, f"Not there in {relation}. {remedy}")
         return missing("attacks", title, relation, command)
     data = list[dict[str, Any]]()
+    rows = sorted(rows, key=_gravity)
     for row in rows:
         about = (row["attack"], row["measure"], row["attribute"], row["against"])
         name = ", ".join(words(part) for part in about if part is not None)
@@ -183,9 +187,17 @@ def attacks(found: Findings) -> Section:
         ],
         [
             {"attack": row["attack"], "kind": kind, "success": row[kind]}
-            for row in data
+            for row in [row for row in data if not row["is_count"]][:_MOST_BARS]
             for kind in ("main", "control", "naive")
-            if row[kind] is not None and not row["is_count"]
+            if row[kind] is not None
         ],
         "attacks",
+        is_open=bool(broken or warnings),
+        is_worst_first=True,
     )
+
+
+def _gravity(row: Mapping[str, Any]) -> tuple[bool, bool, float]:
+    """Return what sorts attacks: exceeded limits, warnings, then what exceeds the control."""
+    exceeds = (number(row["main"]) or 0) - (number(row["control"]) or 0)
+    return row["holds"] is not False, not row["is_warning"], -exceeds

@@ -71,14 +71,48 @@
       show(choice.alpha);
     });
   }
-  for (const [key, spec] of Object.entries(charts)) {
-    // The element has a label of its own, and a table below: what Vega would say of every mark is noise.
-    spec.config = { ...spec.config, aria: false };
-    const place = document.getElementById(`chart-${key}`);
-    views[key] = (await vegaEmbed(place, spec, options)).view;
-    place.querySelector("svg").setAttribute("aria-hidden", "true");
+  // Narrows what has a width, and puts charts of a row below each other, where the screen is narrow.
+  const narrowed = (spec, by) => {
+    if (Array.isArray(spec)) return spec.map((part) => narrowed(part, by));
+    if (spec === null || typeof spec !== "object") return spec;
+    return Object.fromEntries(Object.entries(spec).map(([name, value]) => [name,
+      name === "width" && typeof value === "number" ? Math.max(150, value - by)
+        : name === "columns" ? 1 : name === "data" || name === "datasets" ? value : narrowed(value, by)]));
+  };
+  const main = document.querySelector("main");
+  const ready = {};
+  let drawnFor = 0;
+  async function draw() {
+    const room = main.clientWidth - 4;
+    drawnFor = main.clientWidth;
+    for (const [key, spec] of Object.entries(charts)) {
+      // The element has a label of its own, and a table below: what Vega would say of every mark is noise.
+      const place = document.getElementById(`chart-${key}`);
+      let config = { ...spec, config: { ...spec.config, aria: false, background: null } };
+      for (let tries = 0; tries < 3; tries += 1) {
+        if (ready[key]) ready[key].finalize();
+        ready[key] = await vegaEmbed(place, config, options);
+        views[key] = ready[key].view;
+        const wide = Number(place.querySelector("svg").getAttribute("width"));
+        if (wide <= room) break;
+        config = narrowed(config, wide - room);
+      }
+      place.querySelector("svg").setAttribute("aria-hidden", "true");
+    }
+    if (slider) show(chosenAlpha());
   }
-  if (slider) show(chosenAlpha());
-  window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
+  await draw();
+  let waiting = 0;
+  window.addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => { if (main.clientWidth !== drawnFor) draw(); }, 150);
+  });
+  // What a link leads to is unfolded.
+  const unfold = () => {
+    const part = document.getElementById(location.hash.slice(1))?.querySelector("details.part");
+    if (part) part.open = true;
+  };
+  window.addEventListener("hashchange", unfold);
+  unfold();
   document.documentElement.dataset.ready = "yes";
 })();

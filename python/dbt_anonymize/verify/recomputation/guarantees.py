@@ -40,10 +40,10 @@ class Recount:
 
     @cached_property
     def guarantees(self) -> list[dict[str, Any]]:
-        """Those of the spec, and those of the effort, of which the smallest class is one."""
+        """Those of the spec, and those of the effort, whose classes may have to be larger."""
         effort = self.spec.numbered_efforts[self.effort]
-        own = [{"model": "k_anonymity", "k": effort.k}] if effort.k else []
-        return [*self.spec.guarantees.resolved, *own, *effort.own_guarantees]
+        larger = [{"model": "k_anonymity", "k": effort.k}] if effort.k else []
+        return [*self.spec.guarantees.resolved, *effort.own_guarantees, *larger]
 
     def broken(self, guarantee: Mapping[str, Any]) -> NDArray[Any]:
         """Tell which classes break a guarantee by themselves."""

@@ -80,7 +80,7 @@ def _check_served_about(warehouse: CopiedWarehouse, spec: Spec) -> Iterator[Find
     release = warehouse.original.relation_of_ref(table)
     about = warehouse.find(release.incorporate(path={"identifier": f"{spec.name}_about"}))
     released = Released(warehouse.cursor(), str(warehouse.relation_of_ref(table)), {})
-    return check_about(warehouse, spec, released, about and str(about))
+    return check_about(warehouse.original, spec, released, about and str(about))
 
 
 def _comments(warehouse: Warehouse, spec: Spec) -> dict[str, str] | None:
