@@ -16,11 +16,8 @@
 ] -%}
 with
 
-{% if information_loss -%}
-{{ dbt_anonymize._qualified_by_loss(information_loss, privacy, qnf) }}
-{%- else -%}
-{{ dbt_anonymize._qualified(quality, privacy, deciding, qnf) }}
-{%- endif %}
+{{ dbt_anonymize._qualified_by_loss(information_loss, privacy, qnf) if information_loss
+    else dbt_anonymize._qualified(quality, privacy, deciding, qnf) }}
 
 candidates as (
 

@@ -14,6 +14,7 @@ import yaml
 from dbt_anonymize.evaluation import evaluate, evaluate_outer
 from dbt_anonymize.project.generate import generate, render
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.tested import KEYS
 from tests.differential_privacy.private import changed
 from tests.project.calls import Relation, call_of
 from tests.spec.declarations import REPOSITORY, SPEC, rich, spec, write_project, write_spec
@@ -192,7 +193,8 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
     for key in ("subject", "population"):
         del frozen[key]
     private = changed(name="visits", partition_by="gender")
-    contents = (SPEC, rich(), sampled, outer, grouped, apart, frozen, private)
+    untested = {key: part for key, part in SPEC.items() if key not in KEYS}
+    contents = (SPEC, rich(), sampled, outer, grouped, apart, frozen, private, untested)
     for content in contents:
         for file, sql in files_of(content).items():
             if file.endswith(".sql"):
