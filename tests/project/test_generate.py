@@ -176,6 +176,7 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
     }
     given: dict[str, set[str]] = {}
     release = {"composition": "strict", "recompute": True, "formats": ["duckdb", "csv"]}
+    release |= {"midpoints": True}
     sample = {"share": 0.5, "strata": ["ill"]}
     sampled = spec(mapping="token", release=release, sample=sample, partition_by="age")
     outer = spec(
