@@ -35,10 +35,10 @@ def people(project: Project) -> list[str]:
 def in_doubt(monkeypatch: pytest.MonkeyPatch) -> str:
     """Let one column be undecided, as one that may name people."""
 
-    def doubtful(*arguments: Any) -> list[Proposal]:
+    def doubtful(*arguments: Any, **options: Any) -> list[Proposal]:
         return [
             replace(one, role="identifier", is_decided=False) if one.name == "order" else one
-            for one in propose(*arguments)
+            for one in propose(*arguments, **options)
         ]
 
     monkeypatch.setattr("dbt_anonymize.drafting.roles.propose", doubtful)
@@ -177,6 +177,7 @@ def test_a_draft_is_written_anew_and_a_column_is_explained(consumer: Project) ->
     assert not old.exists()
     spec = load_spec(path)
     assert (spec.search.measure, spec.fidelity is None) == ("loss", False)
+    assert (spec.is_tested, spec.features, spec.alpha) == (False, (), None)
 
 
 def test_tables_with_little_in_them_are_drafted(consumer: Project) -> None:
