@@ -167,6 +167,9 @@ def test_commands_know_that_no_model_tested_it(built: Project, tmp_path: Path) -
             continue
         text = " ".join(done.stdout.split())
         assert NO_MODEL in text, command
+    done = run("evaluate", *place)
+    assert done.exit_code == 2
+    assert "(none: no model tests it)" in " ".join(done.stderr.split())
     page = tmp_path / "report.html"
     done = run("report", *place, "--output", page)
     assert done.exit_code == 0, done.output

@@ -12,7 +12,9 @@ import pytest
 from dbt_anonymize.errors import SearchError, SpecError
 from dbt_anonymize.project.about import declared_facts
 from dbt_anonymize.project.generate import render
+from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.results import explained, legend
+from dbt_anonymize.project.stages import stages_of
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.search.refusals import check_readable
 from dbt_anonymize.spec import Spec, load_spec
@@ -90,6 +92,29 @@ def test_no_model_of_models_is_generated() -> None:
     assert "has_majority" not in properties
     assert "(Iyengar 2002); lower is better. NULL here: there is no target." in properties
     assert properties.count(NO_MODEL) == 2  # of the results and of the release
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (SPEC, [False, True]),
+        (spec(quality={**SPEC["quality"], "fit": "per_split", "outer_share": 0.2}), [0, 1, 0]),
+        (untested(), [True]),
+        (
+            untested(efforts=[{"recoding": "microaggregation", "method": "mdav", "k": 9}]),
+            [False, True],
+        ),
+    ],
+)
+def test_the_history_waits_for_the_results(
+    content: dict[str, Any], expected: list[bool], tmp_path: Path
+) -> None:
+    folder = write_project(tmp_path, content)
+    (folder / "dbt_project.yml").write_text(
+        "name: visits_project\nprofile: dbt_anonymize\nvars: {dbt_anonymize_python: false}\n"
+    )
+    stages = stages_of(find_project(folder), Spec.model_validate(content))
+    assert [stage.has_results for stage in stages] == expected
 
 
 def test_every_text_says_that_no_model_tested_it() -> None:

@@ -34,9 +34,12 @@ def evaluate(
         if step in known:
             chosen.append((spec, known[step]))
         elif names:
+            why = (
+                "no model tests it" if spec.efforts and not spec.is_tested else "it has no efforts"
+            )
             raise SpecError(
                 f"{spec.name}: --step must be one that it has "
-                f"({', '.join(known) or 'none: it has no efforts'}); got {step}."
+                f"({', '.join(known) or f'none: {why}'}); got {step}."
             )
     require_reached(place.project, place.target)
     with place.warehouse() as warehouse, logged_to(Lines()):
