@@ -284,23 +284,16 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
 {%- endmacro %}
 
 
-{# Why models cannot learn a target, as messages. #}
-{% macro _target_errors(name, records, spec) -%}
-    {%- set errors = [] -%}
-    {%- set known = run_query("select count(" ~ dbt_anonymize._quote(name) ~ ") from " ~ this).rows[0][0] -%}
-    {%- if known < records -%}
-        {%- do errors.append(
-            "the target " ~ name ~ " must not be NULL; " ~ (records - known) ~ " of " ~ records
-            ~ " records have none. Filter them in a model before."
-        ) -%}
+{# Why models cannot learn a target, as messages; they leave out records in which it is not known. #}
+{% macro _target_errors(name, spec) -%}
+    {%- set values = dbt_anonymize._count_distinct(this, name) -%}
+    {%- if values < 2 -%}
+        {{ return([
+            "the target " ~ name ~ " has " ~ ("one value only" if values else "no value") ~ ", so there is nothing to "
+            ~ "learn. Choose another target in " ~ spec ~ "."
+        ]) }}
     {%- endif -%}
-    {%- if dbt_anonymize._count_distinct(this, name) == 1 -%}
-        {%- do errors.append(
-            "the target " ~ name ~ " has one value only, so there is nothing to learn. Choose another target in "
-            ~ spec ~ "."
-        ) -%}
-    {%- endif -%}
-    {{ return(errors) }}
+    {{ return([]) }}
 {%- endmacro %}
 
 
@@ -333,7 +326,7 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
             ) -%}
         {%- endif -%}
         {%- if declaration.target -%}
-            {%- do errors.extend(dbt_anonymize._target_errors(declaration.target, records, spec)) -%}
+            {%- do errors.extend(dbt_anonymize._target_errors(declaration.target, spec)) -%}
         {%- endif -%}
         {%- if declaration.subject -%}
             {%- set without = run_query("select count(*) from " ~ this ~ " where subject is null").rows[0][0] -%}

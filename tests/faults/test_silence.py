@@ -74,11 +74,6 @@ def planted(
         pytest.param(planted(zip_code=ZIP), "does not cover", id="a value outside its hierarchy"),
         pytest.param(planted(key=""), "must be unique", id="no record key"),
         pytest.param(
-            plant("1", NAME, MAIL, "1977-07-07", "01067", "female", "1", "170", "1.0", ""),
-            "must not be NULL",
-            id="no target",
-        ),
-        pytest.param(
             planted(order="PLANTED-ORDER"), "line 402 column order (cast)", id="text for a number"
         ),
         pytest.param(
