@@ -27,6 +27,7 @@ import pandas as pd
 import yaml
 from dbt.cli.main import dbtRunner
 
+from dbt_anonymize.cli.common import Purpose
 from dbt_anonymize.cli.place import Place
 from dbt_anonymize.cli.try_ import SECONDS, _try
 from dbt_anonymize.drafting.text import spec_text
@@ -77,7 +78,13 @@ def shares(
     begin = time.process_time()
     with duckdb.connect(":memory:") as session:
         budget = Budget(seconds=seconds)
-        tried = _try(place, source, name, people.target, budget=budget, session=session)
+        tried = _try(
+            *(place, source, name),
+            predict=people.target,
+            purpose=Purpose.model,
+            budget=budget,
+            session=session,
+        )
     spent = time.process_time() - begin
     text = spec_text(name, source, tried.drafted, takes_all=True)
     plans = [tried.drafted.plans[one] for one in tried.spec.quasi_identifiers]

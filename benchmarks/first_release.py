@@ -46,7 +46,7 @@ from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.lattice import Lattice
-from dbt_anonymize.search.optimum import lattice_search
+from dbt_anonymize.search.optimum import best_nodes
 from dbt_anonymize.search.predictions import with_predictions
 from dbt_anonymize.search.race import Budget, Candidate, Track
 from dbt_anonymize.spec import Spec
@@ -273,11 +273,7 @@ def ways(scene: Scene, seconds: float) -> Iterator[tuple[str, int, Candidate]]:
         if winner is not None:
             yield "quality", k, scene.candidate(winner[1].node, winner[0])
         for way, measure in measures.items():
-            state = lattice_search(scene.checker(measure), scene.lattice, k)
-            if (root := scene.lattice.root_of(scene.table)) is not None:
-                state.exclude(root)
-            best = state.run(Clock(None, None))
-            if best is not None:
+            for best in best_nodes(scene.checker(measure), scene.lattice, k, Clock(None, None)):
                 yield way, k, scene.candidate(best.node, k)
 
 

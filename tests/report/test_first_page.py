@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import duckdb
 
@@ -16,9 +15,7 @@ from dbt_anonymize.report.sections import sections
 from dbt_anonymize.report.sections.labels import distributions, invented, losses
 from dbt_anonymize.report.summary import figures, rows_shown
 from tests.report.findings import LINES, findings, spec, wide
-
-NOW = datetime(2026, 1, 3, tzinfo=UTC)
-HOSTILE = "</script><script>alert(1)</script><img src=https://example.org/x> ` [x](javascript:y)|"
+from tests.report.test_report import NOW
 
 
 def test_the_first_figures_are_those_of_the_chosen_effort() -> None:

@@ -80,18 +80,12 @@ def init(
 
 
 def _read(place: Place, declared: Source, predict: str | None) -> list[ColumnFacts]:
-    from dbt_anonymize.drafting.facts import read_facts  # noqa: PLC0415 (keeps --help fast)
-    from dbt_anonymize.drafting.refusals import check_table  # noqa: PLC0415
-    from dbt_anonymize.drafting.telling import with_telling  # noqa: PLC0415
+    from dbt_anonymize.drafting.telling import facts_for  # noqa: PLC0415 (keeps --help fast)
 
     with place.warehouse() as warehouse:
         relation = warehouse.relation_of(declared)
         with at_work(f"Reading {relation.identifier}"):
-            facts = read_facts(warehouse, relation)
-            if predict is not None:
-                facts = with_telling(warehouse, relation, facts, predict)
-    check_table(relation.identifier, facts)
-    return facts
+            return facts_for(warehouse, relation, predict)
 
 
 def _proposed(

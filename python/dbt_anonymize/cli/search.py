@@ -110,8 +110,8 @@ def search(
             ks=sizes,
             evaluations=evaluations,
         )
-        is_default = measure is None and spec.is_tested
-        if is_default and spec.efforts and "measure" not in spec.search.model_fields_set:
+        is_default = measure is None and spec.search.measure is None
+        if is_default and spec.is_tested and spec.efforts:
             console.print(
                 f"{name}: searched by {options.measure}, the default; earlier versions searched by "
                 "`loss`. `search: {measure: …}` in the spec says which, and ends this line."

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dbt_anonymize.drafting.table import Drafted
     from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.search.by_quality import Raced
+    from dbt_anonymize.search.race import Budget
     from dbt_anonymize.spec import Source, Spec
     from dbt_anonymize.trial.alternatives import Alternative, Trial
     from dbt_anonymize.trial.sample import Drawn
@@ -50,16 +51,12 @@ class _Tried:
 
     name: str
     source: Source
+    purpose: Purpose
     drafted: Drafted
     spec: Spec
     counted: Counted
     sampled: Drawn
     trial: Trial
-
-    @property
-    def purpose(self) -> Purpose:
-        """What is trained decides what a draft says."""
-        return Purpose.model if self.spec.is_tested else Purpose.statistics
 
 
 @on_target
@@ -109,23 +106,27 @@ def try_(
     path = check_name(place.project, named) if take or name else None
     budget = Budget(evaluations, None if evaluations else time_limit)
     with in_memory() as session:
-        if purpose is Purpose.statistics:
-            tried = _try_for_statistics(place, declared, named, time_limit, session)
-        else:
-            tried = _try(place, declared, named, predict, budget=budget, session=session)
+        tried = _try(
+            *(place, declared, named),
+            predict=predict,
+            purpose=purpose,
+            budget=budget,
+            session=session,
+        )
         console = SafeConsole(quiet=is_quiet())
         _show(console, tried, time.monotonic() - begin)
         if take is None:
-            what = f"--predict {tried.spec.target}"
-            if purpose is Purpose.statistics:
-                what = "--purpose statistics"
-            console.print(
-                f"Nothing was written. `dbt-anonymize try {relation} {what} "
-                "--take balanced` writes spec, hierarchies and models of "
-                "these alternatives and releases the one that is taken."
-            )
+            console.print(_next(relation, tried.spec))
             return
         _take(place, tried, str(take.value), path or check_name(place.project, named))
+
+
+def _next(relation: str, spec: Spec) -> str:
+    what = f"--predict {spec.target}" if spec.is_tested else "--purpose statistics"
+    return (
+        f"Nothing was written. `dbt-anonymize try {relation} {what} --take balanced` writes spec, "
+        "hierarchies and models of these alternatives and releases the one that is taken."
+    )
 
 
 def _source(relation: str) -> Source:
@@ -144,48 +145,39 @@ def _try(
     place: Place,
     declared: Source,
     name: str,
-    predict: str | None,
     *,
-    budget: Any,
+    predict: str | None,
+    purpose: Purpose,
+    budget: Budget,
     session: Any,
 ) -> _Tried:
-    from dbt_anonymize.trial.alternatives import find_alternatives  # noqa: PLC0415
-    from dbt_anonymize.trial.sample import read_sample  # noqa: PLC0415
+    from dbt_anonymize.trial.sample import read_few, read_sample  # noqa: PLC0415
 
     with place.warehouse() as warehouse:
-        drafted, spec = _drafted(place, warehouse, declared, name, predict)
+        drafted, spec = _drafted(place, warehouse, declared, name, predict=predict, purpose=purpose)
         with at_work("Counting combinations"):
             relation = warehouse.relation_of(declared)
             counted = _counted(warehouse, relation, spec, drafted)
-            sampled = read_sample(warehouse, relation, spec, counted, session)
+            read = read_sample if spec.is_tested else read_few
+            drawn = read(warehouse, relation, spec, counted, session)
     # The warehouse is closed meanwhile: a file of DuckDB would be locked for everybody else.
     try:
+        trial = _searched(spec, counted, drawn, budget)
+    except SearchError as error:
+        raise SearchError(f"{name}: {error}") from error
+    return _Tried(name, declared, purpose, drafted, spec, counted, drawn, trial)
+
+
+def _searched(spec: Spec, counted: Counted, drawn: Drawn, budget: Budget) -> Trial:
+    """Find alternatives by what models learn, or by what is lost where none is trained."""
+    from dbt_anonymize.trial.alternatives import find_alternatives, least_losses  # noqa: PLC0415
+    from dbt_anonymize.trial.sample import Sampled  # noqa: PLC0415
+
+    if isinstance(drawn, Sampled):
         with at_work("Training models on candidates"):
-            trial = find_alternatives(spec, counted, sampled.records, budget)
-    except SearchError as error:
-        raise SearchError(f"{name}: {error}") from error
-    return _Tried(name, declared, drafted, spec, counted, sampled, trial)
-
-
-def _try_for_statistics(
-    place: Place, declared: Source, name: str, seconds: float, session: Any
-) -> _Tried:
-    """Find the levels that lose the least; no model is trained."""
-    from dbt_anonymize.trial.alternatives import least_losses  # noqa: PLC0415
-    from dbt_anonymize.trial.sample import read_few  # noqa: PLC0415
-
-    with place.warehouse() as warehouse:
-        drafted, spec = _drafted(place, warehouse, declared, name, None, is_tested=False)
-        with at_work("Counting combinations"):
-            relation = warehouse.relation_of(declared)
-            counted = _counted(warehouse, relation, spec, drafted)
-            few = read_few(warehouse, relation, spec, counted, session)
-    try:
-        with at_work("Searching levels"):
-            trial = least_losses(spec, counted, few.rows, seconds)
-    except SearchError as error:
-        raise SearchError(f"{name}: {error}") from error
-    return _Tried(name, declared, drafted, spec, counted, few, trial)
+            return find_alternatives(spec, counted, drawn.records, budget)
+    with at_work("Searching levels"):
+        return least_losses(spec, counted, drawn.rows, budget.seconds)
 
 
 def _drafted(
@@ -193,25 +185,20 @@ def _drafted(
     warehouse: Warehouse,
     declared: Source,
     name: str,
-    predict: str | None,
     *,
-    is_tested: bool = True,
+    predict: str | None,
+    purpose: Purpose,
 ) -> tuple[Drafted, Spec]:
     """Draft roles, hierarchies and a spec without efforts."""
     from dbt_anonymize.cli.init import option_of  # noqa: PLC0415
-    from dbt_anonymize.drafting.facts import read_facts  # noqa: PLC0415
-    from dbt_anonymize.drafting.refusals import check_table  # noqa: PLC0415
     from dbt_anonymize.drafting.roles import propose, take_all  # noqa: PLC0415
     from dbt_anonymize.drafting.table import check_complete, draft_table  # noqa: PLC0415
-    from dbt_anonymize.drafting.telling import with_telling  # noqa: PLC0415
+    from dbt_anonymize.drafting.telling import facts_for  # noqa: PLC0415
     from dbt_anonymize.drafting.text import spec_of, spec_text  # noqa: PLC0415
 
-    relation = warehouse.relation_of(declared)
+    relation, is_tested = warehouse.relation_of(declared), purpose is Purpose.model
     with at_work(f"Reading {relation.identifier}"):
-        facts = read_facts(warehouse, relation)
-        check_table(relation.identifier, facts)
-        if predict is not None:
-            facts = with_telling(warehouse, relation, facts, predict)
+        facts = facts_for(warehouse, relation, predict)
         proposals = take_all(propose(facts, predict, is_guessed=is_tested))
         drafted = draft_table(
             warehouse,
@@ -223,7 +210,6 @@ def _drafted(
             efforts=0,
         )
     check_complete(relation.identifier, drafted, needs_target=is_tested)
-    purpose = Purpose.model if is_tested else Purpose.statistics
     text = spec_text(name, declared, drafted, takes_all=True, purpose=purpose.value)
     return drafted, spec_of(text, drafted)
 

@@ -82,13 +82,14 @@ def propose(
 def _without_what_follows(found: Sequence[Proposal]) -> list[Proposal]:
     """Drop what follows from another column, and what tells the target: a number of cigarettes."""
     target = next((one for one in found if one.is_target), None)
-    telling = set(target.facts.follows) if target else set[str]()
-    open_ = [one for one in found if one.role in _PREDICTED and one.name not in telling]
+    telling = target.facts.follows if target else ()
+    predicted = [one for one in found if one.role in _PREDICTED]
+    open_ = [one for one in predicted if one.name not in telling]
     kept: dict[str, Proposal] = {}
     dropped = {
         one.name: f"each of its values has one {target.name}, so models would learn nothing else"
-        for one in found
-        if target and one.role in _PREDICTED and one.name in telling
+        for one in predicted
+        if target and one.name in telling
     }
     for one in sorted(open_, key=_detail):
         finer = next((n for n in one.facts.follows if n in kept and _replaces(kept[n], one)), None)

@@ -23,7 +23,7 @@ _MOST_COMBINATIONS, _MOST_RECORDS = 40, 5_000_000
 
 @dataclass(frozen=True)
 class Drafted:
-    """What a draft says.
+    """Roles, hierarchies and efforts of a draft.
 
     ``subject`` is the identifier that says whose record it is, where people have several.
     ``is_tried``: models were trained to find the efforts.

@@ -1,4 +1,4 @@
-"""How much each column tells of the target, from counts: which columns are worth generalizing."""
+"""Share of the target that each column explains, from counts: what is worth generalizing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.drafting.facts import ColumnFacts
+from dbt_anonymize.drafting.facts import ColumnFacts, read_facts
+from dbt_anonymize.drafting.refusals import check_table
 from dbt_anonymize.drafting.roles import MOST_QUASI, is_amount
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
@@ -17,6 +18,16 @@ from dbt_anonymize.project.warehouse import Warehouse
 _MOST_VALUES, _GROUPS = 100, 20
 # Every column takes a pass over the table.
 _MOST_RECORDS = 30_000_000
+
+
+def facts_for(warehouse: Warehouse, relation: Any, predict: str | None) -> list[ColumnFacts]:
+    """Return the facts of a relation for a draft, with what columns tell of a target that is named.
+
+    A relation that cannot be drafted is a `SpecError`.
+    """
+    facts = read_facts(warehouse, relation)
+    check_table(relation.identifier, facts)
+    return facts if predict is None else with_telling(warehouse, relation, facts, predict)
 
 
 def with_telling(

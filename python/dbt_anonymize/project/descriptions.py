@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dbt_anonymize.spec import Effort, Hierarchy
 
 Words = Mapping[str, Sequence[str]]
-"""What levels leave of a value, from level 1 on, by quasi-identifier; unknown ones are missing."""
+"""Words for levels, from level 1 on, by quasi-identifier; unknown ones are missing."""
 
 _UNKNOWN: Words = {}
 

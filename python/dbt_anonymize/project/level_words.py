@@ -1,4 +1,4 @@
-"""What the levels of a spec mean in words: by the files of hierarchies, or as they were built."""
+"""Words for the levels of a spec, by the files of hierarchies or as they were built."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ IS_CHECKED = False
 _WIDTH = 620
 _WIDE = 760
 _CHOSEN = "chosen"
-_DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
+_DASHES = [[1, 0], [6, 3]]
 _LINES = alt.Legend(symbolType="stroke", symbolStrokeWidth=2, symbolSize=400)
 _UNIT = alt.Scale(domain=[0, 1])
 _PERCENT = alt.Axis(format="%")
@@ -296,7 +296,7 @@ def _curve(section: Section) -> Any:
                 legend=_LINES,
             ),
             strokeDash=alt.StrokeDash(
-                "table:N", title="learned from", scale=alt.Scale(domain=tables, range=_DASHES[:2])
+                "table:N", title="learned from", scale=alt.Scale(domain=tables, range=_DASHES)
             ),
         )
         .properties(width=360, height=360)

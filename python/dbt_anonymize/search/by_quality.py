@@ -21,7 +21,7 @@ from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.lattice import Lattice
-from dbt_anonymize.search.optimum import lattice_search
+from dbt_anonymize.search.optimum import best_nodes
 from dbt_anonymize.search.race import ROUNDS, Budget, Candidate, Track
 from dbt_anonymize.search.results import CheckedNode, ProgressCallback
 
@@ -181,11 +181,8 @@ class QualitySearch:
         return sorted(known.values(), key=lambda one: one.checked.loss)
 
     def _best(self, checker: Checker, k: int, count: int) -> list[Node]:
-        state = lattice_search(checker, self._lattice, k, leaders=count)
-        if self._empty is not None and self._lattice.size > 1:
-            state.exclude(self._empty)
-        state.run(Clock(self._shortlist_seconds, self._progress))
-        return [checked.node for checked in state.leaders.nodes]
+        clock = Clock(self._shortlist_seconds, self._progress)
+        return [one.node for one in best_nodes(checker, self._lattice, k, clock, count)]
 
     def candidate(self, node: Node, k: int) -> Candidate | None:
         """Return a node with what it suppresses; None if it is infeasible."""

@@ -13,7 +13,7 @@ from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.enumerated import EnumeratedSearch
 from dbt_anonymize.search.lattice import Lattice
-from dbt_anonymize.search.results import ProgressCallback, SearchResult
+from dbt_anonymize.search.results import CheckedNode, ProgressCallback, SearchResult
 
 # Share of a time limit in which other measures look for a good node by the loss, which has sharp
 # bounds: a search that ends early has that node at least.
@@ -84,3 +84,15 @@ def lattice_search(
     """Return the search that fits the size of a lattice, for the best ``leaders`` nodes."""
     kind = BestFirstSearch if lattice.size > MOST_ENUMERATED else EnumeratedSearch
     return kind(checker, lattice, k=k, leaders=leaders)
+
+
+def best_nodes(
+    checker: Checker, lattice: Lattice, k: int, clock: Clock, count: int = 1
+) -> list[CheckedNode]:
+    """Return the feasible nodes with class size k that lose the least and tell something."""
+    state = lattice_search(checker, lattice, k, leaders=count)
+    root = lattice.root_of(checker.table)
+    if root is not None and lattice.size > 1:
+        state.exclude(root)
+    state.run(clock)
+    return state.leaders.nodes

@@ -42,7 +42,7 @@ class Search(Strict):
     efforts: Annotated[int, Field(ge=1, le=50)] = 5
     """Most efforts that the chain has."""
     measure: MeasureName | None = None
-    """What efforts are found by: the quality of models that are trained on them, by default where
+    """Measure of the search: the quality of models that are trained on efforts, by default where
     there is a target, or a measure of information loss, by default loss.
     """
     levels: dict[str, Bounds] = Field(default={})

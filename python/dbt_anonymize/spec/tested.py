@@ -1,4 +1,4 @@
-"""What models say of a spec: its target, its quality, and what follows from having neither."""
+"""Target and quality of a spec, by which models test it, and what follows from having neither."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TestedByModels:
 
     @property
     def is_tested(self) -> bool:
-        """Whether models are trained on efforts, so that QF is theirs."""
+        """Tell whether models are trained on efforts, so that QF is theirs."""
         return self.quality is not None
 
     @property

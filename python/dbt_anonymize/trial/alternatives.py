@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,13 +20,14 @@ from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.diagnosis import explain_infeasible
 from dbt_anonymize.search.evidence import check_learned
 from dbt_anonymize.search.lattice import Lattice
-from dbt_anonymize.search.optimum import lattice_search
+from dbt_anonymize.search.optimum import best_nodes
 from dbt_anonymize.search.predictions import with_predictions
 from dbt_anonymize.search.race import ROUNDS, Budget, Candidate, Key, Track
 from dbt_anonymize.search.records import Records
 from dbt_anonymize.search.results import CheckedNode
 from dbt_anonymize.spec import Effort, Spec
 
+Chosen = TypeVar("Chosen")
 MORE_USE, BALANCED, MORE_PRIVACY = "more-use", "balanced", "more-privacy"
 # Class sizes that are tried, and the smallest number of classes that a table must have for one.
 _SIZES, _FEWEST_CLASSES = 5, 20
@@ -123,8 +125,7 @@ def least_losses(spec: Spec, counted: Counted, rows: np.ndarray, seconds: float 
     checker = Checker(*(table, guarantees, Loss(), limit, lattice.lowest), must_release=True)
     sizes = _sizes(guarantees.min_class_size, table.total)
     part = None if seconds is None else seconds / len(sizes)
-    found = [(k, _least_loss(checker, lattice, k, part)) for k in sizes]
-    able = [(k, one) for k, one in found if one is not None]
+    able = [(k, one) for k in sizes for one in best_nodes(checker, lattice, k, Clock(part, None))]
     if not able:
         raise SearchError(
             explain_infeasible(table, spec.guarantees.resolved, limit, is_proven=True)
@@ -132,27 +133,14 @@ def least_losses(spec: Spec, counted: Counted, rows: np.ndarray, seconds: float 
     halfway = (able[0][1].loss + able[-1][1].loss) / 2
     balanced = [point for point in able if point[1].loss <= halfway][-1]
     chosen = {MORE_USE: able[0], BALANCED: balanced, MORE_PRIVACY: able[-1]}
-    names: dict[Key, list[str]] = {}
-    for name, (_, one) in chosen.items():
-        names.setdefault((one.node, one.suppressed), []).append(name)
     alternatives = []
-    for same in names.values():
-        k, checked = chosen[same[-1]]  # the largest class size that it was chosen for
+    for names, (k, checked) in _without_doubles(
+        chosen, lambda point: (point[1].node, point[1].suppressed)
+    ):
         classes, suppressed = checker.suppressed_classes(checked.node, k)
         left_out = classes.table_rows(suppressed)[rows]
-        alternatives.append(Alternative(tuple(same), k, checked, left_out))
+        alternatives.append(Alternative(names, k, checked, left_out))
     return Trial(tuple(alternatives))
-
-
-def _least_loss(
-    checker: Checker, lattice: Lattice, k: int, seconds: float | None
-) -> CheckedNode | None:
-    """Return the node that loses the least with a class size and tells something, if there is."""
-    state = lattice_search(checker, lattice, k)
-    root = lattice.root_of(checker.table)
-    if root is not None and lattice.size > 1:
-        state.exclude(root)
-    return state.run(Clock(seconds, None))
 
 
 def recount(spec: Spec, counted: Counted, one: Alternative) -> None:
@@ -202,7 +190,12 @@ class Choice:
             if one is not None and self.search.loss(one) <= halfway
         ]
         chosen = {MORE_USE: more_use, BALANCED: (balanced or [more_use])[-1]}
-        return _without_doubles(self.search, {**chosen, MORE_PRIVACY: more_privacy})
+        return [
+            Alternative(names, one.required, one.checked, one.suppressed, self.search.scored(one))
+            for names, one in _without_doubles(
+                {**chosen, MORE_PRIVACY: more_privacy}, lambda one: one.key
+            )
+        ]
 
     def _least_loss(self, k: int, share: float) -> Candidate | None:
         """Return the candidate of a class size that keeps a share of what models learn."""
@@ -234,14 +227,11 @@ class Choice:
         return max(gains, default=0.0)
 
 
-def _without_doubles(search: QualitySearch, chosen: Mapping[str, Candidate]) -> list[Alternative]:
+def _without_doubles(
+    chosen: Mapping[str, Chosen], key: Callable[[Chosen], Key]
+) -> list[tuple[tuple[str, ...], Chosen]]:
+    """Return what was chosen, each once with its names, for the largest class size of these."""
     names: dict[Key, list[str]] = {}
     for name, one in chosen.items():
-        names.setdefault(one.key, []).append(name)
-    found = []
-    for same in names.values():
-        one = chosen[same[-1]]  # the largest class size that it was chosen for
-        found.append(
-            Alternative(tuple(same), one.required, one.checked, one.suppressed, search.scored(one))
-        )
-    return found
+        names.setdefault(key(one), []).append(name)
+    return [(tuple(same), chosen[same[-1]]) for same in names.values()]
