@@ -18,6 +18,7 @@ RESULTS = {
     "qnf": "double",
     "qualifies": "boolean",
     "beats_zero_rule": "boolean",
+    "repetitions": "int",
 }
 
 
@@ -56,7 +57,7 @@ REAL_LINES = _lines(
 
 def ranges(warehouse: Warehouse, lines: list[Line]) -> list[Row]:
     rows = [
-        (n, line.qf, line.qnf, n > 0 and is_complete(line), is_complete(line) or None)
+        (n, line.qf, line.qnf, n > 0 and is_complete(line), is_complete(line) or None, 20)
         for n, line in enumerate(lines)
     ]
     warehouse.load("results", RESULTS, rows[::-1])
@@ -175,15 +176,21 @@ def test_a_range_is_usable_unless_quality_alone_or_privacy_alone_decides(
     assert [row["is_usable"] for row in found] == expected
 
 
-@pytest.mark.parametrize("beats", [True, False, None])
+@pytest.mark.parametrize(
+    ("beats", "repetitions"), [(True, 20), (False, 20), (None, 20), (None, None)]
+)
 def test_the_ranges_tell_where_no_effort_is_worth_it(
-    warehouse: Warehouse, beats: bool | None
+    warehouse: Warehouse, beats: bool | None, repetitions: int | None
 ) -> None:
-    """Also where effort 0 learns nothing, but not where it lacks a score."""
-    rows = [(0, 0.9, 1.0, False, beats), (1, 0.8, 3.0, True, True), (2, 0.1, 9.0, False, False)]
+    """Also where effort 0 learns nothing or no model scores, but not where it lacks a score."""
+    rows = [
+        (0, 0.9, 1.0, False, beats, repetitions),
+        (1, 0.8, 3.0, True, True, repetitions),
+        (2, 0.1, 9.0, False, False, repetitions),
+    ]
     warehouse.load("results", RESULTS, rows)
     found = warehouse.rows("alpha_ranges")
-    if beats is None:
+    if beats is None and repetitions is not None:
         assert [(row["effort"], row["alpha_from"]) for row in found] == [(1, 0.0)]
         return
     assert [(row["effort"], row["is_releasable"]) for row in found] == [(0, False), (1, True)]
