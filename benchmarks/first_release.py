@@ -103,7 +103,7 @@ class Scene:
         search = QualitySearch(
             *(self.table, self.guarantees, _LIMIT), track=self.track, budget=Budget()
         )
-        found = search.candidate(node, k)
+        found = search.candidates.of(node, k)
         assert found is not None, (node, k)
         return found
 
