@@ -93,9 +93,9 @@ def search(
     """
     from dbt_anonymize.search.efforts import Options  # noqa: PLC0415 (keeps --help fast)
 
-    # What is found is what was asked for only where nothing is written.
     is_table = form is Format.table
     sizes = _class_sizes(ks, efforts)
+    # What is found is what was asked for only where nothing is written.
     console = SafeConsole(quiet=is_quiet() and not (dry_run and is_table), stderr=not is_table)
     with rows_alone(form) as out:
         spec = place.spec(name)
@@ -112,10 +112,7 @@ def search(
         )
         is_default = measure is None and spec.search.measure is None
         if is_default and spec.is_tested and spec.efforts:
-            console.print(
-                f"{name}: searched by {options.measure}, the default; earlier versions searched by "
-                "`loss`. `search: {measure: …}` in the spec says which, and ends this line."
-            )
+            console.print(_default_measure(name, options.measure))
         found, reasons = _search(
             *(console, place, spec, _bounded(options)), dry_run=dry_run, verbose=verbose
         )
@@ -124,8 +121,15 @@ def search(
             show_rows(columns, rows, form, out=out)
         if not found.efforts:
             console.print(_no_efforts(has_sizes=bool(sizes)))
-        elif not dry_run:
+        if found.efforts and not dry_run:
             _write(console, place, spec, found.efforts, reasons)
+
+
+def _default_measure(name: str, measure: str) -> str:
+    return (
+        f"{name}: searched by {measure}, the default; earlier versions searched by `loss`. "
+        "`search: {measure: …}` in the spec says which, and ends this line."
+    )
 
 
 def _bounded(options: Options) -> Options:
