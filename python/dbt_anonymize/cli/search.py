@@ -102,7 +102,7 @@ def search(
         if spec.differential_privacy is not None:
             _search_privately(console, place, spec, dry_run=dry_run)
             return
-        options = Options(
+        asked = Options(
             efforts=spec.search.efforts if efforts is None else efforts,
             measure=spec.search_measure if measure is None else str(measure.value),
             recoding=recoding.value,
@@ -110,18 +110,16 @@ def search(
             ks=sizes,
             evaluations=evaluations,
         )
-        is_default = measure is None and spec.search.measure is None
-        if is_default and spec.is_tested and spec.efforts:
+        options = _bounded(asked)
+        if (measure or spec.search.measure) is None and spec.is_tested and spec.efforts:
             console.print(_default_measure(name, options.measure))
-        found, reasons = _search(
-            *(console, place, spec, _bounded(options)), dry_run=dry_run, verbose=verbose
-        )
+        found, reasons = _search(console, place, spec, options, dry_run=dry_run, verbose=verbose)
         if not is_table:
             columns, rows = rows_of(spec, options.loss, found)
             show_rows(columns, rows, form, out=out)
         if not found.efforts:
             console.print(_no_efforts(has_sizes=bool(sizes)))
-        if found.efforts and not dry_run:
+        elif not dry_run:
             _write(console, place, spec, found.efforts, reasons)
 
 
