@@ -31,8 +31,8 @@ Chosen = TypeVar("Chosen")
 MORE_USE, BALANCED, MORE_PRIVACY = "more-use", "balanced", "more-privacy"
 # Class sizes that are tried, and the smallest number of classes that a table must have for one.
 _SIZES, _FEWEST_CLASSES = 5, 20
-# Of the search for candidates, of which there are two for each class size.
-_SECONDS_OF_SHORTLIST = 1.5
+# Of the search for candidates, of which there are two for each class size: about a second.
+_WORK_OF_SHORTLIST = 150_000_000
 # Candidates of one class size: few, so that each is trained on several splits within seconds.
 _SHORTLIST = 8
 # More use loses the least of what keeps this share of what models learn. More privacy is the
@@ -97,7 +97,7 @@ def find_alternatives(
         *(table, guarantees, limit),
         track=track,
         budget=budget,
-        shortlist_seconds=_SECONDS_OF_SHORTLIST,
+        shortlist_work=_WORK_OF_SHORTLIST,
         shortlist=_SHORTLIST,
     )
     sizes = _sizes(guarantees.min_class_size, table.total)
@@ -123,7 +123,11 @@ def least_losses(spec: Spec, counted: Counted, rows: np.ndarray, seconds: float 
     checker = Checker(*(table, guarantees, Loss(), limit, lattice.lowest), must_release=True)
     sizes = _sizes(guarantees.min_class_size, table.total)
     part = None if seconds is None else seconds / len(sizes)
-    able = [(k, one) for k in sizes for one in best_nodes(checker, lattice, k, Clock(part, None))]
+    able = [
+        (k, one)
+        for k in sizes
+        for one in best_nodes(checker, lattice, k, Clock(part, None), work=_WORK_OF_SHORTLIST)
+    ]
     if not able:
         raise SearchError(
             explain_infeasible(table, spec.guarantees.resolved, limit, is_proven=True)
