@@ -24,7 +24,7 @@ from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.optimum import best_nodes
 from dbt_anonymize.search.race import ROUNDS, Budget, Candidate, Key, Track
-from dbt_anonymize.search.results import CheckedNode, ProgressCallback
+from dbt_anonymize.search.results import CheckedNode
 
 # Class sizes of efforts, from the guaranteed one up.
 LADDER = (5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
@@ -94,7 +94,6 @@ class QualitySearch:
         *,
         track: Track,
         budget: Budget,
-        progress: ProgressCallback | None = None,
         shortlist_work: int = _WORK_OF_SHORTLIST,
         shortlist: int = SHORTLIST,
     ):
@@ -102,7 +101,6 @@ class QualitySearch:
         self._shortlist_work = shortlist_work
         self._track = track
         self._budget = budget
-        self._progress = progress
         self._guarantees = guarantees
         self._lattice = Lattice.of(table)
         guided, self._lossy = (
@@ -121,6 +119,7 @@ class QualitySearch:
         """Return the winners of all class sizes that a node reaches which tells something."""
         winners: list[Candidate] = []
         for place, k in enumerate(sorted(set(sizes), reverse=True)):
+            self._track.progress.begin(k)
             part = self._budget.share(1.0 / (len(set(sizes)) - place))
             winner = self._winner(k, winners, part)
             self._budget.pay(part)
@@ -188,7 +187,7 @@ class QualitySearch:
         return sorted(known.values(), key=lambda one: one.checked.loss)
 
     def _best(self, checker: Checker, k: int, count: int) -> list[Node]:
-        clock, work = Clock(None, self._progress), self._shortlist_work
+        clock, work = Clock(None, None), self._shortlist_work
         return [one.node for one in best_nodes(checker, self._lattice, k, clock, count, work=work)]
 
     def _raced(self, winners: Sequence[Candidate]) -> Iterator[Raced]:

@@ -24,7 +24,8 @@ from dbt_anonymize.search.optimum import best_nodes
 from dbt_anonymize.search.predictions import with_predictions
 from dbt_anonymize.search.race import FEWEST_SPLITS, Budget, Candidate, Key, Track
 from dbt_anonymize.search.records import Records
-from dbt_anonymize.search.results import CheckedNode
+from dbt_anonymize.search.results import CheckedNode, ProgressCallback
+from dbt_anonymize.search.training import TrainingProgress
 from dbt_anonymize.spec import Effort, Spec
 
 Chosen = TypeVar("Chosen")
@@ -84,6 +85,7 @@ def find_alternatives(
     counted: Counted,
     records: Records,
     budget: Budget,
+    tell: ProgressCallback | None = None,
 ) -> Trial:
     """Search the levels on which models do best for a few class sizes, and choose three of them.
 
@@ -92,7 +94,8 @@ def find_alternatives(
     table = with_predictions(counted.table, records)
     guarantees = compile_guarantees(spec.guarantees.resolved, table)
     limit = Decimal(str(spec.suppression_limit))
-    track = Track(records, spec.tests, list(spec.quasi_identifiers))
+    progress = TrainingProgress(tell, seconds=budget.seconds, evaluations=budget.evaluations)
+    track = Track(records, spec.tests, list(spec.quasi_identifiers), progress)
     search = QualitySearch(
         *(table, guarantees, limit),
         track=track,
