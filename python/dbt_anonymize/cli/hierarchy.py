@@ -36,6 +36,7 @@ from dbt_anonymize.hierarchies.priority import priority_by_frequency, priority_b
 from dbt_anonymize.hierarchies.quantiles import quantile_intervals
 from dbt_anonymize.hierarchies.redaction import all_codes, redact_codes
 from dbt_anonymize.hierarchies.steps import nice_step, widened
+from dbt_anonymize.hierarchies.systems import SYSTEMS, code_system
 
 app = typer.Typer(
     name="hierarchy",
@@ -258,14 +259,26 @@ def redaction(
 def codes(
     values: Values,
     *,
-    prefixes: Annotated[str, typer.Option(help="Characters kept at each level, such as 4,3,2.")],
+    prefixes: Annotated[
+        str | None, typer.Option(help="Characters kept at each level, such as 4,3,2.")
+    ] = None,
+    system: Annotated[
+        str | None, typer.Option(help=f"Or: a system, one of {', '.join(SYSTEMS)}.")
+    ] = None,
     zeros: Annotated[
         int | None,
         typer.Option(min=1, help="Digits of the codes, whose leading zeros were lost as numbers."),
     ] = None,
 ) -> Hierarchy:
-    """Keep ever shorter beginnings of codes, also of different lengths: A01.1, A01*, A*."""
+    """Keep ever shorter beginnings of codes (A01.1, A01*, A*), or parts of a known system."""
+    if (prefixes is None) == (system is None) or (system is not None and system not in SYSTEMS):
+        raise HierarchyError(
+            f"codes needs either --prefixes or a --system, one of {', '.join(SYSTEMS)}; got "
+            "another mixture."
+        )
     found = sorted(values.distinct())
+    if system is not None:
+        return code_system(found, system)
     return code_prefixes(found, _ints(prefixes, option="--prefixes"), zeros=zeros)
 
 

@@ -14,12 +14,11 @@ from decimal import Decimal
 from itertools import accumulate
 
 from dbt_anonymize.drafting.by_target import Inner
-from dbt_anonymize.drafting.codes import Structure, prefixes_of, structure_of
+from dbt_anonymize.drafting.codes import Structure, has_no_order, prefixes_of, structure_of
 from dbt_anonymize.drafting.facts import ColumnFacts
 from dbt_anonymize.drafting.names import said_by
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies.bounds import numbers_of, parse_value
-from dbt_anonymize.hierarchies.codes import code_prefixes
 from dbt_anonymize.hierarchies.dates import date_intervals
 from dbt_anonymize.hierarchies.growing import growing_intervals, tells_little, truncated
 from dbt_anonymize.hierarchies.integers import integer_groups
@@ -134,9 +133,8 @@ def _built(
     counts = column.counts()
     structure = structure_of(facts.name, counts)
     if structure is not None:
-        codes = code_prefixes(list(counts), structure.prefixes, zeros=structure.zeros)
-        return codes, structure.command, structure.remark
-    if facts.kind == "number":
+        return structure.build(list(counts)), structure.command, structure.remark
+    if facts.kind == "number" and not has_no_order(facts.name):
         column.number_ends()
         return *number_plan(facts.name, numbers_of(counts)), ""
     return *_categories(facts, counts, inner), ""
@@ -153,7 +151,7 @@ def _categories(
         _refuse_numbers_as_text(facts.name, list(counts))
     prefixes = prefixes_of(counts) if facts.is_code and len(counts) > _LEAVES else ()
     if prefixes:
-        return code_prefixes(list(counts), prefixes), Structure(prefixes).command
+        return Structure(prefixes).build(list(counts)), Structure(prefixes).command
     # Of too few categories nothing is learned.
     with contextlib.suppress(HierarchyError):
         if inner is not None:
