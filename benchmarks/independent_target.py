@@ -120,7 +120,7 @@ def beats(state: int, *, records: int, evaluations: int) -> tuple[bool, bool]:
         _, zero_rule = track.baselines(splits)
         is_better = []
         for required, checked in races.points:
-            candidate = search.candidate(checked.node, required)
+            candidate = search.candidates.of(checked.node, required)
             assert candidate is not None
             scores = np.array(track.trained(candidate, splits, budget))
             is_better.append(corrected_interval(scores - zero_rule, track.test_share)[0] > 0)

@@ -8,7 +8,7 @@ with
 heights as (
 
     select
-        effort,
+        classes.effort,
         {%- for quasi_identifier in quasi_identifiers %}
         {%- do heights.append("height_" ~ loop.index) %}
         {%- set level = dbt_anonymize._quote(quasi_identifier.name ~ "_level", "classes") %}
@@ -16,16 +16,16 @@ heights as (
         {%- set label = dbt_anonymize._quote(quasi_identifier.name, "classes") %}
         {#- An interval that is no level of the hierarchy has no height. #}
         case
-            when count(case when not is_suppressed and {{ level }} is null and {{ label }} <> '*' then 1 end) = 0
+            when count(case when not classes.is_suppressed and {{ level }} is null and {{ label }} <> '*' then 1 end) = 0
                 then
                     sum(case
-                        when is_suppressed then {{ dbt_anonymize._times(factors.suppression, "records") }}
-                        else {{ dbt_anonymize._times(factors.generalization, "records") }} * {{ height }}
-                    end) / cast(sum(records) as {{ double }})
+                        when classes.is_suppressed then {{ dbt_anonymize._times(factors.suppression, "classes.records") }}
+                        else {{ dbt_anonymize._times(factors.generalization, "classes.records") }} * {{ height }}
+                    end) / cast(sum(classes.records) as {{ double }})
         end as height_{{ loop.index }}{{ "," if not loop.last }}
         {%- endfor %}
     from {{ classes }} as classes
-    group by effort
+    group by classes.effort
 
 )
 

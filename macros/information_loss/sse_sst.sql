@@ -184,10 +184,7 @@ leaves_{{ position }} as (
 totals_{{ position }} as (
 
     select
-        {%- if by %}
-        {{ by }},
-        {%- endif %}
-        sum(squares) as squares
+        {{- "\n        " ~ by ~ ",\n       " if by }} sum(squares) as squares
     from leaves_{{ position }}
     {{- "\n    group by " ~ by if by }}
 

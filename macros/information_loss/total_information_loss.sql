@@ -25,8 +25,8 @@ costs as (
             {%- set width = dbt_anonymize._label_height(quasi_identifier, level) %}
         {%- endif %}
         sum(case
-            when classes.is_suppressed then {{ dbt_anonymize._times(factors.suppression, "records") }}
-            else {{ dbt_anonymize._times(factors.generalization, "records") }} * {{ width }}
+            when classes.is_suppressed then {{ dbt_anonymize._times(factors.suppression, "classes.records") }}
+            else {{ dbt_anonymize._times(factors.generalization, "classes.records") }} * {{ width }}
         end) as cost_{{ loop.index }}{{ "," if not loop.last }}
         {%- endfor %}
     from {{ classes }} as classes

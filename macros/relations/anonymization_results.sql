@@ -14,11 +14,12 @@
     {%- endif -%}
 {%- endfor -%}
 {%- set columns = [
-    "effort", "k", "records", "suppressed_records", "violating_records", "repetitions", "qf_mean", "qf_sd", "qf_low",
-    "qf_high", "qf_difference", "qf_difference_low", "qf_difference_high", "is_non_inferior", "zero_rule",
-    "beats_zero_rule", "qnf", "alpha", "q", "is_on_frontier", "alpha_from", "alpha_to", "qualifies",
-    "is_chosen", "choice_share", "runner_up", "q_difference_to_runner_up",
-    "q_difference_to_runner_up_low", "q_difference_to_runner_up_high", "choose", "reason", "fingerprint",
+    "effort", "levels_in_words", "k", "records", "suppressed_records", "violating_records", "target", "measure",
+    "repetitions", "qf_mean", "qf_sd", "qf_low", "qf_high", "qf_difference", "qf_difference_low",
+    "qf_difference_high", "is_non_inferior", "zero_rule", "beats_zero_rule", "qnf", "alpha", "q", "is_on_frontier",
+    "alpha_from", "alpha_to", "qualifies", "is_chosen", "choice_share", "runner_up", "q_difference_to_runner_up",
+    "q_difference_to_runner_up_low", "q_difference_to_runner_up_high", "coarser_features", "choose", "reason",
+    "fingerprint",
 ] -%}
 with
 

@@ -62,6 +62,23 @@ def test_history_is_appended_and_survives_a_full_refresh(consumer: Project) -> N
     assert rows == [(2 * before, 2, 1)]
 
 
+def test_a_history_from_before_gets_the_columns_that_are_new(consumer: Project) -> None:
+    new = ["levels_in_words", "target", "measure", "coarser_features"]
+    for column in new:
+        consumer.execute(f"alter table anonymization_results drop column {column}")
+    consumer.build("-s", "customers_results", "anonymization_results")
+    assert consumer.query(
+        "select distinct target, measure, levels_in_words is null from anonymization_results"
+        " where effort = 1 order by all"
+    ) == [("churned", "f1", False), (None, None, True)]
+    assert consumer.query(
+        "select levels_in_words, coarser_features from anonymization_results"
+        " where target is not null order by effort"
+    ) == consumer.query(
+        "select levels_in_words, coarser_features from customers_results order by effort"
+    )
+
+
 def test_history_holds_only_what_a_run_computed(consumer: Project) -> None:
     before = consumer.query("select count(*) from anonymization_results")
     consumer.build("-s", "customers_privacy", "anonymization_results")

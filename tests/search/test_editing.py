@@ -75,12 +75,17 @@ def specs(draw: st.DrawFn) -> tuple[str, str, str]:
 
 
 @examples(settings(deadline=None, derandomize=True, database=None), 200)
-@given(parts=specs(), efforts=st.lists(EFFORTS, min_size=1, max_size=5))
+@given(
+    parts=specs(),
+    efforts=st.lists(EFFORTS, min_size=1, max_size=5),
+    reason=st.sampled_from([None, "keeps age: by 10", "gives up `a`,\n  - {b: 1} # zip"]),
+)
 def test_everything_but_the_list_stays_byte_for_byte(
-    parts: tuple[str, str, str], efforts: list[Effort]
+    parts: tuple[str, str, str], efforts: list[Effort], reason: str | None
 ) -> None:
     head, listed, tail = parts
-    edited = with_efforts("".join(parts), efforts)
+    reasons = [] if reason is None else [reason] * len(efforts)
+    edited = with_efforts("".join(parts), efforts, reasons)
     assert edited.startswith(head)
     assert edited.endswith(tail)
     assert yaml.safe_load(edited)["efforts"] == [written(effort) for effort in efforts]
@@ -93,7 +98,7 @@ def test_everything_but_the_list_stays_byte_for_byte(
     if listed.rstrip().endswith("# search"):
         assert "# search" in edited[len(head) :]
     # Doing it again changes nothing.
-    assert with_efforts(edited, efforts) == edited
+    assert with_efforts(edited, efforts) == with_efforts(edited, efforts, reasons) == edited
 
 
 def test_efforts_that_stay_keep_their_comments_and_others_lose_them() -> None:
@@ -117,6 +122,21 @@ def test_efforts_that_stay_keep_their_comments_and_others_lose_them() -> None:
         "+   - {age: 2}",
         "+   - {levels: {age: 3}, k: 7}",
     ]
+
+
+def test_new_efforts_are_written_with_their_reasons() -> None:
+    efforts = [Effort(levels={"age": 1}), Effort(levels={"age": 2}, k=9)]
+    reasons = ["keeps age by 5", "gives up age, which adds less than 0.002"]
+    expected = (
+        "features: [age]\nefforts:\n  - {age: 1}  # known\n"
+        "  - {levels: {age: 2}, k: 9}  # gives up age, which adds less than 0.002\n"
+    )
+    text = "features: [age]\nefforts:\n  - {age: 1}  # known\n"
+    assert with_efforts(text, efforts, reasons) == expected
+    text = "features: [age]\n"
+    assert with_efforts(text, efforts, reasons) == expected.replace("known", reasons[0])
+    text = "features: [age]\nefforts: [{age: 3}]\n"
+    assert "#" not in with_efforts(text, efforts, reasons)
 
 
 def test_a_list_of_open_mappings_gets_open_mappings() -> None:

@@ -48,6 +48,13 @@ class Purpose(StrEnum):
     statistics = "statistics"
 
 
+class Categories(StrEnum):
+    """What merges categories without an order."""
+
+    frequency = "frequency"
+    target = "target"
+
+
 # Also of the groups of commands below; `-h` is what people try first.
 HELP = {"help_option_names": ["-h", "--help"]}
 _IS_QUIET = ContextVar("is_quiet", default=False)

@@ -36,6 +36,7 @@ from dbt_anonymize.hierarchies.priority import priority_by_frequency, priority_b
 from dbt_anonymize.hierarchies.quantiles import quantile_intervals
 from dbt_anonymize.hierarchies.redaction import all_codes, redact_codes
 from dbt_anonymize.hierarchies.steps import nice_step, widened
+from dbt_anonymize.hierarchies.systems import SYSTEMS, code_system
 
 app = typer.Typer(
     name="hierarchy",
@@ -189,6 +190,32 @@ def others(values: Values) -> Hierarchy:
     return rare_together(values.counts())
 
 
+@app.command(name="by-target")
+@from_relation
+@writing
+def by_target(
+    values: Values,
+    *,
+    predict: Annotated[str, typer.Option(help="Column that models predict, the target.")],
+    person: Annotated[
+        str, typer.Option(help="Subject or else record key, by which outer records are drawn.")
+    ],
+    k: Annotated[int, typer.Option(min=1, help="Rarer categories are pooled.")] = 5,
+    outer_share: Annotated[
+        float, typer.Option(help="As quality.outer_share of the spec: these are not seen.")
+    ] = 0.2,
+    random_state: Annotated[int, typer.Option(help="As quality.random_state of the spec.")] = 1,
+) -> Hierarchy:
+    """Merge categories that mean the same for a target, by inner records alone."""
+    from dbt_anonymize.drafting.by_target import find_inner_by_name  # noqa: PLC0415 (slow)
+
+    with values.table() as column:
+        inner = find_inner_by_name(
+            column, predict, person, share=outer_share, random_state=random_state
+        )
+        return inner.merge(column.name, column.counts(), k=k)[0]
+
+
 @app.command()
 @from_anywhere
 @writing
@@ -232,14 +259,26 @@ def redaction(
 def codes(
     values: Values,
     *,
-    prefixes: Annotated[str, typer.Option(help="Characters kept at each level, such as 4,3,2.")],
+    prefixes: Annotated[
+        str | None, typer.Option(help="Characters kept at each level, such as 4,3,2.")
+    ] = None,
+    system: Annotated[
+        str | None, typer.Option(help=f"Or: a system, one of {', '.join(SYSTEMS)}.")
+    ] = None,
     zeros: Annotated[
         int | None,
         typer.Option(min=1, help="Digits of the codes, whose leading zeros were lost as numbers."),
     ] = None,
 ) -> Hierarchy:
-    """Keep ever shorter beginnings of codes, also of different lengths: A01.1, A01*, A*."""
+    """Keep ever shorter beginnings of codes (A01.1, A01*, A*), or parts of a known system."""
+    if (prefixes is None) == (system is None) or (system is not None and system not in SYSTEMS):
+        raise HierarchyError(
+            f"codes needs either --prefixes or a --system, one of {', '.join(SYSTEMS)}; got "
+            "another mixture."
+        )
     found = sorted(values.distinct())
+    if system is not None:
+        return code_system(found, system)
     return code_prefixes(found, _ints(prefixes, option="--prefixes"), zeros=zeros)
 
 

@@ -65,7 +65,7 @@ class Values:
         column = self._required()
         if self.file is not None:
             return read_column(self.file, column)
-        with self._table() as table:
+        with self.table() as table:
             return table.values()
 
     def distinct(self) -> list[str]:
@@ -77,18 +77,27 @@ class Values:
         column = self._required()
         if self.file is not None:
             return Counter(read_column(self.file, column))
-        with self._table() as table:
+        with self.table() as table:
             return table.counts()
 
     def number_ends(self) -> tuple[Decimal, Decimal]:
         """Return smallest and largest number of a relation."""
-        with self._table() as table:
+        with self.table() as table:
             return table.number_ends()
 
     def date_ends(self) -> tuple[date, date]:
         """Return first and last day of a relation, widened to whole years."""
-        with self._table() as table:
+        with self.table() as table:
             return table.date_ends()
+
+    @contextlib.contextmanager
+    def table(self) -> Iterator[TableColumn]:
+        """Open a column of a relation."""
+        from dbt_anonymize.project.values import TableColumn  # noqa: PLC0415 (slow to import)
+
+        column = self._required()
+        with self.place.warehouse() as warehouse:
+            yield TableColumn.find(warehouse, self._relation(warehouse), column)
 
     def _required(self) -> str:
         if not self.is_given or self.column is None:
@@ -97,14 +106,6 @@ class Values:
                 f"{self.count} places. Name one."
             )
         return self.column
-
-    @contextlib.contextmanager
-    def _table(self) -> Iterator[TableColumn]:
-        from dbt_anonymize.project.values import TableColumn  # noqa: PLC0415 (slow to import)
-
-        column = self._required()
-        with self.place.warehouse() as warehouse:
-            yield TableColumn.find(warehouse, self._relation(warehouse), column)
 
     def _relation(self, warehouse: Any) -> Any:
         if self.ref is not None:

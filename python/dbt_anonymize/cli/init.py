@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import Purpose, at_work, note, say
+from dbt_anonymize.cli.common import Categories, Purpose, at_work, note, say
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.pluralize import counted
@@ -39,6 +39,12 @@ def init(
         Purpose | None,
         typer.Option(help="To learn models from the release, or to count and sum it."),
     ] = None,
+    categories: Annotated[
+        Categories,
+        typer.Option(
+            help="Merge categories by how rare they are, or by what they mean for the target."
+        ),
+    ] = Categories.frequency,
     yes: Annotated[
         bool,
         typer.Option("--yes", "-y", help="Take what is proposed, and drop what is in doubt."),
@@ -57,35 +63,71 @@ def init(
 
     declared = declared_source(ref, source)
     path = check_name(place.project, name, replaces=replace_ or explain is not None)
-    facts = _read(place, declared, predict)
+    by_target = categories is Categories.target
+    if by_target:
+        _check_target(place.project.root / path, predict, purpose, explain)
+    facts = _read(place, declared, predict, by_target=by_target)
     if explain is not None:
         _explain(place, declared, facts, explain, name=name, predict=predict)
         return
     is_asked = not yes and sys.stdin.isatty()
-    purpose = purpose or (_asked_purpose() if is_asked else Purpose.model)
+    purpose = purpose or (_asked_purpose() if is_asked and not by_target else Purpose.model)
     is_tested = predict is not None or purpose is Purpose.model
     proposals = _proposed(facts, predict, is_tested=is_tested, is_asked=is_asked, takes_all=yes)
-    drafted = _drafted(place, declared, proposals, name, takes_all=yes, is_tested=is_tested)
+    told = {"takes_all": yes, "is_tested": is_tested, "by_target": by_target}
+    drafted = _drafted(place, declared, proposals, name, **told)
     is_known = replace_ and (place.project.root / path).exists()
     written = write_seeds(place, name, drafted, replaces=replace_)
     write_schema(place.project.root)
     text = spec_text(name, declared, drafted, takes_all=yes, purpose=purpose.value)
     (place.project.root / path).write_text(text, encoding="utf-8")
-    _show(drafted)
+    _show(drafted, by_target=by_target)
     for file in [f"replaced {path.as_posix()}"] * is_known + written:
         note(file)
-    is_open = ": TODO" in text or "[TODO]" in text
-    is_searched = purpose is Purpose.model
-    note(_next(name, path, drafted, is_open=is_open, is_searched=is_searched))
+    note(_next(name, path, drafted, text, is_searched=purpose is Purpose.model))
 
 
-def _read(place: Place, declared: Source, predict: str | None) -> list[ColumnFacts]:
+def _check_target(
+    path: Path, predict: str | None, purpose: Purpose | None, explain: str | None
+) -> None:
+    """Refuse categories by target where none is named, or nobody may look at it."""
+    import yaml  # noqa: PLC0415 (keeps --help fast)
+
+    raw = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
+    declared = raw.get("guarantees") if isinstance(raw, dict) else None
+    reasons = {
+        "needs a target: --predict <column>": predict is None,
+        "is for models, not for --purpose statistics: leave one of them out": (
+            purpose is Purpose.statistics
+        ),
+        f"must not stand beside differential_privacy, which {path.name} declares: its hierarchies "
+        "would tell of targets without any noise. Leave it out": (
+            "differential_privacy" in (declared or ())
+        ),
+        "drafts, and --explain writes nothing: leave one of them out": explain is not None,
+    }
+    if reason := next((reason for reason, holds in reasons.items() if holds), None):
+        raise SpecError(f"--categories target {reason}.")
+
+
+def _outer(drafted: Drafted) -> str:
+    if drafted.outer_share is None:
+        return "No categories were merged by target: none are without an order and frequent enough."
+    return (
+        f"quality.outer_share: {drafted.outer_share}, since categories were merged by the target: "
+        "these records had no part in it and score the chosen effort."
+    )
+
+
+def _read(
+    place: Place, declared: Source, predict: str | None, *, by_target: bool
+) -> list[ColumnFacts]:
     from dbt_anonymize.drafting.telling import facts_for  # noqa: PLC0415 (keeps --help fast)
 
     with place.warehouse() as warehouse:
         relation = warehouse.relation_of(declared)
         with at_work(f"Reading {relation.identifier}"):
-            return facts_for(warehouse, relation, predict)
+            return facts_for(warehouse, relation, predict, has_outer=by_target)
 
 
 def _proposed(
@@ -118,6 +160,7 @@ def _drafted(
     *,
     takes_all: bool,
     is_tested: bool,
+    by_target: bool,
 ) -> Drafted:
     from dbt_anonymize.drafting.table import check_complete, draft_table  # noqa: PLC0415
 
@@ -130,6 +173,7 @@ def _drafted(
             name=name,
             place=option_of(declared),
             folder=place.shown(place.project.seeds),
+            by_target=by_target,
         )
     if takes_all:
         check_complete(relation.identifier, drafted, needs_target=is_tested)
@@ -290,7 +334,9 @@ def _check_owned(place: Place, name: str, files: Sequence[str]) -> None:
             )
 
 
-def _show(drafted: Drafted) -> None:
+def _show(drafted: Drafted, *, by_target: bool) -> None:
+    if by_target:
+        note(_outer(drafted))
     for one in drafted.proposals:
         mark = "" if one.is_decided else " (undecided)"
         note(f"{one.name}: {one.role}{mark}, {one.reason}")
@@ -303,8 +349,8 @@ def _show(drafted: Drafted) -> None:
         note(f"{', '.join(names)} together single out {counted(count, 'record')}.")
 
 
-def _next(name: str, path: Path, drafted: Drafted, *, is_open: bool, is_searched: bool) -> str:
-    if is_open:
+def _next(name: str, path: Path, drafted: Drafted, text: str, *, is_searched: bool) -> str:
+    if ": TODO" in text or "[TODO]" in text:
         return f"{path.as_posix()}: decide every TODO, then run `dbt-anonymize generate {name}`."
     if drafted.efforts:
         return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +14,7 @@ import typer
 
 from dbt_anonymize.cli.common import Name, RowFormat, SafeConsole, is_quiet, rows_alone, show_rows
 from dbt_anonymize.cli.place import Place, on_target
-from dbt_anonymize.cli.search_output import lost, rows_of, show
+from dbt_anonymize.cli.search_output import lost, reasons_in_words, rows_of, show
 from dbt_anonymize.errors import EvaluationError, SearchError
 from dbt_anonymize.information_loss.names import GUIDED, MEASURE_NAMES
 from dbt_anonymize.output import Format
@@ -93,16 +93,16 @@ def search(
     """
     from dbt_anonymize.search.efforts import Options  # noqa: PLC0415 (keeps --help fast)
 
-    # What is found is what was asked for only where nothing is written.
     is_table = form is Format.table
     sizes = _class_sizes(ks, efforts)
+    # What is found is what was asked for only where nothing is written.
     console = SafeConsole(quiet=is_quiet() and not (dry_run and is_table), stderr=not is_table)
     with rows_alone(form) as out:
         spec = place.spec(name)
         if spec.differential_privacy is not None:
             _search_privately(console, place, spec, dry_run=dry_run)
             return
-        options = Options(
+        asked = Options(
             efforts=spec.search.efforts if efforts is None else efforts,
             measure=spec.search_measure if measure is None else str(measure.value),
             recoding=recoding.value,
@@ -110,17 +110,24 @@ def search(
             ks=sizes,
             evaluations=evaluations,
         )
-        is_default = measure is None and spec.search.measure is None
-        if is_default and spec.is_tested and spec.efforts:
-            console.print(
-                f"{name}: searched by {options.measure}, the default; earlier versions searched by "
-                "`loss`. `search: {measure: …}` in the spec says which, and ends this line."
-            )
-        found = _search(console, place, spec, _bounded(options), dry_run=dry_run, verbose=verbose)
+        options = _bounded(asked)
+        if (measure or spec.search.measure) is None and spec.is_tested and spec.efforts:
+            console.print(_default_measure(name, options.measure))
+        found, reasons = _search(console, place, spec, options, dry_run=dry_run, verbose=verbose)
         if not is_table:
             columns, rows = rows_of(spec, options.loss, found)
             show_rows(columns, rows, form, out=out)
-        _conclude(console, place, spec, found, has_sizes=bool(sizes), dry_run=dry_run)
+        if not found.efforts:
+            console.print(_no_efforts(has_sizes=bool(sizes)))
+        elif not dry_run:
+            _write(console, place, spec, found.efforts, reasons)
+
+
+def _default_measure(name: str, measure: str) -> str:
+    return (
+        f"{name}: searched by {measure}, the default; earlier versions searched by `loss`. "
+        "`search: {measure: …}` in the spec says which, and ends this line."
+    )
 
 
 def _bounded(options: Options) -> Options:
@@ -129,24 +136,13 @@ def _bounded(options: Options) -> Options:
     return replace(options, time_limit=SECONDS_OF_RACES) if options.races and is_open else options
 
 
-def _conclude(
-    console: SafeConsole,
-    place: Place,
-    spec: Spec,
-    found: Found,
-    *,
-    has_sizes: bool,
-    dry_run: bool,
-) -> None:
-    if not found.efforts and has_sizes:
-        console.print("None of the class sizes is an effort: there is none to write.")
-    elif not found.efforts:
-        console.print(
-            "The untouched table keeps every guarantee already, and nothing coarser reaches "
-            "more: there is no effort to write."
-        )
-    elif not dry_run:
-        _write(console, place, spec, found.efforts)
+def _no_efforts(*, has_sizes: bool) -> str:
+    if has_sizes:
+        return "None of the class sizes is an effort: there is none to write."
+    return (
+        "The untouched table keeps every guarantee already, and nothing coarser reaches "
+        "more: there is no effort to write."
+    )
 
 
 def _search(
@@ -157,8 +153,8 @@ def _search(
     *,
     dry_run: bool,
     verbose: bool,
-) -> Found:
-    """Load, search and show; write ``<n>_lattice`` unless dry."""
+) -> tuple[Found, list[str]]:
+    """Load, search and show; write ``<n>_lattice`` unless dry. Return reasons, too."""
     from dbt_anonymize.project.category_limits import limits_in_warehouse  # noqa: PLC0415
     from dbt_anonymize.project.level_words import words_of_seeds  # noqa: PLC0415
     from dbt_anonymize.search.coded_guarantees import coded_guarantees  # noqa: PLC0415
@@ -182,7 +178,7 @@ def _search(
         with place.warehouse() as warehouse:
             relation = write_lattice(warehouse, spec.name, list(spec.quasi_identifiers), rows)
         console.print(f"{relation}: {counted(len(rows), 'node')}.")
-    return found
+    return found, reasons_in_words(spec, found, words)
 
 
 def _load(warehouse: Warehouse, spec: Spec, measure: str) -> tuple[Table, Records | None]:
@@ -294,13 +290,19 @@ def _class_sizes(text: str | None, efforts: int | None) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
-def _write(console: SafeConsole, place: Place, spec: Spec, efforts: tuple[Effort, ...]) -> None:
+def _write(
+    console: SafeConsole,
+    place: Place,
+    spec: Spec,
+    efforts: tuple[Effort, ...],
+    reasons: Sequence[str] = (),
+) -> None:
     from dbt_anonymize.spec.editing import write_efforts  # noqa: PLC0415
     from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
 
     path = spec_paths(place.project.root)[spec.name]
     shown = place.shown(path)
-    if write_efforts(path, efforts):
+    if write_efforts(path, efforts, reasons):
         console.print(
             f"{shown}: {counted(len(efforts), 'effort')}. Review the change, then run "
             f"`dbt-anonymize generate {spec.name}` and `dbt build`."

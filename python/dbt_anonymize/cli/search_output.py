@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 from dbt_anonymize.cli.common import SafeConsole, figures_table
 from dbt_anonymize.pluralize import counted
 
+# Lines about what would help.
+_MOST_BURDENS = 2
+
 if TYPE_CHECKING:
     from rich.table import Table as ShownTable
 
@@ -66,7 +69,8 @@ def show(
             console.print("Efforts from weak to strong: the least loss with the required k")
             console.print(_nodes_table(task, found.chain.points, chained))
         else:
-            _show_races(console, task, found.races, chained, words)
+            _show_races(console, task, found.races, chained)
+            _show_reasons(console, task.spec, found, words)
     if left_out := _left_out(task, found):
         console.print(left_out)
     if not verbose:
@@ -76,6 +80,27 @@ def show(
     unproven = "" if found.front.is_complete else " (as far as found in the time it had)"
     console.print(f"Pareto front: no other levels reach this k with less loss{unproven}")
     console.print(_nodes_table(task, found.front.points, chained, is_front=True))
+
+
+def reasons_in_words(spec: Spec, found: Found, words: Words) -> list[str]:
+    """Say what each effort of a race keeps and gives up, and what that would add."""
+    from dbt_anonymize.project.descriptions import in_words  # noqa: PLC0415 (keeps --help fast)
+
+    if found.races is None:
+        return []
+    given = zip(found.races.points, found.reasons.given, strict=True)
+    phrases = [
+        {name: one.phrase(spec.measure) for name, one in of_winner.items()}
+        if any(one.adds is not None for one in of_winner.values())
+        else {}
+        for (_, checked), of_winner in given
+        if any(checked.node)
+    ]
+    trees = spec.quasi_identifiers
+    return [
+        in_words(effort, trees, words, reasons)
+        for effort, reasons in zip(found.efforts, phrases, strict=True)
+    ]
 
 
 def rows_of(spec: Spec, measure: str, found: Found) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -175,12 +200,9 @@ def _show_rounds(console: SafeConsole, task: Task, found: Found) -> None:
 
 
 def _show_races(
-    console: SafeConsole, task: Task, races: Races, efforts: dict[CheckedNode, int], words: Words
+    console: SafeConsole, task: Task, races: Races, efforts: dict[CheckedNode, int]
 ) -> None:
     """Show the winners of all class sizes beside the untouched table and the zero rule."""
-    from dbt_anonymize.project.descriptions import in_words  # noqa: PLC0415 (keeps --help fast)
-    from dbt_anonymize.spec import Effort  # noqa: PLC0415 (as above)
-
     if not races.raced:
         return
     measure = task.spec.measure
@@ -205,11 +227,22 @@ def _show_races(
         f"{_score(first.zero_rule)}; means of {splits}, differences with 95 % intervals. The build "
         "scores the efforts again, on other splits of the same records."
     )
-    trees = task.spec.quasi_identifiers
-    for checked, number in efforts.items():
-        effort = Effort(levels=dict(zip(trees, checked.node, strict=True)))
-        console.print(f"Effort {number} {in_words(effort, trees, words)}.")
-    if not races.is_complete:
+
+
+def _show_reasons(console: SafeConsole, spec: Spec, found: Found, words: Words) -> None:
+    """Say what efforts keep, why they give up the rest, and what would help."""
+    if any(found.reasons.given):
+        console.print("What a column adds is measured one level finer, on the same splits.")
+    for number, text in enumerate(reasons_in_words(spec, found, words), start=1):
+        console.print(f"Effort {number} {text}.")
+    for one in found.reasons.burdens[:_MOST_BURDENS]:
+        less = one.phrase(spec.measure)
+        console.print(
+            f"{one.column} has {counted(one.values, 'value')} and {less}: without it "
+            f"(`release: {{leave_out: [{one.column}]}}`) k is {one.k_without:,} instead of "
+            f"{one.k:,} where {one.required:,} is required."
+        )
+    if found.races is not None and not found.races.is_complete:
         console.print("What was to be trained ended it: raise --time-limit or --evaluations.")
     console.print()
 

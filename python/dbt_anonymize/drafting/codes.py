@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from dbt_anonymize.drafting.names import words
+from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.hierarchies.codes import code_prefixes
+from dbt_anonymize.hierarchies.model import CategoricalHierarchy
+from dbt_anonymize.hierarchies.systems import code_system, share_of_system
 
 # So many of the values must look like a code.
 _MOST, _LOOKED_AT = 0.95, 2000
@@ -24,6 +29,17 @@ _DIAGNOSIS = {
     *("icd", "icd9", "icd10", "dx", "diag", "diagnosis", "diagnoses", "diagnose"),
     "diagnosecode",
 }
+_COUNTRY = {
+    *("country", "countries", "cntry", "nation", "nationality", "citizenship", "origin", "iso"),
+    *("iso2", "iso3", "land", "pais", "pays", "paese", "staat", "geburtsland", "birthplace"),
+}
+_CALLING = {
+    *("phoneprefix", "callingcode", "dialcode", "dialingcode", "diallingcode", "countryprefix"),
+    *("landesvorwahl", "indicatif", "telprefix"),
+}
+_WITHOUT_ORDER = {"areacode", "vorwahl"}
+# Of a column that is called so, so many of the values are countries that are known.
+_COUNTRIES, _FEW_COUNTRIES = 0.75, 3
 _WITH_DECIMALS = (
     "codes stored as numbers with decimals: cast(cast(… as integer) as varchar) in a model makes "
     "codes of the raw values, too."
@@ -33,28 +49,44 @@ _ANY = set[str]()
 _LOOKS = (
     (r"\d{5}(-?\d{4})?", _POSTAL, (5, 3, 1)),
     (r"[a-z]\d[a-z] ?\d[a-z]\d", _ANY, (3, 1)),
+    (r"\d{4} ?[a-z]{2}", _POSTAL, (4, 2)),
+    (r"\d\d(\.\d{1,2})?", _INDUSTRY, (4, 2)),
     (r"[a-z]\d[\da-z](\.?[\da-z]{1,4})?", _DIAGNOSIS, (3, 1)),
     (r"(\d{3}|v\d\d|e\d{3})(\.?\d{1,2})?", _DIAGNOSIS, (3, 2, 1)),
     (r"\d\d-\d{4}(\.\d\d)?", _ANY, (7, 6, 5, 2)),
     (r"[a-z]{2}-[a-z\d]{1,3}", _ANY, (2,)),
 )
+# Postcodes that are whole need no name.
+_UK = r"[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}"
 # Codes of diagnoses have points, which tell them without a name.
 _POINTED = r"[a-z]\d[\da-z](\.[\da-z]{1,4})?"
 
 
 @dataclass(frozen=True)
 class Structure:
-    """Structure of codes: characters to keep at each level, and digits that they should have."""
+    """Structure of codes: characters to keep at each level, and digits that they should have.
 
-    prefixes: tuple[int, ...]
+    ``system`` names one whose parts are no beginnings.
+    """
+
+    prefixes: tuple[int, ...] = ()
     zeros: int | None = None
     remark: str = ""
+    system: str = ""
 
     @property
     def command(self) -> str:
         """Words of the command."""
+        if self.system:
+            return f"codes --system {self.system}"
         zeros = f" --zeros {self.zeros}" if self.zeros else ""
         return f"codes --prefixes {','.join(map(str, self.prefixes))}{zeros}"
+
+    def build(self, values: Sequence[str]) -> CategoricalHierarchy:
+        """Return the hierarchy of distinct codes."""
+        if self.system:
+            return code_system(values, self.system)
+        return code_prefixes(values, self.prefixes, zeros=self.zeros)
 
 
 def structure_of(name: str, values: Collection[str]) -> Structure | None:
@@ -68,7 +100,11 @@ def structure_of(name: str, values: Collection[str]) -> Structure | None:
     (3, 1)
     >>> structure_of("naics", ["11", "541511", "541512", "5416", "52", "522"]).prefixes
     (4, 3, 2)
+    >>> structure_of("nationality", ["DE", "FR", "ES", "JP"]).system
+    'countries'
     """
+    if system := _system(set(words(name)), values):
+        return Structure(system=system)
     plain = [value.removesuffix(".0") for value in values]
     found = _known(set(words(name)), plain[:: len(plain) // _LOOKED_AT + 1])
     if found is None or len(plain) < _FEW_CODES:
@@ -84,6 +120,17 @@ def structure_of(name: str, values: Collection[str]) -> Structure | None:
             kept.append(length)
             size = groups
     return replace(found, prefixes=tuple(kept)) if kept else None
+
+
+def has_no_order(name: str) -> bool:
+    """Tell a column whose numbers are codes that neither order nor digits group.
+
+    Examples
+    --------
+    >>> [has_no_order(name) for name in ("area_code", "AreaCode", "area")]
+    [True, True, False]
+    """
+    return not _WITHOUT_ORDER.isdisjoint(words(name))
 
 
 def prefixes_of(values: Collection[str]) -> tuple[int, ...]:
@@ -105,6 +152,26 @@ def prefixes_of(values: Collection[str]) -> tuple[int, ...]:
             found.append(length)
             size = groups
     return tuple(found[-_MOST_LEVELS:])
+
+
+def _system(name: set[str], values: Collection[str]) -> str | None:
+    """Return the system of codes; two letters are countries only where the name says so."""
+    seen = list(values)[:: len(values) // _LOOKED_AT + 1]
+    is_many = len(values) >= _FEW_CODES
+    are_countries = is_many and min(map(len, seen)) > 2
+    least = {
+        "countries": _MOST if are_countries else 1.1,
+        "uk-postcodes": _MOST if is_many and (name & _POSTAL or _are(_UK, seen)) else 1.1,
+        "calling-codes": _MOST if name & _CALLING else 1.1,
+    }
+    if name & _COUNTRY and len(values) >= _FEW_COUNTRIES:
+        least["countries"] = _COUNTRIES
+    for system, share in least.items():
+        if share <= 1 and share_of_system(seen, system) >= share:
+            with contextlib.suppress(HierarchyError):
+                code_system(list(values), system)
+                return system
+    return None
 
 
 def _known(name: set[str], values: Collection[str]) -> Structure | None:

@@ -27,6 +27,11 @@ _HAS_ZONE = re.compile("with (local )?time zone|timestamptz|_l?tz")
 # Dependencies between so many pairs of columns are counted, the likeliest first, in so many records
 # of all pairs, of values with so many records each.
 _MOST_PAIRS, _MOST_PAIRED, _RECORDS_OF_A_VALUE = 300, 30_000_000, 10
+# Postcodes of the United Kingdom, Canada and the Netherlands.
+_PARTED = re.compile(
+    r"[a-z]{1,2}\d[a-z\d]? \d[a-z]{2}|[a-z]\d[a-z] \d[a-z]\d|\d{4} [a-z]{2}",
+    re.ASCII | re.IGNORECASE,
+)
 # Of so many different values the looks are judged.
 _VALUES_LOOKED_AT = 500
 
@@ -90,6 +95,8 @@ class ColumnFacts:
     @property
     def is_free_text(self) -> bool:
         """By the rule that stops a build."""
+        if self.is_code:
+            return False
         many = self.phrases >= 10 and 10 * self.phrases > self.known
         return self.kind == "text" and (self.longest > 100 or self.phrases > 500 or many)
 
@@ -229,5 +236,8 @@ def _some_values(warehouse: Warehouse, relation: Any, quoted: str) -> list[str]:
 
 
 def _is_code(value: str) -> bool:
+    """Tell a value with a digit and without spaces, or a postcode in two parts."""
+    if _PARTED.fullmatch(value.strip()):
+        return True
     has_digit = any(character.isdigit() for character in value)
     return has_digit and " " not in value.strip() and not is_date(value)

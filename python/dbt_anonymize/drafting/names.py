@@ -127,6 +127,8 @@ _PARTS_OF = {
 _ENDINGS = ("sq", "cat", "grp", "group", "groups", "band", "class", "status", "stat", "rank")
 # Names of things, not of people.
 _NOT_OF_PEOPLE = {"product", "plan", "item", "brand", "category", "campaign", "channel", "file"}
+# Parts of a phone number that many people share.
+_SHARED_PARTS = {"prefix", "prefixes", "areacode", "callingcode", "dialcode", "vorwahl"}
 # Of which places and firms have names, which many people share.
 _PLACES = {
     *("clinic", "hospital", "school", "company", "firm", "city", "town", "county", "country"),
@@ -156,7 +158,8 @@ def said_by(name: str, kind: str) -> bool:
     (True, False)
     """
     found = set(words(name))
-    if kind in {"identifier", "names_person"} and found & (_NOT_OF_PEOPLE | _PLACES):
+    shared = _NOT_OF_PEOPLE | _PLACES | _SHARED_PARTS
+    if kind in {"identifier", "names_person"} and found & shared:
         return False
     if kind == "full_name" and found & _PARTS:
         return False

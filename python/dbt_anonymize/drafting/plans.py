@@ -13,12 +13,12 @@ from datetime import date
 from decimal import Decimal
 from itertools import accumulate
 
-from dbt_anonymize.drafting.codes import Structure, prefixes_of, structure_of
+from dbt_anonymize.drafting.by_target import Inner
+from dbt_anonymize.drafting.codes import Structure, has_no_order, prefixes_of, structure_of
 from dbt_anonymize.drafting.facts import ColumnFacts
 from dbt_anonymize.drafting.names import said_by
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies.bounds import numbers_of, parse_value
-from dbt_anonymize.hierarchies.codes import code_prefixes
 from dbt_anonymize.hierarchies.dates import date_intervals
 from dbt_anonymize.hierarchies.growing import growing_intervals, tells_little, truncated
 from dbt_anonymize.hierarchies.integers import integer_groups
@@ -65,6 +65,11 @@ class Plan:
         """Kind of the hierarchy, as specs call it."""
         return "interval" if isinstance(self.hierarchy, IntervalHierarchy) else "categorical"
 
+    @property
+    def reads_target(self) -> bool:
+        """Tell whether it was grown on what inner records show of the target."""
+        return self.command.startswith("dbt-anonymize hierarchy by-target ")
+
 
 def seed_name(anonymization: str, column: str, taken: set[str]) -> str:
     """Return a name of a seed that no other column has.
@@ -83,12 +88,21 @@ def seed_name(anonymization: str, column: str, taken: set[str]) -> str:
     return name
 
 
-def plan(facts: ColumnFacts, column: TableColumn, seed: str, place: str, folder: str) -> Plan:
+def plan(
+    facts: ColumnFacts,
+    column: TableColumn,
+    seed: str,
+    place: str,
+    folder: str,
+    *,
+    inner: Inner | None = None,
+) -> Plan:
     """Return the hierarchy that is proposed for a column; ``place`` is ``--ref`` or ``--source``.
 
-    A column that no hierarchy fits is a `HierarchyError`.
+    Categories without an order merge by the target of ``inner`` records where these are given. A
+    column that no hierarchy fits is a `HierarchyError`.
     """
-    hierarchy, words, remark = _built(facts, column)
+    hierarchy, words, remark = _built(facts, column, inner)
     source = f" {place} --column {shlex.quote(facts.name)}"
     command = f"dbt-anonymize hierarchy {words}{source} -o {folder}/{seed}.csv"
     return Plan(facts.name, seed, hierarchy, command, remark)
@@ -108,7 +122,9 @@ def _refuse_what_no_build_compares(facts: ColumnFacts) -> None:
         )
 
 
-def _built(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str, str]:
+def _built(
+    facts: ColumnFacts, column: TableColumn, inner: Inner | None
+) -> tuple[Hierarchy, str, str]:
     _refuse_what_no_build_compares(facts)
     if facts.kind in {"date", "timestamp"}:
         return *_dates(facts, column), ""
@@ -117,15 +133,16 @@ def _built(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str, str
     counts = column.counts()
     structure = structure_of(facts.name, counts)
     if structure is not None:
-        codes = code_prefixes(list(counts), structure.prefixes, zeros=structure.zeros)
-        return codes, structure.command, structure.remark
-    if facts.kind == "number":
+        return structure.build(list(counts)), structure.command, structure.remark
+    if facts.kind == "number" and not has_no_order(facts.name):
         column.number_ends()
         return *number_plan(facts.name, numbers_of(counts)), ""
-    return *_categories(facts, counts), ""
+    return *_categories(facts, counts, inner), ""
 
 
-def _categories(facts: ColumnFacts, counts: dict[str, int]) -> tuple[Hierarchy, str]:
+def _categories(
+    facts: ColumnFacts, counts: dict[str, int], inner: Inner | None
+) -> tuple[Hierarchy, str]:
     if len(counts) <= _MOST_ORDERED and has_known_order(list(counts)):
         return order_values(counts), "ordered"
     is_even = facts.is_code and facts.shortest == facts.longest > 1
@@ -134,7 +151,11 @@ def _categories(facts: ColumnFacts, counts: dict[str, int]) -> tuple[Hierarchy, 
         _refuse_numbers_as_text(facts.name, list(counts))
     prefixes = prefixes_of(counts) if facts.is_code and len(counts) > _LEAVES else ()
     if prefixes:
-        return code_prefixes(list(counts), prefixes), Structure(prefixes).command
+        return Structure(prefixes).build(list(counts)), Structure(prefixes).command
+    # Of too few categories nothing is learned.
+    with contextlib.suppress(HierarchyError):
+        if inner is not None:
+            return inner.merge(facts.name, counts)
     return rare_together(counts), "others"
 
 

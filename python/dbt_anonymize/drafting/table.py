@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from dbt_anonymize.drafting.by_target import OUTER_SHARE, find_inner
 from dbt_anonymize.drafting.efforts import first_efforts
 from dbt_anonymize.drafting.facts import singled_out
 from dbt_anonymize.drafting.plans import Plan, plan, seed_name
@@ -51,6 +52,11 @@ class Drafted:
         return "r2" if self.target is not None and is_amount(self.target.facts) else "roc_auc"
 
     @property
+    def outer_share(self) -> float | None:
+        """Share of the records that no hierarchy has seen the target of, where one has."""
+        return OUTER_SHARE if any(one.reads_target for one in self.plans.values()) else None
+
+    @property
     def target(self) -> Proposal | None:
         """The column that models predict."""
         return next((one for one in self.proposals if one.is_target), None)
@@ -65,20 +71,23 @@ def draft_table(
     place: str,
     folder: str,
     efforts: int = EFFORTS,
+    by_target: bool = False,
 ) -> Drafted:
     """Build hierarchies and so many efforts for the proposed roles; nothing is written.
 
-    ``place`` is what the commands of the hierarchies read, ``folder`` where they write seeds.
+    ``place`` is what the commands of the hierarchies read, ``folder`` where they write seeds;
+    ``by_target``: categories merge by what they mean for it.
     """
     plans: dict[str, Plan] = {}
     failed: dict[str, str] = {}
     taken: set[str] = set()
     quasi = [one for one in proposals if one.role == "quasi_identifier"]
+    inner = find_inner(warehouse, relation, proposals) if by_target else None
     for one in quasi:
         column = TableColumn.find(warehouse, relation, one.name)
         try:
             seed = seed_name(name, one.name, taken)
-            plans[one.name] = plan(one.facts, column, seed, place, folder)
+            plans[one.name] = plan(one.facts, column, seed, place, folder, inner=inner)
         except (HierarchyError, WarehouseError) as error:
             failed[one.name] = str(error)
     subject = propose_subject(proposals)

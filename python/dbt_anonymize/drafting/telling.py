@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.drafting.by_target import find_inner
 from dbt_anonymize.drafting.facts import ColumnFacts, read_facts
 from dbt_anonymize.drafting.refusals import check_table
-from dbt_anonymize.drafting.roles import MOST_QUASI, is_amount
+from dbt_anonymize.drafting.roles import MOST_QUASI, is_amount, propose
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 
@@ -20,14 +21,22 @@ _MOST_VALUES, _GROUPS = 100, 20
 _MOST_RECORDS = 30_000_000
 
 
-def facts_for(warehouse: Warehouse, relation: Any, predict: str | None) -> list[ColumnFacts]:
+def facts_for(
+    warehouse: Warehouse, relation: Any, predict: str | None, *, has_outer: bool = False
+) -> list[ColumnFacts]:
     """Return the facts of a relation for a draft, with what columns tell of a target that is named.
 
-    A relation that cannot be drafted is a `SpecError`.
+    With outer records, inner ones alone tell of it. A relation that cannot be drafted is a
+    `SpecError`.
     """
     facts = read_facts(warehouse, relation)
     check_table(relation.identifier, facts)
-    return facts if predict is None else with_telling(warehouse, relation, facts, predict)
+    if predict is None:
+        return facts
+    seen = relation
+    if has_outer:
+        seen = find_inner(warehouse, relation, propose(facts, predict)).sql
+    return with_telling(warehouse, seen, facts, predict)
 
 
 def with_telling(

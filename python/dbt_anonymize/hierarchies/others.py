@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
 from dbt_anonymize.hierarchies.rules import check
+from dbt_anonymize.pluralize import counted
 
 _MOST_ALONE, _MOST_LEVELS = 32, 5
 # So few values, in a label of so many characters, are named in it.
@@ -29,12 +30,7 @@ def rare_together(records: Mapping[str, int]) -> CategoricalHierarchy:
     >>> [level[-1] for level in tree.labels]
     ['lupus | gout', 'asthma | lupus | gout', 'other (4 values)', '*']
     """
-    if not records:
-        raise HierarchyError("a hierarchy must have values; all are NULL. Drop the column.")
-    if ROOT in records:
-        raise HierarchyError(
-            "values must not be *, which stands for every value. Make them NULL in a model before."
-        )
+    refuse_unusable(records)
     ordered = sorted(records, key=lambda v: (v.casefold() in _OTHER, -records[v], v))
     labels = []
     for alone in _alone(len(ordered)):
@@ -42,6 +38,16 @@ def rare_together(records: Mapping[str, int]) -> CategoricalHierarchy:
         labels.append((*ordered[:alone], *([_name(rest)] * len(rest))))
     root = (ROOT,) * len(ordered)
     return check(CategoricalHierarchy(tuple(ordered), (*labels, root)), name="of rare values")
+
+
+def refuse_unusable(records: Mapping[str, int]) -> None:
+    """Raise a `HierarchyError` for no values, and for a value that is the root."""
+    if not records:
+        raise HierarchyError("a hierarchy must have values; all are NULL. Drop the column.")
+    if ROOT in records:
+        raise HierarchyError(
+            "values must not be *, which stands for every value. Make them NULL in a model before."
+        )
 
 
 def _alone(size: int) -> list[int]:
@@ -60,4 +66,9 @@ def _alone(size: int) -> list[int]:
 def _name(rest: Sequence[str]) -> str:
     named = " | ".join(rest)
     is_short = len(rest) <= _NAMED and len(named) <= _LONGEST
-    return named if is_short else f"other ({len(rest):,} values)"
+    return named if is_short else count_rest(rest)
+
+
+def count_rest(rest: Sequence[str]) -> str:
+    """Return a label that names nobody."""
+    return f"other ({counted(len(rest), 'value')})"

@@ -22,10 +22,16 @@ def effort_description(number: int, effort: Effort) -> str:
     return f"Effort {number}: {_recoding(effort)}; one row per source record."
 
 
-def in_words(effort: Effort, trees: Mapping[str, Hierarchy], words: Words = _UNKNOWN) -> str:
+def in_words(
+    effort: Effort,
+    trees: Mapping[str, Hierarchy],
+    words: Words = _UNKNOWN,
+    reasons: Mapping[str, tuple[str, str]] | None = None,
+) -> str:
     """Say what an effort keeps of each quasi-identifier, as the end of a sentence.
 
-    Levels without words are told by their number.
+    Levels without words are told by their number. ``reasons`` say why columns are given up: of one
+    column, and of several that have the same reason.
 
     Examples
     --------
@@ -35,6 +41,8 @@ def in_words(effort: Effort, trees: Mapping[str, Hierarchy], words: Words = _UNK
     'keeps age at level 2 of 3; gives up sex'
     >>> in_words(effort, trees, {"age": ["by 5", "by 10", "*"]})
     'keeps age by 10; gives up sex'
+    >>> in_words(effort, trees, reasons={"sex": ("which adds nothing", "which add nothing")})
+    'keeps age at level 2 of 3; gives up sex, which adds nothing'
     """
     ranges = _ranges(effort, trees)
     if not ranges:
@@ -49,13 +57,26 @@ def in_words(effort: Effort, trees: Mapping[str, Hierarchy], words: Words = _UNK
         if name not in {*kept, *gone}
     ]
     as_is = f" as {'they are' if kept[1:] else 'it is'}"
-    groups = (("keeps", coarser, ""), ("leaves", kept, as_is), ("gives up", gone, ""))
+    groups = (("keeps", coarser, ""), ("leaves", kept, as_is))
     parts = [f"{verb} {', '.join(names)}{end}" for verb, names, end in groups if names]
+    parts += _given_up(gone, reasons or {})
     if effort.recoding == "cell_suppression":
         parts.append("then suppresses single cells")
     if effort.rounds:
         parts.append("by record")
     return "; ".join(parts)
+
+
+def _given_up(names: Sequence[str], reasons: Mapping[str, tuple[str, str]]) -> list[str]:
+    """Say what is given up, and why; columns with the same reason together."""
+    of_reason: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        of_reason.setdefault(reasons.get(name, ("", "")), []).append(name)
+    texts = [
+        ", ".join([*same, *([several if same[1:] else one] if one else [])])
+        for (one, several), same in sorted(of_reason.items())
+    ]
+    return [f"{'and' if place else 'gives up'} {text}" for place, text in enumerate(texts)]
 
 
 def differing_levels(

@@ -8,7 +8,7 @@ sizes the smallest would win.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from importlib import import_module
 
@@ -17,12 +17,13 @@ import numpy as np
 from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import Node, Table
+from dbt_anonymize.search.candidates import Candidates
 from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.optimum import best_nodes
-from dbt_anonymize.search.race import ROUNDS, Budget, Candidate, Track
+from dbt_anonymize.search.race import ROUNDS, Budget, Candidate, Key, Track
 from dbt_anonymize.search.results import CheckedNode, ProgressCallback
 
 # Class sizes of efforts, from the guaranteed one up.
@@ -103,16 +104,17 @@ class QualitySearch:
         self._progress = progress
         self._guarantees = guarantees
         self._lattice = Lattice.of(table)
-        self._guided, self._lossy = (
+        guided, self._lossy = (
             Checker(
                 *(table, guarantees, measure, suppression_limit, self._lattice.lowest),
                 must_release=True,
             )
             for measure in (Guided(), Loss())
         )
+        self.candidates = Candidates(guided, self._lattice, track.rows)
         self._is_complete = True
         self._of_size: dict[int, list[Candidate]] = {}
-        self._empty = self._lattice.root_of(table)
+        self.winners: list[Candidate] = []
 
     def run(self, sizes: Sequence[int]) -> Races:
         """Return the winners of all class sizes that a node reaches which tells something."""
@@ -123,14 +125,22 @@ class QualitySearch:
             self._budget.pay(part)
             if winner is not None:
                 winners.append(winner)
-        chosen = [
-            one
-            for place, one in enumerate(winners)
-            if one.key not in {before.key for before in winners[:place]}
-        ][::-1]
+        self.winners = chosen = self._without_doubles(winners)
         raced = tuple(self._raced(chosen)) if chosen else ()
         points = tuple((one.required, one.checked) for one in chosen)
         return Races(points, raced, self._budget.trained, self._is_complete)
+
+    def _without_doubles(self, winners: Sequence[Candidate]) -> list[Candidate]:
+        """Return winners from the smallest class size up, each once, for the largest that it keeps.
+
+        What won a race of smaller classes may have larger ones, and then counts among those.
+        """
+        found: dict[Key, Candidate] = {}
+        for one in winners:
+            able = [other for other in winners if other.checked.k >= one.required]
+            best = self._track.preferred([one, *able])
+            found.setdefault(best.key, replace(best, required=max(one.required, best.required)))
+        return sorted(found.values(), key=lambda one: one.required)
 
     def raced(self, k: int) -> Sequence[Candidate]:
         """Return the candidates of a class size, the winner first; none where nothing raced."""
@@ -147,7 +157,8 @@ class QualitySearch:
 
     def of_least_loss(self, k: int) -> Candidate | None:
         """Return the node of a class size that loses the least, chosen without the target."""
-        return next((self.candidate(node, k) for node in self._best(self._lossy, k, 1)), None)
+        nodes = self._best(self._lossy, k, 1)
+        return next((self.candidates.of(node, k) for node in nodes), None)
 
     def _winner(self, k: int, winners: Sequence[Candidate], budget: Budget) -> Candidate | None:
         least_loss = self.of_least_loss(k)
@@ -157,12 +168,7 @@ class QualitySearch:
         stay = {one.key for one in [*winners, least_loss] if one is not None}
         winner = self._track.race(candidates, budget, stay)
         known = {one.key for one in candidates}
-        around = [
-            one
-            for node in self._neighbours(winner.checked.node)
-            for one in [self.candidate(node, k)]
-            if one is not None and one.key not in known
-        ]
+        around = [one for one in self.candidates.around(winner) if one.key not in known]
         if around and not budget.is_spent:
             stay |= {winner.key}
             others = [one for one in candidates if one.key in stay]
@@ -174,35 +180,15 @@ class QualitySearch:
 
     def _candidates(self, k: int, others: Sequence[Candidate]) -> list[Candidate]:
         """Return the best by the guided measure and others, the most promising first."""
-        nodes = self._best(self._guided, k, self._shortlist)
+        nodes = self._best(self.candidates.checker, k, self._shortlist)
         nodes += [one.checked.node for one in others]
-        found = [*others, *(self.candidate(node, k) for node in dict.fromkeys(nodes))]
+        found = [*others, *(self.candidates.of(node, k) for node in dict.fromkeys(nodes))]
         known = {one.key: one for one in reversed(found) if one is not None}
         return sorted(known.values(), key=lambda one: one.checked.loss)
 
     def _best(self, checker: Checker, k: int, count: int) -> list[Node]:
         clock = Clock(self._shortlist_seconds, self._progress)
         return [one.node for one in best_nodes(checker, self._lattice, k, clock, count)]
-
-    def candidate(self, node: Node, k: int) -> Candidate | None:
-        """Return a node with what it suppresses; None if it is infeasible."""
-        checked = self._guided.check(node, k).result
-        if not checked.is_feasible:
-            return None
-        classes, suppressed = self._guided.suppressed_classes(node, k)
-        return Candidate(
-            checked,
-            max(k, self._guarantees.min_class_size),
-            classes.table_rows(suppressed)[self._track.rows],
-            classes.of_table_rows[self._track.rows],
-        )
-
-    def _neighbours(self, node: Node) -> Iterator[Node]:
-        yield from self._lattice.just_finer(node)
-        for axis, level in enumerate(node):
-            coarser = (*node[:axis], level + 1, *node[axis + 1 :])
-            if level < self._lattice.highest[axis] and coarser != self._empty:
-                yield coarser
 
     def _raced(self, winners: Sequence[Candidate]) -> Iterator[Raced]:
         scored = [self._track.scores.get(winner.key, {}) for winner in winners]

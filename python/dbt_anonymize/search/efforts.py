@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -26,6 +26,7 @@ from dbt_anonymize.search.optimum import search
 from dbt_anonymize.search.pareto import ParetoFront, pareto_front
 from dbt_anonymize.search.publisher_payout import PublisherPayout
 from dbt_anonymize.search.race import Budget, Track
+from dbt_anonymize.search.reasons import SHARE, Reasons, find_reasons
 from dbt_anonymize.search.records import Records
 from dbt_anonymize.search.results import ProgressCallback, SearchResult
 from dbt_anonymize.spec import Effort, Spec
@@ -110,6 +111,7 @@ class Found:
     efforts: tuple[Effort, ...]
     local: tuple[LocalEffort, ...] = ()
     races: Races | None = None
+    reasons: Reasons = field(default_factory=Reasons)
 
     @property
     def is_complete(self) -> bool:
@@ -181,8 +183,9 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
     if result.optimum is None:
         raise SearchError(explain_infeasible(task.table, task.declared, limit, result.is_complete))
     races: Races | None = None
+    reasons = Reasons()
     if is_raced:
-        races = _race(task, guarantees, steps)
+        races, reasons = _race(task, guarantees, steps)
         found = Chain(races.points, races.is_complete)
     else:
         found = chain(
@@ -206,26 +209,30 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
         time_limit=seconds if left is None else min(left, seconds) if is_aside else left,
         progress=steps("Pareto front"),
     )
-    return Found(result, found, front, efforts, local, races)
+    return Found(result, found, front, efforts, local, races, reasons)
 
 
-def _race(task: Task, guarantees: Guarantees, steps: Steps) -> Races:
-    """Return the winners by quality for each class size."""
+def _race(task: Task, guarantees: Guarantees, steps: Steps) -> tuple[Races, Reasons]:
+    """Return the winners by quality for each class size, and why they won."""
     if task.records is None:
         raise TypeError("a search by quality needs the records that models are trained on")
     names = list(task.spec.quasi_identifiers)
     track = Track(task.records, task.spec.tests, names)
     budget = Budget(task.options.evaluations, task.options.time_limit)
+    of_races = budget.share(1.0 - SHARE)
     state = QualitySearch(
         *(task.table, guarantees, task.suppression_limit),
         track=track,
-        budget=budget,
+        budget=of_races,
         progress=steps("candidates and their models"),
     )
     sizes = _class_sizes(task, guarantees)
     sizes = sizes or ladder(guarantees.min_class_size, task.options.efforts)
-    check_learned(track, state.of_least_loss(sizes[0]), budget)
-    return state.run(sizes)
+    check_learned(track, state.of_least_loss(sizes[0]), of_races)
+    races = state.run(sizes)
+    budget.pay(of_races)
+    reasons = find_reasons(track, state.candidates, state.winners, budget)
+    return replace(races, trained=budget.trained), reasons
 
 
 def _class_sizes(task: Task, guarantees: Guarantees) -> list[int]:

@@ -27,6 +27,8 @@ from dbt_anonymize.spec.quality import MOST_REPETITIONS, Quality
 
 # Splits of each round, and how many candidates are in it.
 ROUNDS = ((1, math.inf), (3, 15), (10, 5))
+# Differences of fewer are chance: those of the first two rounds.
+FEWEST_SPLITS = sum(splits for splits, _ in ROUNDS[:2])
 # Candidates whose mean scores differ by less are equal.
 EQUAL = 0.002
 # Models that are trained before the budget is looked at again.
@@ -131,19 +133,34 @@ class Track:
         splits = 0
         for of_round, most in ROUNDS:
             left = [one for at, one in enumerate(left) if at < most or one.key in stay]
-            self._advance(left, range(splits, splits + of_round), budget)
+            self.advance(left, range(splits, splits + of_round), budget)
             splits += of_round
             left = self._ordered(left)
             if budget.is_spent:
                 break
-        return self._preferred(left)
+        return self._largest(left)
+
+    def preferred(self, candidates: Sequence[Candidate]) -> Candidate:
+        """Return the best of candidates that were trained; of equal ones that of the largest k."""
+        return self._largest(self._ordered(candidates))
+
+    def difference(self, one: Candidate, other: Candidate) -> float | None:
+        """Return by how much a candidate does better on the splits that both were trained on.
+
+        None where these are fewer than `FEWEST_SPLITS`.
+        """
+        splits = min(self._splits(one), self._splits(other))
+        means = [self._mean(each, splits) for each in (one, other)]
+        if splits < FEWEST_SPLITS or not np.isfinite(means).all():
+            return None
+        return means[0] - means[1]
 
     def _ordered(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return candidates by their scores on the splits that all have that have any."""
         common = min((known for one in candidates if (known := self._splits(one))), default=0)
         return sorted(candidates, key=lambda one: -self._mean(one, common))
 
-    def _preferred(self, ordered: Sequence[Candidate]) -> Candidate:
+    def _largest(self, ordered: Sequence[Candidate]) -> Candidate:
         """Return of the candidates that are as good as the first the largest k, the least loss."""
         equal = self._equal(ordered)
         return max(equal, key=lambda one: (one.checked.k, -one.checked.loss), default=ordered[0])
@@ -166,7 +183,7 @@ class Track:
         found = [known.get(split, -math.inf) for split in range(splits)]
         return float(np.mean(found)) if found else -math.inf
 
-    def _advance(self, candidates: Sequence[Candidate], splits: range, budget: Budget) -> None:
+    def advance(self, candidates: Sequence[Candidate], splits: range, budget: Budget) -> None:
         """Train candidates on splits, the first of them first, as far as the budget goes."""
         waiting = [
             (one, split)

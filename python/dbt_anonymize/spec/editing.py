@@ -17,13 +17,18 @@ from dbt_anonymize.spec.efforts import Effort, written
 from dbt_anonymize.spec.loading import load_spec
 from dbt_anonymize.spec.yaml_text import with_value
 
+# Comments to stand behind efforts, by their content.
+Notes = Mapping[Any, str]
+
 _KEY = "efforts"
 # A list that is not there yet is written below this key, which every spec has.
 _BEFORE = "features"
 
 
-def with_efforts(text: str, efforts: Sequence[Effort]) -> str:
+def with_efforts(text: str, efforts: Sequence[Effort], reasons: Sequence[str] = ()) -> str:
     r"""Return the text of a spec with its efforts replaced.
+
+    In a block, the reason of a new effort stands behind it as a comment.
 
     Block or flow style and line ends are kept; a missing or empty list becomes a block. An effort
     that stays keeps its text and comment, one that goes takes the comment behind it along; comments
@@ -43,7 +48,11 @@ def with_efforts(text: str, efforts: Sequence[Effort]) -> str:
     """
     contents = [written(effort) for effort in efforts]
     before = yaml.safe_load(text)
-    edited = _edited(text, contents)
+    notes = {
+        _frozen(content): f"  # {' '.join(reason.split())}"
+        for content, reason in zip(contents, reasons, strict=False)
+    }
+    edited = _edited(text, contents, notes)
     try:
         after = yaml.safe_load(edited)
     except yaml.YAMLError:
@@ -84,7 +93,7 @@ def with_released(text: str, effort: int) -> str:
     return with_value(text, ["release", "effort"], effort)
 
 
-def write_efforts(path: Path, efforts: Sequence[Effort]) -> bool:
+def write_efforts(path: Path, efforts: Sequence[Effort], reasons: Sequence[str] = ()) -> bool:
     """Replace the efforts in the file of a spec atomically; return whether anything changed.
 
     If the spec is not sound, before or after, that is a `SpecError` and the file is unchanged.
@@ -92,7 +101,7 @@ def write_efforts(path: Path, efforts: Sequence[Effort]) -> bool:
     load_spec(path)
     # Not read_text, which would turn the line ends of Windows into our own.
     text = path.read_bytes().decode("utf-8")
-    return replace_text(path, text, with_efforts(text, efforts))
+    return replace_text(path, text, with_efforts(text, efforts, reasons))
 
 
 def write_freeze(path: Path, effort: int) -> bool:
@@ -136,18 +145,19 @@ def replace_text(path: Path, text: str, edited: str, *, mode_of: Path | None = N
     return True
 
 
-def _edited(text: str, contents: Sequence[Any]) -> str:
+def _edited(text: str, contents: Sequence[Any], notes: Notes) -> str:
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     if not isinstance(root, yaml.MappingNode):
         return text
     entries = {key.value: (key, value) for key, value in root.value}
-    newline = "\r\n" if "\r\n" in text else "\n"
+    newline = _newline(text)
     if _KEY not in entries:
-        return _inserted(text, root, entries[_BEFORE], contents, newline)
+        return _inserted(text, root, entries[_BEFORE], contents, notes)
     key, value = entries[_KEY]
     if isinstance(value, yaml.SequenceNode) and value.value:
-        replace = _replaced_flow if value.flow_style else _replaced_block
-        return replace(text, value, contents, newline)
+        if value.flow_style:
+            return _replaced_flow(text, value, contents, newline)
+        return _replaced_block(text, value, contents, notes)
     # An empty list, or nothing.
     start, end = value.start_mark.index, value.end_mark.index
     if root.flow_style:
@@ -158,7 +168,7 @@ def _edited(text: str, contents: Sequence[Any]) -> str:
     rest = text[end:line_end]
     # What stands behind the list, a comment perhaps, stays behind the key.
     kept = f"{text[:start]}{rest if rest.strip() else ''}"
-    return f"{kept}{_block(contents, column + 2, newline)}{text[line_end:]}"
+    return f"{kept}{_block(contents, notes, column + 2, newline)}{text[line_end:]}"
 
 
 def _inserted(
@@ -166,9 +176,10 @@ def _inserted(
     root: yaml.MappingNode,
     entry: tuple[yaml.Node, yaml.Node],
     contents: Sequence[Any],
-    newline: str,
+    notes: Notes,
 ) -> str:
     key, value = entry
+    newline = _newline(text)
     end = _end(value)
     if root.flow_style:
         listed = ", ".join(map(_flow, contents))
@@ -180,7 +191,7 @@ def _inserted(
     column = key.start_mark.column
     is_apart = re.match(r"\r?\n[ \t]*\r?\n", text[end:])
     gap = newline * (2 if is_apart else 1)
-    block = _block(contents, column + 2, newline)
+    block = _block(contents, notes, column + 2, newline)
     return f"{text[:end]}{gap}{' ' * column}{_KEY}:{block}{text[end:]}"
 
 
@@ -201,10 +212,10 @@ def _replaced_flow(
 
 
 def _replaced_block(
-    text: str, value: yaml.SequenceNode, contents: Sequence[Any], newline: str
+    text: str, value: yaml.SequenceNode, contents: Sequence[Any], notes: Notes
 ) -> str:
     """Replace the items of a block; comments on lines of their own keep their position."""
-    items = value.value
+    items, newline = value.value, _newline(text)
     ends = [_line_end(text, _end(item)) for item in items]
     # From the dash of the first item on; what lies above it belongs to the key.
     start = value.start_mark.index
@@ -222,7 +233,9 @@ def _replaced_block(
     indent = " " * column
     parts: list[str] = []
     for number, content in enumerate(contents):
-        item = old.get(_frozen(content)) or f"- {_item(content, column + 2, in_flow, newline)}"
+        key = _frozen(content)
+        new = f"- {_item(content, column + 2, in_flow, newline)}{notes.get(key, '')}"
+        item = old.get(key) or new
         above = comments[number] if number < len(comments) else ""
         parts.append(f"{above}{indent if number else ''}{item}")
     left = "".join(comments[len(contents) :])
@@ -249,8 +262,15 @@ def _line_end(text: str, start: int) -> int:
     return match.end() if match else len(text)
 
 
-def _block(contents: Sequence[Any], column: int, newline: str) -> str:
-    return "".join(f"{newline}{' ' * column}- {_flow(content)}" for content in contents)
+def _block(contents: Sequence[Any], notes: Notes, column: int, newline: str) -> str:
+    return "".join(
+        f"{newline}{' ' * column}- {_flow(content)}{notes.get(_frozen(content), '')}"
+        for content in contents
+    )
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _item(content: Any, column: int, in_flow: bool, newline: str) -> str:

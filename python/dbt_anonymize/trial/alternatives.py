@@ -22,7 +22,7 @@ from dbt_anonymize.search.evidence import check_learned
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.optimum import best_nodes
 from dbt_anonymize.search.predictions import with_predictions
-from dbt_anonymize.search.race import ROUNDS, Budget, Candidate, Key, Track
+from dbt_anonymize.search.race import FEWEST_SPLITS, Budget, Candidate, Key, Track
 from dbt_anonymize.search.records import Records
 from dbt_anonymize.search.results import CheckedNode
 from dbt_anonymize.spec import Effort, Spec
@@ -39,8 +39,6 @@ _SHORTLIST = 8
 # largest class size that keeps less; balanced the largest that keeps a share between them, and
 # loses at most halfway from more use to more privacy.
 _SHARE_OF_USE, _SHARE_OF_BALANCE, _SHARE_OF_PRIVACY = 0.95, 0.9, 0.75
-# On which a candidate is compared: the splits of the first two rounds.
-_FEWEST_SPLITS = sum(splits for splits, _ in ROUNDS[:2])
 
 
 @dataclass(frozen=True)
@@ -219,7 +217,7 @@ class Choice:
 
     def _fewest_splits(self, k: int) -> int:
         """Fewer say little, unless the winner of a class size has no more."""
-        return min(_FEWEST_SPLITS, self.search.scored(self.search.raced(k)[0]).splits)
+        return min(FEWEST_SPLITS, self.search.scored(self.search.raced(k)[0]).splits)
 
     @cached_property
     def _best_gain(self) -> float:

@@ -252,33 +252,33 @@ precision_by_effort as (
     heights as (
 
         select
-            effort,
+            classes.effort,
             case
-                when count(case when not is_suppressed and classes."birth_date_level" is null and classes."birth_date" <> '*' then 1 end) = 0
+                when count(case when not classes.is_suppressed and classes."birth_date_level" is null and classes."birth_date" <> '*' then 1 end) = 0
                     then
                         sum(case
-                            when is_suppressed then records
-                            else records * case when classes."birth_date" = '*' then 1 else cast(classes."birth_date_level" as double) / 4 end
-                        end) / cast(sum(records) as double)
+                            when classes.is_suppressed then classes.records
+                            else classes.records * case when classes."birth_date" = '*' then 1 else cast(classes."birth_date_level" as double) / 4 end
+                        end) / cast(sum(classes.records) as double)
             end as height_1,
             case
-                when count(case when not is_suppressed and classes."zip_level" is null and classes."zip" <> '*' then 1 end) = 0
+                when count(case when not classes.is_suppressed and classes."zip_level" is null and classes."zip" <> '*' then 1 end) = 0
                     then
                         sum(case
-                            when is_suppressed then records
-                            else records * case when classes."zip" = '*' then 1 else cast(classes."zip_level" as double) / 3 end
-                        end) / cast(sum(records) as double)
+                            when classes.is_suppressed then classes.records
+                            else classes.records * case when classes."zip" = '*' then 1 else cast(classes."zip_level" as double) / 3 end
+                        end) / cast(sum(classes.records) as double)
             end as height_2,
             case
-                when count(case when not is_suppressed and classes."gender_level" is null and classes."gender" <> '*' then 1 end) = 0
+                when count(case when not classes.is_suppressed and classes."gender_level" is null and classes."gender" <> '*' then 1 end) = 0
                     then
                         sum(case
-                            when is_suppressed then records
-                            else records * case when classes."gender" = '*' then 1 else cast(classes."gender_level" as double) / 1 end
-                        end) / cast(sum(records) as double)
+                            when classes.is_suppressed then classes.records
+                            else classes.records * case when classes."gender" = '*' then 1 else cast(classes."gender_level" as double) / 1 end
+                        end) / cast(sum(classes.records) as double)
             end as height_3
         from "shop"."main"."untested_classes" as classes
-        group by effort
+        group by classes.effort
 
     )
 
@@ -626,8 +626,7 @@ sse_sst_by_effort as (
 
     totals_1 as (
 
-        select
-            sum(squares) as squares
+        select sum(squares) as squares
         from leaves_1
 
     ),
@@ -749,16 +748,16 @@ total_information_loss_by_effort as (
         select
             classes.effort,
             sum(case
-                when classes.is_suppressed then records
-                else records * classes."birth_date_share"
+                when classes.is_suppressed then classes.records
+                else classes.records * classes."birth_date_share"
             end) as cost_1,
             sum(case
-                when classes.is_suppressed then records
-                else records * case when classes."zip" = '*' then 1 else cast(classes."zip_level" as double) / 3 end
+                when classes.is_suppressed then classes.records
+                else classes.records * case when classes."zip" = '*' then 1 else cast(classes."zip_level" as double) / 3 end
             end) as cost_2,
             sum(case
-                when classes.is_suppressed then records
-                else records * case when classes."gender" = '*' then 1 else cast(classes."gender_level" as double) / 1 end
+                when classes.is_suppressed then classes.records
+                else classes.records * case when classes."gender" = '*' then 1 else cast(classes."gender_level" as double) / 1 end
             end) as cost_3
         from "shop"."main"."untested_classes" as classes
         group by classes.effort
