@@ -14,11 +14,13 @@ from tests.postgres.conftest import on_postgres
 from tests.postgres.published import RELEASE, Published
 from tests.postgres.server import Server
 from tests.projects import Project
+from tests.release.test_midpoints import MIDDLES
 
 # A build of all; `make postgres` runs it.
 pytestmark = [pytest.mark.slow, pytest.mark.dbt]
 
 SPEC = "anonymizations/customers.yml"
+DECLARED = "release: {midpoints: true, about: {licence: It's ours}}"
 ABOUT = "shop_release.customers_about"
 FACTS = f"select fact, value, number from {ABOUT} order by place"
 FOUND = ("recomputation", "customers_about")
@@ -31,7 +33,7 @@ def published(
     folder = tmp_path_factory.mktemp("about") / "project"
     project = on_postgres(built_consumer, folder, server, ["customers"])
     project.edit("dbt_project.yml", lambda text: granted(text, [server.analyst]))
-    project.edit(SPEC, lambda text: text + "\nrelease: {about: {licence: It's ours}}\n")
+    project.edit(SPEC, lambda text: text + f"\n{DECLARED}\n")
     assert generate(project.folder)
     project.build("--exclude", "resource_type:test")
     server.query(f"grant usage on schema shop_release to {server.analyst}")
@@ -80,6 +82,12 @@ def test_the_reader_of_a_release_finds_what_it_is(published: Published) -> None:
     )
     assert "Target that the models predict" in comments["churned"]
     assert None not in comments.values()
+    middles = server.query(
+        "select distinct birth_date, cast(birth_date_midpoint as text) "
+        f"from {RELEASE} order by birth_date",
+        server.analyst,
+    )
+    assert middles == MIDDLES
     assert server.refuses("select 1 from shop.customers_results", server.analyst)
 
 
@@ -134,7 +142,7 @@ def test_whoever_may_no_longer_read_the_release_may_not_read_it(
 def test_it_goes_where_the_spec_no_longer_asks_for_it(published: Published, tmp_path: Path) -> None:
     """A table of somebody else with its name stays, and no build writes into it."""
     project, server = published.project.copy(tmp_path / "project"), published.server
-    project.edit(SPEC, lambda text: text[: text.index("\nrelease: {about")])
+    project.edit(SPEC, lambda text: text[: text.index("\nrelease: {")])
     assert generate(project.folder)
     known = f"select to_regclass('{ABOUT}') is not null"
     assert server.query(known) == [(True,)]

@@ -67,7 +67,8 @@ def test_every_promise_is_kept_as_on_duckdb(
             assert sorted(map(str, ours)) == sorted(map(str, duckdb.query(sql.format("vault"))))
         told = duckdb.query(_CLASSES.format("main"))
         assert server.query(_CLASSES.format("shop")) == told
-        columns = "birth_date, birth_date_lower, birth_date_upper, zip, gender, churned, cqi"
+        bounds = "birth_date_lower, birth_date_upper, birth_date_midpoint"
+        columns = f"birth_date, {bounds}, zip, gender, churned, cqi"
         rows = server.query(f"select {columns} from shop_release.customers_anonymized")
         with duckdb.connection() as connection:
             sql = f"select {columns} from release_customers.customers_anonymized"

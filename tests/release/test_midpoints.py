@@ -18,6 +18,13 @@ from tests.spec.declarations import spec
 
 MIDPOINTS = {"release": {"midpoints": True}}
 LABELS = "anonymizations/customers.yml"
+# Intervals of the release of the consumer project, and their middles.
+MIDDLES = [
+    ("*", None),
+    ("1950-1969", "1960-01-01"),
+    ("1970-1989", "1980-01-01"),
+    ("1990-1999", "1995-01-01"),
+]
 
 
 def test_they_come_after_the_bounds_whatever_the_effort() -> None:
@@ -93,15 +100,9 @@ def test_a_build_publishes_them_and_verify_compares_them(consumer: Project) -> N
         with duckdb.connect(str(file), read_only=True) as connection:
             return connection.execute(sql).fetchall()
 
-    expected = [
-        ("*", None),
-        ("1950-1969", "1960-01-01"),
-        ("1970-1989", "1980-01-01"),
-        ("1990-1999", "1995-01-01"),
-    ]
-    assert rows(query.format("customers_anonymized")) == expected
+    assert rows(query.format("customers_anonymized")) == MIDDLES
     copy = file.with_suffix(".csv")
-    assert rows(query.format(f"read_csv('{copy}', all_varchar = true)")) == expected
+    assert rows(query.format(f"read_csv('{copy}', all_varchar = true)")) == MIDDLES
     assert rows(
         "select comment from duckdb_columns() where column_name = 'birth_date_midpoint'"
     ) == [("Middle of the interval of birth_date, for charts; NULL for `*`.",)]

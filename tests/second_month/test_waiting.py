@@ -361,7 +361,7 @@ def diverse_copy(built: Project, folder: Path, formats: str) -> Project:
                 "k_anonymity: {k: 4}\n  l_diversity: {attribute: churned, l: 2}\n"
                 "  t_closeness: {attribute: churned, t: 0.55}",
             )
-            + f"release: {{formats: [{formats}], effort: 3}}\n"
+            + f"release: {{formats: [{formats}], effort: 3, midpoints: true}}\n"
         ),
     )
     generate(project.folder)

@@ -9,6 +9,7 @@ import pytest
 from dbt_anonymize.project.generate import generate
 from tests.commands.conftest import command
 from tests.projects import Project
+from tests.release.test_midpoints import MIDDLES
 from tests.spark.conftest import OnSpark
 from tests.spark.session import query
 
@@ -26,7 +27,7 @@ def verified(project: Project) -> tuple[int, str]:
 
 def test_a_release_says_what_it_is_and_verify_compares_it(built: OnSpark, tmp_path: Path) -> None:
     project = built.project.copy(tmp_path / "project")
-    about = "\nrelease: {about: {licence: It's C:\\ours}}\n"
+    about = "\nrelease: {midpoints: true, about: {licence: It's C:\\ours}}\n"
     project.edit(SPEC, lambda text: text + about)
     assert generate(project.folder)
     try:
@@ -42,6 +43,11 @@ def test_a_release_says_what_it_is_and_verify_compares_it(built: OnSpark, tmp_pa
         assert told["licence"] == ("It's C:\\ours", None)
         comments = {row[0]: row[2] for row in query("describe shop_release.customers_anonymized")}
         assert "Target that the models predict" in comments["churned"]
+        middles = query(
+            "select distinct birth_date, cast(birth_date_midpoint as string) "
+            "from shop_release.customers_anonymized order by birth_date"
+        )
+        assert [tuple(row) for row in middles] == MIDDLES
         code, said = verified(project)
         assert code == 0, said
         query(
