@@ -7,7 +7,7 @@ relations from the properties of generated models, commands from their help.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from pathlib import Path
 from typing import Any, get_args
@@ -25,7 +25,7 @@ FOLDER = ROOT / "docs" / "reference"
 NOTE = "<!-- Written by scripts/make_reference.py (`make reference`); edit what it reads. -->"
 
 
-def page(title: str, introduction: str, parts: Iterator[str]) -> str:
+def page(title: str, introduction: str, parts: Iterable[str]) -> str:
     """Return a page that says that it is generated."""
     return "\n\n".join([f"# {title}", NOTE, introduction, *parts]) + "\n"
 
@@ -59,8 +59,8 @@ def spec_page() -> str:
     introduction = (
         "Every key of `anonymizations/<name>.yml`. Editors complete and check them by the schema "
         "that `dbt-anonymize init` writes beside the spec; `dbt-anonymize schema` prints it. "
-        "[An example](../../README.md#anonymize-your-own-table-in-your-own-dbt-project) is in the "
-        "README. A key without a default that is not required is left out, or `null`."
+        "[An example](../by_hand.md#4-declare) is among the steps by hand. A key without a default "
+        "that is not required is left out, or `null`."
     )
     return page("Spec keys", introduction, _sections(schema))
 
@@ -297,10 +297,12 @@ def relations_page() -> str:
         "`<n>` is the name of an anonymization, `<i>` the number of an effort. Columns are those "
         "of an example: quasi-identifiers `age` (an interval) and `zip` (a category), the "
         "sensitive `diagnosis`, which is the target, the insensitive `income` and the masked "
-        "`admitted`. Which relations there are depends on the spec; dbt docs show yours. The "
-        "[README](../../README.md#where-things-are) has a table of all of them."
+        "`admitted`. Which relations there are depends on the spec; dbt docs show yours."
     )
-    return page("Relations", introduction, map(_relation, _models().values()))
+    models = _models().values()
+    rows = [(f"[`{one['name']}`](#{_title(one)})", escaped(one["description"])) for one in models]
+    overview = table(("relation", "what it holds"), rows)
+    return page("Relations", introduction, [overview, *map(_relation, models)])
 
 
 def _models() -> dict[str, dict[str, Any]]:
@@ -323,10 +325,14 @@ def _unnamed(text: str) -> str:
     return re.sub(r"\bof example\b", "of `<n>`", text)
 
 
+def _title(model: dict[str, Any]) -> str:
+    name: str = model["name"]
+    return name.removeprefix("<n>_").removesuffix("_<i>")
+
+
 def _relation(model: dict[str, Any]) -> str:
     rows = [(f"`{one['name']}`", one["description"]) for one in model["columns"]]
-    title = model["name"].removeprefix("<n>_").removesuffix("_<i>")
-    heading = f"## {title}\n\n`{model['name']}`: {escaped(model['description'])}"
+    heading = f"## {_title(model)}\n\n`{model['name']}`: {escaped(model['description'])}"
     return f"{heading}\n\n{table(('column', 'what it holds'), rows)}"
 
 

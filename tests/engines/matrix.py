@@ -1,6 +1,6 @@
 """What the tests ran on which engine: a file that they check, and write with UPDATE_GOLDEN=1.
 
-The tables of README and `docs/engines.md` are written from it.
+The table of `docs/engines.md` is written from it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.golden.test_dialects import DIALECTS
 from tests.projects import REPOSITORY
 
 FILE = Path(__file__).with_name("ran.json")
-PAGES = ("README.md", "docs/engines.md")
+PAGE = "docs/engines.md"
 # Between these lines.
 TABLE = re.compile(r"(?<=<!-- engines -->\n).*?(?=<!-- end of engines -->)", re.DOTALL)
 IS_WRITING = bool(os.environ.get("UPDATE_GOLDEN"))
