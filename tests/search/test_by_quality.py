@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import IntArray, Node, Table
+from dbt_anonymize.search import clock, optimum
 from dbt_anonymize.search.by_quality import QualitySearch, Races, corrected_interval, ladder
 from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.race import EQUAL, Budget, Candidate, Track
@@ -63,11 +66,15 @@ def score_of(node: Node) -> float:
     return zlib.crc32(repr(node).encode()) % 1000 / 1000
 
 
-def searched(table: Table, sizes: Sequence[int], budget: Budget) -> tuple[Races, Known]:
+def searched(
+    table: Table, sizes: Sequence[int], budget: Budget, work: int = 10**9
+) -> tuple[Races, Known]:
     track = Known(None, None, [])  # type: ignore[arg-type]
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": min(sizes)}], table)
-    found = QualitySearch(table, guarantees, LIMIT, track=track, budget=budget).run(sizes)
-    return found, track
+    search = QualitySearch(
+        *(table, guarantees, LIMIT), track=track, budget=budget, shortlist_work=work
+    )
+    return search.run(sizes), track
 
 
 @examples(settings(deadline=None), 60)
@@ -132,6 +139,24 @@ def test_without_any_training_the_first_by_the_guided_measure_wins() -> None:
     feasible = feasible_nodes(table, guarantees, Guided(), LIMIT, 2)
     ((_, checked),) = found.points
     assert checked.loss == min(one.loss for one in feasible)
+
+
+def test_a_slow_machine_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Candidates of a lattice that is not searched to its end are bounded by work, not by time."""
+    table = numbered_table(3000, 5)
+    count = len(table.records)
+    values = np.random.default_rng(1).normal(size=count) / count**0.5
+    sums = np.column_stack([np.ones(count), values**2, values])
+    table = replace(table, records=np.ones(count, dtype=np.int64), predictions=sums)
+    monkeypatch.setattr(optimum, "_FEWEST_CHECKS", 30)
+    first, track = searched(table, [5, 20], Budget(evaluations=80), 1)
+    seconds = itertools.count(0, 1000)
+    monkeypatch.setattr(clock, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    second, slow = searched(table, [5, 20], Budget(evaluations=80), 1)
+    assert slow.asked == track.asked
+    assert second.points == first.points
+    # More work finds other candidates.
+    assert searched(table, [5, 20], Budget(evaluations=80), 10**9)[1].asked != track.asked
 
 
 def one_column() -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from decimal import Decimal
 from enum import Enum, StrEnum
@@ -146,10 +146,10 @@ def note(text: str) -> None:
 
 
 @contextlib.contextmanager
-def at_work(what: str) -> Iterator[None]:
-    """Show on a terminal what takes its time, until it is done."""
-    with SafeConsole(stderr=True, quiet=is_quiet()).status(f"{what} ..."):
-        yield
+def at_work(what: str) -> Iterator[Callable[[object], None]]:
+    """Show on a terminal what takes its time, until it is done; give what renews how far it is."""
+    with SafeConsole(stderr=True, quiet=is_quiet()).status(f"{what} ...") as status:
+        yield lambda state: status.update(f"{what}: {state} ...")
 
 
 @contextlib.contextmanager

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import Name, RowFormat, SafeConsole, is_quiet, rows_alone, show_rows
+from dbt_anonymize.cli.common import (
+    Name,
+    RowFormat,
+    SafeConsole,
+    at_work,
+    is_quiet,
+    rows_alone,
+    show_rows,
+)
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.cli.search_output import lost, reasons_in_words, rows_of, show
 from dbt_anonymize.errors import EvaluationError, SearchError
@@ -26,7 +34,7 @@ if TYPE_CHECKING:
     from dbt_anonymize.search.efforts import Found, Options, Steps
     from dbt_anonymize.search.records import Records
     from dbt_anonymize.search.results import Progress as State
-    from dbt_anonymize.search.results import ProgressCallback
+    from dbt_anonymize.search.results import ProgressCallback, Training
     from dbt_anonymize.spec import Effort, Spec
 
 # CPU seconds in which a search by quality trains models.
@@ -163,7 +171,8 @@ def _search(
 
     begin = time.monotonic()
     with place.warehouse() as warehouse:
-        table, records = _load(warehouse, spec, options.loss)
+        with at_work("Reading records"):
+            table, records = _load(warehouse, spec, options.loss)
         task = Task(spec, table, coded_guarantees(warehouse, spec), options, records)
         limits = limits_in_warehouse(warehouse, spec)
     # The warehouse is closed meanwhile: a file of DuckDB would be locked for everybody else.
@@ -243,6 +252,8 @@ def _progress(measure: str) -> Iterator[Steps]:
         TimeElapsedColumn,
     )
 
+    from dbt_anonymize.search.results import Training  # noqa: PLC0415 (as above)
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -259,7 +270,10 @@ def _progress(measure: str) -> Iterator[Steps]:
                 console.print(f"Searching {step} ...")  # they take the longest
             bar: TaskID = bars.add_task(step, total=None, state="")
 
-            def update(state: State) -> None:
+            def update(state: State | Training) -> None:
+                if isinstance(state, Training):
+                    bars.update(bar, total=1.0, completed=state.share, state=str(state))
+                    return
                 shown = _shown_state(state, measure)
                 bars.update(bar, total=state.total, completed=state.settled, state=shown)
 

@@ -174,8 +174,8 @@ def _searched(spec: Spec, counted: Counted, drawn: Drawn, budget: Budget) -> Tri
     from dbt_anonymize.trial.sample import Sampled  # noqa: PLC0415
 
     if isinstance(drawn, Sampled):
-        with at_work("Training models on candidates"):
-            return find_alternatives(spec, counted, drawn.records, budget)
+        with at_work("Training models on candidates") as tell:
+            return find_alternatives(spec, counted, drawn.records, budget, tell)
     with at_work("Searching levels"):
         return least_losses(spec, counted, drawn.rows, budget.seconds)
 

@@ -104,7 +104,8 @@ def run_tasks(
             yield done
             is_first = len(waiting) + 1 == len(tasks)  # what its models import takes time, too
             is_telling = workers > 1 and not (is_first and seconds < _START_SECONDS)
-            if is_telling and seconds * len(waiting) > _START_SECONDS:
+            saved = seconds * len(waiting) * (1.0 - 1.0 / workers)
+            if is_telling and saved > _START_SECONDS:
                 break
         for done, seconds in _run_in_workers(problem, waiting[::-1], workers):
             progress.advance(len(done.outcomes), seconds)

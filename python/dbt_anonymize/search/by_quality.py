@@ -24,7 +24,7 @@ from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.optimum import best_nodes
 from dbt_anonymize.search.race import ROUNDS, Budget, Candidate, Key, Track
-from dbt_anonymize.search.results import CheckedNode, ProgressCallback
+from dbt_anonymize.search.results import CheckedNode
 
 # Class sizes of efforts, from the guaranteed one up.
 LADDER = (5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
@@ -32,8 +32,9 @@ LADDER = (5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
 SHORTLIST = 20
 # Splits of all rounds, on which untouched records are scored too.
 SPLITS = sum(splits for splits, _ in ROUNDS)
-# Without a limit of time, seconds for the search of the candidates of one class size.
-_SECONDS_OF_SHORTLIST = 10.0
+# Work for the search of the candidates of one class size: some seconds. Not a time, so that a slow
+# machine finds the same.
+_WORK_OF_SHORTLIST = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -93,15 +94,13 @@ class QualitySearch:
         *,
         track: Track,
         budget: Budget,
-        progress: ProgressCallback | None = None,
-        shortlist_seconds: float = _SECONDS_OF_SHORTLIST,
+        shortlist_work: int = _WORK_OF_SHORTLIST,
         shortlist: int = SHORTLIST,
     ):
         self._shortlist = shortlist
-        self._shortlist_seconds = shortlist_seconds
+        self._shortlist_work = shortlist_work
         self._track = track
         self._budget = budget
-        self._progress = progress
         self._guarantees = guarantees
         self._lattice = Lattice.of(table)
         guided, self._lossy = (
@@ -120,6 +119,7 @@ class QualitySearch:
         """Return the winners of all class sizes that a node reaches which tells something."""
         winners: list[Candidate] = []
         for place, k in enumerate(sorted(set(sizes), reverse=True)):
+            self._track.progress.begin(k)
             part = self._budget.share(1.0 / (len(set(sizes)) - place))
             winner = self._winner(k, winners, part)
             self._budget.pay(part)
@@ -187,8 +187,8 @@ class QualitySearch:
         return sorted(known.values(), key=lambda one: one.checked.loss)
 
     def _best(self, checker: Checker, k: int, count: int) -> list[Node]:
-        clock = Clock(self._shortlist_seconds, self._progress)
-        return [one.node for one in best_nodes(checker, self._lattice, k, clock, count)]
+        clock, work = Clock(None, None), self._shortlist_work
+        return [one.node for one in best_nodes(checker, self._lattice, k, clock, count, work=work)]
 
     def _raced(self, winners: Sequence[Candidate]) -> Iterator[Raced]:
         scored = [self._track.scores.get(winner.key, {}) for winner in winners]

@@ -29,6 +29,7 @@ from dbt_anonymize.search.race import Budget, Track
 from dbt_anonymize.search.reasons import SHARE, Reasons, find_reasons
 from dbt_anonymize.search.records import Records
 from dbt_anonymize.search.results import ProgressCallback, SearchResult
+from dbt_anonymize.search.training import TrainingProgress
 from dbt_anonymize.spec import Effort, Spec
 
 Recoding = Literal["full_domain", "local"]
@@ -217,14 +218,16 @@ def _race(task: Task, guarantees: Guarantees, steps: Steps) -> tuple[Races, Reas
     if task.records is None:
         raise TypeError("a search by quality needs the records that models are trained on")
     names = list(task.spec.quasi_identifiers)
-    track = Track(task.records, task.spec.tests, names)
     budget = Budget(task.options.evaluations, task.options.time_limit)
+    progress = TrainingProgress(
+        steps("training models"), seconds=budget.seconds, evaluations=budget.evaluations
+    )
+    track = Track(task.records, task.spec.tests, names, progress)
     of_races = budget.share(1.0 - SHARE)
     state = QualitySearch(
         *(task.table, guarantees, task.suppression_limit),
         track=track,
         budget=of_races,
-        progress=steps("candidates and their models"),
     )
     sizes = _class_sizes(task, guarantees)
     sizes = sizes or ladder(guarantees.min_class_size, task.options.efforts)

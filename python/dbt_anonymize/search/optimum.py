@@ -20,6 +20,8 @@ from dbt_anonymize.search.results import CheckedNode, ProgressCallback, SearchRe
 _SHARE_OF_START = 0.3
 # Beyond, the arrays of all nodes take longer than the nodes that can be checked.
 MOST_ENUMERATED = 1_000_000
+# Of an amount of work: a check costs as much as so many rows at least, and some are always made.
+_LEAST_OF_A_CHECK, _FEWEST_CHECKS = 5_000, 200
 
 
 def search(
@@ -86,10 +88,31 @@ def lattice_search(
     return kind(checker, lattice, k=k, leaders=leaders)
 
 
+def checks_for(work: int, table: Table, lattice: Lattice) -> int:
+    """Return how many nodes are checked for so much work, whatever the machine.
+
+    A check reads the distinct rows, and what it excludes is looked up among nodes in memory.
+    """
+    nodes = lattice.size if lattice.size <= MOST_ENUMERATED else 0
+    return max(_FEWEST_CHECKS, work // (_LEAST_OF_A_CHECK + len(table.records) + nodes))
+
+
 def best_nodes(
-    checker: Checker, lattice: Lattice, k: int, clock: Clock, count: int = 1
+    checker: Checker,
+    lattice: Lattice,
+    k: int,
+    clock: Clock,
+    count: int = 1,
+    *,
+    work: int | None = None,
 ) -> list[CheckedNode]:
-    """Return the feasible nodes with class size k that lose the least and tell something."""
+    """Return the feasible nodes with class size k that lose the least and tell something.
+
+    As far as they are found with so much ``work``; see `checks_for`.
+    """
+    if work is not None:
+        most = checker.checked + checks_for(work, checker.table, lattice)
+        clock.is_spent = lambda: checker.checked >= most
     state = lattice_search(checker, lattice, k, leaders=count)
     root = lattice.root_of(checker.table)
     if root is not None and lattice.size > 1:

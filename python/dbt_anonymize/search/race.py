@@ -17,12 +17,12 @@ from dbt_anonymize.evaluation.arrays import Bools, Codes
 from dbt_anonymize.evaluation.data.leveled import leveled
 from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER
 from dbt_anonymize.evaluation.problem import ZERO_RULE, EffortData, Model, Task
-from dbt_anonymize.evaluation.progress import Progress
 from dbt_anonymize.evaluation.splits import Splitting
 from dbt_anonymize.evaluation.workers import run_tasks, worker_count
 from dbt_anonymize.privacy.table import IntArray
 from dbt_anonymize.search.records import Records
 from dbt_anonymize.search.results import CheckedNode
+from dbt_anonymize.search.training import TrainingProgress
 from dbt_anonymize.spec.quality import MOST_REPETITIONS, Quality
 
 # Splits of each round, and how many candidates are in it.
@@ -118,6 +118,7 @@ class Track:
     records: Records
     quality: Quality
     names: Sequence[str]
+    progress: TrainingProgress = field(default_factory=lambda: TrainingProgress(None))
     scores: dict[Key, dict[int, float]] = field(default_factory=dict)
     _untouched: dict[int, float] = field(default_factory=dict)
     _zero_rule: dict[int, float] = field(default_factory=dict)
@@ -274,8 +275,7 @@ class Track:
         tasks = [Task(0, _FIRST_SPLIT + split, (position,)) for position, split in asked]
         found: dict[tuple[int, int], float] = {}
         seconds = 0.0
-        progress = Progress("", len(tasks), lambda _: None)
-        for result in run_tasks(problem, tasks, worker_count(), progress):
+        for result in run_tasks(problem, tasks, worker_count(), self.progress.of(len(tasks))):
             for outcome in result.outcomes:
                 split = outcome.repetition - _FIRST_SPLIT
                 found[outcome.effort, split] = self._value(outcome.measures)

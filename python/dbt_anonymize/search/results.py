@@ -9,6 +9,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.evaluation.progress import duration
+from dbt_anonymize.pluralize import counted
 from dbt_anonymize.privacy.table import FloatArray, IntArray, Node
 
 
@@ -103,4 +105,29 @@ class Progress:
     best: CheckedNode | None
 
 
-ProgressCallback = Callable[[Progress], None]
+@dataclass(frozen=True)
+class Training:
+    """How far the training of models is: for which class size, how many, and what is left.
+
+    ``share`` is of all that may be trained, ``left`` are seconds; None while nothing is known.
+    """
+
+    required: int | None
+    trained: int
+    share: float = 0.0
+    left: float | None = None
+
+    def __str__(self) -> str:
+        """Return a line for a terminal.
+
+        Examples
+        --------
+        >>> print(Training(50, 1200, 0.4, 63.2))
+        k = 50: 1,200 models trained, about 63 s left
+        """
+        size = "" if self.required is None else f"k = {self.required:,}: "
+        text = f"{size}{counted(self.trained, 'model')} trained"
+        return text if self.left is None else f"{text}, about {duration(self.left)} left"
+
+
+ProgressCallback = Callable[[Progress | Training], None]

@@ -24,15 +24,16 @@ from dbt_anonymize.search.optimum import best_nodes
 from dbt_anonymize.search.predictions import with_predictions
 from dbt_anonymize.search.race import FEWEST_SPLITS, Budget, Candidate, Key, Track
 from dbt_anonymize.search.records import Records
-from dbt_anonymize.search.results import CheckedNode
+from dbt_anonymize.search.results import CheckedNode, ProgressCallback
+from dbt_anonymize.search.training import TrainingProgress
 from dbt_anonymize.spec import Effort, Spec
 
 Chosen = TypeVar("Chosen")
 MORE_USE, BALANCED, MORE_PRIVACY = "more-use", "balanced", "more-privacy"
 # Class sizes that are tried, and the smallest number of classes that a table must have for one.
 _SIZES, _FEWEST_CLASSES = 5, 20
-# Of the search for candidates, of which there are two for each class size.
-_SECONDS_OF_SHORTLIST = 1.5
+# Of the search for candidates, of which there are two for each class size: about a second.
+_WORK_OF_SHORTLIST = 150_000_000
 # Candidates of one class size: few, so that each is trained on several splits within seconds.
 _SHORTLIST = 8
 # More use loses the least of what keeps this share of what models learn. More privacy is the
@@ -84,6 +85,7 @@ def find_alternatives(
     counted: Counted,
     records: Records,
     budget: Budget,
+    tell: ProgressCallback | None = None,
 ) -> Trial:
     """Search the levels on which models do best for a few class sizes, and choose three of them.
 
@@ -92,12 +94,13 @@ def find_alternatives(
     table = with_predictions(counted.table, records)
     guarantees = compile_guarantees(spec.guarantees.resolved, table)
     limit = Decimal(str(spec.suppression_limit))
-    track = Track(records, spec.tests, list(spec.quasi_identifiers))
+    progress = TrainingProgress(tell, seconds=budget.seconds, evaluations=budget.evaluations)
+    track = Track(records, spec.tests, list(spec.quasi_identifiers), progress)
     search = QualitySearch(
         *(table, guarantees, limit),
         track=track,
         budget=budget,
-        shortlist_seconds=_SECONDS_OF_SHORTLIST,
+        shortlist_work=_WORK_OF_SHORTLIST,
         shortlist=_SHORTLIST,
     )
     sizes = _sizes(guarantees.min_class_size, table.total)
@@ -123,7 +126,11 @@ def least_losses(spec: Spec, counted: Counted, rows: np.ndarray, seconds: float 
     checker = Checker(*(table, guarantees, Loss(), limit, lattice.lowest), must_release=True)
     sizes = _sizes(guarantees.min_class_size, table.total)
     part = None if seconds is None else seconds / len(sizes)
-    able = [(k, one) for k in sizes for one in best_nodes(checker, lattice, k, Clock(part, None))]
+    able = [
+        (k, one)
+        for k in sizes
+        for one in best_nodes(checker, lattice, k, Clock(part, None), work=_WORK_OF_SHORTLIST)
+    ]
     if not able:
         raise SearchError(
             explain_infeasible(table, spec.guarantees.resolved, limit, is_proven=True)
