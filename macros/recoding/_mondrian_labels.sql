@@ -10,11 +10,19 @@ domain_{{ loop.index }} as (
         min(leaf) as range_lower,
         max(upper_bound) as range_upper,
         max(code) as last_code,
-        {{ dbt_anonymize._has_bracket_notation() | indent(8) }} as has_bracket_notation
+        {{ dbt_anonymize._notation_of_leaves() | indent(8) }} as notation
+    from (
+
+        select
+            *,
+            row_number() over (order by {{ dbt_anonymize._as_bytes("level_1") }}) as place
+        from {{ dbt_anonymize._scratch("leaves_" ~ loop.index) }}
+
+    ) as leaves
     {%- else -%}
     select count(*) as leaves
-    {%- endif %}
     from {{ dbt_anonymize._scratch("leaves_" ~ loop.index) }}
+    {%- endif %}
 
 ),
 
@@ -87,7 +95,7 @@ inner join labels on done_rows.part = labels.part
 {%- endmacro %}
 
 
-{# The lowest level that has this very interval; between two levels, its bounds as the hierarchy writes them. #}
+{# The lowest level that has this very interval; between two levels, its ends as the hierarchy writes them. #}
 {% macro _interval_label_columns(quasi_identifier, number) -%}
 {%- set name, top, hierarchy = quasi_identifier.name, quasi_identifier.levels, quasi_identifier.hierarchy -%}
 {%- set lowest, highest = "parts.lowest_" ~ number, "parts.highest_" ~ number -%}
@@ -103,10 +111,10 @@ case
             when {{ lower }}.first_{{ level }} = {{ lowest }} and {{ lower }}.last_{{ level }} = {{ highest }}
                 then {{ lower }}.level_{{ level }}
             {%- endfor %}
-            when {{ whole }}.has_bracket_notation = 1
-                then {{ dbt.concat([
-                    dbt_anonymize._side_of_label(first_leaf, 1), "', '", dbt_anonymize._side_of_label(last_leaf, 2)
-                ]) }}
+            {%- for notation, label in dbt_anonymize._labels_between(first_leaf, last_leaf).items() %}
+            when {{ whole }}.notation = '{{ notation }}'
+                then {{ label }}
+            {%- endfor %}
             else {{ dbt.concat([
                 "'['", dbt_anonymize._as_text(from_bound), "', '", dbt_anonymize._as_text(to_bound), "')'"
             ]) }}
@@ -167,16 +175,22 @@ case
 {%- endmacro %}
 
 
-{# Whether all leaves are written `[lower, upper)`: the ends of two of them then make the label of what is between. #}
-{% macro _has_bracket_notation() -%}
+{#
+  How the leaves are written, so that what is between two of them is written alike and sorts as text where they do:
+  `brackets` [05, 10), where zero may stand by itself; `numbers` 05, 05-09 or 8+; `texts`, others that begin with a
+  digit and sort, such as 2024-Q1; else by their bounds.
+#}
+{% macro _notation_of_leaves() -%}
 {%- set lower = dbt_anonymize._side_of_label("level_1", 1) -%}
 {%- set upper = dbt_anonymize._side_of_label("level_1", 2) -%}
+{%- set first_sign = "translate(substr(level_1, 1, 1), '0123456789', '')" -%}
 case
     when
         count(*) = count(distinct {{ lower }})
-        and count(*) = count(distinct {{ upper }})
+        and count(*) = count(distinct coalesce({{ upper }}, ''))
         and count(*) = sum(
             case
+                when level_1 = '0' and code = 1 then 1
                 when
                     level_1 = {{ dbt_anonymize._on_one_line(dbt.concat([lower, "', '", upper])) }}
                     and level_1 like '[%'
@@ -185,18 +199,37 @@ case
                 else 0
             end
         )
-        then 1
-    else 0
+        then 'brackets'
+    when count(*) > sum(case when code = place and {{ first_sign }} = '' then 1 else 0 end)
+        then 'bounds'
+    when count(*) = sum(case when translate(level_1, '0123456789', '') in ('', '-', '+') then 1 else 0 end)
+        then 'numbers'
+    else 'texts'
 end
 {%- endmacro %}
 
 
-{% macro _side_of_label(label, side) -%}
-    {{ return(adapter.dispatch("_side_of_label", "dbt_anonymize")(label, side)) }}
+{# The label from a leaf to another, for each notation. #}
+{% macro _labels_between(first, last) -%}
+    {%- set start = "case when " ~ first ~ " = '0' then '[0' else "
+        ~ dbt_anonymize._side_of_label(first, 1) ~ " end" -%}
+    {%- set end = "case when " ~ last ~ " like '%+' then '+' when " ~ last ~ " like '%-%' then "
+        ~ dbt_anonymize._on_one_line(dbt.concat(["'-'", dbt_anonymize._side_of_label(last, 2, "-")]))
+        ~ " else " ~ dbt_anonymize._on_one_line(dbt.concat(["'-'", last])) ~ " end" -%}
+    {{ return({
+        "brackets": dbt.concat([start, "', '", dbt_anonymize._side_of_label(last, 2)]),
+        "numbers": dbt.concat([dbt_anonymize._side_of_label(first, 1, "-"), end]),
+        "texts": dbt.concat([first, "' - '", last]),
+    }) }}
 {%- endmacro %}
 
-{% macro default___side_of_label(label, side) -%}
-    {{ return(dbt_anonymize._on_one_line(dbt.split_part(label, "', '", side))) }}
+
+{% macro _side_of_label(label, side, between=", ") -%}
+    {{ return(adapter.dispatch("_side_of_label", "dbt_anonymize")(label, side, between)) }}
+{%- endmacro %}
+
+{% macro default___side_of_label(label, side, between) -%}
+    {{ return(dbt_anonymize._on_one_line(dbt.split_part(label, "'" ~ between ~ "'", side))) }}
 {%- endmacro %}
 
 

@@ -147,10 +147,13 @@ PLACES = CategoricalHierarchy(
 
 
 def recoded(
-    warehouse: Warehouse, case: Case, records: tuple[Record, ...]
+    warehouse: Warehouse,
+    case: Case,
+    records: tuple[Record, ...],
+    numbers: IntervalHierarchy = TENS,
 ) -> list[tuple[Cell, ...]]:
     """Return what is shown of records, in their order."""
-    warehouse.load(case, World((TENS, PLACES), records))
+    warehouse.load(case, World((numbers, PLACES), records))
     shown = warehouse.recode(case)
     return [shown[key] for key in range(len(records))]
 
@@ -181,6 +184,49 @@ def test_intervals_between_levels_are_written_like_their_leaves(warehouse: Wareh
         ("[10, 30)", 10.0, 30.0, None)
     }
     assert {c[1] for c in shown} == {Cell("Köln", None, None, 0, 0.25)}
+
+
+@pytest.mark.parametrize(
+    ("leaves", "above", "first", "middle"),
+    [
+        ("0|[01, 10)|[10, 20)|[20, 30)", "[00, 10)|[10, 30)", "[0, 20)", "[01, 20)"),
+        ("[05, 10)|[10, 20)|[20, 90)|[90, 100)", "[05, 20)|[20, 100)", "[05, 90)", "[10, 90)"),
+        ("00-04|05-09|10|11-29", "00-09|10-29", "00-10", "05-10"),
+        ("0|01-04|05-09|10-19", "00-04|05-19", "0-09", "01-09"),
+        ("4|5|6|7+", "4-5|6+", "4-6", "5-6"),
+        (
+            "1: [-20, -10)|2: [-10, 0)|3: 0|4: [01, 20)",
+            "1-2: [-20, 0)|3-4: [00, 20)",
+            "1: [-20, -10) - 3: 0",
+            "2: [-10, 0) - 3: 0",
+        ),
+        (
+            "2024-Q1|2024-Q2|2024-Q4|2025-Q1",
+            "2024-Q1+|2024-Q4+",
+            "2024-Q1 - 2024-Q4",
+            "2024-Q2 - 2024-Q4",
+        ),
+        # These do not sort, whatever is between them.
+        ("young|adult|middle|old", "below|above", "[0.0, 30.0)", "[10.0, 30.0)"),
+        ("-5|0|5|10", "below|above", "[0.0, 30.0)", "[10.0, 30.0)"),
+    ],
+)
+def test_labels_between_levels_are_written_and_sort_like_the_leaves(
+    warehouse: Warehouse, leaves: str, above: str, first: str, middle: str
+) -> None:
+    low, high = above.split("|")
+    levels = (tuple(leaves.split("|")), (low, low, high, high), ("*",) * 4)
+    numbers = IntervalHierarchy((0.0, 10.0, 20.0, 30.0, 40.0), levels)
+    labels = {}
+    for start, end in ((0, 2), (1, 2), (0, 0), (1, 1), (2, 2), (2, 3), (3, 3), (0, 1)):
+        ends = people(*((10.0 * leaf + 5, "Köln") for leaf in (start, end)))
+        (cell, _), (other, _) = recoded(warehouse, BY_NAME["counted"], ends, numbers)
+        assert cell == other
+        labels[cell.lower, cell.upper] = cell.label
+    assert (labels[0.0, 30.0], labels[10.0, 30.0]) == (first, middle)
+    if list(levels[0]) == sorted(levels[0]):
+        ordered = [lower for lower, _ in sorted(labels, key=lambda one: labels[one])]
+        assert ordered == sorted(ordered)
 
 
 def test_nulls_are_cut_off_first_and_their_own(warehouse: Warehouse) -> None:

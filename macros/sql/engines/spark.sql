@@ -449,8 +449,8 @@ order by {{ listed }}
 
 
 {# The macro of dbt begins with a comment, which would take the rest of the line along. #}
-{% macro spark___side_of_label(label, side) -%}
-    {{ return("split_part(" ~ label ~ ", ', ', " ~ side ~ ")") }}
+{% macro spark___side_of_label(label, side, between) -%}
+    {{ return("split_part(" ~ label ~ ", '" ~ between ~ "', " ~ side ~ ")") }}
 {%- endmacro %}
 
 

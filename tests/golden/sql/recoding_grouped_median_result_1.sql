@@ -13,9 +13,10 @@ recoded as (
             case
                 when
                     count(*) = count(distinct string_split(level_1, ', ')[1])
-                    and count(*) = count(distinct string_split(level_1, ', ')[2])
+                    and count(*) = count(distinct coalesce(string_split(level_1, ', ')[2], ''))
                     and count(*) = sum(
                         case
+                            when level_1 = '0' and code = 1 then 1
                             when
                                 level_1 = string_split(level_1, ', ')[1] || ', ' || string_split(level_1, ', ')[2]
                                 and level_1 like '[%'
@@ -24,10 +25,21 @@ recoded as (
                             else 0
                         end
                     )
-                    then 1
-                else 0
-            end as has_bracket_notation
-        from dbt_anonymize_leaves_1
+                    then 'brackets'
+                when count(*) > sum(case when code = place and translate(substr(level_1, 1, 1), '0123456789', '') = '' then 1 else 0 end)
+                    then 'bounds'
+                when count(*) = sum(case when translate(level_1, '0123456789', '') in ('', '-', '+') then 1 else 0 end)
+                    then 'numbers'
+                else 'texts'
+            end as notation
+        from (
+
+            select
+                *,
+                row_number() over (order by encode(level_1)) as place
+            from dbt_anonymize_leaves_1
+
+        ) as leaves
 
     ),
 
@@ -61,8 +73,12 @@ recoded as (
                     then lower_1.level_1
                 when lower_1.first_2 = parts.lowest_1 and lower_1.last_2 = parts.highest_1
                     then lower_1.level_2
-                when domain_1.has_bracket_notation = 1
-                    then string_split(lower_1.level_1, ', ')[1] || ', ' || string_split(upper_1.level_1, ', ')[2]
+                when domain_1.notation = 'brackets'
+                    then case when lower_1.level_1 = '0' then '[0' else string_split(lower_1.level_1, ', ')[1] end || ', ' || string_split(upper_1.level_1, ', ')[2]
+                when domain_1.notation = 'numbers'
+                    then string_split(lower_1.level_1, '-')[1] || case when upper_1.level_1 like '%+' then '+' when upper_1.level_1 like '%-%' then '-' || string_split(upper_1.level_1, '-')[2] else '-' || upper_1.level_1 end
+                when domain_1.notation = 'texts'
+                    then lower_1.level_1 || ' - ' || upper_1.level_1
                 else '[' || cast(lower_1.leaf as TEXT) || ', ' || cast(upper_1.upper_bound as TEXT) || ')'
             end as "age",
             coalesce(lower_1.leaf, domain_1.range_lower) as "age_lower",
