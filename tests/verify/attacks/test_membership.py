@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_anonymize.spec import Spec
@@ -21,7 +21,6 @@ from tests.worlds.linkable import World, spec_of
 WORLD = World((), (1, 1), has_subject=False)
 
 
-@settings(deadline=None)  # the first one imports scikit-learn
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=2, max_size=20))
 def test_advantage_is_that_of_all_thresholds(asked: list[tuple[int, bool]]) -> None:
     members = [score for score, is_member in asked if is_member]

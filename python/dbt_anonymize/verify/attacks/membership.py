@@ -71,11 +71,14 @@ def advantage(scores: Floats, is_member: Bools) -> Advantage:
     >>> advantage(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))
     Advantage(auc=0.875, found=0.5, wrong=0.0)
     """
-    from sklearn.metrics import roc_auc_score, roc_curve  # noqa: PLC0415 (slow to import)
-
-    wrong, found, _ = roc_curve(is_member, scores)
-    best = int((found[1:] - wrong[1:]).argmax()) + 1  # the first takes nobody for a member
-    auc = roc_auc_score(is_member, scores)
+    order = np.argsort(-scores, kind="stable")
+    ordered = scores[order]
+    # Behind the last of each score.
+    ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(order) - 1)
+    members = np.cumsum(is_member[order])[ends]
+    found, wrong = members / members[-1], (ends + 1 - members) / (ends[-1] + 1 - members[-1])
+    auc = np.trapezoid(np.append(0, found), np.append(0, wrong))
+    best = int((found - wrong).argmax())
     return Advantage(float(auc), float(found[best]), float(wrong[best]))
 
 

@@ -4,7 +4,8 @@ A row becomes one injective text: texts behind their length, NULL apart from any
 whose text does not tell its bits (zeros, NaN) as its bits. A table is the number of its rows
 and the sum of a keyed 64-bit hash of their texts. The key is drawn anew for every comparer, so
 that nobody can choose values whose sums agree: two different tables pass with a chance of 2^-64.
-That takes one pass over each table and no memory, whatever their size and order.
+That takes one pass over each table and no memory, whatever their size and order. Where a column
+tells rows apart, a join shows for a third of that whether each row has its equal.
 """
 
 from __future__ import annotations
@@ -31,15 +32,16 @@ class Comparison:
     """Rows that must be the same, in any order: those of a query, and those of a relation.
 
     ``columns`` are those of ``actual`` that are compared; by default it must have those of the
-    query and no other, in the same order. ``subject`` names the finding. Where many rows are the
-    same, each is hashed once and counted (``repeats``).
+    query and no other, in the same order. ``subject`` names the finding. Rows that are the same
+    have the same ``key``, which others should not have; without one many rows may be the same: each
+    is hashed once and counted.
     """
 
     subject: str
     expected: str
     actual: str
     columns: tuple[str, ...] | None = None
-    repeats: bool = False
+    key: str | None = None
 
 
 def normalized(expression: str, kind: str) -> str:
@@ -110,7 +112,10 @@ class Comparer:
         is_plain = all(
             _is_exact(kind) or kind in {*FLOATS, "VARCHAR"} for kind in expected.values()
         )
-        types = expected if comparison.repeats and is_plain else {}
+        has_key = is_plain and comparison.key and expected == found
+        if has_key and self._are_equal(sides, expected, str(comparison.key)):
+            return None
+        types = expected if is_plain and not comparison.key else {}
         hash_ = f"md5_number_lower(concat({quote_text(self._key)}, {row_text(expected)}))"
         if self._sum(sides[0], hash_, types) == self._sum(sides[1], hash_, types):
             return None
@@ -118,6 +123,26 @@ class Comparer:
         return (
             f"{int(missing or 0):,} rows are missing and {int(surplus or 0):,} should not be there"
         )
+
+    def _are_equal(self, sides: tuple[str, str], types: dict[str, str], key: str) -> bool:
+        """Tell whether each row has an equal one on the other side, with a ``key`` of its own.
+
+        If as many keys are found in equal rows as the second side has rows, each of these has a key
+        of its own and an equal row. If joining makes no more rows, none of the first side is beside
+        them.
+        """
+        a, b = (
+            {name: _to_the_bit(f"{side}.{quote_name(name)}", types[name]) for name in types}
+            for side in "ab"
+        )
+        same = {name: f"{a[name]} is not distinct from {b[name]}" for name in types}
+        ((rows, found),) = self.tables.rows(
+            "select count(*), "  # noqa: S608
+            f"count(distinct {b[key]}) filter (where {' and '.join(same.values())}) "
+            f"from {sides[0]} as a left join {sides[1]} as b on {same[key]}"
+        )
+        ((records,),) = self.tables.rows(f"select count(*) from {sides[1]} as b")  # noqa: S608
+        return bool(rows == found == records)
 
     def _sum(self, relation: str, hash_: str, repeated: dict[str, str]) -> tuple[Any, ...]:
         """Return the number of rows and the sum of their hashes; ``repeated`` rows are counted."""

@@ -115,8 +115,8 @@ def _require_keys(expected: Expected) -> None:
 
 
 def _unchanged(expected: Expected, comparer: Comparer, microdata: str) -> Finding:
-    subject = f"{expected.spec.name}_microdata"
-    differing = comparer.differences(Comparison(subject, expected.microdata, microdata))
+    subject, key = f"{expected.spec.name}_microdata", expected.spec.record_key
+    differing = comparer.differences(Comparison(subject, expected.microdata, microdata, key=key))
     message = "are those of the source as it is now."
     if differing:
         message = (
@@ -201,15 +201,18 @@ def _comparisons(expected: Expected) -> Iterator[Comparison]:
         columns = expected.effort_columns
         rows = select(columns, f"({expected.effort}) as rows_")
         subject = f"{spec.name}_effort_{expected.number}"
-        yield Comparison(subject, rows, tables.effort, columns)
+        yield Comparison(subject, rows, tables.effort, columns, spec.record_key)
+    token = "token" if spec.mapping == "token" else None
     for subject, relation in _released(expected):
-        yield Comparison(subject, expected.release, relation, repeats=spec.mapping != "token")
+        yield Comparison(subject, expected.release, relation, key=token)
     if tables.identifiers:
         # The tokens themselves, where the vault stores them apart.
         mapped = spec.mapping_columns if spec.mapping == "class" or tables.tokens else []
         columns = (spec.record_key, *spec.identifiers, *mapped)
         subject = f"{spec.name}_identifiers"
-        yield Comparison(subject, expected.identifiers, tables.identifiers, columns)
+        yield Comparison(
+            subject, expected.identifiers, tables.identifiers, columns, spec.record_key
+        )
 
 
 def _row_order(expected: Expected, subject: str, relation: str) -> Finding:

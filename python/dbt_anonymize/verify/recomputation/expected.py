@@ -31,6 +31,7 @@ from dbt_anonymize.verify.recomputation.tables import Tables
 
 # Before the name of a masked identifier, where its value stands beside its mask.
 _RAW = "value of "
+_TEXT = quote_name("text of a class")  # a name that no column has
 
 
 @dataclass(frozen=True)
@@ -233,8 +234,9 @@ class Expected:
         self.tables.connection.execute(
             f"create temp table {self._classes} as select {labels}, "  # noqa: S608
             f"row_number() over (order by {keys}) - 1 as equivalence_class, records, class_size, "
-            f"false as is_suppressed from (select {labels}, count(*) as records, "
-            f"{count} as class_size from {self.sampled} as rows_ group by {labels}) as counted"
+            f"{self._class_text()} as {_TEXT}, false as is_suppressed from "
+            f"(select {labels}, count(*) as records, {count} as class_size "
+            f"from {self.sampled} as rows_ group by {labels}) as counted"
         )
         return self.tables.numbers(
             f"select records from {self._classes} order by equivalence_class"  # noqa: S608
@@ -268,7 +270,7 @@ class Expected:
         )
         return (
             "select rows_.*, "  # noqa: S608
-            f"case when is_sampled then {self._class_text()} end as equivalence_class, "
+            f"case when is_sampled then classes.{_TEXT} end as equivalence_class, "
             "classes.class_size, not is_sampled or classes.is_suppressed as is_suppressed "
             f"from {self.labelled} as rows_ "
             f"left join {self._classes} as classes on is_sampled and {same}"
@@ -383,9 +385,8 @@ class Expected:
     def _class_text(self) -> str:
         """Type, length and text of each label, joined by bars."""
         parts = []
-        for name, generalization in self.generalizations.items():
-            label = _of("rows_", name)
-            tag = "n" if generalization.is_interval else "t"
+        for name, one in self.generalizations.items():
+            label, tag = quote_name(name), "n" if one.is_interval else "t"
             parts.append(f"{quote_text(tag)} || length({label}) || ':' || {label}")
         return " || '|' || ".join(parts)
 
