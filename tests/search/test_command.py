@@ -198,7 +198,7 @@ def test_rounds_do_not_race(shop: Project) -> None:
     local = ("--recoding", "local", "--efforts", "1", "--dry-run")
     refused = run(shop, *local, "--measure", "quality")
     assert refused.exit_code == 2
-    assert "no race compares rounds of levels yet" in text_of(refused)
+    assert "customers: quality as measure must be searched for levels" in text_of(refused)
     assert "`--measure guided`" in text_of(refused)
     assert "no race compares" not in text_of(run(shop, *local))
     with_spec(shop, lambda text: text.replace("search: {measure: loss}\n", ""))

@@ -99,8 +99,6 @@ def search(
 
     CSV and JSON have a row for each effort and for each point of the Pareto front.
     """
-    from dbt_anonymize.search.efforts import Options  # noqa: PLC0415 (keeps --help fast)
-
     is_table = form is Format.table
     sizes = _class_sizes(ks, efforts)
     # What is found is what was asked for only where nothing is written.
@@ -110,15 +108,15 @@ def search(
         if spec.differential_privacy is not None:
             _search_privately(console, place, spec, dry_run=dry_run)
             return
-        asked = Options(
-            efforts=spec.search.efforts if efforts is None else efforts,
+        options = _options(
+            spec,
+            efforts=efforts,
+            sizes=sizes,
             measure=_measure(spec, measure, recoding),
-            recoding=recoding.value,
+            recoding=recoding,
             time_limit=time_limit,
-            ks=sizes,
             evaluations=evaluations,
         )
-        options = _bounded(asked)
         if (measure or spec.search.measure) is None and spec.is_tested:
             console.print(_default_line(spec, options), end="")
         found, reasons = _search(console, place, spec, options, dry_run=dry_run, verbose=verbose)
@@ -155,9 +153,29 @@ def _default_line(spec: Spec, options: Options) -> str:
     )
 
 
-def _bounded(options: Options) -> Options:
+def _options(
+    spec: Spec,
+    *,
+    efforts: int | None,
+    sizes: tuple[int, ...],
+    measure: str,
+    recoding: Recoding,
+    time_limit: float | None,
+    evaluations: int | None,
+) -> Options:
     """Return options with a limit for races, which end by nothing else."""
-    is_open = options.time_limit is None and options.evaluations is None
+    from dbt_anonymize.search.efforts import Options  # noqa: PLC0415 (keeps --help fast)
+
+    with _prefixed(spec.name):
+        options = Options(
+            efforts=spec.search.efforts if efforts is None else efforts,
+            measure=measure,
+            recoding=recoding.value,
+            time_limit=time_limit,
+            ks=sizes,
+            evaluations=evaluations,
+        )
+    is_open = time_limit is None and evaluations is None
     return replace(options, time_limit=SECONDS_OF_RACES) if options.races and is_open else options
 
 
