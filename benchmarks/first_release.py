@@ -288,18 +288,31 @@ def regrets(name: str, scene: Scene, known: pd.DataFrame, seconds: float) -> pd.
     return pd.DataFrame(rows, columns=["table", "way", "k", "score", "regret", "levels"])
 
 
+def equal_pairs(scene: Scene) -> tuple[int, int]:
+    """Count neighbours among the best nodes by the guided measure, and those that are equal."""
+    checker, pairs, equal = scene.checker(Guided()), 0, 0
+    for k in SIZES:
+        best = best_nodes(checker, scene.lattice, k, Clock(None, None), 22)
+        gaps = np.diff([one.loss for one in best])
+        pairs, equal = pairs + len(gaps), equal + int((gaps <= 1e-9).sum())
+    return pairs, equal
+
+
 def main() -> None:
     """Print regrets, table by table, after oracles that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("tables", nargs="*", default=list(TABLES))
     parser.add_argument("--oracle", action="store_true", help="find and write the oracles anew")
+    parser.add_argument("--ties", action="store_true", help="count equal candidates instead")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--csv", type=Path, help="write the regrets here too")
     asked = parser.parse_args()
     found = []
     for name in asked.tables:
         with loaded(TABLES[name], read_people(TABLES[name])) as scene:
-            if asked.oracle:
+            if asked.ties:
+                print(f"{name}: of %d neighbours %d are equal" % equal_pairs(scene))
+            elif asked.oracle:
                 write_oracle(name, oracle_rows(name, scene))
             else:
                 found.append(regrets(name, scene, pd.read_csv(ORACLES), asked.seconds))

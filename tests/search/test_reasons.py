@@ -20,7 +20,7 @@ from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.race import FEWEST_SPLITS, Budget, Candidate, Track
-from dbt_anonymize.search.reasons import Given, Reasons, find_reasons
+from dbt_anonymize.search.reasons import Given, Reasons, find_reasons, given_up
 from tests.sampling import examples
 from tests.search.test_guided import predicted
 from tests.worlds.coded import nodes, tables
@@ -90,7 +90,10 @@ def test_a_column_that_adds_nothing_and_halves_the_classes_had_better_go() -> No
     assert (winner.checked.node, winner.checked.k) == ((0, 1), 11)
     (burden,) = reasons.burdens
     assert (burden.column, burden.values, burden.k, burden.k_without) == ("zip", 4, 11, 22)
-    assert burden.phrase("roc_auc") == "adds less than 0.002"
+    assert burden.advice(1) == (
+        "zip has 4 values and models do as well without it: with `release: {leave_out: [zip]}` "
+        "k is 22 instead of 11 in effort 1."
+    )
 
 
 @pytest.mark.parametrize("without_zip", [0.797, 0.7])
@@ -118,16 +121,19 @@ def test_what_would_add_something_is_said_with_the_class_size_that_it_costs() ->
     winner, reasons = found(people(), score, 20)
     assert winner.checked.node == (1, 1)
     (of_winner,) = reasons.given
-    assert of_winner["age"].phrase("roc_auc")[0] == "which would add about 0.1, but then k is 11"
-    assert of_winner["age"].phrase("rmse")[0].startswith("which would take about 0.1 off rmse")
+    expected = "gives up age (would add 0.1, but then k is 11)"
+    assert given_up(["age"], of_winner, "roc_auc") == expected
+    assert "would take 0.1 off rmse" in given_up(["age"], of_winner, "rmse")
 
 
 def test_what_was_not_trained_is_not_claimed() -> None:
     for affordable in (0, 1, FEWEST_SPLITS - 1):
         _, reasons = found(people(), lambda node: node[0], 20, Budget(evaluations=affordable))
         assert [one.adds for one in reasons.given[0].values()] == [None]
+        assert given_up(["age"], reasons.given[0], "r2") == "gives up age"
     _, reasons = found(people(), lambda node: node[0], 20, Budget(evaluations=FEWEST_SPLITS))
-    assert reasons.given[0]["age"].phrase("r2")[0] == "which adds less than 0.002"
+    text = given_up(["age"], reasons.given[0], "r2")
+    assert text == "gives up age, which adds less than 0.002"
 
 
 @examples(settings(deadline=None), 60)

@@ -24,7 +24,7 @@ from dbt_anonymize.cli.common import (
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.cli.search_output import lost, reasons_in_words, rows_of, show
 from dbt_anonymize.errors import EvaluationError, SearchError
-from dbt_anonymize.information_loss.names import GUIDED, MEASURE_NAMES
+from dbt_anonymize.information_loss.names import GUIDED, MEASURE_NAMES, QUALITY
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
 
@@ -99,8 +99,6 @@ def search(
 
     CSV and JSON have a row for each effort and for each point of the Pareto front.
     """
-    from dbt_anonymize.search.efforts import Options  # noqa: PLC0415 (keeps --help fast)
-
     is_table = form is Format.table
     sizes = _class_sizes(ks, efforts)
     # What is found is what was asked for only where nothing is written.
@@ -110,17 +108,17 @@ def search(
         if spec.differential_privacy is not None:
             _search_privately(console, place, spec, dry_run=dry_run)
             return
-        asked = Options(
-            efforts=spec.search.efforts if efforts is None else efforts,
-            measure=spec.search_measure if measure is None else str(measure.value),
-            recoding=recoding.value,
+        options = _options(
+            spec,
+            efforts=efforts,
+            sizes=sizes,
+            measure=_measure(spec, measure, recoding),
+            recoding=recoding,
             time_limit=time_limit,
-            ks=sizes,
             evaluations=evaluations,
         )
-        options = _bounded(asked)
-        if (measure or spec.search.measure) is None and spec.is_tested and spec.efforts:
-            console.print(_default_measure(name, options.measure))
+        if (measure or spec.search.measure) is None and spec.is_tested:
+            console.print(_default_line(spec, options), end="")
         found, reasons = _search(console, place, spec, options, dry_run=dry_run, verbose=verbose)
         if not is_table:
             columns, rows = rows_of(spec, options.loss, found)
@@ -131,16 +129,53 @@ def search(
             _write(console, place, spec, found.efforts, reasons)
 
 
-def _default_measure(name: str, measure: str) -> str:
+def _measure(spec: Spec, measure: Measure | None, recoding: Recoding) -> str:
+    """Return what to search by; rounds by the guided measure unless another one is named."""
+    if measure is not None:
+        return str(measure.value)
+    is_named = spec.search.measure is not None
+    is_raced = not is_named and spec.search_measure == QUALITY
+    return GUIDED if is_raced and recoding is Recoding.local else spec.search_measure
+
+
+def _default_line(spec: Spec, options: Options) -> str:
+    """Say by what is searched where nobody said it; nothing in a first search."""
+    if options.recoding == "local":
+        return (
+            f"{spec.name}: {options.measure} chooses rounds of levels; no race compares them, the "
+            "build scores them.\n"
+        )
+    if not spec.efforts:
+        return ""
     return (
-        f"{name}: searched by {measure}, the default; earlier versions searched by `loss`. "
-        "`search: {measure: …}` in the spec says which, and ends this line."
+        f"{spec.name}: searched by {options.measure}, the default; earlier versions searched by "
+        "`loss`. `search: {measure: …}` in the spec says which, and ends this line.\n"
     )
 
 
-def _bounded(options: Options) -> Options:
+def _options(
+    spec: Spec,
+    *,
+    efforts: int | None,
+    sizes: tuple[int, ...],
+    measure: str,
+    recoding: Recoding,
+    time_limit: float | None,
+    evaluations: int | None,
+) -> Options:
     """Return options with a limit for races, which end by nothing else."""
-    is_open = options.time_limit is None and options.evaluations is None
+    from dbt_anonymize.search.efforts import Options  # noqa: PLC0415 (keeps --help fast)
+
+    with _prefixed(spec.name):
+        options = Options(
+            efforts=spec.search.efforts if efforts is None else efforts,
+            measure=measure,
+            recoding=recoding.value,
+            time_limit=time_limit,
+            ks=sizes,
+            evaluations=evaluations,
+        )
+    is_open = time_limit is None and evaluations is None
     return replace(options, time_limit=SECONDS_OF_RACES) if options.races and is_open else options
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.cli.common import SafeConsole, figures_table
@@ -82,24 +83,26 @@ def show(
     console.print(_nodes_table(task, found.front.points, chained, is_front=True))
 
 
+def _required(found: Found) -> list[int]:
+    """Return the required class size of each effort of a race."""
+    return [k for k, node in found.chain.points if any(node.node)]
+
+
 def reasons_in_words(spec: Spec, found: Found, words: Words) -> list[str]:
     """Say what each effort of a race keeps and gives up, and what that would add."""
     from dbt_anonymize.project.descriptions import in_words  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.search.reasons import given_up  # noqa: PLC0415 (as above)
 
     if found.races is None:
         return []
-    given = zip(found.races.points, found.reasons.given, strict=True)
-    phrases = [
-        {name: one.phrase(spec.measure) for name, one in of_winner.items()}
-        if any(one.adds is not None for one in of_winner.values())
-        else {}
-        for (_, checked), of_winner in given
-        if any(checked.node)
-    ]
-    trees = spec.quasi_identifiers
+    points = zip(found.races.points, found.reasons.given, strict=True)
+    given = [of_winner for (_, checked), of_winner in points if any(checked.node)]
     return [
-        in_words(effort, trees, words, reasons)
-        for effort, reasons in zip(found.efforts, phrases, strict=True)
+        in_words(
+            *(effort, spec.quasi_identifiers, words),
+            given_up=partial(given_up, given=of_winner, measure=spec.measure),
+        )
+        for effort, of_winner in zip(found.efforts, given, strict=True)
     ]
 
 
@@ -235,13 +238,10 @@ def _show_reasons(console: SafeConsole, spec: Spec, found: Found, words: Words) 
         console.print("What a column adds is measured one level finer, on the same splits.")
     for number, text in enumerate(reasons_in_words(spec, found, words), start=1):
         console.print(f"Effort {number} {text}.")
+    numbers = {k: number for number, k in enumerate(_required(found), start=1)}
     for one in found.reasons.burdens[:_MOST_BURDENS]:
-        less = one.phrase(spec.measure)
-        console.print(
-            f"{one.column} has {counted(one.values, 'value')} and {less}: without it "
-            f"(`release: {{leave_out: [{one.column}]}}`) k is {one.k_without:,} instead of "
-            f"{one.k:,} where {one.required:,} is required."
-        )
+        if one.required in numbers:
+            console.print(one.advice(numbers[one.required]))
     if found.races is not None and not found.races.is_complete:
         console.print("What was to be trained ended it: raise --time-limit or --evaluations.")
     console.print()

@@ -16,7 +16,8 @@ from dbt_anonymize.search.chain import chain
 # More combinations are not counted for a draft: classes of a part are smaller, so efforts are
 # rather too strong than too weak.
 _MOST_COMBINATIONS, _MOST_CELLS = 200_000, 2_000_000
-_SECONDS = 20.0
+# Of each effort; the same draft on every machine, but for tables on which that takes longer.
+_WORK, _SECONDS = 150_000_000, 20.0
 
 
 def first_efforts(
@@ -39,6 +40,7 @@ def first_efforts(
     table = count_combinations(warehouse, relation, plans, subject=subject, most=most).table
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": k}], table)
     limit = Decimal(str(suppression_limit))
-    found = chain(table, guarantees, make_loss("loss"), limit, length, time_limit=_SECONDS)
+    loss = make_loss("loss")
+    found = chain(table, guarantees, loss, limit, length, time_limit=_SECONDS, work=_WORK)
     nodes = [checked.node for _, checked in found.points if any(checked.node)]
     return [{plan.column: level for plan, level in zip(plans, node, strict=True)} for node in nodes]

@@ -281,6 +281,8 @@ class InformationLoss(Measure, ABC):
         self.generalization_factor = min(1.0, 2.0 - 2.0 * gs)
         self.suppression_factor = min(1.0, 2.0 * gs)
         self._sums: TableSums | None = None
+        # Bounds by attribute and level where nothing is suppressed.
+        self._free_bounds: tuple[FloatArray, ...] | None = None
 
     @property
     def is_monotone_in_suppression(self) -> bool:
@@ -290,7 +292,7 @@ class InformationLoss(Measure, ABC):
     def sums(self, table: Table) -> TableSums:
         """Return the sums over a table, made at the first call with it."""
         if self._sums is None or self._sums.table is not table:
-            self._sums = TableSums(table)
+            self._sums, self._free_bounds = TableSums(table), None
         return self._sums
 
     def loss(self, table: Table, classes: Classes, suppressed: BoolArray) -> float:
@@ -363,10 +365,11 @@ class InformationLoss(Measure, ABC):
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float: ...
 
     def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
-        bounds = self.attribute_bounds(sums.table)
-        if bounds is None:
+        if self._free_bounds is None:
+            self._free_bounds = self.attribute_bounds(sums.table)
+        if self._free_bounds is None:
             raise NotImplementedError(f"{self.name} has no bounds of its loss")
-        return self.combine(of_levels(bounds, levels))
+        return self.combine(of_levels(self._free_bounds, levels))
 
     def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
         return float(self._lower_bounds(sums, np.array([classes.levels]))[0])

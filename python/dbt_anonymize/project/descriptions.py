@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from dbt_anonymize.spec import Effort, Hierarchy
 
@@ -26,12 +26,11 @@ def in_words(
     effort: Effort,
     trees: Mapping[str, Hierarchy],
     words: Words = _UNKNOWN,
-    reasons: Mapping[str, tuple[str, str]] | None = None,
+    given_up: Callable[[Sequence[str]], str] = lambda names: f"gives up {', '.join(names)}",
 ) -> str:
     """Say what an effort keeps of each quasi-identifier, as the end of a sentence.
 
-    Levels without words are told by their number. ``reasons`` say why columns are given up: of one
-    column, and of several that have the same reason.
+    Levels without words are told by their number. ``given_up`` says which columns are given up.
 
     Examples
     --------
@@ -41,8 +40,6 @@ def in_words(
     'keeps age at level 2 of 3; gives up sex'
     >>> in_words(effort, trees, {"age": ["by 5", "by 10", "*"]})
     'keeps age by 10; gives up sex'
-    >>> in_words(effort, trees, reasons={"sex": ("which adds nothing", "which add nothing")})
-    'keeps age at level 2 of 3; gives up sex, which adds nothing'
     """
     ranges = _ranges(effort, trees)
     if not ranges:
@@ -59,24 +56,12 @@ def in_words(
     as_is = f" as {'they are' if kept[1:] else 'it is'}"
     groups = (("keeps", coarser, ""), ("leaves", kept, as_is))
     parts = [f"{verb} {', '.join(names)}{end}" for verb, names, end in groups if names]
-    parts += _given_up(gone, reasons or {})
+    parts += [given_up(gone)] if gone else []
     if effort.recoding == "cell_suppression":
         parts.append("then suppresses single cells")
     if effort.rounds:
         parts.append("by record")
     return "; ".join(parts)
-
-
-def _given_up(names: Sequence[str], reasons: Mapping[str, tuple[str, str]]) -> list[str]:
-    """Say what is given up, and why; columns with the same reason together."""
-    of_reason: dict[tuple[str, str], list[str]] = {}
-    for name in names:
-        of_reason.setdefault(reasons.get(name, ("", "")), []).append(name)
-    texts = [
-        ", ".join([*same, *([several if same[1:] else one] if one else [])])
-        for (one, several), same in sorted(of_reason.items())
-    ]
-    return [f"{'and' if place else 'gives up'} {text}" for place, text in enumerate(texts)]
 
 
 def differing_levels(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -80,7 +81,7 @@ class BestFirstSearch:
         least = math.inf if best is None else float(best.loss)
         if not self._queue:
             return least
-        return min(self._lower_bound(self.lattice.lowest), least)
+        return min(self._lower_bounds([self.lattice.lowest])[0], least)
 
     def progress(self, best: CheckedNode | None) -> Progress:
         """Return how far the search is."""
@@ -103,10 +104,12 @@ class BestFirstSearch:
         )
 
     def _expand(self, node: Node) -> None:
-        for finer in self.lattice.just_finer(node):
-            if finer not in self._seen:
-                self._seen.add(finer)
-                heapq.heappush(self._queue, (self._lower_bound(finer), finer))
+        finer = [one for one in self.lattice.just_finer(node) if one not in self._seen]
+        self._seen.update(finer)
+        if finer:
+            for bound, one in zip(self._lower_bounds(finer), finer, strict=True):
+                heapq.heappush(self._queue, (bound, one))
 
-    def _lower_bound(self, node: Node) -> float:
-        return float(self.checker.loss.lower_bounds(self.checker.table, np.array([node]))[0])
+    def _lower_bounds(self, nodes: Sequence[Node]) -> list[float]:
+        bounds = self.checker.loss.lower_bounds(self.checker.table, np.array(nodes))
+        return [float(bound) for bound in bounds]

@@ -13,10 +13,12 @@ import numpy as np
 from dbt_anonymize.information_loss.base import InformationLoss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import Node, Table
+from dbt_anonymize.search.best_first import BestFirstSearch
 from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.clock import Clock
+from dbt_anonymize.search.descent import descend
 from dbt_anonymize.search.lattice import Lattice
-from dbt_anonymize.search.optimum import lattice_search
+from dbt_anonymize.search.optimum import checks_for, lattice_search
 from dbt_anonymize.search.results import CheckedNode, ProgressCallback
 
 
@@ -46,6 +48,7 @@ def chain(
     *,
     start: Node | None = None,
     time_limit: float | None = None,
+    work: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> Chain:
     """Find at most ``length`` (>= 1) efforts from weak to strong, each of which releases something.
@@ -56,12 +59,13 @@ def chain(
     geometrically up to the largest that a node reaches which still tells something (not every
     attribute is at its root). The chain is shorter where nothing is left above its last node, and
     empty where no node is feasible. Other arguments are those of ``optimum.search``; the time limit
-    is for the whole chain.
+    is for the whole chain. With ``work`` (see ``optimum.checks_for``) for each effort, large
+    lattices are searched beside a good node that is found at once, the same on every machine.
     """
     lattice = Lattice.of(table)
     clock = Clock(time_limit, progress)
     checker = Checker(table, guarantees, loss, suppression_limit, lattice.lowest, must_release=True)
-    builder = _Builder(checker, lattice, clock)
+    builder = _Builder(checker, lattice, clock, work)
     if isinstance(length, int):
         builder.build(length, start)
     else:
@@ -72,13 +76,16 @@ def chain(
 class _Builder:
     """Add one node after the other."""
 
-    def __init__(self, checker: Checker, lattice: Lattice, clock: Clock):
+    def __init__(
+        self, checker: Checker, lattice: Lattice, clock: Clock, work: int | None = None
+    ) -> None:
         self.points: list[tuple[int, CheckedNode]] = []
         self.is_complete = True
         self._known: dict[Node, CheckedNode] = {}
         self._checker = checker
         self._lattice = lattice
         self._clock = clock
+        self._work = work
         self._empty = lattice.root_of(checker.table)
 
     def build(self, length: int, start: Node | None) -> None:
@@ -160,7 +167,15 @@ class _Builder:
             state.exclude(node)
         if start is not None:
             state.start(start)
+        if self._work is not None and isinstance(state, BestFirstSearch):
+            most = checks_for(self._work, self._checker.table, lattice)
+            good = descend(self._checker, lattice, k, excluded, most)
+            if good is not None:
+                state.start(good.node)
+            end = self._checker.checked + most
+            self._clock.is_spent = lambda: self._checker.checked >= end
         best = state.run(self._clock)
+        self._clock.is_spent = lambda: False
         self._known |= {found.node: found for found in state.found.values() if found.is_feasible}
         self.is_complete = self.is_complete and state.is_complete
         return best

@@ -65,6 +65,14 @@ class Options:
     ks: tuple[int, ...] = ()
     evaluations: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.races and self.recoding == "local":
+            raise SearchError(
+                f"{QUALITY} as measure must be searched for levels that all records share, since "
+                "no race compares rounds of levels yet. Choose rounds by `--measure guided`, or "
+                "leave `--recoding local` out."
+            )
+
     @property
     def loss(self) -> str:
         """The measure that nodes are compared by before models are trained on them."""
@@ -72,8 +80,8 @@ class Options:
 
     @property
     def races(self) -> bool:
-        """Tell whether candidates race; rounds of a local recoding do not."""
-        return self.measure == QUALITY and self.recoding == "full_domain"
+        """Tell whether candidates race."""
+        return self.measure == QUALITY
 
 
 @dataclass(frozen=True)

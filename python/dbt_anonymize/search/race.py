@@ -33,6 +33,8 @@ FEWEST_SPLITS = sum(splits for splits, _ in ROUNDS[:2])
 EQUAL = 0.002
 # Models that are trained before the budget is looked at again.
 _MOST_AT_ONCE = 50
+# Candidates that are trained in one task of a worker, on a split that is drawn once.
+_TOGETHER = 5
 # Splits that no evaluation draws.
 _FIRST_SPLIT = MOST_REPETITIONS + 1
 
@@ -272,7 +274,7 @@ class Track:
             efforts=[whole.efforts[0], *efforts],
             splitting=Splitting(repetitions=1, test_share=self.test_share),
         )
-        tasks = [Task(0, _FIRST_SPLIT + split, (position,)) for position, split in asked]
+        tasks = _tasks(asked)
         found: dict[tuple[int, int], float] = {}
         seconds = 0.0
         for result in run_tasks(problem, tasks, worker_count(), self.progress.of(len(tasks))):
@@ -293,3 +295,21 @@ class Track:
         if math.isnan(value):
             return -math.inf
         return -value if self.quality.measure in LOWER_IS_BETTER else value
+
+
+def _tasks(asked: Sequence[tuple[int, int]]) -> list[Task]:
+    """Return tasks that cover positions on splits; those of a split draw it together.
+
+    Examples
+    --------
+    >>> [task.efforts for task in _tasks([(1, 0), (2, 0), (1, 1)])]
+    [(1, 2), (1,)]
+    """
+    of_split: dict[int, list[int]] = {}
+    for position, split in asked:
+        of_split.setdefault(split, []).append(position)
+    return [
+        Task(0, _FIRST_SPLIT + split, tuple(positions[at : at + _TOGETHER]))
+        for split, positions in of_split.items()
+        for at in range(0, len(positions), _TOGETHER)
+    ]

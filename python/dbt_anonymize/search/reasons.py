@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER
+from dbt_anonymize.pluralize import counted
 from dbt_anonymize.search.candidates import Candidates
 from dbt_anonymize.search.race import EQUAL, FEWEST_SPLITS, Budget, Candidate, Track
 
@@ -36,35 +37,58 @@ class Given:
     k: int
     is_feasible: bool
 
-    def phrase(self, measure: str) -> tuple[str, str]:
-        """Say what it adds, of one column and of several.
-
-        Examples
-        --------
-        >>> Given(0.0013, k=7, is_feasible=True).phrase("roc_auc")
-        ('which adds less than 0.002', 'which add less than 0.002 each')
-        >>> Given(0.0131, k=4, is_feasible=False).phrase("roc_auc")[0]
-        'which would add about 0.013, but then k is 4'
-        >>> Given(0.31, k=4, is_feasible=False).phrase("rmse")[0]
-        'which would take about 0.31 off rmse, but then k is 4'
-        """
-        if self.adds is None:
-            return "untested", "untested"
-        end = f" off {measure}" if measure in LOWER_IS_BETTER else ""
-        if self.adds < EQUAL:
-            verbs = ("takes", "take") if end else ("adds", "add")
-            one, several = (f"which {verb} less than {EQUAL:g}{end}" for verb in verbs)
-            return one, f"{several} each"
-        verb = "take" if end else "add"
-        text = f"which would {verb} about {float(f'{self.adds:.2g}'):g}{end}"
-        text = f"{text}, {self._but}"
-        return text, text
+    @property
+    def is_small(self) -> bool:
+        """Whether that is as good as nothing."""
+        return self.adds is not None and self.adds < EQUAL
 
     @property
-    def _but(self) -> str:
-        if self.is_feasible:
-            return "so search longer"
-        return f"but then k is {self.k}"
+    def amount(self) -> str:
+        """What it adds, in two digits."""
+        return f"{float(f'{self.adds or 0.0:.2g}'):g}"
+
+
+def given_up(names: Sequence[str], given: Mapping[str, Given], measure: str) -> str:
+    """Say which columns an effort gives up, and what each adds, as far as that was trained.
+
+    Examples
+    --------
+    >>> given = {
+    ...     "age": Given(0.001, k=5, is_feasible=True),
+    ...     "sex": Given(-0.1, k=5, is_feasible=True),
+    ...     "zip": Given(0.0131, k=4, is_feasible=False),
+    ...     "job": Given(0.1, k=3, is_feasible=False),
+    ... }
+    >>> given_up(["age"], given, "roc_auc")
+    'gives up age, which adds less than 0.002'
+    >>> given_up([*given][1:], given, "roc_auc")
+    'gives up sex, which adds less than 0.002; job (would add 0.1, but then k is 3), zip (0.013, 4)'
+    >>> given_up([*given][:2], given, "roc_auc")
+    'gives up age, sex, which add less than 0.002 each'
+    >>> given_up(["zip", "city"], given, "rmse")
+    'gives up city; zip (would take 0.013 off rmse, but then k is 4)'
+    """
+    end = f" off {measure}" if measure in LOWER_IS_BETTER else ""
+    one, several = ("takes", "take") if end else ("adds", "add")
+    known = {name: given[name] for name in names if name in given and given[name].adds is not None}
+    unknown = [name for name in names if name not in known]
+    small = [name for name, column in known.items() if column.is_small]
+    large = sorted(known.keys() - {*small}, key=lambda name: (-(known[name].adds or 0.0), name))
+    texts = [", ".join(unknown)]
+    if small:
+        verb, each = (several, " each") if small[1:] else (one, "")
+        texts.append(f"{', '.join(small)}, which {verb} less than {EQUAL:g}{end}{each}")
+    said: list[str] = []
+    for name in large:
+        column = known[name]
+        if column.is_feasible:
+            said.append(f"{name} (would {several} {column.amount}{end}: search longer)")
+        elif said:
+            said.append(f"{name} ({column.amount}, {column.k})")
+        else:
+            said.append(f"{name} (would {several} {column.amount}{end}, but then k is {column.k})")
+    texts.append(", ".join(said))
+    return f"gives up {'; '.join(filter(None, texts))}"
 
 
 @dataclass(frozen=True)
@@ -80,9 +104,22 @@ class Burden:
     k: int
     k_without: int
 
-    def phrase(self, measure: str) -> str:
-        """Say what it adds."""
-        return Given(0.0, self.k, is_feasible=True).phrase(measure)[0].removeprefix("which ")
+    def advice(self, effort: int) -> str:
+        """Say what would help an effort.
+
+        Examples
+        --------
+        >>> text = Burden("zip", 1900, required=5, k=11, k_without=22).advice(2)
+        >>> text.partition(": ")[0]
+        'zip has 1,900 values and models do as well without it'
+        >>> text.partition("` ")[-1]
+        'k is 22 instead of 11 in effort 2.'
+        """
+        return (
+            f"{self.column} has {counted(self.values, 'value')} and models do as well without it: "
+            f"with `release: {{leave_out: [{self.column}]}}` k is {self.k_without:,} instead of "
+            f"{self.k:,} in effort {effort}."
+        )
 
 
 @dataclass(frozen=True)
