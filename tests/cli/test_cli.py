@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -203,6 +204,17 @@ def test_help_loads_nothing_slow_and_no_other_command() -> None:
             assert others == {f"dbt_anonymize.cli.{own_name(command.split()[0])}"}
         ours = {name for name in modules if name.startswith("dbt_anonymize")}
         assert len([name for name in ours if not name.startswith("dbt_anonymize.cli")]) <= 36
+
+
+def test_a_command_seldom_looks_for_garbage(tmp_path: Path) -> None:
+    before = gc.get_threshold()
+    try:
+        gc.set_threshold(700, 10, 10)
+        run("generate", "--project-dir", write_project(tmp_path, SPEC))
+        assert gc.isenabled()
+        assert gc.get_threshold() == (100_000, 10, 10)
+    finally:
+        gc.set_threshold(*before)
 
 
 def test_every_command_takes_what_dbt_takes() -> None:

@@ -5,6 +5,7 @@ Exit codes: 0 fine, 1 a check failed, 2 bad input.
 
 from __future__ import annotations
 
+import gc
 from importlib import import_module
 from keyword import iskeyword
 from typing import Annotated, Any
@@ -42,6 +43,10 @@ COMMANDS = (
     "hierarchy",
     "schema",
 )
+
+
+# dbt makes a million objects that stay: to look for garbage among them is a tenth of a command.
+_OBJECTS_BEFORE_A_LOOK = 100_000
 
 
 class _LazyCommands(TyperGroup):
@@ -102,3 +107,4 @@ def _main(
     ] = False,
 ) -> None:
     """Declare, generate and look at anonymizations; `dbt build` does the work."""
+    gc.set_threshold(_OBJECTS_BEFORE_A_LOOK)
